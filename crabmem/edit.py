@@ -1,0 +1,40 @@
+"""Pure functions from text to text."""
+
+import difflib
+import re
+
+BOM = "\ufeff"
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")
+_NO_NEWLINE = "\\ No newline at end of file\n"
+
+
+def unified_diff(before: str | None, after: str | None, path: str) -> str:
+    """The change from `before` to `after` as `git diff` words it; None stands for no file, "" is no change."""
+    if before == after:
+        return ""
+    lines = difflib.unified_diff(
+        (before or "").splitlines(keepends=True),
+        (after or "").splitlines(keepends=True),
+        "/dev/null" if before is None else f"a/{path}",
+        "/dev/null" if after is None else f"b/{path}",
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
+
+
+def shortened(text: str, limit: int) -> str:
+    """At most `limit` characters of `text` on one line, with an ellipsis where some are missing."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def newline_of(text: str) -> str:
+    """The line break to write beside `text`: "\\r\\n" where its first line ends so, else "\\n"."""
+    first = _LINE_BREAK.search(text)
+    return "\r\n" if first and first.group() == "\r\n" else "\n"
+
+
+def in_style_of(text: str, before: str) -> str:
+    """`text` with a line break at its end, and with the line breaks and byte order mark of `before`."""
+    ended = text if not text or text.endswith("\n") else text + "\n"
+    mark = BOM if before.startswith(BOM) else ""
+    return mark + re.sub(r"\r\n|\n", newline_of(before), ended)

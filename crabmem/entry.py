@@ -1,0 +1,210 @@
+"""An entry: one fact, one Markdown text with frontmatter. Text in, text out; knows nothing of files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from . import header
+from .edit import BOM
+from .errors import InvalidArguments, Unreadable
+from .version import version_of
+
+MAX_NAME = 500
+MAX_DESCRIPTION = 4_000
+MAX_CONTENT = 262_144
+MAX_LABELS = 100
+
+NO_HEADER = "it has no frontmatter"
+# Joiners: invisible, and part of ordinary words and emoji.
+_JOINERS = "\u200c\u200d"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One fact as it stands in its file.
+
+    `path` is relative to the workspace and is the entry's identity. `version` names the bytes read.
+    `problem` says why the frontmatter could not be used: then `name` is the file's stem and
+    `content` the whole text.
+    """
+
+    path: str
+    version: str
+    name: str
+    description: str
+    content: str
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    problem: str | None = None
+
+    @property
+    def slug(self) -> str:
+        """The file's name without its ending."""
+        return PurePosixPath(self.path).stem
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What a caller wants remembered; None leaves the labels an entry already has."""
+
+    name: str
+    description: str
+    content: str
+    aliases: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+
+
+def decoded(path: str, data: bytes) -> str:
+    """The text in `data`.
+
+    Raises:
+        Unreadable: `data` is not UTF-8.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+
+
+def parsed(path: str, data: bytes) -> Entry:
+    """The entry in `data`, read leniently: broken frontmatter is content.
+
+    Raises:
+        Unreadable: `data` is not UTF-8.
+    """
+    text = decoded(path, data)
+    parts = header.taken_apart(text)
+    bare = Entry(path, version_of(data), PurePosixPath(path).stem, "", text.removeprefix(BOM))
+    if parts.header is None:
+        unclosed = bare.content.startswith("---")
+        return replace(bare, problem="its frontmatter is never closed" if unclosed else NO_HEADER)
+    try:
+        keys = header.load(parts.header)
+    except header.BadHeader as error:
+        return replace(bare, problem=f"its frontmatter cannot be read: {error}")
+    return replace(
+        bare,
+        name=_line(keys.get("name")) or bare.name,
+        description=_text(keys.get("description")),
+        content=_unwrapped(parts),
+        aliases=_labels(keys.get("aliases")),
+        tags=tuple(tag.removeprefix("#") for tag in _labels(keys.get("tags"))),
+    )
+
+
+def written(fact: Fact, before: str | None) -> str:
+    """The text that holds `fact`, made from the text `before` (None for a new entry).
+
+    Keys, comments, order, line endings and byte order mark of `before` stay; reading the result
+    gives exactly `fact`.
+    """
+    parts = header.taken_apart(before or "")
+    if parts.header is None:
+        lines = header.exported(_keys(fact, {}), parts.newline)
+        opening = closing = f"---{parts.newline}"
+    else:
+        lines = _kept(parts.header, fact, parts.newline)
+        opening, closing = parts.opening, _ended(parts.closing, parts.newline)
+    body = _wrapped(fact.content, parts.newline)
+    return f"{parts.bom}{opening}{lines}{closing}{body}"
+
+
+def checked(fact: Fact) -> Fact:
+    """`fact` with white space around its name and labels removed.
+
+    Raises:
+        InvalidArguments: something in it cannot be kept; the message names it.
+    """
+    name = fact.name.strip()
+    if not any(char.isprintable() and not char.isspace() for char in name):
+        raise InvalidArguments("the name is empty; give the fact a short name of its own")
+    _check_line("name", name, MAX_NAME)
+    check_text("description", fact.description, MAX_DESCRIPTION)
+    check_text("content", fact.content, MAX_CONTENT)
+    tags = None if fact.tags is None else tuple(tag.strip().removeprefix("#") for tag in fact.tags)
+    return replace(
+        fact,
+        name=name,
+        aliases=_checked_labels("aliases", fact.aliases),
+        tags=_checked_labels("tags", tags),
+    )
+
+
+def _keys(fact: Fact, before: Mapping[str, header.Value]) -> dict[str, header.Value]:
+    keys: dict[str, header.Value] = {"name": fact.name, "description": fact.description}
+    for key, labels in (("aliases", fact.aliases), ("tags", fact.tags)):
+        if labels or (labels is not None and key in before):
+            keys[key] = list(labels)
+    return keys
+
+
+def _kept(lines: str, fact: Fact, newline: str) -> str:
+    try:
+        return header.replaced(lines, _keys(fact, header.load(lines)), newline)
+    except header.BadHeader:
+        return header.exported(_keys(fact, {}), newline)
+
+
+def _wrapped(content: str, newline: str) -> str:
+    lines = content if newline == "\n" else content.replace("\n", newline)
+    return f"{newline}{lines}{newline}"
+
+
+def _unwrapped(parts: header.Parts) -> str:
+    """The content without the blank line before it and the line break at its end."""
+    body = parts.content.removeprefix(parts.newline).removesuffix(parts.newline)
+    return body if parts.newline == "\n" else body.replace(parts.newline, "\n")
+
+
+def _ended(closing: str, newline: str) -> str:
+    return closing if closing.endswith(("\n", "\r")) else closing + newline
+
+
+def _text(value: "header.Value | None") -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _line(value: "header.Value | None") -> str:
+    return " ".join(_text(value).splitlines()).strip()
+
+
+def _labels(value: "header.Value | None") -> tuple[str, ...]:
+    """Labels as Obsidian writes them: a list, or one text with commas."""
+    if isinstance(value, str):
+        value = [*value.split(",")]
+    if not isinstance(value, list):
+        return ()
+    return tuple(line for line in map(_line, value) if line)
+
+
+def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if labels is None:
+        return None
+    if len(labels) > MAX_LABELS:
+        raise InvalidArguments(f"{what}: at most {MAX_LABELS}, not {len(labels)}")
+    stripped = tuple(label.strip() for label in labels)
+    for label in stripped:
+        _check_line(what, label, MAX_NAME)
+        if not label:
+            raise InvalidArguments(f"{what}: one of them is empty")
+    return stripped
+
+
+def _check_line(what: str, text: str, limit: int) -> None:
+    check_text(what, text, limit)
+    if any(not char.isprintable() and char not in _JOINERS for char in text):
+        raise InvalidArguments(f"the {what} must be one line without invisible characters")
+
+
+def check_text(what: str, text: str, limit: int = MAX_CONTENT) -> None:
+    """Refuse a text that no file of memory may hold.
+
+    Raises:
+        InvalidArguments: too long, a NUL, or half of a surrogate pair.
+    """
+    if len(text) > limit:
+        raise InvalidArguments(f"the {what} has {len(text)} characters; at most {limit} fit")
+    if "\0" in text:
+        raise InvalidArguments(f"the {what} contains a NUL character; remove it")
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise InvalidArguments(f"the {what} contains half of a surrogate pair; send valid Unicode")

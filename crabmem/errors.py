@@ -1,0 +1,51 @@
+"""Every error a caller can meet. The message names the thing and the way out."""
+
+
+class CrabmemError(Exception):
+    """Base of all errors of crabmem. Its text is one line, ready to be shown to a person or a model."""
+
+
+class InvalidArguments(CrabmemError):
+    """What was given cannot be used; nothing was written."""
+
+
+class NotFound(CrabmemError):
+    """No entry, tool or revision answers to that name."""
+
+
+class Stale(CrabmemError):
+    """`if_version` names a text that is no longer the current one; nothing was written.
+
+    `current` is the text on disk now, `version` its version, `diff` the way from the caller's
+    text to it (empty when the caller's version is not in the history).
+    """
+
+    def __init__(self, message: str, current: str, version: str, diff: str = "") -> None:
+        super().__init__(message)
+        self.current = current
+        self.version = version
+        self.diff = diff
+
+
+class Disabled(CrabmemError):
+    """The settings do not allow this operation."""
+
+
+class Busy(CrabmemError):
+    """Another writer held the lock for longer than we wait; nothing was written."""
+
+
+class Unwritable(CrabmemError):
+    """The disk refused: no permission, no space, a read-only folder, a file in the way."""
+
+
+class Unreadable(CrabmemError):
+    """A file is there and cannot be used as text."""
+
+
+class DamagedHistory(CrabmemError):
+    """The repository under `.git` cannot be read or written; the files are untouched."""
+
+
+class InvalidSettings(CrabmemError):
+    """`crabmem.toml` is not TOML, or names a setting that does not exist."""

@@ -1,0 +1,195 @@
+"""Frontmatter: taking it off a text, reading it as YAML, changing single keys of it.
+
+Knows nothing of entries: a header is a mapping of text keys to text, lists and mappings. Every
+scalar is read as text, so `name: no`, `1.10` and `2026-01-02` stay what was typed.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import yaml
+from frontmatter.default_handlers import YAMLHandler
+
+from .edit import BOM, newline_of
+
+MAX_CHARACTERS = 16_384
+MAX_DEPTH = 8
+MAX_EVENTS = 2_000
+
+_FENCED = re.compile(r"---[ \t]*(?P<eol>\r\n|\n|\r)(?P<header>.*?)(?<=[\r\n])---[ \t]*(?:\r\n|\n|\r|\Z)", re.DOTALL)
+_BREAKS_INSIDE = re.compile("[\n\x85\u2028\u2029]")
+_Loader: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+Value: TypeAlias = "str | list[Value] | dict[str, Value]"
+
+
+class BadHeader(ValueError):
+    """The frontmatter is not YAML that we read; the message says where and why."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A text taken apart, so that `bom + opening + header + closing + content` is the text again.
+
+    `header` is None where there is no frontmatter (then `content` is everything but the BOM).
+    `newline` is the line break to write: "\\r\\n" where the first line ends so, else "\\n".
+    """
+
+    bom: str
+    opening: str
+    header: str | None
+    closing: str
+    content: str
+    newline: str
+
+
+def taken_apart(text: str) -> Parts:
+    """`text` as its parts. A header that is never closed is no header."""
+    bom, rest = (BOM, text[1:]) if text.startswith(BOM) else ("", text)
+    newline = newline_of(rest)
+    fenced = _FENCED.match(rest)
+    if not fenced:
+        return Parts(bom, "", None, "", rest, newline)
+    start, end = fenced.span("header")
+    return Parts(bom, rest[:start], rest[start:end], rest[end : fenced.end()], rest[fenced.end() :], newline)
+
+
+class _TextDumper(yaml.SafeDumper):
+    """Writes text so that any YAML reader takes it for text, on one line."""
+
+
+def _as_text(dumper: _TextDumper, value: str) -> yaml.ScalarNode:
+    # Folded quotes would put a `---` of the value on a line of its own.
+    style = '"' if _BREAKS_INSIDE.search(value) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+def _on_one_line(dumper: _TextDumper, values: list[Any]) -> yaml.SequenceNode:
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", values, flow_style=True)
+
+
+_TextDumper.add_representer(str, _as_text)
+_TextDumper.add_representer(list, _on_one_line)
+
+
+class TextYAML(YAMLHandler):
+    """python-frontmatter's YAML, bounded and with text as the only scalar type."""
+
+    def load(self, fm: str, **kwargs: object) -> dict[str, Value]:
+        """The mapping in `fm`.
+
+        Raises:
+            BadHeader: not YAML, not a mapping, or beyond the bounds above.
+        """
+        try:
+            _check_bounds(fm)
+            loaded = super().load(fm, Loader=_Loader)
+        except BadHeader:
+            raise
+        except (yaml.YAMLError, ValueError) as error:
+            raise BadHeader(_where(error)) from None
+        if loaded is None:
+            return {}
+        if not isinstance(loaded, dict) or not all(isinstance(key, str) for key in loaded):
+            raise BadHeader("it is not a list of `key: value` lines")
+        return loaded
+
+    def export(self, metadata: Mapping[str, object], **kwargs: object) -> str:
+        """`metadata` as YAML, a line a key, in the order given."""
+        return super().export(
+            dict(metadata),
+            Dumper=_TextDumper,
+            sort_keys=False,
+            width=2**30,
+        )
+
+
+_YAML = TextYAML()
+load = _YAML.load
+
+
+def replaced(header: str, changes: Mapping[str, Value], newline: str) -> str:
+    """`header` with the keys in `changes` set and every other byte as it was.
+
+    Where single keys cannot be set in place (flow style, odd layout), the whole header is written
+    anew, with all its keys in their order.
+    """
+    before = load(header)
+    wanted = {**before, **changes}
+    text = header
+    for key, value in changes.items():
+        if before.get(key) != value:
+            text = _with_key(text, key, value, newline)
+    if _loads_as(text, wanted):
+        return text
+    return exported(wanted, newline)
+
+
+def exported(mapping: Mapping[str, Value], newline: str) -> str:
+    """`mapping` as the lines of a header."""
+    return _YAML.export(mapping).replace("\n", newline) + newline
+
+
+def _loads_as(text: str, wanted: Mapping[str, Value]) -> bool:
+    try:
+        return list(load(text).items()) == list(wanted.items())
+    except BadHeader:
+        return False
+
+
+def _with_key(text: str, key: str, value: Value, newline: str) -> str:
+    line = _YAML.export({key: value})
+    span = _span_of(text, key)
+    if span:
+        return text[: span[0]] + line + text[span[1] :]
+    body = text if not text or text.endswith(("\n", "\r")) else text + newline
+    return body + line + newline
+
+
+def _span_of(text: str, key: str) -> tuple[int, int] | None:
+    """Where the last `key: value` of the top level stands in `text`."""
+    try:
+        root = yaml.compose(text, Loader=_Loader)
+    except yaml.YAMLError:
+        return None
+    if not isinstance(root, yaml.MappingNode):
+        return None
+    spans = [
+        (key_node.start_mark.index, max(_end(value_node), key_node.end_mark.index + 1))
+        for key_node, value_node in root.value
+        if key_node.value == key
+    ]
+    if not spans:
+        return None
+    start, end = spans[-1]
+    return start, start + len(text[start:end].rstrip())
+
+
+def _end(node: yaml.Node) -> int:
+    """The end of `node`'s own text: a block list's mark also covers the comments that follow it."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _end(last[1] if isinstance(last, tuple) else last)
+    return int(node.end_mark.index)
+
+
+def _check_bounds(text: str) -> None:
+    """Stop before the composer, which recurses, meets what was made to break it."""
+    if len(text) > MAX_CHARACTERS:
+        raise BadHeader(f"it is longer than {MAX_CHARACTERS} characters")
+    depth = 0
+    for count, event in enumerate(yaml.parse(text, Loader=_Loader)):
+        opens = isinstance(event, yaml.CollectionStartEvent)
+        depth += opens - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH or count > MAX_EVENTS:
+            raise BadHeader("it is nested too deeply or too long")
+        if isinstance(event, yaml.NodeEvent) and event.anchor:
+            raise BadHeader("it uses YAML anchors or aliases")
+
+
+def _where(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or "it is not YAML"
+    return f"line {mark.line + 2}: {problem}" if mark else str(problem)

@@ -1,0 +1,117 @@
+"""What the operations of a memory return: values, no display texts."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from .entry import Entry
+
+Origin = TypeVar("Origin")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole file: `text` is "" and `version` None while there is no such file."""
+
+    path: str
+    text: str
+    version: str | None
+
+
+@dataclass(frozen=True)
+class Changed(Generic[Origin]):
+    """A file that was written: its commit (None: it said so already) and the diff ("" for none).
+
+    `created` tells whether there was no such file before.
+    """
+
+    path: str
+    version: str
+    commit: str | None
+    created: bool
+    diff: str
+    origin: Callable[[], Origin | None] = field(repr=False, compare=False)
+
+    @property
+    def replaced(self) -> Origin | None:
+        """The commit that wrote what stood there: who and when. None when nothing did. Looked up when asked."""
+        return None if self.created else self.origin()
+
+
+@dataclass(frozen=True)
+class Saved(Changed[Origin]):
+    """An entry that was written."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """An entry that is gone from memory and stays in history."""
+
+    name: str
+    path: str
+    commit: str | None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """An entry that recall found, and its BM25 score."""
+
+    entry: Entry
+    score: float
+
+
+@dataclass(frozen=True)
+class Recall:
+    """What recall found, best first. `searched` entries were looked at, `unreadable` files could not be."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    searched: int
+    unreadable: int
+    has_words: bool
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __getitem__(self, position: int) -> Hit:
+        return self.hits[position]
+
+    @property
+    def note(self) -> str:
+        """Why nothing was found, and which files could not be looked at; "" when there is nothing to say."""
+        reasons = [] if self.hits else [self._reason()]
+        if self.unreadable:
+            files = "file" if self.unreadable == 1 else "files"
+            reasons.append(f"{self.unreadable} {files} unreadable (`crabmem doctor` names them)")
+        return "; ".join(reasons)
+
+    def _reason(self) -> str:
+        if not self.has_words:
+            return "no searchable word in the query"
+        if not self.searched:
+            return "nothing has been remembered yet"
+        return f"no match among {self.searched} {'entry' if self.searched == 1 else 'entries'}"
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A rollback or undo: its commit (None: nothing differed), the commit gone back to, the files and the diff."""
+
+    commit: str | None
+    to: str
+    paths: tuple[str, ...]
+    diff: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something `doctor` has to say: `level` is "info", "warning" or "error"."""
+
+    level: str
+    path: str
+    message: str

@@ -1,0 +1,79 @@
+"""The settings of a workspace: what `crabmem.toml` may say, and what holds when it says nothing."""
+
+import difflib
+import json
+from typing import Annotated
+
+import msgspec
+
+from .errors import InvalidSettings
+
+AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How `before_turn` recalls: hits per turn, words read of the message, characters injected."""
+
+    limit: AtLeastOne = 3
+    words: AtLeastOne = 64
+    characters: AtLeastOne = 4_000
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole of `crabmem.toml`.
+
+    `recall_limit`: hits of a recall that names no limit. `soul_editable`: whether agents may write
+    `Crab.md`. `person`: who outside edits are recorded as, "Name" or "Name <mail>".
+    `lock_timeout`: seconds to wait for another writer.
+    """
+
+    recall_limit: AtLeastOne = 5
+    soul_editable: bool = False
+    person: str = "person"
+    lock_timeout: Annotated[float, msgspec.Meta(gt=0)] = 10.0
+    auto_recall: AutoRecall = AutoRecall()
+
+
+def parsed(text: str, file: str) -> Settings:
+    """The settings in `text`; `file` is named in errors.
+
+    Raises:
+        InvalidSettings: not TOML, an unknown key, or a value of the wrong kind.
+    """
+    try:
+        return msgspec.toml.decode(text, type=Settings)
+    except msgspec.ValidationError as error:
+        raise InvalidSettings(f"{file}: {_reason(str(error))}") from None
+    except msgspec.DecodeError as error:
+        raise InvalidSettings(f"{file} is not TOML: {error}") from None
+
+
+def as_dict(settings: Settings) -> dict[str, object]:
+    """The settings as plain values, the order as documented."""
+    built: dict[str, object] = msgspec.to_builtins(settings)
+    return built
+
+
+def as_toml(settings: Settings) -> str:
+    """The settings as `crabmem.toml` would say them."""
+    plain = msgspec.to_builtins(settings)
+    tables = {key: value for key, value in plain.items() if isinstance(value, dict)}
+    lines = [_lines({key: value for key, value in plain.items() if key not in tables})]
+    return "\n".join([*lines, *(f"[{name}]\n{_lines(table)}" for name, table in tables.items())])
+
+
+def _lines(table: dict[str, object]) -> str:
+    # JSON's texts, numbers and booleans are TOML's too.
+    return "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in table.items())
+
+
+def _reason(message: str) -> str:
+    """msgspec's message in words of this file, with the nearest known key."""
+    unknown = message.partition("unknown field `")[2].partition("`")[0]
+    if not unknown:
+        return message.replace("`$.", "`").replace("Object", "the file")
+    inside = "auto_recall" if "$.auto_recall" in message else ""
+    known = AutoRecall.__struct_fields__ if inside else Settings.__struct_fields__
+    near = difflib.get_close_matches(unknown, known, n=1)
+    hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
+    return f"unknown setting `{inside + '.' if inside else ''}{unknown}`; {hint}"

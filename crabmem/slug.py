@@ -1,0 +1,77 @@
+"""File names for entries, and when two names are the same name. Pure functions of the name alone."""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Container
+
+from slugify import slugify
+
+MAX_BYTES = 120
+_DIGEST = 8
+# Names Windows keeps for devices, with any extension.
+_RESERVED = frozenset(["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))])
+
+
+def name_key(name: str) -> str:
+    """What two spellings of one name have in common: NFC, case folded, white space collapsed."""
+    folded = unicodedata.normalize("NFC", " ".join(name.split())).casefold()
+    return unicodedata.normalize("NFC", folded)
+
+
+def slug_of(name: str) -> str:
+    """The file stem for `name`: readable, NFC, lower case, at most 120 bytes, safe on every system.
+
+    Names that cannot be told apart by their letters still differ: `C++` is `c-plus-plus`, `C#` is
+    `c-sharp`, a name without letters is spelled out (`🦀` is `crab`). What had to be cut or is
+    reserved by Windows ends in eight hex digits of the name.
+    """
+    text = unicodedata.normalize("NFKC", name)
+    slug = _joined(_spoken(text)) or _joined(" ".join(map(_character_name, text.split()))) or "entry"
+    if len(slug.encode()) > MAX_BYTES or slug in _RESERVED:
+        return _with_digest(slug, name, _DIGEST)
+    return slug
+
+
+def free_slug(name: str, taken: Container[str]) -> str:
+    """`slug_of(name)`, or with a digest of the name when its `name_key` is among `taken`."""
+    slug = slug_of(name)
+    digits = _DIGEST
+    while name_key(slug) in taken:
+        slug = _with_digest(slug_of(name), name, digits)
+        digits += 4
+    return slug
+
+
+def _joined(words: str) -> str:
+    """Letters, digits and their marks in lower case, every other run one dash."""
+    kept = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in words)
+    slug = slugify(
+        kept,
+        entities=False,
+        decimal=False,
+        hexadecimal=False,
+        # The default pattern splits words at Thai and Hindi vowel signs.
+        regex_pattern=r"\s+",
+        allow_unicode=True,
+        # What else is installed must not change file names.
+        backend="text-unidecode",
+        algorithm="legacy",
+    )
+    return unicodedata.normalize("NFC", slug)
+
+
+def _spoken(text: str) -> str:
+    text = re.sub(r"(?<=\w)\+\+", " plus plus ", text)
+    return re.sub(r"(?<=[A-Za-z])#(?!\w)", " sharp ", text)
+
+
+def _character_name(word: str) -> str:
+    return " ".join(unicodedata.name(c, f"u{ord(c):x}") for c in word)
+
+
+def _with_digest(slug: str, name: str, digits: int) -> str:
+    digest = hashlib.sha256(name_key(name).encode()).hexdigest()[:digits]
+    room = MAX_BYTES - len(digest) - 1
+    head = slug.encode()[:room].decode(errors="ignore").rstrip("-")
+    return f"{head}-{digest}"

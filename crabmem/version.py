@@ -1,0 +1,15 @@
+"""What identifies a text: the id Git gives its blob. Knows nothing of files or repositories."""
+
+import hashlib
+
+VERSION_DIGITS = 12
+
+
+def blob_id(data: bytes) -> str:
+    """The 40 hex digits under which Git stores `data` as a blob."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def version_of(data: bytes) -> str:
+    """The short form of `blob_id` that callers see and pass back as `if_version`."""
+    return blob_id(data)[:VERSION_DIGITS]
