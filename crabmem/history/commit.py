@@ -1,0 +1,107 @@
+"""The words of a commit: written from a note, read back as a `Commit`. Pure functions."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+
+from dulwich.objects import Commit as RawCommit
+from dulwich.objects import ObjectID
+
+COMMITTER = "crabmem <crabmem@crabmem.invalid>"
+_TRAILER = re.compile(r"([A-Z][A-Za-z-]*): (.*)")
+_UNFIT = re.compile(r"[\x00-\x1f\x7f<>]+")
+_IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>\s*\Z")
+
+
+@dataclass(frozen=True)
+class Note:
+    """Who did what, before it is a commit: `author` is "Name <mail>", `trailers` pairs of key and value."""
+
+    subject: str
+    author: str
+    body: str = ""
+    trailers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def message(self) -> str:
+        """The commit message: subject, body and trailers, each a paragraph."""
+        lines = "\n".join(f"{key}: {one_line(value)}" for key, value in self.trailers)
+        return "\n\n".join(part for part in (one_line(self.subject), self.body, lines) if part) + "\n"
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit as people and programs read it.
+
+    `commit` is its full id; `paths` are those that differ from its first parent. `tool`, `agent`
+    and `session` are None where the commit does not say.
+    """
+
+    commit: str
+    time: datetime
+    author: str
+    subject: str
+    tool: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    paths: tuple[str, ...] = ()
+    parents: tuple[str, ...] = field(default=(), repr=False)
+
+
+def one_line(text: str) -> str:
+    """`text` with line breaks and control characters made spaces."""
+    return " ".join(re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]+", " ", text).split())
+
+
+def identity(name: str, fallback: str = "person") -> str:
+    """ "Name <mail>" for a Git header from "Name" or "Name <mail>", whatever characters it holds."""
+    given = _IDENTITY.match(name.strip())
+    plain = _clean(given["name"] if given else name) or fallback
+    mail = _clean(given["mail"]) if given else ""
+    return f"{plain} <{mail or _mailbox(plain) + '@crabmem.invalid'}>"
+
+
+def raw_commit(tree: str, parents: list[str], note: Note, when: datetime, not_before: int) -> RawCommit:
+    """The commit object. Its time is `when`, or `not_before` (seconds) when the clock went back."""
+    commit = RawCommit()
+    commit.tree = ObjectID(tree.encode())
+    commit.parents = [ObjectID(parent.encode()) for parent in parents]
+    commit.author = note.author.encode()
+    commit.committer = COMMITTER.encode()
+    commit.author_time = commit.commit_time = max(int(when.timestamp()), not_before)
+    offset = when.utcoffset() or timedelta()
+    commit.author_timezone = commit.commit_timezone = int(offset.total_seconds()) // 60 * 60
+    commit.message = note.message.encode("utf-8", "replace")
+    return commit
+
+
+def read_commit(raw: RawCommit, paths: tuple[str, ...]) -> Commit:
+    """`raw` as a `Commit`."""
+    message = raw.message.decode("utf-8", "replace")
+    trailers = _trailers(message)
+    zone = timezone(timedelta(seconds=raw.author_timezone))
+    return Commit(
+        commit=raw.id.decode(),
+        time=datetime.fromtimestamp(raw.author_time, zone),
+        author=raw.author.decode("utf-8", "replace").partition(" <")[0],
+        subject=message.partition("\n")[0],
+        tool=trailers.get("Tool"),
+        agent=trailers.get("Agent"),
+        session=trailers.get("Session"),
+        paths=paths,
+        parents=tuple(parent.decode() for parent in raw.parents),
+    )
+
+
+def _trailers(message: str) -> dict[str, str]:
+    last = message.strip().rpartition("\n\n")[2].splitlines()
+    found = [_TRAILER.fullmatch(line) for line in last]
+    return {match[1]: match[2] for match in found if match} if all(found) else {}
+
+
+def _clean(text: str) -> str:
+    return _UNFIT.sub(" ", text).strip(" .,:;\"'")
+
+
+def _mailbox(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower().encode("ascii", "ignore").decode()).strip("-") or "someone"

@@ -1,0 +1,200 @@
+"""Git's references: one read of the head, compare-and-swap under Git's own locks, a log of moves.
+
+Every `X.lock` is a hard link to a file of ours, so that a lock left by a crash is known to be ours
+and one of somebody else is never touched.
+"""
+
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import fs
+from ..errors import Busy, DamagedHistory
+
+KEEP = "refs/crabmem/keep"
+MAIN = "refs/heads/main"
+_OID = re.compile(r"[0-9a-f]{40}\Z")
+_SYMBOLIC = "ref: "
+_LINK = "lock-"
+REF_WAIT = 2.0
+
+
+@dataclass(frozen=True)
+class Head:
+    """Where HEAD points. `ref` is what a commit moves: a branch, or "HEAD" itself when detached.
+
+    `commit` is None on a branch without commits.
+    """
+
+    ref: str
+    commit: str | None
+
+
+class Refs:
+    """The references below one `.git`; `private` is the folder for what is ours."""
+
+    def __init__(self, git: Path, private: Path) -> None:
+        self._git = git
+        self._temporary = private
+
+    def head(self) -> Head:
+        """Where HEAD points, read once.
+
+        Raises:
+            DamagedHistory: HEAD or its branch holds neither a reference nor a commit's id.
+        """
+        text = self._text("HEAD")
+        if text is None:
+            raise DamagedHistory("`.git/HEAD` is missing")
+        if text.startswith(_SYMBOLIC):
+            ref = text.removeprefix(_SYMBOLIC).strip()
+            return Head(ref, self.read(ref))
+        return Head("HEAD", _oid("HEAD", text))
+
+    def read(self, ref: str) -> str | None:
+        """The commit `ref` names; None when there is no such reference.
+
+        Raises:
+            DamagedHistory: it holds something else than a commit's id.
+        """
+        text = self._text(ref)
+        return _oid(ref, text) if text is not None else self._packed().get(ref)
+
+    def all(self) -> dict[str, str]:
+        """Every readable reference and its commit."""
+        loose = (
+            file.relative_to(self._git).as_posix()
+            for file in (self._git / "refs").rglob("*")
+            if file.is_file() and not file.name.endswith(".lock")
+        )
+        values = {ref: (self._text(ref) or "").strip() for ref in loose}
+        return self._packed() | {ref: oid for ref, oid in values.items() if _OID.match(oid)}
+
+    def swap(self, ref: str, old: str | None, new: str) -> bool:
+        """Set `ref` to `new` if it still is `old`; whether it was."""
+
+        def decide() -> bytes | None:
+            # A broken reference is repaired from outside; here it must not look like `old`.
+            return f"{new}\n".encode() if self.read(ref) == old else None
+
+        return self.replace(ref, decide, REF_WAIT)
+
+    def restore(self, ref: str, text: str) -> None:
+        """Write `ref` whatever it held: for repairs."""
+        self.replace(ref, lambda: f"{text}\n".encode(), REF_WAIT)
+
+    def replace(self, name: str, decide: Callable[[], bytes | None], wait: float) -> bool:
+        """Replace the file `name` of the repository by what `decide` says while its lock is held.
+
+        `decide` returns None to leave the file as it is. Returns whether it was replaced.
+
+        Raises:
+            Busy: somebody else held `<name>.lock` for more than `wait` seconds.
+        """
+        target = self._git / name
+        fs.make_folder(target.parent)
+        with self.locked(name, wait) as ours:
+            data = decide()
+            if data is None:
+                return False
+            fs.overwrite(ours, data)
+            fs.rename(target.with_name(f"{target.name}.lock"), target)
+            fs.sync_folder(target.parent)
+            return True
+
+    @contextmanager
+    def locked(self, name: str, wait: float) -> Iterator[Path]:
+        """Hold Git's lock on the file `name`; the path of our own link to the lock."""
+        lock = self._git / f"{name}.lock"
+        ours = self._temporary / f"{_LINK}{secrets.token_hex(8)}"
+        fs.hint(ours, b"")
+        try:
+            _link_patiently(ours, lock, wait)
+            try:
+                yield ours
+            finally:
+                # After a rename the lock is gone, or already somebody else's.
+                if _same_file(ours, lock):
+                    fs.unlink(lock)
+        finally:
+            fs.unlink(ours)
+
+    def release_leftovers(self) -> int:
+        """Remove the locks that a crash left to us; how many. Only under the writer's lock."""
+        links = [file for file in self._temporary.glob(f"{_LINK}*")]
+        for ours in links:
+            for lock in self._git.rglob("*.lock"):
+                if _same_file(ours, lock):
+                    fs.unlink(lock)
+            fs.unlink(ours)
+        return len(links)
+
+    def note(self, refs: tuple[str, ...], old: str | None, new: str, who: bytes, message: str) -> None:
+        """Add a line to the reference logs; a log that cannot be written is no reason to fail."""
+        subject = message.splitlines()[0] if message else ""
+        line = b"%s %s %s\t%s\n" % ((old or "0" * 40).encode(), new.encode(), who, subject.encode())
+        for ref in refs:
+            log = self._git / "logs" / ref
+            try:
+                fs.make_folder(log.parent)
+                fs.append(log, line)
+            except OSError:
+                continue
+
+    def last_noted(self, ref: str) -> Iterator[str]:
+        """The commits the log of `ref` names, newest first."""
+        try:
+            lines = (self._git / "logs" / ref).read_bytes().splitlines()
+        except OSError:
+            return
+        for line in reversed(lines):
+            oid = line[41:81].decode("ascii", "replace")
+            if _OID.match(oid):
+                yield oid
+
+    def _text(self, ref: str) -> str | None:
+        try:
+            return fs.read(self._git / ref)[0].decode("utf-8", "replace")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            if (self._git / ref).is_dir():
+                return None
+            raise DamagedHistory(f"`.git/{ref}` cannot be read: {error.strerror}") from None
+
+    def _packed(self) -> dict[str, str]:
+        lines = (self._text("packed-refs") or "").splitlines()
+        pairs = (line.split(" ", 1) for line in lines if line[:1] not in ("#", "^") and " " in line)
+        return {ref.strip(): oid for oid, ref in pairs if _OID.match(oid)}
+
+
+def _oid(ref: str, text: str) -> str:
+    oid = text.strip()
+    if not _OID.match(oid):
+        raise DamagedHistory(f"`.git/{ref}` does not hold the id of a commit")
+    return oid
+
+
+def _link_patiently(ours: Path, lock: Path, wait: float) -> None:
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            return fs.link(ours, lock)
+        except FileExistsError:
+            if time.monotonic() > deadline:
+                raise Busy(
+                    f"`{lock}` is held by another Git process; if none runs, a crash left it: remove it"
+                ) from None
+            time.sleep(0.01)
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return os.path.samestat(os.lstat(one), os.lstat(other))
+    except FileNotFoundError:
+        return False

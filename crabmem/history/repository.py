@@ -1,0 +1,68 @@
+"""Making `.git`: an ordinary repository that no setting of the person can turn against an agent's write."""
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+from .. import fs
+from .refs import MAIN
+
+_CONFIG = """\
+[core]
+	repositoryformatversion = 0
+	filemode = false
+	bare = false
+	logallrefupdates = true
+	autocrlf = false
+	quotepath = false
+	fsync = all
+[gc]
+	auto = 0
+[crabmem]
+	version = 1
+"""
+_EXCLUDE = """\
+# Agents' own workspaces have repositories of their own.
+/agents/
+# What editors and sync tools leave beside the files.
+.*
+!/.gitignore
+!/.gitattributes
+*~
+*.tmp
+*.swp
+\\#*#
+"""
+_UNFINISHED = ".crabmem-init-"
+
+
+def create(root: Path) -> None:
+    """Make `root/.git`, wholly or not at all; another process that is quicker wins."""
+    fs.make_folder(root)
+    built = root / f"{_UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}"
+    for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "crabmem/tmp"):
+        fs.make_folder(built / folder)
+    fs.create(built / "HEAD", f"ref: {MAIN}\n".encode())
+    fs.create(built / "config", _CONFIG.encode())
+    fs.create(built / "info" / "exclude", _EXCLUDE.encode())
+    for written in (built / "info", built):
+        fs.sync_folder(written)
+    try:
+        fs.rename(built, root / ".git")
+    except OSError:
+        if not (root / ".git").is_dir():
+            raise
+        _remove(built)
+    fs.sync_folder(root)
+
+
+def clear_unfinished(root: Path) -> None:
+    """Remove what a crash while making a repository left behind."""
+    for built in root.glob(f"{_UNFINISHED}*"):
+        _remove(built)
+
+
+def _remove(built: Path) -> None:
+    fs.before("remove", str(built))
+    shutil.rmtree(built, ignore_errors=True)
