@@ -1,0 +1,60 @@
+"""What is under way: one write's intent, durable before the first file is touched and cleared at its end."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from . import fs
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One file of a write: its blob before and after (None: no file), and the temporary file it is exchanged with."""
+
+    old: str | None
+    new: str | None
+    temporary: str
+
+
+class Intent(msgspec.Struct, frozen=True):
+    """A write that has begun: the words of its commit and its files by path."""
+
+    subject: str
+    author: str
+    body: str
+    trailers: tuple[tuple[str, str], ...]
+    when: datetime
+    steps: Mapping[str, Step]
+
+
+class Journal:
+    """The one intent of a workspace, in `file`. Only used under the writer's lock."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def begin(self, intent: Intent) -> None:
+        """Make `intent` durable."""
+        fresh = not self._file.exists()
+        fs.overwrite(self._file, msgspec.json.encode(intent) + b"\n")
+        if fresh:
+            fs.sync_folder(self._file.parent)
+
+    def finish(self) -> None:
+        """Forget the intent. One that comes back after a power cut is recognised as done."""
+        fs.hint(self._file, b"")
+
+    def pending(self) -> Intent | None:
+        """The intent of a write that did not end; one that was cut short had not begun."""
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=Intent)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return None
+
+    def is_open(self) -> bool:
+        """Whether something is, or was, under way."""
+        try:
+            return self._file.stat().st_size > 0
+        except FileNotFoundError:
+            return False
