@@ -1,0 +1,119 @@
+"""The entries of a workspace as they are on disk: reading them, finding one by name, recalling."""
+
+import difflib
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from .entry import Entry, parsed
+from .errors import InvalidArguments, NotFound, Unreadable
+from .results import Hit, Recall
+from .search import Index, tokens
+from .slug import name_key
+from .store import Scan
+from .workspace import is_entry
+
+_NEAREST = 3
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Entries in the order of their paths, and how many files could not be read as one."""
+
+    entries: tuple[Entry, ...]
+    unreadable: int
+
+
+class Catalog:
+    """Reads entries from scans; keeps what did not change between two of them."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._parsed: dict[tuple[str, str], Entry] = {}
+        self._index: tuple[tuple[Entry, ...], Index] = ((), Index([]))
+
+    def listing(self, scan: Scan) -> Listing:
+        """The entries among the files of `scan`."""
+        with self._guard:
+            fresh: dict[tuple[str, str], Entry] = {}
+            unreadable = sum(is_entry(item.path) for item in scan.unusable)
+            for path, file in scan.files.items():
+                if is_entry(path):
+                    key = (path, file.blob)
+                    try:
+                        fresh[key] = self._parsed.get(key) or parsed(path, file.data)
+                    except Unreadable:
+                        unreadable += 1
+            self._parsed = fresh
+        return Listing(tuple(fresh.values()), unreadable)
+
+    def recall(self, listing: Listing, query: str, limit: int, tags: Sequence[str] = ()) -> Recall:
+        """The entries that share a word with `query` and have all `tags`, best first."""
+        words = tokens(query)
+        ranked = self._indexed(listing.entries).search(words, _tagged(listing.entries, tags))
+        hits = tuple(Hit(listing.entries[found.position], found.score) for found in ranked[:limit])
+        return Recall(query, hits, len(listing.entries), listing.unreadable, bool(words))
+
+    def _indexed(self, entries: tuple[Entry, ...]) -> Index:
+        with self._guard:
+            if self._index[0] != entries:
+                self._index = (entries, Index([_words(entry) for entry in entries]))
+            return self._index[1]
+
+
+def named(entries: Iterable[Entry], name: str) -> Entry | None:
+    """The entry whose own name is `name`, without regard to case; the first by path when several are."""
+    key = name_key(name)
+    return next((entry for entry in entries if name_key(entry.name) == key), None)
+
+
+def found(entries: Sequence[Entry], name: str) -> Entry:
+    """The entry called `name`: by name, else by slug, else by alias.
+
+    Raises:
+        NotFound: none is; the message has the nearest names.
+        InvalidArguments: several are, and nothing tells which is meant.
+    """
+    key = name_key(name)
+    for keys in (_by_exact_name, _by_name, _by_slug, _by_alias):
+        matches = [entry for entry in entries if (name if keys is _by_exact_name else key) in keys(entry)]
+        if len(matches) > 1:
+            slugs = ", ".join(entry.slug for entry in matches)
+            raise InvalidArguments(f"several entries are called {name}; say which file: {slugs}")
+        if matches:
+            return matches[0]
+    raise NotFound(f"no entry named: {name}{_nearest(entries, key)}")
+
+
+def _nearest(entries: Sequence[Entry], key: str) -> str:
+    names = {name_key(name): entry.name for entry in entries for name in (entry.name, *entry.aliases)}
+    near = difflib.get_close_matches(key, names, n=_NEAREST, cutoff=0.5)
+    return f" (nearest: {', '.join(dict.fromkeys(names[name] for name in near))})" if near else ""
+
+
+def _by_exact_name(entry: Entry) -> tuple[str, ...]:
+    return (entry.name,)
+
+
+def _by_name(entry: Entry) -> tuple[str, ...]:
+    return (name_key(entry.name),)
+
+
+def _by_slug(entry: Entry) -> tuple[str, ...]:
+    return (name_key(entry.slug),)
+
+
+def _by_alias(entry: Entry) -> tuple[str, ...]:
+    return tuple(map(name_key, entry.aliases))
+
+
+def _words(entry: Entry) -> list[str]:
+    return tokens("\n".join((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags)))
+
+
+def _tagged(entries: Sequence[Entry], tags: Sequence[str]) -> list[int] | None:
+    """The positions of the entries that have all `tags`; None when none are asked for."""
+    wanted = {name_key(tag.removeprefix("#")) for tag in tags}
+    if not wanted:
+        return None
+    return [at for at, entry in enumerate(entries) if wanted <= set(map(name_key, entry.tags))]

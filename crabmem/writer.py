@@ -1,0 +1,311 @@
+"""The one way memory is written: lock, record what the person changed, put files in place, commit.
+
+Files come first and the commit second, so that a crash in between leaves a file that the next
+writer finds; the journal says whose it was.
+"""
+
+import errno
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+
+from . import fs
+from .entry import parsed
+from .errors import CrabmemError, Unreadable, Unwritable
+from .history import History, Note, identity
+from .journal import Intent, Journal, Step
+from .lock import WriterLock
+from .store import File, Placed, Scan, Store
+from .version import blob_id
+from .workspace import Workspace, is_entry, is_kept
+
+_LISTED = 3
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What an operation wants: bytes by path (None removes the file), and the words of its commit."""
+
+    changes: Mapping[str, bytes | None]
+    note: Note
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a write did: its commit (None when everything was so already), and the bytes before and after."""
+
+    commit: str | None
+    before: Mapping[str, bytes | None]
+    after: Mapping[str, bytes | None]
+
+
+class Writer:
+    """Writes one workspace. `clock` tells the time of commits; `person` and `timeout` are read at each write."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        store: Store,
+        history: History,
+        clock: Callable[[], datetime],
+        person: Callable[[], str],
+        timeout: Callable[[], float],
+    ) -> None:
+        self._workspace = workspace
+        self._store = store
+        self._history = history
+        self._clock = clock
+        self._person = person
+        self._timeout = timeout
+        self._journal = Journal(workspace.private / "journal")
+        self._lock = WriterLock(workspace.private / "lock")
+
+    def write(self, decide: Callable[[Scan], Draft]) -> Written:
+        """Record outside edits, ask `decide` with the files as they then are, and write what it says.
+
+        Raises:
+            Busy: another writer holds the lock.
+            Unwritable: the disk refused.
+        """
+        with self._alone():
+            scan = self._adopted()
+            return self._applied(decide(scan), scan)
+
+    def adopt(self) -> str | None:
+        """Record outside edits; the head after it."""
+        with self._alone():
+            self._adopted()
+            return self._history.head()
+
+    def recover(self) -> None:
+        """Finish what a crash interrupted; Busy at once when somebody is writing."""
+        with self._alone(timeout=0):
+            pass
+
+    def outside(self, scan: Scan) -> dict[str, File | None]:
+        """What differs from the head on disk, by path; None for a file that is gone."""
+        head = self._history.files(self._history.head()) if self._history.exists() else {}
+        unusable = {item.path for item in scan.unusable}
+        changed: dict[str, File | None] = {
+            path: file for path, file in scan.files.items() if head.get(path) != file.blob
+        }
+        gone = [path for path in head if is_kept(path) and path not in scan.files and path not in unusable]
+        present = {path for path in gone if self._is_there(path)}
+        return changed | {path: None for path in gone if path not in present}
+
+    def is_interrupted(self) -> bool:
+        """Whether a write was begun and did not end."""
+        return self._journal.is_open()
+
+    @contextmanager
+    def _alone(self, timeout: float | None = None) -> Iterator[None]:
+        """The writer's lock in a repository that is whole, every crash before us cleared up."""
+        try:
+            if not self._history.exists():
+                self._history.create()
+            fs.make_folder(self._workspace.private / "tmp")
+            with self._lock.held(self._timeout() if timeout is None else timeout):
+                self._history.recover()
+                self._report(self._history.mend())
+                self._finish_interrupted()
+                yield
+        except OSError as error:
+            raise _refused(error) from error
+
+    def _adopted(self) -> Scan:
+        """The files, after what differs from the head was recorded as the person's."""
+        scan = self._store.scan()
+        edits = self.outside(scan)
+        if edits:
+            ours = self._kept_by_us(edits)
+            self._record_files({path: edits[path] for path in ours}, _later_note())
+            self._record_files(
+                {path: file for path, file in edits.items() if path not in ours},
+                self._edit_note({path: _bytes(file) for path, file in edits.items() if path not in ours}),
+            )
+        return scan
+
+    def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
+        """Those edits that are writes of ours which a rebase or merge of the person kept off the branch."""
+        kept = self._history.kept()
+        if kept is None or kept == self._history.head():
+            return set()
+        blobs = self._history.files(kept)
+        return {path for path, file in edits.items() if file and blobs.get(path) == file.blob}
+
+    def _record_files(self, files: Mapping[str, File | None], note: Note) -> None:
+        if not files:
+            return
+        blobs = {path: self._history.put(file.data) if file else None for path, file in files.items()}
+        self._history.record(blobs, note, self._clock())
+        self._history.settle({path: (blob, _status(files[path])) for path, blob in blobs.items()})
+
+    def _applied(self, draft: Draft, scan: Scan) -> Written:
+        changes = {path: data for path, data in draft.changes.items() if _bytes(scan.files.get(path)) != data}
+        before = {path: _bytes(scan.files.get(path)) for path in draft.changes}
+        if not changes:
+            return Written(None, before, draft.changes)
+        intent = self._begun(changes, draft.note, scan)
+        placed = self._placed(intent)
+        commit = self._committed(intent, placed)
+        self._ended(intent)
+        displaced = {path: place.displaced for path, place in placed.items()}
+        return Written(commit, before | displaced, draft.changes)
+
+    def _begun(self, changes: Mapping[str, bytes | None], note: Note, scan: Scan) -> Intent:
+        """The write, staged and in the journal: from here on it can be finished by anybody."""
+        steps = {
+            path: Step(
+                old=_blob(scan.files.get(path)),
+                new=None if data is None else self._history.put(data),
+                temporary=self._store.stage(data, scan.files.get(path)),
+            )
+            for path, data in changes.items()
+        }
+        intent = Intent(note.subject, note.author, note.body, note.trailers, self._clock(), steps)
+        self._journal.begin(intent)
+        return intent
+
+    def _placed(self, intent: Intent) -> dict[str, Placed]:
+        placed = {
+            path: self._store.place(path, step.temporary, step.new is not None, step.old is not None)
+            for path, step in intent.steps.items()
+        }
+        self._store.sync(list(placed))
+        return placed
+
+    def _committed(self, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
+        """Commit what was put in place, after what it displaced that no commit holds yet."""
+        displaced = {path: place.displaced for path, place in placed.items()}
+        self._record_raced(intent, displaced)
+        blobs = {path: step.new for path, step in intent.steps.items()}
+        commit = self._history.record(blobs, _note(intent), intent.when)
+        late = {path: self._store.staged(step.temporary) for path, step in intent.steps.items()}
+        if self._written_late(displaced, late):
+            # An editor had the replaced file open and wrote on: its text belongs before ours.
+            self._record_raced(intent, late)
+            commit = self._history.record(blobs, _note(intent), intent.when) or commit
+        self._history.settle({path: (blobs[path], place.status) for path, place in placed.items()})
+        return commit
+
+    def _record_raced(self, intent: Intent, displaced: Mapping[str, bytes | None]) -> None:
+        """Record what the person saved between our look and our exchange."""
+        raced = {
+            path: data
+            for path, data in displaced.items()
+            if data is not None and blob_id(data) not in (intent.steps[path].old, intent.steps[path].new)
+        }
+        if raced:
+            blobs = {path: self._history.put(data) for path, data in raced.items()}
+            self._history.record(blobs, self._edit_note(dict(raced)), self._clock())
+
+    def _written_late(self, displaced: Mapping[str, bytes | None], late: Mapping[str, bytes | None]) -> bool:
+        return any(data is not None and late[path] not in (None, data) for path, data in displaced.items())
+
+    def _ended(self, intent: Intent) -> None:
+        self._journal.finish()
+        for step in intent.steps.values():
+            self._store.discard(step.temporary)
+
+    def _finish_interrupted(self) -> None:
+        """Finish the write that a crash interrupted, or take it back where it had changed nothing."""
+        intent = self._journal.pending()
+        if intent:
+            on_disk = {path: self._store.read(path) for path in intent.steps}
+            begun = [path for path, data in on_disk.items() if _blob_of(data) == intent.steps[path].new]
+            if begun:
+                self._rolled_forward(intent, on_disk)
+        if self._journal.is_open():
+            self._journal.finish()
+        self._clear_leftovers()
+
+    def _rolled_forward(self, intent: Intent, on_disk: Mapping[str, bytes | None]) -> None:
+        for path, step in intent.steps.items():
+            untouched = _blob_of(on_disk[path]) == step.old != step.new
+            if untouched and (step.new is None or self._store.staged(step.temporary) is not None):
+                self._store.place(path, step.temporary, step.new is not None, step.old is not None)
+        self._store.sync(list(intent.steps))
+        displaced = {path: self._store.staged(step.temporary) for path, step in intent.steps.items()}
+        self._record_raced(intent, displaced)
+        blobs = {path: step.new for path, step in intent.steps.items()}
+        self._history.record(blobs, _note(intent), intent.when)
+        self._history.settle({path: (blob, None) for path, blob in blobs.items()})
+
+    def _clear_leftovers(self) -> None:
+        for name in self._store.leftovers():
+            data = self._store.staged(name)
+            if data is None or not data or self._history.has(blob_id(data)):
+                self._store.discard(name)
+            else:
+                self._report(f"text of an unknown save was kept in {self._store.set_aside(name)}")
+
+    def _report(self, repair: str | None) -> None:
+        """Note a repair for `doctor`."""
+        if repair:
+            line = f"{self._clock():%Y-%m-%d %H:%M} {repair}\n"
+            fs.append(self._workspace.repairs, line.encode())
+
+    def _edit_note(self, edits: Mapping[str, bytes | None]) -> Note:
+        """The words for outside edits: what they are called, which files, and who saved them."""
+        names = [_title(path, data) for path, data in sorted(edits.items())]
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        lines = [f"{_verb(data)} {path}" for path, data in sorted(edits.items())]
+        # What one saved file is called says it all.
+        body = "\n".join(lines) if len(lines) > 1 or None in edits.values() else ""
+        trailers = tuple(("Entry", name) for name in names[:20])
+        return Note("edit: " + ", ".join(names[:_LISTED]) + more, identity(self._person()), body, trailers)
+
+    def _is_there(self, path: str) -> bool:
+        """Whether something stands at `path` that a scan does not take for a file of ours."""
+        file = self._workspace.file(path)
+        return file.is_symlink() or file.exists()
+
+
+def _later_note() -> Note:
+    return Note("memory: what was written during a rebase or merge", identity("crabmem"))
+
+
+def _title(path: str, data: bytes | None) -> str:
+    """What a person would call the file: an entry's name, else the file's."""
+    name = PurePosixPath(path).name
+    if not is_entry(path):
+        return name
+    try:
+        return parsed(path, data).name if data is not None else PurePosixPath(path).stem
+    except Unreadable:
+        return name
+
+
+def _verb(data: bytes | None) -> str:
+    return "removed" if data is None else "saved"
+
+
+def _note(intent: Intent) -> Note:
+    return Note(intent.subject, intent.author, intent.body, intent.trailers)
+
+
+def _bytes(file: File | None) -> bytes | None:
+    return file.data if file else None
+
+
+def _blob(file: File | None) -> str | None:
+    return file.blob if file else None
+
+
+def _status(file: File | None) -> os.stat_result | None:
+    return file.status if file else None
+
+
+def _blob_of(data: bytes | None) -> str | None:
+    return None if data is None else blob_id(data)
+
+
+def _refused(error: OSError) -> CrabmemError:
+    where = f" ({error.filename})" if error.filename else ""
+    reason = (error.strerror or str(error)).lower()
+    advice = "free some space" if error.errno in _NO_SPACE else "check its permissions"
+    return Unwritable(f"the disk refused to write: {reason}{where}; nothing is lost: {advice} and try again")
