@@ -1,0 +1,5 @@
+"""`python -m crabmem`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,52 @@
+"""The Python face: a memory that reads the clock and knows its tools."""
+
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from . import memory
+from .prompt import block, guidance, joined, visible
+from .tools import Result, Tool, Toolbox
+from .workspace import root_of
+
+
+def local_time() -> datetime:
+    """The time now, in the zone of this machine."""
+    return datetime.now().astimezone()
+
+
+class Memory(memory.Memory):
+    """An agent's memory in the folder `root`.
+
+    `root` of None is $CRABMEM_DIR, else `~/.crabmem`. `agent` and `session` say who writes, for the
+    history. `soul_editable` overrides the setting. The folder is made at the first write.
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] | None = None,
+        *,
+        agent: str | None = None,
+        session: str | None = None,
+        soul_editable: bool | None = None,
+    ) -> None:
+        folder = Path(root) if root is not None else root_of(None, None, os.environ, Path.home())
+        super().__init__(folder.expanduser(), memory.Voice(agent, session), local_time, soul_editable)
+        self._toolbox = Toolbox(self)
+        self.recover()
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools to offer to a model, as the settings now allow."""
+        return self._toolbox.offered
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        """Call a tool as a host does; errors are results too."""
+        return self._toolbox.call(name, arguments)
+
+    def prompt(self) -> str:
+        """What to put before a conversation: identity, the overview in a `<memory>` block, how to use the tools."""
+        tools = [(tool.name, tool.description.splitlines()[0]) for tool in self.tools]
+        return joined((visible(self.identity().text), block("memory", self.overview().text), guidance(tools)))

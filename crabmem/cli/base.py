@@ -1,0 +1,144 @@
+"""What all verbs share: the global options, how results and errors are shown."""
+
+import difflib
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .. import __version__
+from ..api import Memory
+from ..errors import CrabmemError, InvalidArguments
+from ..prompt import visible
+from ..workspace import root_of
+
+_EPILOG = """\b
+First steps:
+  crabmem try                                  a guided minute in a throw-away folder
+  crabmem remember "Deploy key" -d "where the deploy key lives" -c "In the vault."
+  crabmem recall where is the deploy key
+  crabmem log
+
+The workspace is --dir, else $CRABMEM_DIR, else ~/.crabmem. Every file in it is yours to edit."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The global options: which workspace, and who writes."""
+
+    folder: str | None
+    workspace: str | None
+    agent: str | None
+    session: str | None
+
+
+class Failure(click.ClickException):
+    """An error of crabmem as one line on stderr."""
+
+    def show(self, file: Any = None) -> None:
+        click.secho(f"crabmem: {self.message}", err=True, fg="red" if in_colour(sys.stderr) else None)
+
+
+class Verbs(click.Group):
+    """The group of verbs: keeps their order, and shows our errors without a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CrabmemError as error:
+            raise Failure(visible(" ".join(str(error).split()))) from None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            near = difflib.get_close_matches(args[0], self.commands, n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx) from None
+
+
+@click.group(cls=Verbs, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--dir", "folder", metavar="D", help="Workspace folder.  [env: CRABMEM_DIR]")
+@click.option("--workspace", metavar="W", help="The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]")
+@click.option("--agent", metavar="A", envvar="CRABMEM_AGENT", help="Who writes, for the history.  [env: CRABMEM_AGENT]")
+@click.option("--session", metavar="S", envvar="CRABMEM_SESSION", help="In which session.  [env: CRABMEM_SESSION]")
+@click.version_option(__version__, message="crabmem %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, folder: str | None, workspace: str | None, agent: str | None, session: str | None) -> None:
+    """Plain-file memory for AI agents, with its history in Git.
+
+    Each fact is one Markdown file you can open in any editor; every write is a commit you can read
+    with `git log -p`.
+    """
+    ctx.color = None if in_colour(sys.stdout) else False
+    ctx.obj = Wanted(folder, workspace, agent, session)
+
+
+def opened(ctx: click.Context) -> Memory:
+    """The memory that the global options name, closed when the verb is done."""
+    wanted = ctx.find_object(Wanted)
+    assert wanted is not None
+    root = root_of(wanted.folder, wanted.workspace, os.environ, Path.home())
+    return ctx.with_resource(Memory(root, agent=wanted.agent, session=wanted.session))
+
+
+as_json = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")
+
+
+def show(json_wanted: bool, data: object, text: Callable[[], str]) -> None:
+    """Print `data` as JSON, or `text` for a person; nothing for an empty text."""
+    if json_wanted:
+        return click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+    words = text()
+    if words:
+        click.echo(words if words.endswith("\n") else words + "\n", nl=False)
+
+
+def plain(text: str) -> str:
+    """`text` without what would steer a terminal, when it goes to one."""
+    return visible(text) if sys.stdout.isatty() else text
+
+
+def tell(text: str) -> None:
+    """Say something to the person, beside the data."""
+    click.echo(text, err=True)
+
+
+def in_colour(stream: Any) -> bool:
+    """Whether `stream` is a terminal whose owner wants colours."""
+    return bool(stream.isatty()) and not os.environ.get("NO_COLOR")
+
+
+def coloured_diff(diff: str) -> str:
+    """`diff` with what went in red and what came in green."""
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    lines = plain(diff).split("\n")
+    return "\n".join(click.style(line, fg=colours[line[0]]) if line[:1] in colours else line for line in lines)
+
+
+def content_of(text: str | None, file: str | None, source: str | None) -> str:
+    """The content a person gave: as an option's text, in a file, or on stdin for `-`.
+
+    Raises:
+        InvalidArguments: not UTF-8, or the file cannot be read.
+    """
+    given = [item for item in (text, file, source) if item is not None]
+    if len(given) != 1 or source not in (None, "-"):
+        raise click.UsageError("give the content once: -c TEXT, --file F, or - for stdin")
+    try:
+        data = text.encode() if text is not None else _bytes_of(file)
+        return data.decode("utf-8")
+    except (UnicodeError, OSError) as error:
+        raise InvalidArguments(f"{file or 'the content'} cannot be read as UTF-8 text: {error}") from None
+
+
+def _bytes_of(file: str | None) -> bytes:
+    return Path(file).read_bytes() if file else sys.stdin.buffer.read()

@@ -1,0 +1,119 @@
+"""The verbs for single facts."""
+
+import click
+
+from .. import wire
+from ..edit import shortened
+from ..prompt import entry_text
+from .base import as_json, coloured_diff, content_of, opened, plain, show, tell
+
+_WIDTH = 76
+
+
+@click.command()
+@click.argument("name")
+@click.argument("source", metavar="[-]", required=False)
+@click.option("-d", "--description", required=True, help="One line: the question this fact answers.")
+@click.option("-c", "--content", help="The fact itself, in Markdown.")
+@click.option("--file", type=click.Path(), help="Read the content from a file.")
+@click.option("-a", "--alias", "aliases", multiple=True, help="Another name it is looked up by; may be repeated.")
+@click.option("-t", "--tag", "tags", multiple=True, help="A label to filter by; may be repeated.")
+@click.option("--if-version", metavar="V", help="Only if the entry is still this version (`show --json`).")
+@as_json
+@click.pass_context
+def remember(
+    ctx: click.Context,
+    name: str,
+    source: str | None,
+    description: str,
+    content: str | None,
+    file: str | None,
+    aliases: tuple[str, ...],
+    tags: tuple[str, ...],
+    if_version: str | None,
+    json_wanted: bool,
+) -> None:
+    """Save one fact; the same NAME again replaces it.
+
+    \b
+    crabmem remember "Deploy key" -d "where the deploy key lives" -c "In the vault."
+    pbpaste | crabmem remember "Incident 12" -d "what happened on 3 May" -
+    """
+    text = content_of(content, file, source)
+    saved = opened(ctx).remember(
+        name, description, text, aliases=aliases or None, tags=tags or None, if_version=if_version
+    )
+    state = "" if saved.commit else " (it said so already)"
+    diff = "" if saved.created else coloured_diff(saved.diff)
+    show(json_wanted, wire.saved(saved), lambda: f"remembered: {plain(saved.entry.name)}{state}\n{diff}")
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", type=int, help="How many facts at most.  [default: recall_limit, 5]")
+@click.option("-t", "--tag", "tags", multiple=True, help="Only facts with this tag; may be repeated.")
+@as_json
+@click.pass_context
+def recall(
+    ctx: click.Context, query: tuple[str, ...], limit: int | None, tags: tuple[str, ...], json_wanted: bool
+) -> None:
+    """Search memory; the words of QUERY need no quotes."""
+    found = opened(ctx).recall(" ".join(query), limit, tags)
+    texts = [entry_text(hit.entry.name, hit.entry.description, hit.entry.content) for hit in found]
+    show(json_wanted, wire.recall(found), lambda: "\n---\n".join(texts))
+    if found.note and not json_wanted:
+        tell(f"no memories found: {found.note}" if not found.hits else found.note)
+
+
+@click.command("show")
+@click.argument("name")
+@click.option("--at", metavar="REV", help="As it was at a commit, or at a time such as '2 days ago'.")
+@as_json
+@click.pass_context
+def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> None:
+    """Print one fact, looked up by name, file name or alias."""
+    entry = opened(ctx).get(name, at)
+    show(json_wanted, wire.entry(entry), lambda: plain(entry_text(entry.name, entry.description, entry.content)))
+
+
+@click.command("list")
+@click.option("--at", metavar="REV", help="As it was at a commit, or at a time such as '2 days ago'.")
+@as_json
+@click.pass_context
+def list_(ctx: click.Context, at: str | None, json_wanted: bool) -> None:
+    """List all facts: file name and description."""
+    entries = opened(ctx).entries(at)
+    width = min(max((len(entry.slug) for entry in entries), default=0), 40)
+    show(
+        json_wanted,
+        [wire.entry(entry) for entry in entries],
+        lambda: "".join(
+            f"{entry.slug:{width}}  {shortened(plain(entry.description or entry.content), _WIDTH)}\n"
+            for entry in entries
+        ),
+    )
+
+
+@click.command()
+@click.argument("name")
+@click.pass_context
+def edit(ctx: click.Context, name: str) -> None:
+    """Open one fact in your editor ($VISUAL, $EDITOR), and record what you changed as yours."""
+    memory = opened(ctx)
+    entry = memory.get(name)
+    click.edit(filename=str(memory.root.joinpath(*entry.path.split("/"))))
+    commit = memory.adopt()
+    tell(f"recorded: {commit.subject}" if commit else "nothing changed")
+
+
+@click.command()
+@click.argument("name")
+@as_json
+@click.pass_context
+def forget(ctx: click.Context, name: str, json_wanted: bool) -> None:
+    """Remove one fact. History still holds it: `crabmem undo` brings it back."""
+    gone = opened(ctx).forget(name)
+    show(json_wanted, wire.forgotten(gone), lambda: f"forgot: {plain(gone.name)}")
+
+
+COMMANDS = (remember, recall, show_, list_, edit, forget)

@@ -1,0 +1,95 @@
+"""The verbs for whole files: the overview, the identity, and the prompt made of them."""
+
+from collections.abc import Callable
+
+import click
+
+from .. import wire
+from ..api import Memory
+from ..history import Commit
+from ..results import Changed, Document
+from ..workspace import IDENTITY, OVERVIEW
+from .base import as_json, coloured_diff, content_of, opened, plain, show, tell
+
+
+def _file_verbs(
+    name: str,
+    path: str,
+    about: str,
+    read: Callable[[Memory], Document],
+    write: Callable[[Memory, str, str | None], Changed[Commit]],
+    seed: Callable[[Memory], str],
+) -> click.Group:
+    """The verb `name` with show, set and edit for the file at `path`."""
+
+    @click.group(name, invoke_without_command=True, help=f"Show, set or edit {about}.")
+    @click.pass_context
+    def group(ctx: click.Context) -> None:
+        if ctx.invoked_subcommand is None:
+            ctx.invoke(show_, json_wanted=False)
+
+    @group.command("show", help=f"Print {path}.")
+    @as_json
+    @click.pass_context
+    def show_(ctx: click.Context, json_wanted: bool) -> None:
+        document = read(opened(ctx))
+        show(json_wanted, wire.document(document), lambda: plain(document.text))
+
+    @group.command("set", help=f"Replace {path} by -c TEXT, --file F, or - for stdin.")
+    @click.argument("source", metavar="[-]", required=False)
+    @click.option("-c", "--content", help="The whole new text.")
+    @click.option("--file", type=click.Path(), help="Read it from a file.")
+    @click.option("--if-version", metavar="V", help=f"Only if it is still this version (`{name} show --json`).")
+    @as_json
+    @click.pass_context
+    def set_(
+        ctx: click.Context, source: str | None, content: str | None, file: str | None, if_version: str | None,
+        json_wanted: bool,
+    ) -> None:  # fmt: skip
+        changed = write(opened(ctx), content_of(content, file, source), if_version)
+        show(json_wanted, wire.changed(changed), lambda: f"{path} updated\n{coloured_diff(changed.diff)}")
+
+    @group.command("edit", help=f"Open {path} in your editor ($VISUAL, $EDITOR), and record what you changed as yours.")
+    @click.pass_context
+    def edit(ctx: click.Context) -> None:
+        memory = opened(ctx)
+        memory.init()
+        file = memory.root.joinpath(*path.split("/"))
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(seed(memory), "utf-8")
+        click.edit(filename=str(file))
+        commit = memory.adopt()
+        tell(f"recorded: {commit.subject}" if commit else "nothing changed")
+
+    return group
+
+
+memory_verbs = _file_verbs(
+    "memory",
+    OVERVIEW,
+    "the overview, memory/MEMORY.md, which is always in the prompt",
+    Memory.overview,
+    lambda memory, text, version: memory.write_overview(text, version),
+    lambda memory: "",
+)
+soul_verbs = _file_verbs(
+    "soul",
+    IDENTITY,
+    "the identity, Crab.md",
+    Memory.identity,
+    lambda memory, text, version: memory.write_identity(text, version),
+    lambda memory: memory.identity().text,
+)
+
+
+@click.command()
+@as_json
+@click.pass_context
+def prompt(ctx: click.Context, json_wanted: bool) -> None:
+    """Print what goes before a conversation: identity, overview, how to use the tools."""
+    text = opened(ctx).prompt()
+    show(json_wanted, {"prompt": text}, lambda: text)
+
+
+COMMANDS = (memory_verbs, soul_verbs, prompt)

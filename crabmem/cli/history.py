@@ -1,0 +1,81 @@
+"""The verbs for what was: reading the history and going back in it."""
+
+import click
+
+from .. import wire
+from ..history import Commit
+from ..results import Restored
+from .base import as_json, coloured_diff, opened, plain, show, tell
+
+_DIGITS = 8
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("-n", "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many commits.")
+@click.option("-p", "--patch", is_flag=True, help="With what each commit changed.")
+@as_json
+@click.pass_context
+def log(ctx: click.Context, name: str | None, limit: int, patch: bool, json_wanted: bool) -> None:
+    """List who wrote what, newest first; with NAME, for that fact only."""
+    memory = opened(ctx)
+    commits = memory.log(limit, name)
+
+    def words(commit: Commit) -> str:
+        diff = memory.diff(f"{commit.commit}^", commit.commit) if patch and commit.parents else ""
+        return f"{_line(commit)}\n{coloured_diff(diff)}"
+
+    show(json_wanted, [wire.commit(commit) for commit in commits], lambda: "".join(map(words, commits)))
+
+
+@click.command()
+@click.argument("since", required=False)
+@click.argument("until", required=False)
+@click.option("--entry", "name", metavar="NAME", help="Only this fact.")
+@as_json
+@click.pass_context
+def diff(ctx: click.Context, since: str | None, until: str | None, name: str | None, json_wanted: bool) -> None:
+    """Show what changed between two moments.
+
+    Without arguments: edits of yours that are not recorded yet. With SINCE (a commit, or a time such
+    as '2 days ago'): from then to the files as they are; with UNTIL: to that moment.
+    """
+    text = opened(ctx).diff(since, until, name)
+    show(json_wanted, {"since": since, "until": until, "diff": text}, lambda: coloured_diff(text))
+    if not text and not json_wanted:
+        tell("nothing differs")
+
+
+@click.command()
+@click.option("--to", "to", metavar="REV|TIME", required=True, help="A commit, or a time such as '2 days ago'.")
+@as_json
+@click.pass_context
+def rollback(ctx: click.Context, to: str, json_wanted: bool) -> None:
+    """Bring the files back to how they were, as a new commit. Nothing is erased; `crabmem undo` takes it back."""
+    _say(opened(ctx).rollback(to), json_wanted)
+
+
+@click.command()
+@as_json
+@click.pass_context
+def undo(ctx: click.Context, json_wanted: bool) -> None:
+    """Take back the newest commit, as a new one. Undoing again brings it back."""
+    _say(opened(ctx).undo(), json_wanted)
+
+
+def _say(done: Restored, json_wanted: bool) -> None:
+    files = "1 file" if len(done.paths) == 1 else f"{len(done.paths)} files"
+    words = (
+        f"restored {files} as of {done.to[:_DIGITS]}" if done.commit else f"nothing differs from {done.to[:_DIGITS]}"
+    )
+    show(json_wanted, wire.restored(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
+
+
+def _line(commit: Commit) -> str:
+    """One commit on one line: id, time, author, subject."""
+    digits = click.style(commit.commit[:_DIGITS], fg="yellow")
+    session = f" [{commit.session}]" if commit.session else ""
+    return plain(f"{digits}  {commit.time:%Y-%m-%d %H:%M}  {commit.author}{session}  {commit.subject}")
+
+
+COMMANDS = (log, diff, rollback, undo)

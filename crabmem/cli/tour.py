@@ -1,0 +1,87 @@
+"""`crabmem try`: a guided first minute, with the real commands in a throw-away workspace."""
+
+import shlex
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from .base import cli, tell
+
+_VET = "memory/entries/luna-s-vet.md"
+
+
+def _commands(root: Path) -> list[tuple[str, Callable[[], None]]]:
+    """What the tour says and does, in order."""
+
+    def run(*words: str) -> Callable[[], None]:
+        return lambda: _run(root, *words)
+
+    return [
+        (
+            "An agent learns two facts. Each becomes one Markdown file and one commit.",
+            run("--agent", "assistant", "remember", "Luna's vet", "-d", "who looks after the dog",
+                "-c", "Dr. Moreno, every Thursday."),
+        ),
+        ("", run("--agent", "assistant", "remember", "Wifi", "-d", "the password for guests",
+                 "-c", "On the back of the router.")),
+        ("You open the file in your editor and correct it.", lambda: _edit(root)),
+        ("The next question already knows, without a restart.", run("recall", "who looks after the dog")),
+        ("Who wrote what? Recording your edit first, as yours.", run("--agent", "assistant", "forget", "wifi")),
+        ("", run("log")),
+        ("What changed since the first fact?", run("diff", "HEAD~3")),
+        ("That was a mistake: take the last write back. Nothing is ever erased.", run("undo")),
+        ("Or go back to any moment, as a new commit.", run("rollback", "--to", "HEAD~3")),
+        ("", run("recall", "vet")),
+    ]  # fmt: skip
+
+
+@click.command("try")
+@click.option("--keep", is_flag=True, help="Keep the folder, to look around in it.")
+def try_(keep: bool) -> None:
+    """A guided first minute in a throw-away workspace."""
+    root = Path(tempfile.mkdtemp(prefix="crabmem-try-"))
+    try:
+        for words, action in _commands(root):
+            if words:
+                click.secho(f"\n{words}", bold=True)
+            action()
+    finally:
+        if not keep:
+            _remove(root)
+    where = f"It is all in {root}: look around, and try `git log -p` there." if keep else _GOODBYE
+    click.echo(f"\n{where}")
+
+
+_GOODBYE = (
+    "The folder is gone again; `crabmem try --keep` leaves it to look around in.\n"
+    'Yours begins with: crabmem remember "First fact" -d "what it is about" -c "..."'
+)
+
+
+def _run(root: Path, *words: str) -> None:
+    click.secho(f"\n$ crabmem {' '.join(map(_quoted, words))}", fg="cyan")
+    cli.main(["--dir", str(root), *words], prog_name="crabmem", standalone_mode=False)
+
+
+def _quoted(word: str) -> str:
+    """`word` as one would type it: in double quotes where it needs any."""
+    return word if shlex.quote(word) == word or word.startswith("HEAD") else f'"{word}"'
+
+
+def _edit(root: Path) -> None:
+    click.secho(f"\n$ sed -i 's/Thursday/Friday/' {_VET}", fg="cyan")
+    file = root / _VET
+    file.write_bytes(file.read_bytes().replace(b"Thursday", b"Friday"))
+
+
+def _remove(root: Path) -> None:
+    import shutil
+
+    shutil.rmtree(root, ignore_errors=True)
+    if root.exists():
+        tell(f"{root} could not be removed")
+
+
+COMMANDS = (try_,)

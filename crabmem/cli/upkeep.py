@@ -1,0 +1,133 @@
+"""The verbs for the workspace itself."""
+
+import json
+import signal
+import sys
+import threading
+
+import click
+from click.shell_completion import get_completion_class
+
+from .. import settings, wire
+from ..errors import CrabmemError, InvalidArguments
+from ..workspace import SETTINGS
+from .base import Failure, as_json, cli, opened, plain, show, tell
+
+_COLOURS = {"error": "red", "warning": "yellow", "info": None}
+
+
+@click.command()
+@click.pass_context
+def init(ctx: click.Context) -> None:
+    """Make the workspace. Other verbs do that too when they first write; doing it twice is harmless."""
+    memory = opened(ctx)
+    made = memory.init()
+    show(False, None, lambda: f"{'made' if made else 'already there:'} {memory.root}")
+
+
+@click.command()
+@as_json
+@click.pass_context
+def path(ctx: click.Context, json_wanted: bool) -> None:
+    """Print the folder of the workspace."""
+    root = str(opened(ctx).root)
+    show(json_wanted, {"path": root}, lambda: root)
+
+
+@click.command()
+@as_json
+@click.pass_context
+def config(ctx: click.Context, json_wanted: bool) -> None:
+    """Print the settings in force. They are changed by editing crabmem.toml in the workspace."""
+    memory = opened(ctx)
+    found = settings.as_dict(memory.settings)
+    show(json_wanted, found, lambda: f"# {memory.root / SETTINGS}\n" + settings.as_toml(memory.settings))
+
+
+@click.command()
+@as_json
+@click.pass_context
+def doctor(ctx: click.Context, json_wanted: bool) -> None:
+    """Look for what is wrong or odd, file by file, and change nothing. Exit status 1 when there is an error."""
+    findings = opened(ctx).doctor()
+    lines = (
+        f"{click.style(finding.level, fg=_COLOURS[finding.level])}: "
+        + plain(f"{finding.path}: {finding.message}" if finding.path else finding.message)
+        for finding in findings
+    )
+    show(json_wanted, [wire.finding(finding) for finding in findings], lambda: "\n".join(lines))
+    if not findings and not json_wanted:
+        tell("everything is fine")
+    if any(finding.level == "error" for finding in findings):
+        ctx.exit(1)
+
+
+@click.command()
+@click.pass_context
+def watch(ctx: click.Context) -> None:
+    """Record edits as soon as you pause, until Ctrl-C. Without it they are recorded at the next write."""
+    from ..watcher import watched
+
+    memory = opened(ctx)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    tell(f"watching {memory.root}; stop with Ctrl-C")
+    for item in watched(memory, stop):
+        if isinstance(item, CrabmemError):
+            tell(f"crabmem: {item}")
+        else:
+            click.echo(f"{item.commit[:8]}  {plain(item.subject)}")
+
+
+@click.command()
+@click.argument("tool")
+@click.argument("arguments", metavar="JSON", default="{}")
+@as_json
+@click.pass_context
+def call(ctx: click.Context, tool: str, arguments: str, json_wanted: bool) -> None:
+    """Call a tool exactly as an agent's host does; `-` reads the JSON from stdin.
+
+    \b
+    crabmem call recall '{"query": "deploy key"}'
+    """
+    given = sys.stdin.read() if arguments == "-" else arguments
+    result = opened(ctx).call(tool, _object(given))
+    data = {"text": result.text, "data": result.data, "is_error": result.is_error}
+    if result.is_error and not json_wanted:
+        raise Failure(result.text)
+    show(json_wanted, data, lambda: plain(result.text))
+    if result.is_error:
+        ctx.exit(1)
+
+
+@click.command()
+@as_json
+@click.pass_context
+def tools(ctx: click.Context, json_wanted: bool) -> None:
+    """List the tools an agent is offered; with --json, their schemas."""
+    offered = opened(ctx).tools
+    data = [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in offered]
+    show(json_wanted, data, lambda: "\n".join(f"{tool.name:9} {tool.description.splitlines()[0]}" for tool in offered))
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print a completion script: source it from your shell's start-up file."""
+    complete = get_completion_class(shell)
+    assert complete is not None
+    click.echo(complete(cli, {}, "crabmem", "_CRABMEM_COMPLETE").source())
+
+
+def _object(text: str) -> dict[str, object]:
+    try:
+        given = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InvalidArguments(f"invalid arguments: not JSON ({error})") from None
+    if not isinstance(given, dict):
+        raise InvalidArguments("invalid arguments: not a JSON object")
+    return given
+
+
+COMMANDS = (init, doctor, watch, call, tools, config, path, completion)

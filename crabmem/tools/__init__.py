@@ -1,0 +1,103 @@
+"""The tools an agent is offered, each made from one function: its schema from the signature, its
+description from the docstring. `Toolbox.call` is the one way in, for every host.
+
+Adding a tool: write the function in a module here and name it in that module's `TOOLS`.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, get_type_hints
+
+import msgspec
+
+from ..errors import CrabmemError, InvalidArguments, Stale
+from ..memory import Memory
+from . import entries, files
+from .result import Hints, Result, ToolFunction
+
+__all__ = ["Hints", "Result", "Tool", "Toolbox"]
+
+_FUNCTIONS: tuple[ToolFunction, ...] = (*entries.TOOLS, *files.TOOLS)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as hosts want it described: `input_schema` is JSON Schema, `annotations` MCP's hints."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    annotations: Hints
+
+
+class Toolbox:
+    """The tools over one memory."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    @property
+    def offered(self) -> list[Tool]:
+        """The tools that the settings allow now, in a fixed order."""
+        return [_described(item) for item in _FUNCTIONS if item.allowed(self._memory)]
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        """Call a tool. Whatever the caller did wrong comes back as a result with `is_error`."""
+        item = next((item for item in _FUNCTIONS if item.name == name), None)
+        if item is None:
+            offered = ", ".join(tool.name for tool in self.offered)
+            return Result(f"no tool named: {name} (there are: {offered})", is_error=True)
+        try:
+            given = msgspec.convert(dict(arguments), _arguments(item.function))
+        except msgspec.ValidationError as error:
+            return Result(f"invalid arguments: {_worded(error)}", is_error=True)
+        return _run(item.function, self._memory, msgspec.structs.asdict(given))
+
+
+def _run(function: Callable[..., Result], memory: Memory, arguments: dict[str, Any]) -> Result:
+    try:
+        return function(memory, **arguments)
+    except Stale as error:
+        parts = (
+            str(error),
+            "What changed since:\n" + error.diff if error.diff else "",
+            "It now says:\n" + error.current,
+        )
+        data = {"version": error.version, "current": error.current, "diff": error.diff}
+        return Result("\n\n".join(part for part in parts if part), data, is_error=True)
+    except InvalidArguments as error:
+        return Result(f"invalid arguments: {error}", is_error=True)
+    except CrabmemError as error:
+        return Result(str(error), is_error=True)
+
+
+@cache
+def _described(item: ToolFunction) -> Tool:
+    schema = msgspec.json.schema(_arguments(item.function))
+    [own] = [part for name, part in schema["$defs"].items() if name == item.name]
+    own.pop("title", None)
+    return Tool(item.name, inspect.cleandoc(item.function.__doc__ or ""), own, item.hints)
+
+
+@cache
+def _arguments(function: Callable[..., Result]) -> type[msgspec.Struct]:
+    """The parameters of a tool's function after the memory, as a type that checks them."""
+    hints = get_type_hints(function, include_extras=True)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    fields = [
+        (item.name, hints[item.name])
+        if item.default is inspect.Parameter.empty
+        else (item.name, hints[item.name], item.default)
+        for item in parameters
+    ]
+    return msgspec.defstruct(function.__name__, fields, forbid_unknown_fields=True, kw_only=True)
+
+
+def _worded(error: msgspec.ValidationError) -> str:
+    """msgspec's message in the words of a caller."""
+    text = re.sub(r"Object missing required field (`.*`)", r"\1 is missing", str(error))
+    text = re.sub(r"Object contains unknown field (`.*`)", r"there is no argument \1", text)
+    return text.replace("`$.", "`").replace(" - at ", " for ")

@@ -1,0 +1,37 @@
+"""The tools for whole files: memory (the overview) and soul (the identity)."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from .. import wire
+from ..memory import Memory as _Memory
+from .entries import Version
+from .result import Hints, Result, ToolFunction, with_diff
+
+
+def memory(
+    memory: _Memory,
+    content: Annotated[str, Meta(description="The whole new overview in Markdown, not just what is added.")],
+    if_version: Version = None,
+) -> Result:
+    """Replace the overview that is always in view. Keep it short and curated, and read it before you replace it."""
+    changed = memory.write_overview(content, if_version)
+    return Result(with_diff("MEMORY.md updated", changed.diff), wire.changed(changed))
+
+
+def soul(
+    memory: _Memory,
+    content: Annotated[str, Meta(description="The whole new identity in Markdown.")],
+) -> Result:
+    """Replace the file that says who you are. Tell the person when you do."""
+    changed = memory.write_identity(content)
+    return Result(with_diff("Crab.md updated", changed.diff), wire.changed(changed))
+
+
+def _may_edit_soul(memory: _Memory) -> bool:
+    return memory.soul_editable
+
+
+_WRITES = Hints(read_only=False, destructive=True)
+TOOLS = (ToolFunction(memory, _WRITES), ToolFunction(soul, _WRITES, _may_edit_soul))

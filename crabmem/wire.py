@@ -1,0 +1,93 @@
+"""The values of a memory as plain data for JSON: what `--json` prints and tools return."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from .entry import Entry
+from .history import Commit
+from .results import Changed, Document, Finding, Forgotten, Hit, Recall, Restored, Saved
+
+Data = dict[str, Any]
+
+
+def entry(item: Entry) -> Data:
+    """Everything about one entry."""
+    return {
+        "name": item.name,
+        "slug": item.slug,
+        "path": item.path,
+        "description": item.description,
+        "content": item.content,
+        "aliases": list(item.aliases),
+        "tags": list(item.tags),
+        "version": item.version,
+    }
+
+
+def recall(found: Recall) -> Data:
+    """The answer to a query."""
+    hits = [_hit(hit) for hit in found]
+    return {"query": found.query, "hits": hits, "searched": found.searched, "note": found.note}
+
+
+def saved(item: Saved[Commit]) -> Data:
+    """What remembering did."""
+    return {
+        "name": item.entry.name,
+        "slug": item.entry.slug,
+        "path": item.path,
+        "version": item.version,
+        "commit": item.commit,
+        "created": item.created,
+        "diff": item.diff,
+    }
+
+
+def changed(item: Changed[Commit]) -> Data:
+    """What writing a whole file did."""
+    return {
+        "path": item.path,
+        "version": item.version,
+        "commit": item.commit,
+        "created": item.created,
+        "diff": item.diff,
+    }
+
+
+def forgotten(item: Forgotten) -> Data:
+    """What forgetting did."""
+    return {"name": item.name, "path": item.path, "commit": item.commit}
+
+
+def restored(item: Restored) -> Data:
+    """What going back did."""
+    return {"commit": item.commit, "to": item.to, "paths": list(item.paths), "diff": item.diff}
+
+
+def document(item: Document) -> Data:
+    """A whole file."""
+    return {"path": item.path, "text": item.text, "version": item.version}
+
+
+def commit(item: Commit) -> Data:
+    """One line of the log."""
+    return {
+        "commit": item.commit,
+        "time": item.time.isoformat(),
+        "author": item.author,
+        "subject": item.subject,
+        "tool": item.tool,
+        "agent": item.agent,
+        "session": item.session,
+        "paths": list(item.paths),
+    }
+
+
+def finding(item: Finding) -> Data:
+    """One thing `doctor` says."""
+    return {"level": item.level, "path": item.path, "message": item.message}
+
+
+def _hit(hit: Hit) -> Data:
+    plain: Mapping[str, Any] = entry(hit.entry)
+    return {**plain, "score": hit.score}
