@@ -48,14 +48,26 @@ def read(file: Path) -> tuple[bytes, os.stat_result]:
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
             raise NotAFile(error.errno, "it is not a regular file", str(file)) from None
         raise
-    with os.fdopen(handle, "rb") as stream:
+    try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             raise NotAFile(errno.EINVAL, "it is not a regular file", str(file))
-        data = stream.read(MAX_BYTES + 1)
+        data = _all_of(handle)
+    finally:
+        os.close(handle)
     if len(data) > MAX_BYTES:
         raise NotAFile(errno.EFBIG, f"it is larger than {MAX_BYTES} bytes", str(file))
     return data, status
+
+
+def _all_of(handle: int) -> bytes:
+    """What an open file holds, up to one byte more than we take."""
+    pieces = []
+    room = MAX_BYTES + 1
+    while room and (piece := os.read(handle, room)):
+        pieces.append(piece)
+        room -= len(piece)
+    return b"".join(pieces)
 
 
 def make_folder(folder: Path) -> None:
@@ -163,6 +175,19 @@ def exchange(one: Path, other: Path) -> None:
         if error.errno not in _EXCHANGE_IS_MISSING:
             raise
         _exchange_by_names(one, other)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of that number runs on this machine; True where that cannot be asked."""
+    if sys.platform == "win32":
+        return True  # there, signal 0 is Ctrl-C
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _exchange_by_names(one: Path, other: Path) -> None:

@@ -53,8 +53,8 @@ class Journal:
             return None
 
     def is_open(self) -> bool:
-        """Whether something is, or was, under way."""
+        """Whether something is, or was, under way; False where that cannot be seen."""
         try:
             return self._file.stat().st_size > 0
-        except FileNotFoundError:
+        except OSError:
             return False

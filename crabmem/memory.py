@@ -101,9 +101,10 @@ class Memory:
 
     def init(self) -> bool:
         """Make the workspace, with a `Crab.md` where nobody wrote one; False when it is there already."""
-        if self._head() is not None:
+        if self._history.has_begun():
             return False
-        return self._writer.write(self._seed).commit is not None
+        self._writer.write(self._seed)
+        return True
 
     def remember(
         self,

@@ -1,6 +1,7 @@
 """Recording outside edits soon after they are made. Events are only hints: what counts is the scan."""
 
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from .workspace import Workspace, is_kept
 
 #: Milliseconds without a change after which a burst of edits has ended.
 QUIET = 500
-#: Milliseconds after which a burst is recorded even if it goes on.
-LONGEST_BURST = 60_000
-#: Milliseconds after which the files are looked at without any event, for those that were missed.
-LOOK_AGAIN = 5_000
+#: Milliseconds in which events are gathered.
+GATHER = 50
+#: Seconds after which a burst is recorded even if it goes on.
+LONGEST_BURST = 60
+#: Looks without any event after which the files are scanned, for events that were missed.
+LOOKS = 20
 
 
 def watched(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
@@ -37,17 +40,30 @@ def watched(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemE
 
 def _recorded(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
     yield from _adopted(memory)
-    for _ in watch(
-        memory.root,
-        watch_filter=lambda change, file: _is_ours(memory.root, change, file),
-        debounce=LONGEST_BURST,
-        step=QUIET,
+    began: float | None = None
+    idle = 0
+    for changes in _events(memory.root, stop):
+        idle = 0 if changes else idle + 1
+        if changes:
+            began = began or time.monotonic()
+        ended = not changes or (began and time.monotonic() - began > LONGEST_BURST)
+        if (began and ended) or idle >= LOOKS:
+            began, idle = None, 0
+            yield from _adopted(memory)
+
+
+def _events(root: Path, stop: threading.Event) -> Iterator[set[tuple[Change, str]]]:
+    """The changes of our files as they come; an empty set after a while without any."""
+    return watch(
+        root,
+        watch_filter=lambda change, file: _is_ours(root, file),
+        debounce=QUIET,
+        step=GATHER,
         stop_event=stop,
-        rust_timeout=LOOK_AGAIN,
+        rust_timeout=QUIET,
         yield_on_timeout=True,
         raise_interrupt=False,
-    ):
-        yield from _adopted(memory)
+    )
 
 
 def _adopted(memory: Memory) -> Iterator[Commit | CrabmemError]:
@@ -61,7 +77,7 @@ def _adopted(memory: Memory) -> Iterator[Commit | CrabmemError]:
             yield commit
 
 
-def _is_ours(root: Path, change: Change, file: str) -> bool:
+def _is_ours(root: Path, file: str) -> bool:
     """Whether an event is about a file of memory rather than a swap file, a backup or `.git`."""
     try:
         return is_kept(Path(file).relative_to(root).as_posix())

@@ -110,9 +110,11 @@ class Writer:
             fs.make_folder(self._workspace.private / "tmp")
             with self._lock.held(self._timeout() if timeout is None else timeout):
                 self._history.recover()
-                self._report(self._history.mend())
-                self._finish_interrupted()
-                yield
+                with self._history.writing():
+                    self._report(self._history.mend())
+                    self._finish_interrupted()
+                    self._history.settle({})
+                    yield
         except OSError as error:
             raise _refused(error) from error
 

@@ -7,6 +7,7 @@ a person does to the branch.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from . import repository
 from .commit import COMMITTER, Commit, Note, identity, raw_commit, read_commit
 from .index import Index, Settled
 from .objects import Objects
-from .refs import KEEP, MAIN, Head, Refs
+from .refs import KEEP, MAIN, Head, Refs, is_ref
 
 __all__ = ["Commit", "History", "Note", "identity"]
 
@@ -59,6 +60,13 @@ class History:
             )
         return self._git.is_dir()
 
+    def has_begun(self) -> bool:
+        """Whether there is a first commit, readable or not."""
+        try:
+            return self.exists() and self.head() is not None
+        except DamagedHistory:
+            return self._git.is_dir()
+
     def create(self) -> None:
         """Make the repository."""
         repository.create(self._root)
@@ -67,6 +75,12 @@ class History:
         """Take away what a crash left locked or half made. Only under the writer's lock."""
         repository.clear_unfinished(self._root)
         self._refs.release_leftovers()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """What every write happens in: nobody's `git gc` may run beside it."""
+        with self._refs.without_gc():
+            yield
 
     def mend(self) -> str | None:
         """Make the head readable again after a crash of the machine; what was done, None when nothing had to be.
@@ -132,6 +146,7 @@ class History:
 
         None when the head already says so. A branch that moves meanwhile is followed.
         """
+        self._index.expect(changes)
         for _ in range(_TRIES):
             head = self._refs.head()
             commit = self._made(head, changes, note, when)
@@ -140,8 +155,8 @@ class History:
         raise Busy(f"{self._git} changes faster than we can commit; try again")
 
     def settle(self, paths: Mapping[str, Settled]) -> None:
-        """Make Git's index agree with the head about `paths`."""
-        if paths or self._index.is_behind():
+        """Make Git's index agree with the head about `paths`, and about those a crash left unsettled."""
+        if (paths or self._index.is_behind()) and not self._in_progress():
             self._index.settle(paths, self.files(self.head()))
 
     def contains(self, commit: str) -> bool:
@@ -278,7 +293,7 @@ class History:
         """The head, with a HEAD that cannot be read pointed at the main branch again."""
         text = (self._git / "HEAD").read_bytes() if (self._git / "HEAD").is_file() else b""
         ref = text.decode("ascii", "replace").removeprefix("ref: ").strip()
-        if not ref.startswith("refs/heads/"):
+        if not is_ref(ref):
             ref = MAIN
             self._refs.restore("HEAD", f"ref: {MAIN}")
         return Head(ref, None)
@@ -298,10 +313,9 @@ class History:
         if name in ("HEAD", "@"):
             return self.head()
         for ref in (name, f"refs/heads/{name}", f"refs/tags/{name}", f"refs/{name}"):
-            if ref.startswith("refs/") and ".." not in ref:
-                found = self._refs.read(ref)
-                if found:
-                    return self._peeled(found)
+            found = self._refs.read(ref) if is_ref(ref) else None
+            if found:
+                return self._peeled(found)
         return self._by_digits(name)
 
     def _by_digits(self, digits: str) -> str | None:

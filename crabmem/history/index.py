@@ -2,7 +2,7 @@
 
 import io
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os import stat_result
 from pathlib import Path
 
@@ -42,7 +42,7 @@ class UnknownIndex(Exception):
 
 
 class Index:
-    """`.git/index`. What could not be written is remembered in `behind` and caught up later."""
+    """`.git/index`. Paths that wait to be settled are remembered in a file, whatever comes between."""
 
     def __init__(self, git: Path, private: Path, refs: Refs) -> None:
         self._file = git / "index"
@@ -55,11 +55,14 @@ class Index:
         try:
             self._refs.replace("index", lambda: self._with(wanted, head), _WAIT)
         except (Busy, UnknownIndex):
-            fs.hint(self._behind, "\n".join(wanted).encode("utf-8", "surrogateescape"))
             return False
-        if self._behind.exists():
-            fs.unlink(self._behind)
+        fs.unlink(self._behind)
         return True
+
+    def expect(self, paths: Iterable[str]) -> None:
+        """Remember that `paths` are about to change, in case nobody comes to settle them."""
+        late = dict.fromkeys([*self._late(), *paths])
+        fs.hint(self._behind, "\n".join(late).encode("utf-8", "surrogateescape"))
 
     def is_behind(self) -> bool:
         """Whether paths wait to be caught up."""

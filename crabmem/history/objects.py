@@ -1,10 +1,11 @@
 """Git's objects: reading them through dulwich, writing them so that they outlast a power cut."""
 
-import os
+import secrets
 import stat
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from dulwich.errors import ChecksumMismatch, FileFormatException, ObjectFormatException
@@ -15,6 +16,7 @@ from .. import fs
 from ..errors import DamagedHistory
 
 REGULAR = 0o100644
+_TRIES = 10
 _FOLDER = 0o40000
 # What dulwich raises for an object that is missing, cut short or not what its name says.
 _DAMAGE = (
@@ -107,7 +109,7 @@ class Objects:
         """Store `item` durably; its id. One that is there already is checked and made to look new."""
         file = self._file(item.id.decode())
         if self.has(item.id.decode()):
-            if file.exists():
+            with suppress(FileNotFoundError):  # it lies in a pack
                 fs.touch(file)
         else:
             self._write(file, item)
@@ -141,11 +143,17 @@ class Objects:
         return self._folder / oid[:2] / oid[2:]
 
     def _write(self, file: Path, item: ShaFile) -> None:
-        fs.make_folder(file.parent)
         # Git's own name for an unfinished object: its gc clears what a crash leaves.
-        temporary = file.with_name(f"tmp_obj_{os.getpid()}_{threading.get_ident()}")
-        fs.unlink(temporary)
-        fs.create(temporary, item.as_legacy_object(), 0o444)
+        temporary = file.with_name(f"tmp_obj_{secrets.token_hex(8)}")
+        for attempt in range(_TRIES):
+            fs.make_folder(file.parent)
+            try:
+                fs.create(temporary, item.as_legacy_object(), 0o444)
+                break
+            except FileNotFoundError:
+                # Somebody's `git gc` removes folders that it leaves empty.
+                if attempt == _TRIES - 1:
+                    raise
         fs.rename(temporary, file)
         fs.sync_folder(file.parent)
 

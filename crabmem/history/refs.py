@@ -5,11 +5,12 @@ and one of somebody else is never touched.
 """
 
 import os
+import platform
 import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,9 @@ MAIN = "refs/heads/main"
 _OID = re.compile(r"[0-9a-f]{40}\Z")
 _SYMBOLIC = "ref: "
 _LINK = "lock-"
+GC = "gc.pid"
 REF_WAIT = 2.0
+GC_WAIT = 20.0
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class Refs:
             raise DamagedHistory("`.git/HEAD` is missing")
         if text.startswith(_SYMBOLIC):
             ref = text.removeprefix(_SYMBOLIC).strip()
+            if not is_ref(ref):
+                raise DamagedHistory(f"`.git/HEAD` names no reference: {ref[:80]}")
             return Head(ref, self.read(ref))
         return Head("HEAD", _oid("HEAD", text))
 
@@ -79,8 +84,10 @@ class Refs:
         """Set `ref` to `new` if it still is `old`; whether it was."""
 
         def decide() -> bytes | None:
-            # A broken reference is repaired from outside; here it must not look like `old`.
-            return f"{new}\n".encode() if self.read(ref) == old else None
+            # Compared as text: a broken reference must not look like none, nor a HEAD that was detached.
+            text = self._text(ref)
+            now = self._packed().get(ref) if text is None else text.strip()
+            return f"{new}\n".encode() if now == old else None
 
         return self.replace(ref, decide, REF_WAIT)
 
@@ -97,8 +104,7 @@ class Refs:
             Busy: somebody else held `<name>.lock` for more than `wait` seconds.
         """
         target = self._git / name
-        fs.make_folder(target.parent)
-        with self.locked(name, wait) as ours:
+        with self.holding(f"{name}.lock", wait) as ours:
             data = decide()
             if data is None:
                 return False
@@ -108,11 +114,15 @@ class Refs:
             return True
 
     @contextmanager
-    def locked(self, name: str, wait: float) -> Iterator[Path]:
-        """Hold Git's lock on the file `name`; the path of our own link to the lock."""
-        lock = self._git / f"{name}.lock"
+    def holding(self, name: str, wait: float, data: bytes = b"") -> Iterator[Path]:
+        """Hold the lock file `name`, which says `data`; the path of our own link to it.
+
+        Raises:
+            Busy: somebody else held it for more than `wait` seconds.
+        """
+        lock = self._git / name
         ours = self._temporary / f"{_LINK}{secrets.token_hex(8)}"
-        fs.hint(ours, b"")
+        fs.hint(ours, data)
         try:
             _link_patiently(ours, lock, wait)
             try:
@@ -128,11 +138,30 @@ class Refs:
         """Remove the locks that a crash left to us; how many. Only under the writer's lock."""
         links = [file for file in self._temporary.glob(f"{_LINK}*")]
         for ours in links:
-            for lock in self._git.rglob("*.lock"):
+            for lock in (self._git / GC, *self._git.rglob("*.lock")):
                 if _same_file(ours, lock):
                     fs.unlink(lock)
             fs.unlink(ours)
         return len(links)
+
+    @contextmanager
+    def without_gc(self) -> Iterator[None]:
+        """Keep `git gc` from running, so that it does not prune what no reference reaches yet.
+
+        One that runs already is waited for; one that does not end is not: what it takes is written again.
+        """
+        self._clear_dead_gc()
+        with ExitStack() as held:
+            with suppress(Busy):
+                us = f"{os.getpid()} {platform.node()}".encode()
+                held.enter_context(self.holding(GC, GC_WAIT, us))
+            yield
+
+    def _clear_dead_gc(self) -> None:
+        """Take away the mark of a gc that died, as Git does itself."""
+        pid, _, host = (self._text(GC) or "").partition(" ")
+        if pid.isdigit() and host.strip() == platform.node() and not fs.is_alive(int(pid)):
+            fs.unlink(self._git / GC)
 
     def note(self, refs: tuple[str, ...], old: str | None, new: str, who: bytes, message: str) -> None:
         """Add a line to the reference logs; a log that cannot be written is no reason to fail."""
@@ -173,6 +202,12 @@ class Refs:
         return {ref.strip(): oid for oid, ref in pairs if _OID.match(oid)}
 
 
+def is_ref(name: str) -> bool:
+    """Whether `name` is a reference's, and so a path that stays below `.git/refs`."""
+    parts = name.split("/")
+    return len(parts) > 1 and parts[0] == "refs" and all(part and not part.startswith(".") for part in parts)
+
+
 def _oid(ref: str, text: str) -> str:
     oid = text.strip()
     if not _OID.match(oid):
@@ -185,6 +220,9 @@ def _link_patiently(ours: Path, lock: Path, wait: float) -> None:
     while True:
         try:
             return fs.link(ours, lock)
+        except FileNotFoundError:
+            # `git pack-refs` removes folders that it leaves empty.
+            fs.make_folder(lock.parent)
         except FileExistsError:
             if time.monotonic() > deadline:
                 raise Busy(

@@ -58,9 +58,11 @@ def create(root: Path) -> None:
 
 
 def clear_unfinished(root: Path) -> None:
-    """Remove what a crash while making a repository left behind."""
+    """Remove what a crash while making a repository left behind; one in the making is let alone."""
     for built in root.glob(f"{_UNFINISHED}*"):
-        _remove(built)
+        maker = built.name.removeprefix(_UNFINISHED).partition("-")[0]
+        if not (maker.isdigit() and fs.is_alive(int(maker))):
+            _remove(built)
 
 
 def _remove(built: Path) -> None:

@@ -1,0 +1,62 @@
+"""What tests stand on: real folders, a clock that is handed in, copies of the sample workspaces."""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from crabmem import Memory
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+
+
+class Clock:
+    """A clock that goes on by a minute each time it is asked, and can be set."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(minutes=1)
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """An empty memory, as the agent "coder" in session "s-1" has it; its history must end up clean."""
+    with Memory(tmp_path / "memory", agent="coder", session="s-1") as memory:
+        yield memory
+    if (memory.root / ".git").is_dir():
+        assert_clean(memory.root)
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Callable[[str], Path]:
+    """Copies the sample workspace of that name and returns where it is."""
+
+    def copied(name: str) -> Path:
+        return Path(shutil.copytree(FIXTURES / name, tmp_path / name))
+
+    return copied
+
+
+def git(root: Path, *words: str) -> str:
+    """What the `git` command prints; it runs without anybody's settings."""
+    environment = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, env=environment, check=True)
+    return done.stdout
+
+
+def assert_clean(root: Path) -> None:
+    """`git status` has nothing to say and `git fsck --strict` nothing but dangling objects."""
+    assert git(root, "status", "--porcelain") == ""
+    complaints = [line for line in git(root, "fsck", "--strict", "--full").splitlines() if "dangling" not in line]
+    assert complaints == []

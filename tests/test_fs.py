@@ -1,0 +1,73 @@
+"""The calls that change the disk, and the one that reads it."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from crabmem import fs
+
+
+def test_exchange_swaps_two_files(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_text("1")
+    other.write_text("2")
+    fs.exchange(one, other)
+    assert (one.read_text(), other.read_text()) == ("2", "1")
+
+
+def test_exchange_works_where_the_system_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(one: bytes, other: bytes) -> None:
+        raise OSError(errno.ENOSYS, "no such call")
+
+    monkeypatch.setattr(fs, "_native_exchange", missing)
+    test_exchange_swaps_two_files(tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["one", "other"]
+
+
+def test_exchange_with_nothing_leaves_the_file(tmp_path: Path) -> None:
+    (tmp_path / "one").write_text("1")
+    with pytest.raises(FileNotFoundError):
+        fs.exchange(tmp_path / "one", tmp_path / "other")
+    assert (tmp_path / "one").read_text() == "1"
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "folder", "large"])
+def test_only_regular_files_of_bounded_size_are_read(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "odd"
+    if kind in ("link", "dangling"):
+        (tmp_path / "target").write_text("secret") if kind == "link" else None
+        file.symlink_to(tmp_path / "target")
+    elif kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        file.write_bytes(b"x" * (fs.MAX_BYTES + 1))
+    with pytest.raises(fs.NotAFile):
+        fs.read(file)
+
+
+def test_new_files_and_folders_are_for_their_owner_only(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        fs.make_folder(tmp_path / "a/b")
+        fs.create(tmp_path / "a/b/c", b"x")
+    finally:
+        os.umask(old)
+    modes = [(tmp_path / path).stat().st_mode & 0o777 for path in ("a", "a/b", "a/b/c")]
+    assert modes == [0o700, 0o700, 0o600]
+
+
+def test_create_never_replaces_a_file(tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("mine")
+    with pytest.raises(FileExistsError):
+        fs.create(tmp_path / "there", b"yours")
+    assert (tmp_path / "there").read_text() == "mine"
+
+
+def test_this_process_is_alive_and_an_ended_one_is_not() -> None:
+    ended = os.spawnlp(os.P_NOWAIT, "true", "true")
+    os.waitpid(ended, 0)
+    assert (fs.is_alive(os.getpid()), fs.is_alive(ended)) == (True, False)

@@ -1,0 +1,87 @@
+"""Imports run down only, and parts are strangers to each other."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "crabmem"
+
+#: From the bottom up. A module may import from lower rows; within a row only values, and only upwards in the list.
+ROWS: list[list[str]] = [
+    ["errors", "version", "slug", "edit", "header", "entry", "settings", "workspace", "prompt", "moments", "results"],
+    ["fs"],
+    ["store", "history", "search", "lock", "journal"],
+    ["writer", "catalog"],
+    ["doctor"],
+    ["memory"],
+    ["wire"],
+    ["tools", "watcher"],
+    ["api"],
+    ["cli"],
+]
+ROW_OF = {name: number for number, row in enumerate(ROWS) for name in row}
+ENTRANCES = {"__init__", "__main__"}
+
+
+def top(file: Path) -> str:
+    """The part of the house a file belongs to: its module, or the folder it is in."""
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(file: Path) -> set[str]:
+    """The parts of the house that a file imports from."""
+    depth = len(file.relative_to(PACKAGE).parts)
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == depth:
+            found.update([node.module.split(".")[0]] if node.module else [item.name for item in node.names])
+    return found & ROW_OF.keys()
+
+
+FILES = sorted(file for file in PACKAGE.rglob("*.py") if top(file) not in ENTRANCES)
+
+
+def test_every_module_has_its_place_in_the_house() -> None:
+    assert {top(file) for file in FILES} == ROW_OF.keys()
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(PACKAGE).as_posix())
+def test_imports_run_downwards(file: Path) -> None:
+    own = top(file)
+    values = ROWS[0]
+    for name in imports(file) - {own}:
+        below = ROW_OF[name] < ROW_OF[own]
+        earlier_value = name in values and own in values and values.index(name) < values.index(own)
+        assert below or earlier_value, f"{own} may not import {name}"
+
+
+def test_only_faces_read_the_clock_and_the_environment() -> None:
+    faces = {"api", "cli"}
+    for file in FILES:
+        text = file.read_text("utf-8")
+        asked = [call for call in ("datetime.now(", "time.time(", "os.environ", "Path.home(") if call in text]
+        assert not asked or top(file) in faces, f"{file.name} reads {asked}"
+
+
+def test_every_change_of_the_disk_goes_through_fs() -> None:
+    calls = {
+        "write_text",
+        "write_bytes",
+        "unlink",
+        "replace",
+        "rename",
+        "mkdir",
+        "rmdir",
+        "symlink_to",
+        "touch",
+        "link",
+    }
+    for file in FILES:
+        if top(file) in {"fs", "cli"}:
+            continue
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in calls:
+                owner = ast.unparse(node.func.value)
+                harmless = node.func.attr == "replace" and owner not in ("os",)
+                assert owner == "fs" or harmless, f"{file.name}: {ast.unparse(node)}"

@@ -1,0 +1,129 @@
+"""The files: seen as they are, put in place without losing what stood there."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from crabmem import Unreadable, Unwritable
+from crabmem.store import Store
+from crabmem.workspace import Workspace
+
+NOTE = "memory/entries/note.md"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    (tmp_path / ".git/crabmem/tmp").mkdir(parents=True)
+    (tmp_path / "memory/entries").mkdir(parents=True)
+    return Store(Workspace(tmp_path), time.time_ns)
+
+
+def put(store: Store, path: str, data: bytes | None, expected: bool) -> tuple[bytes | None, str]:
+    """Place `data`; what it displaced, and the name the displaced file has now."""
+    name = store.stage(data, None)
+    return store.place(path, name, data is not None, expected).displaced, name
+
+
+def test_scan_finds_what_is_kept_and_nothing_else(store: Store, tmp_path: Path) -> None:
+    kept = ["Crab.md", "USER.md", "crabmem.toml", "memory/2026-03-01.md", "memory/MEMORY.md", NOTE, "memory/a/b/c.md"]
+    other = [
+        ".hidden.md",
+        "x.txt",
+        "memory/.obsidian/x.md",
+        "memory/note.md~",
+        "memory/.note.md.swp",
+        "agents/a/Crab.md",
+    ]
+    for path in kept + other:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(path)
+    assert list(store.scan().files) == sorted(kept)
+
+
+def test_edit_of_the_same_size_with_its_time_set_back_is_seen(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / NOTE
+    file.write_text("one")
+    os.utime(file, (1_000_000, 1_000_000))
+    store.scan()
+    file.write_text("two")
+    os.utime(file, (1_000_000, 1_000_000))
+    assert store.scan().files[NOTE].data == b"two"
+
+
+def test_unchanged_files_are_not_read_again(store: Store, tmp_path: Path) -> None:
+    late = Store(Workspace(tmp_path), lambda: time.time_ns() + 10_000_000_000)
+    (tmp_path / NOTE).write_text("one")
+    assert late.scan().files[NOTE] is late.scan().files[NOTE]
+    assert store.scan().files[NOTE] is not store.scan().files[NOTE]  # too young to be sure of
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_what_is_no_regular_file_is_named_and_not_read(store: Store, tmp_path: Path, kind: str) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / NOTE).symlink_to(tmp_path / "secret") if kind == "link" else os.mkfifo(tmp_path / NOTE)
+    scan = store.scan()
+    assert (list(scan.files), [item.path for item in scan.unusable]) == ([], [NOTE])
+    with pytest.raises(Unreadable):
+        store.read(NOTE)
+
+
+def test_linked_folder_is_not_entered(store: Store, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "note.md").write_text("secret")
+    (tmp_path / "memory/entries").rmdir()
+    (tmp_path / "memory/entries").symlink_to(elsewhere)
+    assert dict(store.scan().files) == {}
+    with pytest.raises(Unreadable, match="symbolic link"):
+        store.read(NOTE)
+    with pytest.raises(Unwritable, match="symbolic link"):
+        put(store, NOTE, b"mine", True)
+    assert (elsewhere / "note.md").read_text() == "secret"
+
+
+def test_new_file_appears_whole(store: Store, tmp_path: Path) -> None:
+    displaced, name = put(store, NOTE, b"new", expected=False)
+    assert (displaced, (tmp_path / NOTE).read_bytes(), store.staged(name)) == (None, b"new", None)
+
+
+def test_file_that_appeared_meanwhile_is_displaced_not_lost(store: Store, tmp_path: Path) -> None:
+    (tmp_path / NOTE).write_text("quicker")
+    displaced, name = put(store, NOTE, b"new", expected=False)
+    assert (displaced, (tmp_path / NOTE).read_bytes(), store.staged(name)) == (b"quicker", b"new", b"quicker")
+
+
+def test_file_that_vanished_meanwhile_is_made_anew(store: Store, tmp_path: Path) -> None:
+    displaced, _ = put(store, NOTE, b"new", expected=True)
+    assert (displaced, (tmp_path / NOTE).read_bytes()) == (None, b"new")
+
+
+def test_removed_file_can_be_had_back(store: Store, tmp_path: Path) -> None:
+    (tmp_path / NOTE).write_text("old")
+    displaced, name = put(store, NOTE, None, expected=True)
+    assert (displaced, (tmp_path / NOTE).exists(), store.staged(name)) == (b"old", False, b"old")
+    assert put(store, NOTE, None, expected=True)[0] is None
+
+
+def test_replaced_file_keeps_its_permissions(store: Store, tmp_path: Path) -> None:
+    (tmp_path / NOTE).write_text("old")
+    (tmp_path / NOTE).chmod(0o640)
+    name = store.stage(b"new", store.scan().files[NOTE])
+    store.place(NOTE, name, True, True)
+    assert (tmp_path / NOTE).stat().st_mode & 0o777 == 0o640
+
+
+def test_hard_link_to_a_file_elsewhere_is_not_written_through(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "Crab.md").write_text("who I am")
+    os.link(tmp_path / "Crab.md", tmp_path / NOTE)
+    put(store, NOTE, b"new", expected=True)
+    assert (tmp_path / "Crab.md").read_text() == "who I am"
+
+
+@pytest.mark.parametrize("kind", ["link", "folder"])
+def test_link_or_folder_in_the_way_is_refused(store: Store, tmp_path: Path, kind: str) -> None:
+    (tmp_path / NOTE).mkdir() if kind == "folder" else (tmp_path / NOTE).symlink_to(tmp_path / "nowhere")
+    with pytest.raises(Unwritable, match=r"note\.md"):
+        put(store, NOTE, b"new", expected=True)
+    assert not (tmp_path / "nowhere").exists()

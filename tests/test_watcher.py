@@ -1,0 +1,105 @@
+"""Outside edits are recorded soon after they are made, one commit for each burst."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import git
+
+from crabmem import Busy, CrabmemError, Memory
+from crabmem.history import Commit
+from crabmem.watcher import watched
+
+
+class Watch(threading.Thread):
+    """A watcher over its own handle on the workspace, and what it said."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self.memory = Memory(root)
+        self.said: list[tuple[float, Commit | CrabmemError]] = []
+        self.stop = threading.Event()
+
+    def run(self) -> None:
+        with self.memory:
+            for item in watched(self.memory, self.stop):
+                self.said.append((time.monotonic(), item))
+
+    def wait_for(self, count: int) -> None:
+        deadline = time.monotonic() + 10
+        while len(self.said) < count and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def watch(memory: Memory) -> Iterator[Watch]:
+    memory.init()
+    (memory.root / "memory/entries").mkdir(parents=True)
+    watch = Watch(memory.root)
+    watch.start()
+    time.sleep(0.7)
+    yield watch
+    watch.stop.set()
+    watch.join()
+
+
+def test_burst_of_saves_is_one_commit_within_two_seconds_of_the_last(memory: Memory, watch: Watch) -> None:
+    file = memory.root / "memory/entries/diary.md"
+    for number in range(8):
+        file.write_text(f"typing, {number}\n")
+        (file.parent / f"other{number % 2}.md").write_text(f"{number}\n")
+        time.sleep(0.15)
+    ended = time.monotonic()
+    watch.wait_for(1)
+    time.sleep(1)
+    [(when, commit)] = watch.said
+    assert isinstance(commit, Commit) and when - ended < 2
+    assert commit.paths == ("memory/entries/diary.md", "memory/entries/other0.md", "memory/entries/other1.md")
+    assert "typing, 7" in git(memory.root, "show", "HEAD:memory/entries/diary.md")
+
+
+def test_swap_and_temporary_files_of_editors_are_no_edits(memory: Memory, watch: Watch) -> None:
+    for name in (".diary.md.swp", "diary.md~", "4913", "#diary.md#", ".#diary.md", "diary.md.tmp"):
+        (memory.root / "memory/entries" / name).write_text("not yet")
+    time.sleep(1.5)
+    assert watch.said == []
+    (memory.root / "memory/entries/4913").unlink()
+
+
+def test_ten_agent_writes_under_a_watcher_are_exactly_ten_commits(memory: Memory, watch: Watch) -> None:
+    for number in range(10):
+        memory.remember(f"fact {number}", "what", "x")
+        time.sleep(0.05)
+    time.sleep(1.5)
+    assert [commit.author for commit in memory.log()] == ["coder"] * 10 + ["crabmem"]
+    assert watch.said == []
+
+
+def test_second_watcher_is_told_that_one_is_enough(memory: Memory, watch: Watch) -> None:
+    with Memory(memory.root) as other, pytest.raises(Busy, match="being watched already"):
+        next(watched(other, threading.Event()))
+
+
+def test_what_was_edited_before_the_watch_began_is_recorded_at_once(memory: Memory) -> None:
+    memory.init()
+    (memory.root / "memory").mkdir(exist_ok=True)
+    (memory.root / "memory/MEMORY.md").write_text("# Mine\n")
+    with Memory(memory.root) as other:
+        first = next(watched(other, threading.Event()))
+    assert isinstance(first, Commit) and first.subject == "edit: MEMORY.md"
+
+
+def test_command_stops_cleanly_on_ctrl_c(memory: Memory) -> None:
+    memory.init()
+    command = [sys.executable, "-m", "crabmem", "--dir", str(memory.root), "watch"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr and process.stderr.readline().startswith("watching ")
+        (memory.root / "memory").mkdir(exist_ok=True)
+        (memory.root / "memory/MEMORY.md").write_text("# Mine\n")
+        assert process.stdout and process.stdout.readline().endswith("  edit: MEMORY.md\n")
+        process.send_signal(2)
+        assert (process.wait(10), process.stderr.read()) == (0, "")

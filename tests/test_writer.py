@@ -1,0 +1,99 @@
+"""The write path under faults: every call that changes the disk is once the last one, and once fails."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import assert_clean, git
+from crashes import OPERATIONS
+
+from crabmem import Memory
+
+#: The process dies; the call fails once; it fails, and so does every one after it.
+FAULTS = ["kill", "ENOSPC", "EIO+"]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_operation_is_wholly_there_or_wholly_not(operation: str, fault: str) -> None:
+    """After a fault at some change of the disk, the next write works and finds nothing to repair."""
+    assert swept(operation, fault, stride=9) > 40
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("fault", [*FAULTS, "EROFS", "ENOSPC+", "EIO"])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_operation_is_wholly_there_or_wholly_not_at_every_point(operation: str, fault: str) -> None:
+    assert swept(operation, fault, stride=1) > 40
+
+
+def swept(operation: str, fault: str, stride: int) -> int:
+    """How many points an operation has at which the fault was, or with a larger stride could have been, tried."""
+    script = Path(__file__).with_name("crashes.py")
+    words = [sys.executable, script, operation, fault, str(stride)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def _write_for_ever(root: Path, number: int, acknowledged: "multiprocessing.Queue[str]") -> None:
+    with Memory(root, agent=f"agent {number}") as memory:
+        for count in range(100_000):
+            text = f"writer {number} wrote {os.getpid()} {count}"
+            memory.remember(f"fact {number} {count % 5}", "what is written", text)
+            acknowledged.put(text)
+
+
+def test_acknowledged_writes_outlive_random_kills(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        memory.init()
+    context = multiprocessing.get_context("spawn")
+    acknowledged: list[str] = []
+    for round_number in range(6):
+        queue: multiprocessing.Queue[str] = context.Queue()
+        writers = [context.Process(target=_write_for_ever, args=(tmp_path, number, queue)) for number in range(3)]
+        for writer in writers:
+            writer.start()
+        acknowledged.append(queue.get(timeout=60))
+        time.sleep(0.3 + 0.07 * round_number)
+        for writer in writers:
+            os.kill(writer.pid or 0, signal.SIGKILL)
+            writer.join()
+        while not queue.empty():
+            acknowledged.append(queue.get(timeout=1))
+    with Memory(tmp_path) as memory:
+        memory.remember("after", "the last", "it still works")
+        authors = {commit.author for commit in memory.log()}
+    history = git(tmp_path, "log", "--format=", "-p", "-U0")
+    assert len(acknowledged) > 30
+    assert [text for text in acknowledged if text not in history] == []
+    assert "person" not in authors, "a write of ours was taken for the person's"
+    assert list((tmp_path / ".git").rglob("*.lock")) == []
+    assert_clean(tmp_path)
+
+
+def _write_some(root: Path, number: int, count: int) -> None:
+    with Memory(root, agent=f"agent {number}") as memory:
+        for each in range(count):
+            memory.remember(f"fact {number} {each}", "what is written", f"{number} {each}")
+
+
+def test_eight_processes_lose_nothing_and_touch_only_their_own_files(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_write_some, args=(tmp_path, number, 12)) for number in range(8)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * 8
+    with Memory(tmp_path) as memory:
+        commits = [commit for commit in memory.log() if commit.tool == "remember"]
+        assert len(memory.entries()) == len(commits) == 96
+        assert {len(commit.paths) for commit in commits} == {1}
+    assert_clean(tmp_path)
