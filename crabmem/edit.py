@@ -5,6 +5,7 @@ import re
 
 BOM = "\ufeff"
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
@@ -13,8 +14,8 @@ def unified_diff(before: str | None, after: str | None, path: str) -> str:
     if before == after:
         return ""
     lines = difflib.unified_diff(
-        (before or "").splitlines(keepends=True),
-        (after or "").splitlines(keepends=True),
+        _LINE.findall(before or ""),
+        _LINE.findall(after or ""),
         "/dev/null" if before is None else f"a/{path}",
         "/dev/null" if after is None else f"b/{path}",
     )
@@ -35,6 +36,7 @@ def newline_of(text: str) -> str:
 
 def in_style_of(text: str, before: str) -> str:
     """`text` with a line break at its end, and with the line breaks and byte order mark of `before`."""
-    ended = text if not text or text.endswith("\n") else text + "\n"
+    bare = text.removeprefix(BOM)
+    ended = bare if not bare or bare.endswith("\n") else bare + "\n"
     mark = BOM if before.startswith(BOM) else ""
     return mark + re.sub(r"\r\n|\n", newline_of(before), ended)

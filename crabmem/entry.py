@@ -1,5 +1,6 @@
 """An entry: one fact, one Markdown text with frontmatter. Text in, text out; knows nothing of files."""
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -88,7 +89,7 @@ def parsed(path: str, data: bytes) -> Entry:
         description=_text(keys.get("description")),
         content=_unwrapped(parts),
         aliases=_labels(keys.get("aliases")),
-        tags=tuple(tag.removeprefix("#") for tag in _labels(keys.get("tags"))),
+        tags=tuple(tag for tag in map(_bare_tag, _labels(keys.get("tags"))) if tag),
     )
 
 
@@ -105,6 +106,11 @@ def written(fact: Fact, before: str | None) -> str:
     else:
         lines = _kept(parts.header, fact, parts.newline)
         opening, closing = parts.opening, _ended(parts.closing, parts.newline)
+    if len(lines) > header.MAX_CHARACTERS:
+        raise InvalidArguments(
+            f"the frontmatter would have {len(lines)} characters; at most {header.MAX_CHARACTERS} fit: "
+            "shorten the description, the aliases or the tags"
+        )
     body = _wrapped(fact.content, parts.newline)
     return f"{parts.bom}{opening}{lines}{closing}{body}"
 
@@ -121,7 +127,7 @@ def checked(fact: Fact) -> Fact:
     _check_line("name", name, MAX_NAME)
     check_text("description", fact.description, MAX_DESCRIPTION)
     check_text("content", fact.content, MAX_CONTENT)
-    tags = None if fact.tags is None else tuple(tag.strip().removeprefix("#") for tag in fact.tags)
+    tags = None if fact.tags is None else tuple(map(_bare_tag, fact.tags))
     return replace(
         fact,
         name=name,
@@ -157,7 +163,8 @@ def _unwrapped(parts: header.Parts) -> str:
 
 
 def _ended(closing: str, newline: str) -> str:
-    return closing if closing.endswith(("\n", "\r")) else closing + newline
+    # A lone CR before the blank line would read as the first half of CRLF.
+    return closing if closing.endswith("\n") else closing.rstrip("\r") + newline
 
 
 def _text(value: "header.Value | None") -> str:
@@ -177,6 +184,10 @@ def _labels(value: "header.Value | None") -> tuple[str, ...]:
     return tuple(line for line in map(_line, value) if line)
 
 
+def _bare_tag(tag: str) -> str:
+    return tag.strip().lstrip("# ")
+
+
 def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...] | None:
     if labels is None:
         return None
@@ -192,7 +203,7 @@ def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...
 
 def _check_line(what: str, text: str, limit: int) -> None:
     check_text(what, text, limit)
-    if any(not char.isprintable() and char not in _JOINERS for char in text):
+    if not all(char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs" for char in text):
         raise InvalidArguments(f"the {what} must be one line without invisible characters")
 
 

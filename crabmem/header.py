@@ -61,8 +61,8 @@ class _TextDumper(yaml.SafeDumper):
 
 
 def _as_text(dumper: _TextDumper, value: str) -> yaml.ScalarNode:
-    # Folded quotes would put a `---` of the value on a line of its own.
-    style = '"' if _BREAKS_INSIDE.search(value) else None
+    # Folded quotes would put a `---` of the value on a line of its own; frontmatter strips what it exports.
+    style = '"' if _BREAKS_INSIDE.search(value) or value != value.strip() else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
@@ -164,7 +164,7 @@ def _span_of(text: str, key: str) -> tuple[int, int] | None:
     if not spans:
         return None
     start, end = spans[-1]
-    return start, start + len(text[start:end].rstrip())
+    return start, start + len(text[start:end].rstrip(" \t\r\n"))
 
 
 def _end(node: yaml.Node) -> int:

@@ -10,10 +10,16 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-_OUR_TAG = re.compile(r"<(?=\s*/?\s*(?:memory|recall)\b)", re.IGNORECASE)
+# What shows nothing of its own, may stand inside words, and so inside what looks like a tag.
+_UNSEEN = "[\\s\u200c\u200d\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f]*"
+_NAMES = "|".join(_UNSEEN.join(name) for name in ("memory", "recall"))
+_OUR_TAG = re.compile(rf"<(?={_UNSEEN}/?{_UNSEEN}(?:{_NAMES})\b)", re.IGNORECASE)
 # Part of words and emoji in ordinary text; every other format character is invisible.
 _KEPT_FORMATS = frozenset("\u200c\u200d")
-_BLANKS = frozenset("\u115f\u1160\u3164\uffa0\u034f")
+# Invisible by name or by nature; a letter or emoji too new for this Python is not.
+_BLANKS = frozenset(
+    "\u115f\u1160\u3164\uffa0\u034f\u2065\ufff0\ufff1\ufff2\ufff3\ufff4\ufff5\ufff6\ufff7\ufff8\ufffe\uffff"
+)
 
 
 def visible(text: str) -> str:
@@ -70,6 +76,6 @@ def template(name: str) -> str:
 
 
 def _is_invisible(char: str) -> bool:
-    if char in _BLANKS or "\U000e0100" <= char <= "\U000e01ef":
+    if char in _BLANKS or "\U000e0000" <= char <= "\U000e0fff":
         return True
-    return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Cn") and char not in _KEPT_FORMATS
+    return unicodedata.category(char) in ("Cc", "Cf", "Cs") and char not in _KEPT_FORMATS

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import msgspec
 
+from .edit import BOM
 from .errors import InvalidSettings
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
@@ -41,9 +42,11 @@ def parsed(text: str, file: str) -> Settings:
         InvalidSettings: not TOML, an unknown key, or a value of the wrong kind.
     """
     try:
-        return msgspec.toml.decode(text, type=Settings)
+        return msgspec.toml.decode(text.removeprefix(BOM), type=Settings)
     except msgspec.ValidationError as error:
         raise InvalidSettings(f"{file}: {_reason(str(error))}") from None
+    except RecursionError:
+        raise InvalidSettings(f"{file} is not TOML that we read: it is nested too deeply") from None
     except msgspec.DecodeError as error:
         raise InvalidSettings(f"{file} is not TOML: {error}") from None
 
@@ -64,7 +67,13 @@ def as_toml(settings: Settings) -> str:
 
 def _lines(table: dict[str, object]) -> str:
     # JSON's texts, numbers and booleans are TOML's too.
-    return "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in table.items())
+    return "".join(f"{key} = {_value(value)}\n" for key, value in table.items())
+
+
+def _value(value: object) -> str:
+    if isinstance(value, float):
+        return repr(value)  # "inf" has no JSON
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _reason(message: str) -> str:

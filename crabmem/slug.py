@@ -9,6 +9,8 @@ from slugify import slugify
 
 MAX_BYTES = 120
 _DIGEST = 8
+# Marks that nobody sees.
+_SELECTORS = re.compile("[\u034f\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 # Names Windows keeps for devices, with any extension.
 _RESERVED = frozenset(["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))])
 
@@ -45,7 +47,10 @@ def free_slug(name: str, taken: Container[str]) -> str:
 
 def _joined(words: str) -> str:
     """Letters, digits and their marks in lower case, every other run one dash."""
-    kept = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in words)
+    kept = ""
+    for char in _SELECTORS.sub("", words):
+        marks = unicodedata.category(char)[0] == "M" and kept[-1:].strip()
+        kept += char if char.isalnum() or marks else " "
     slug = slugify(
         kept,
         entities=False,
@@ -71,7 +76,7 @@ def _character_name(word: str) -> str:
 
 
 def _with_digest(slug: str, name: str, digits: int) -> str:
-    digest = hashlib.sha256(name_key(name).encode()).hexdigest()[:digits]
+    digest = hashlib.sha256(name_key(name).encode(errors="surrogatepass")).hexdigest()[:digits]
     room = MAX_BYTES - len(digest) - 1
     head = slug.encode()[:room].decode(errors="ignore").rstrip("-")
     return f"{head}-{digest}"

@@ -78,7 +78,10 @@ def root_of(folder: str | None, workspace: str | None, environment: Mapping[str,
     Never one merely found on the way up: a cloned project must not bring memory along.
     """
     chosen = folder or environment.get("CRABMEM_DIR")
-    root = Path(chosen).expanduser() if chosen else home / ".crabmem"
+    try:
+        root = Path(chosen).expanduser() if chosen else home / ".crabmem"
+    except RuntimeError:
+        raise InvalidArguments(f"nobody here has the home folder of {chosen}; give the whole path") from None
     agent = workspace or environment.get("CRABMEM_WORKSPACE")
     return root / AGENTS / agent_folder(agent) if agent else root
 

@@ -36,7 +36,7 @@ def test_operation_is_wholly_there_or_wholly_not_at_every_point(operation: str, 
 def swept(operation: str, fault: str, stride: int) -> int:
     """How many points an operation has at which the fault was, or with a larger stride could have been, tried."""
     script = Path(__file__).with_name("crashes.py")
-    words = [sys.executable, script, operation, fault, str(stride)]
+    words = [sys.executable, str(script), operation, fault, str(stride)]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return int(done.stdout)

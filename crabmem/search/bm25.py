@@ -38,7 +38,7 @@ class Index:
         if not known:
             return []
         scores = self._bm25.get_scores(known)
-        wanted = np.arange(self._size) if among is None else np.asarray(among, dtype=int)
+        wanted = np.arange(self._size) if among is None else np.unique(np.asarray(among, dtype=int))
         matching = wanted[scores[wanted] > 0]
         best = matching[np.argsort(-scores[matching], kind="stable")]
         return [Ranked(int(position), float(scores[position])) for position in best]

@@ -11,8 +11,9 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-
 # Marks that belong to the letter before them, where `\w` would end the word: accents, Hebrew and
 # Arabic points, the vowel signs of Devanagari and Thai.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u065f\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e4e"
+_LETTER = rf"[^\W_{_CJK}]"
 _TOKEN = re.compile(
-    rf"(?P<sign>\b[a-z](?:\+\+|#)(?!\w))|(?P<cjk>[{_CJK}]+)|(?P<word>[^\W_{_CJK}](?:[^\W_{_CJK}]|[{_MARKS}])*)"
+    rf"(?P<sign>(?<!{_LETTER})[a-z](?:\+\+|#)(?!{_LETTER}))|(?P<cjk>[{_CJK}]+)|(?P<word>{_LETTER}(?:{_LETTER}|[{_MARKS}])*)"
 )
 _CACHED_WORDS = 65_536
 

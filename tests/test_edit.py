@@ -1,0 +1,100 @@
+"""Text to text: diffs that apply, short lines, and line breaks in the style of what was there."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from conftest import git
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from crabmem.edit import BOM, in_style_of, newline_of, shortened, unified_diff
+
+PIECES = ["a", "b", "Käse", "\n", "\n\n", "\r\n", "\f", "\u2028", "---"]
+TEXTS = st.lists(st.sampled_from(PIECES)).map("".join)
+STYLES = st.sampled_from(["", "a\n", "a\r\nb", f"{BOM}a\n", f"{BOM}a\r\nb\n"])
+
+
+def test_diff_reads_as_git_words_it() -> None:
+    diff = unified_diff("one\ntwo\n", "one\n2\n", "memory/MEMORY.md")
+
+    assert diff == "--- a/memory/MEMORY.md\n+++ b/memory/MEMORY.md\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "heads"),
+    [(None, "a\n", "--- /dev/null\n+++ b/x.md\n"), ("a\n", None, "--- a/x.md\n+++ /dev/null\n")],
+)
+def test_diff_of_a_new_and_of_a_gone_file_names_no_file(before: str | None, after: str | None, heads: str) -> None:
+    assert unified_diff(before, after, "x.md").startswith(heads)
+
+
+def test_diff_says_where_the_last_line_break_is_missing() -> None:
+    assert unified_diff("a\n", "a", "x.md").endswith("-a\n+a\n\\ No newline at end of file\n")
+
+
+@given(TEXTS)
+@settings(max_examples=50, deadline=None)
+def test_no_change_is_no_diff(text: str) -> None:
+    assert unified_diff(text, text, "x.md") == ""
+
+
+@given(TEXTS, TEXTS)
+@example("a\u2028b\n", "a\u2028c\n")
+@example("a\rb\nc\n", "a\rb\nd\n")
+@example("a\r\nb", "a\r\nb\r\n")
+@settings(max_examples=60, deadline=None)
+def test_git_can_apply_the_diff(before: str, after: str) -> None:
+    with TemporaryDirectory() as folder:
+        file, patch = Path(folder, "x.md"), Path(folder, "patch")
+        file.write_bytes(before.encode())
+        patch.write_bytes(unified_diff(before, after, "x.md").encode())
+
+        git(Path(folder), "apply", "--allow-empty", "patch")
+
+        assert file.read_bytes().decode() == after
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "short"),
+    [("a  b\n\tc ", 9, "a b c"), ("Luna barks", 10, "Luna barks"), ("Luna barks", 6, "Luna…"), ("Luna", 1, "…")],
+)
+def test_shortened_text_is_one_line_and_shows_what_is_missing(text: str, limit: int, short: str) -> None:
+    assert shortened(text, limit) == short
+
+
+@given(st.text(), st.integers(1, 30))
+@settings(max_examples=100, deadline=None)
+def test_shortened_text_keeps_its_limit(text: str, limit: int) -> None:
+    assert len(shortened(text, limit)) <= limit
+
+
+@pytest.mark.parametrize(
+    ("text", "newline"),
+    [("", "\n"), ("a", "\n"), ("a\nb\r\n", "\n"), ("a\r\nb\n", "\r\n"), ("a\rb\r\n", "\n")],
+)
+def test_the_first_line_decides_the_line_break(text: str, newline: str) -> None:
+    assert newline_of(text) == newline
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "styled"),
+    [
+        ("a\nb", "", "a\nb\n"),
+        ("a\r\nb", "old\n", "a\nb\n"),
+        ("a\nb\r\nc\n", "old\r\n", "a\r\nb\r\nc\r\n"),
+        ("a", f"{BOM}old\r\n", f"{BOM}a\r\n"),
+        ("", f"{BOM}old\n", BOM),
+    ],
+)
+def test_new_text_takes_the_style_of_the_old(text: str, before: str, styled: str) -> None:
+    assert in_style_of(text, before) == styled
+
+
+@given(TEXTS | TEXTS.map(BOM.__add__), STYLES)
+@example(f"{BOM}a\n", f"{BOM}b\n")
+@settings(max_examples=100, deadline=None)
+def test_text_in_style_already_does_not_change(text: str, before: str) -> None:
+    styled = in_style_of(text, before)
+
+    assert in_style_of(styled, before) == styled

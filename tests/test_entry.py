@@ -1,0 +1,384 @@
+"""Entries: what is written reads back exactly, what was there stays, and no file is too broken to read."""
+
+import re
+from dataclasses import replace
+
+import pytest
+import yaml
+from conftest import FIXTURES
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from crabmem.entry import NO_HEADER, Entry, Fact, checked, parsed, written
+from crabmem.errors import InvalidArguments, Unreadable
+from crabmem.header import load, taken_apart
+
+PATH = "memory/entries/luna.md"
+BOM = "\ufeff"
+
+TRICKY = [
+    *(
+        "no",
+        "1.10",
+        "2026-01-02",
+        "A: B",
+        "null",
+        "~",
+        "<<",
+        "=",
+        "- a",
+        "a, b",
+        "[x]",
+        "{x}",
+        "&a",
+        "*a",
+        "!!str x",
+        "%x",
+    ),
+    *(
+        '"quoted"',
+        "it's",
+        "# not a comment",
+        "a #b",
+        "---",
+        "...",
+        "|",
+        ">",
+        "?",
+        "@x",
+        "`x`",
+        "🦀 é",
+        "\\n",
+        "0x1F",
+        "1_000",
+    ),
+]
+LINES = st.text(st.characters(exclude_categories=["C", "Z"]) | st.sampled_from(" \u200c\u200d"), max_size=12)
+NAMES = st.sampled_from(TRICKY) | LINES.filter(lambda text: bool(text.strip(" \u200c\u200d")))
+LABELS = st.none() | st.lists(
+    st.sampled_from(TRICKY) | LINES.filter(lambda text: bool(text.strip(" #"))), max_size=3
+).map(tuple)
+PARTS = st.sampled_from(
+    [*TRICKY, "\n", "\n---\n", "\r\n", "\r", "\x85", "\u2028", "\u2029", "\t", " ", "\u00a0", "\u3000", BOM]
+)
+TEXTS = st.lists(PARTS | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), max_size=6).map(
+    "".join
+)
+FACTS = st.builds(Fact, NAMES, TEXTS, TEXTS, LABELS, LABELS).map(checked)
+
+# Lines of a header as people write them: keys of their own, and ours with what stays behind the value.
+THEIRS = st.sampled_from(
+    [
+        "# sorted by me, please leave it like this\n",
+        "\n",
+        "colour: green\n",
+        'x-order : [3, "# 1", 2] # why\n',
+        "reviewed: {by: aunt Tilda, times: 2}\n",
+        "crab: 🦀 äöü # é\n",
+        "list:\n  - house # not home\n  - garden\n",
+        "block: |\n  name: not this one\n  # text\n\n",
+        "empty:\n",
+        "Name: not ours either\n",
+    ]
+)
+OURS = st.sampled_from(
+    [
+        (": old", " # yes, both kinds"),
+        (': "old"', "  "),
+        (": 'it''s # old'", " # c"),
+        (": old\u00a0", ""),
+        (": [old, older]", " # c"),
+        (":\n  - old\n  - older", " # c"),
+        (": |\n  old\n  older", "\n"),
+        (": old\n  and folded", ""),
+        (" : old", ""),
+    ]
+)
+
+
+def read(text: str) -> Entry:
+    return parsed(PATH, text.encode())
+
+
+def fact_of(entry: Entry) -> Fact:
+    return Fact(entry.name, entry.description, entry.content, entry.aliases, entry.tags)
+
+
+@given(FACTS)
+@example(checked(Fact("Luna", "ends in a no-break space\u00a0", "")))
+@example(checked(Fact("Luna", "", "", tags=("##pets", "# #x"))))
+@settings(max_examples=200, deadline=None)
+def test_what_is_written_reads_back_exactly(fact: Fact) -> None:
+    entry = read(written(fact, None))
+
+    assert fact_of(entry) == replace(fact, aliases=fact.aliases or (), tags=fact.tags or ())
+    assert entry.problem is None
+
+
+@given(FACTS)
+@settings(max_examples=100, deadline=None)
+def test_any_yaml_reader_takes_what_is_written_for_text(fact: Fact) -> None:
+    text = taken_apart(written(fact, None)).header
+
+    labels = {"aliases": list(fact.aliases or ()), "tags": list(fact.tags or ())}
+    assert yaml.safe_load(text or "") == {
+        "name": fact.name,
+        "description": fact.description,
+        **{key: values for key, values in labels.items() if values},
+    }
+
+
+@st.composite
+def headers(draw: st.DrawFn) -> tuple[str, str]:
+    """A header and the pattern of what it may become when all four keys are set."""
+    lines = [(line, re.escape(line)) for line in draw(st.lists(THEIRS, max_size=4))]
+    for key in draw(st.lists(st.sampled_from(["name", "description", "aliases", "tags"]), unique=True)):
+        value, rest = draw(OURS)
+        pattern = f"(?:{re.escape(key + value)}|{key}: [^\r\n]+){re.escape(rest)}\n"
+        lines.insert(draw(st.integers(0, len(lines))), (f"{key}{value}{rest}\n", pattern))
+    return "".join(line for line, _ in lines), "".join(pattern for _, pattern in lines)
+
+
+@given(FACTS, headers(), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", BOM]))
+@settings(max_examples=150, deadline=None)
+def test_writing_over_a_file_keeps_every_byte_that_is_not_ours(
+    fact: Fact, lines: tuple[str, str], newline: str, bom: str
+) -> None:
+    before = bom + f"--- \n{lines[0]}---\t\nold content\n".replace("\n", newline)
+
+    after = written(fact, before)
+
+    added = "(?:(?:name|description|aliases|tags): [^\r\n]+\n)*"
+    content = re.escape(fact.content).replace("\\\n", "\n")
+    assert re.fullmatch(f"{bom}--- \n{lines[1]}{added}---\t\n\n{content}\n".replace("\n", newline), after)
+
+
+@given(FACTS, headers(), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", BOM]))
+@settings(max_examples=100, deadline=None)
+def test_what_is_written_over_a_file_reads_back_exactly(
+    fact: Fact, lines: tuple[str, str], newline: str, bom: str
+) -> None:
+    before = bom + f"---\n{lines[0]}---\nold content".replace("\n", newline)
+    old = read(before)
+
+    after = written(fact, before)
+
+    kept = replace(
+        fact,
+        aliases=old.aliases if fact.aliases is None else fact.aliases,
+        tags=old.tags if fact.tags is None else fact.tags,
+    )
+    assert fact_of(read(after)) == kept
+    assert written(fact, after) == after
+
+
+@pytest.mark.parametrize("content", ["", "\n", "\nfoo", "foo\n", "foo\r", "a\nb"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        BOM,
+        "old text\r\nwithout frontmatter",
+        "---\nname: never closed\n",
+        "---\nname: KB: x\n---\n",
+        "---\n- a list\n---\n",
+        "---\r\nname: x\n---",
+        "---\nname: x\n---\r\nold",
+        "---\rname: x\rcolour: green\r---\rold\r",
+        "---\nname: x\n---\rold\r",
+        "{}",
+        "---\n{name: x, colour: green}\n---\n",
+        "---\nname: x\n...\n---\n",
+    ],
+)
+def test_a_fact_survives_any_file_it_is_written_over(before: str, content: str) -> None:
+    entry = read(written(Fact("Luna", "the dog", content), before))
+
+    assert (entry.name, entry.description, entry.content) == ("Luna", "the dog", content)
+
+
+def test_an_old_file_with_lone_carriage_returns_keeps_its_keys() -> None:
+    text = written(Fact("Luna", "", "\nfoo"), "---\rname: x\rcolour: green # mine\r---\rold\r")
+
+    assert "colour: green # mine" in text
+
+
+def test_a_header_in_no_layout_of_ours_loses_no_key() -> None:
+    text = written(Fact("Luna", "the dog", "c"), "---\n{colour: green, name: x, times: [1, 2]}\n---\n")
+
+    assert load(taken_apart(text).header or "") == {
+        "colour": "green",
+        "name": "Luna",
+        "times": ["1", "2"],
+        "description": "the dog",
+    }
+
+
+def test_a_new_entry_is_what_a_person_would_write() -> None:
+    text = written(Fact("Luna's vet", "where Luna is treated", "Dr. Ekström.", ("the vet",), ("pets", "health")), None)
+
+    assert text == (
+        "---\nname: Luna's vet\ndescription: where Luna is treated\naliases: [the vet]\ntags: [pets, health]\n"
+        "---\n\nDr. Ekström.\n"
+    )
+
+
+def test_description_cannot_rename_the_entry() -> None:
+    entry = read(written(Fact("Luna", "x\nname: Mallory\n---\n\nowned", "c"), None))
+
+    assert (entry.name, entry.content) == ("Luna", "c")
+
+
+def test_labels_stay_unless_given_and_none_at_all_empties_them() -> None:
+    before = written(Fact("Luna", "", "c", aliases=("the dog",), tags=("pets",)), None)
+
+    kept, emptied = (read(written(Fact("Luna", "", "c", aliases, None), before)) for aliases in (None, ()))
+
+    assert (kept.aliases, kept.tags) == (("the dog",), ("pets",))
+    assert (emptied.aliases, emptied.tags) == ((), ("pets",))
+
+
+@pytest.mark.parametrize(
+    ("line", "labels"),
+    [
+        ("tags: [pets, '#house']", ("pets", "house")),
+        ("tags: pets, house", ("pets", "house")),
+        ("tags:\n  - pets\n  - [nested]\n  -", ("pets",)),
+        ("tags: {pets: 1}", ()),
+        ("tags:", ()),
+    ],
+)
+def test_tags_are_read_as_people_write_them(line: str, labels: tuple[str, ...]) -> None:
+    assert read(f"---\n{line}\n---\n").tags == labels
+
+
+@pytest.mark.parametrize(
+    ("stem", "name", "problem"),
+    [
+        ("no-frontmatter", "no-frontmatter", NO_HEADER),
+        ("empty", "empty", NO_HEADER),
+        ("unclosed-frontmatter", "unclosed-frontmatter", "its frontmatter is never closed"),
+        ("invalid-yaml", "invalid-yaml", "its frontmatter cannot be read: line 2: "),
+        ("frontmatter-is-a-list", "frontmatter-is-a-list", "it is not a list of `key: value` lines"),
+        ("deep-nesting", "deep-nesting", "it is nested too deeply"),
+        ("alias-bomb", "alias-bomb", "it uses YAML anchors or aliases"),
+        ("crlf", "CRLF", None),
+        ("bom", "BOM", None),
+        ("no-name", "no-name", None),
+        ("unknown-keys", "Unknown keys", None),
+        ("duplicate-key", "Duplicate key", None),
+        ("conflict-markers", "Conflict markers", None),
+        ("name-is-no", "no", None),
+        ("name-is-1-10", "1.10", None),
+        ("name-is-a-date", "2026-01-02", None),
+        ("same-name", "Same name", None),
+        ("same-name-2", "Same name", None),
+        ("luna", "Luna", None),
+        ("garden-gate", "Garden gate", None),
+        ("marmalade", "Marmalade", None),
+    ],
+)
+def test_every_mangled_file_is_read_and_its_fault_named(stem: str, name: str, problem: str | None) -> None:
+    data = (FIXTURES / "broken/memory/entries" / f"{stem}.md").read_bytes()
+
+    entry = parsed(f"memory/entries/{stem}.md", data)
+
+    assert (entry.name, entry.slug) == (name, stem)
+    assert (problem or "") in (entry.problem or "") and (entry.problem is None) == (problem is None)
+    if problem:
+        assert (entry.description, entry.content, entry.tags) == ("", data.decode(), ())
+
+
+@pytest.mark.parametrize(
+    ("stem", "description", "content"),
+    [
+        ("crlf", "when the window cleaner comes", "First Tuesday of the month, before nine.\nHe takes cash"),
+        ("bom", "bill of materials for the new rabbit hutch", "Six planks"),
+        ("duplicate-key", "the second front door key is with the neighbour", "It hangs on a blue ribbon."),
+        ("unknown-keys", "the ring of keys in the hall whose locks nobody knows", "Eleven keys."),
+    ],
+)
+def test_a_mangled_file_shows_what_its_author_meant(stem: str, description: str, content: str) -> None:
+    entry = parsed(PATH, (FIXTURES / "broken/memory/entries" / f"{stem}.md").read_bytes())
+
+    assert entry.description == description
+    assert entry.content.startswith(content)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_content() -> None:
+    assert read(f"{BOM}just words\n").content == "just words\n"
+
+
+def test_a_file_that_is_not_utf_8_is_unreadable_and_named() -> None:
+    data = (FIXTURES / "broken/memory/entries/latin-1.md").read_bytes()
+
+    with pytest.raises(Unreadable, match=r"luna\.md is not UTF-8 text \(byte \d+\)"):
+        parsed(PATH, data)
+
+
+@given(st.binary())
+@example(b"---\n? [\n---\n")
+@settings(max_examples=200, deadline=None)
+def test_any_bytes_are_an_entry_or_unreadable(data: bytes) -> None:
+    try:
+        entry = parsed(PATH, data)
+    except Unreadable:
+        with pytest.raises(UnicodeDecodeError):
+            data.decode()
+    else:
+        assert entry.name
+
+
+def test_the_version_is_the_id_git_gives_the_file() -> None:
+    assert parsed(PATH, b"hello\n").version == "ce013625030b"
+
+
+@pytest.mark.parametrize(
+    ("fact", "message"),
+    [
+        (Fact("", "", ""), "the name is empty"),
+        (Fact(" \t\n", "", ""), "the name is empty"),
+        (Fact("\u200d", "", ""), "the name is empty"),
+        (Fact("two\nlines", "", ""), "the name must be one line"),
+        (Fact("hid\u202eden", "", ""), "the name must be one line"),
+        (Fact("a\0b", "", ""), "the name contains a NUL"),
+        (Fact("a", "\0", ""), "the description contains a NUL"),
+        (Fact("a", "", "\0"), "the content contains a NUL"),
+        (Fact("a", "", "\ud83e"), "the content contains half of a surrogate pair"),
+        (Fact("a", "", "", aliases=("\udd80",)), "the aliases contains half of a surrogate pair"),
+        (Fact("a" * 501, "", ""), "the name has 501 characters; at most 500 fit"),
+        (Fact("a", "b" * 4_001, ""), "the description has 4001 characters"),
+        (Fact("a", "", "b" * 262_145), "the content has 262145 characters"),
+        (Fact("a", "", "", tags=("b" * 501,)), "the tags has 501 characters"),
+        (Fact("a", "", "", tags=("b",) * 101), "tags: at most 100, not 101"),
+        (Fact("a", "", "", tags=("pets", " # ")), "tags: one of them is empty"),
+        (Fact("a", "", "", aliases=("",)), "aliases: one of them is empty"),
+        (Fact("a", "", "", aliases=("two\nlines",)), "the aliases must be one line"),
+    ],
+)
+def test_what_no_file_can_hold_is_refused_by_name(fact: Fact, message: str) -> None:
+    with pytest.raises(InvalidArguments, match=re.escape(message)):
+        checked(fact)
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        Fact("a", "", "", aliases=tuple(f"{at:0500}" for at in range(100))),
+        Fact("a" * 500, "\x01" * 4_000, ""),
+        Fact("a", "two\nlines of " + "🦀" * 3_000, ""),
+    ],
+)
+def test_what_is_too_long_for_a_header_is_refused_or_read_back(fact: Fact) -> None:
+    try:
+        text = written(checked(fact), None)
+    except InvalidArguments:
+        return
+
+    assert read(text).name == fact.name
+
+
+def test_white_space_and_hash_signs_around_labels_are_not_part_of_them() -> None:
+    fact = checked(Fact(" Luna\n", " kept ", " kept\n", aliases=(" the dog ",), tags=(" #pets ",)))
+
+    assert fact == Fact("Luna", " kept ", " kept\n", aliases=("the dog",), tags=("pets",))

@@ -1,0 +1,88 @@
+"""`crabmem.toml`: what holds without it, and errors that name the key, the file and the way out."""
+
+import math
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import settings as limits
+from hypothesis import strategies as st
+
+from crabmem.errors import InvalidSettings
+from crabmem.settings import AutoRecall, Settings, as_dict, as_toml, parsed
+
+COUNTS = st.integers(1, 10_000)
+CHOSEN = st.builds(
+    Settings,
+    recall_limit=COUNTS,
+    soul_editable=st.booleans(),
+    person=st.text(st.characters(exclude_categories=["Cs"])),
+    lock_timeout=st.floats(0.001, 3_600),
+    auto_recall=st.builds(AutoRecall, COUNTS, COUNTS, COUNTS),
+)
+
+
+@pytest.mark.parametrize("text", ["", "# nothing set\n", "[auto_recall]\n"])
+def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
+    assert as_dict(parsed(text, "crabmem.toml")) == {
+        "recall_limit": 5,
+        "soul_editable": False,
+        "person": "person",
+        "lock_timeout": 10.0,
+        "auto_recall": {"limit": 3, "words": 64, "characters": 4_000},
+    }
+
+
+def test_what_is_set_holds_and_the_rest_keeps_its_default() -> None:
+    text = 'soul_editable = true\r\nperson = "Emi <emi@example.org>"\r\n[auto_recall]\r\nlimit = 1\r\n'
+
+    assert parsed(text, "crabmem.toml") == Settings(
+        soul_editable=True, person="Emi <emi@example.org>", auto_recall=AutoRecall(limit=1)
+    )
+
+
+def test_a_byte_order_mark_is_no_part_of_the_settings() -> None:
+    assert parsed("\ufeffrecall_limit = 3\n", "crabmem.toml").recall_limit == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("recal_limit = 3", "unknown setting `recal_limit`; did you mean `recall_limit`?"),
+        ("zzz = 1", "unknown setting `zzz`; known: recall_limit, soul_editable, person, lock_timeout, auto_recall"),
+        ("[auto_recall]\nword = 3", "unknown setting `auto_recall.word`; did you mean `words`?"),
+        ("[auto_recall]\nzzz = 3", "unknown setting `auto_recall.zzz`; known: limit, words, characters"),
+        ("[zzz]\nlimit = 3", "unknown setting `zzz`"),
+        ('recall_limit = "3"', "Expected `int`, got `str` - at `recall_limit`"),
+        ("recall_limit = true", "Expected `int`, got `bool` - at `recall_limit`"),
+        ("recall_limit = 0", "Expected `int` >= 1 - at `recall_limit`"),
+        ("soul_editable = 1", "Expected `bool`, got `int` - at `soul_editable`"),
+        ("lock_timeout = 0", "Expected `float` > 0.0 - at `lock_timeout`"),
+        ("lock_timeout = nan", "at `lock_timeout`"),
+        ("auto_recall = 3", "at `auto_recall`"),
+        ("[auto_recall]\nlimit = 0", "Expected `int` >= 1 - at `auto_recall.limit`"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_file(text: str, message: str) -> None:
+    with pytest.raises(InvalidSettings, match=re.escape(message)) as caught:
+        parsed(text, "/home/emi/crabmem.toml")
+
+    assert str(caught.value).startswith("/home/emi/crabmem.toml: ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["recall_limit =", "recall_limit: 3", "{}", "recall_limit = 3\nrecall_limit = 4", "x = " + "[" * 5_000, "\0"],
+)
+def test_a_file_that_is_not_toml_is_named(text: str) -> None:
+    with pytest.raises(InvalidSettings, match=r"^crabmem\.toml is not TOML"):
+        parsed(text, "crabmem.toml")
+
+
+@given(CHOSEN)
+@example(Settings(person="\x7f"))
+@example(Settings(person='"\\\n# Emi'))
+@example(Settings(lock_timeout=math.inf))
+@limits(max_examples=200, deadline=None)
+def test_settings_printed_as_toml_are_the_same_settings(chosen: Settings) -> None:
+    assert parsed(as_toml(chosen), "crabmem.toml") == chosen
