@@ -1,0 +1,83 @@
+"""README tells the truth: its sessions are run, its tables are compared with the code."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import crabmem
+from crabmem import Memory, settings
+from crabmem.cli import cli
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """The code blocks of that language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+
+
+def steady(text: str) -> str:
+    """`text` without what differs from run to run: ids and times."""
+    text = re.sub(r"\b[0-9a-f]{7,12}\b", "<id>", text)
+    return re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", "<time>", text).rstrip()
+
+
+def test_sessions_print_what_readme_says(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    for block in blocks("console"):
+        for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, expected = step.partition("\n")
+            done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment)
+            assert (steady(done.stdout + done.stderr), done.returncode) == (steady(expected), 0), command
+
+
+def test_python_example_prints_what_readme_says(tmp_path: Path) -> None:
+    [example] = blocks("python")
+    done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == (blocks("text")[0], "")
+
+
+def test_every_verb_is_in_readme() -> None:
+    listed = set(re.findall(r"`([a-z]+)", README.partition("## Commands")[2]))
+    assert set(cli.commands) <= listed
+
+
+def test_table_of_tools_is_the_tools(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m", soul_editable=True) as memory:
+        rows = [f"| `{tool.name}` | {tool.description} |" for tool in memory.tools]
+    assert "\n".join(rows) in README
+
+
+def test_settings_are_all_in_readme_with_their_defaults() -> None:
+    [example] = blocks("toml")
+    assert tomllib.loads(example) == settings.as_dict(settings.Settings())
+
+
+def test_there_are_two_set_up_commands_of_one_line_each() -> None:
+    commands = [line for block in blocks("sh") for line in block.splitlines()]
+    assert len(commands) == 2 and all(line.startswith("python3 -m venv ") for line in commands)
+
+
+def test_readme_is_short_enough_to_read() -> None:
+    assert len(README.splitlines()) < 400
+
+
+def test_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["version"] == crabmem.__version__
+    assert f"## {project['version']}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", crabmem.__all__)
+def test_public_names_exist_and_say_what_they_are(name: str) -> None:
+    assert (getattr(crabmem, name).__doc__ or "").strip()
+
+
+def test_public_names_are_these() -> None:
+    assert crabmem.__all__ == sorted(crabmem.__all__)
