@@ -9,6 +9,7 @@ from typing import Any
 from . import memory
 from .prompt import block, guidance, joined, visible
 from .tools import Result, Tool, Toolbox
+from .voice import Voice
 from .workspace import root_of
 
 
@@ -33,7 +34,7 @@ class Memory(memory.Memory):
         soul_editable: bool | None = None,
     ) -> None:
         folder = Path(root) if root is not None else root_of(None, None, os.environ, Path.home())
-        super().__init__(folder.expanduser(), memory.Voice(agent, session), local_time, soul_editable)
+        super().__init__(folder.expanduser(), Voice(agent, session), local_time, soul_editable)
         self._toolbox = Toolbox(self)
         self.recover()
 

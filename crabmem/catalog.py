@@ -4,14 +4,15 @@ import difflib
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from .entry import Entry, parsed
 from .errors import InvalidArguments, NotFound, Unreadable
 from .results import Hit, Recall
 from .search import Index, tokens
-from .slug import name_key
+from .slug import free_slug, name_key
 from .store import Scan
-from .workspace import is_entry
+from .workspace import entry_path, is_entry
 
 _NEAREST = 3
 
@@ -83,6 +84,15 @@ def found(entries: Sequence[Entry], name: str) -> Entry:
         if matches:
             return matches[0]
     raise NotFound(f"no entry named: {name}{_nearest(entries, key)}")
+
+
+def place_for(name: str, listing: Listing, scan: Scan) -> str:
+    """Where the fact called `name` goes: the entry of that name, else a file nobody has."""
+    entry = named(listing.entries, name)
+    if entry:
+        return entry.path
+    used = [path for path in (*scan.files, *(item.path for item in scan.unusable)) if is_entry(path)]
+    return entry_path(free_slug(name, {name_key(PurePosixPath(path).stem) for path in used}))
 
 
 def _nearest(entries: Sequence[Entry], key: str) -> str:

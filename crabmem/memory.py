@@ -2,37 +2,27 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from . import prompt, settings
-from .catalog import Catalog, Listing, found, named
+from .catalog import Catalog, Listing, found, place_for
 from .doctor import examined
 from .edit import in_style_of, unified_diff
 from .entry import Entry, Fact, check_text, checked, decoded, parsed, written
-from .errors import Busy, Disabled, InvalidArguments, NotFound, Stale, Unwritable
+from .errors import Busy, Disabled, InvalidArguments, NotFound, Unwritable
 from .history import Commit, History, Note, identity
-from .moments import moment
 from .results import Changed, Document, Finding, Forgotten, Recall, Restored, Saved
-from .slug import free_slug, name_key
+from .slug import slug_of
 from .store import File, Scan, Store
+from .timeline import State, Timeline, shown
 from .version import VERSION_DIGITS, version_of
-from .workspace import IDENTITY, OVERVIEW, SETTINGS, Workspace, entry_path, is_entry, is_kept
+from .voice import Voice
+from .workspace import IDENTITY, OVERVIEW, SETTINGS, Workspace, entry_path, is_entry
 from .writer import Draft, Writer, Written
-
-_LOCK_TIMEOUT = 10.0
-
-
-@dataclass(frozen=True)
-class Voice:
-    """Who speaks: the agent and its session, as far as they are known."""
-
-    agent: str | None = None
-    session: str | None = None
 
 
 class Memory:
@@ -53,6 +43,7 @@ class Memory:
         self._soul_editable = soul_editable
         self._store = Store(self._workspace, lambda: int(clock().timestamp() * 1_000_000_000))
         self._history = History(self._workspace.root, self._workspace.private)
+        self._timeline = Timeline(self._history, clock)
         self._catalog = Catalog()
         self._writer = Writer(
             self._workspace, self._store, self._history, clock,
@@ -128,9 +119,9 @@ class Memory:
         fact = checked(Fact(name, description, content, _labels(aliases), _labels(tags)))
 
         def decide(scan: Scan) -> Draft:
-            path = _path_for(fact.name, self._catalog.listing(scan), scan)
+            path = place_for(fact.name, self._catalog.listing(scan), scan)
             file = scan.files.get(path)
-            self._check_version(path, file, if_version)
+            self._timeline.check_version(path, file, if_version)
             text = written(fact, decoded(path, file.data) if file else None)
             return Draft({path: text.encode()}, self._note("remember", fact.name))
 
@@ -202,7 +193,7 @@ class Memory:
         """All entries in the order of their paths, now or as they were at a revision or time."""
         if at is None:
             return list(self._listing().entries)
-        files = self._history.files(self._commit_at(at))
+        files = self._timeline.state_at(at)
         return [parsed(path, self._history.blob(blob)) for path, blob in files.items() if is_entry(path)]
 
     def overview(self) -> Document:
@@ -229,21 +220,16 @@ class Memory:
     # History
 
     def log(self, limit: int | None = None, name: str | None = None) -> list[Commit]:
-        """The newest commits first; with `name`, those that touch that entry."""
-        return self._history.log(limit, self.get(name).path if name else None) if self._history.exists() else []
+        """The newest commits first; with `name`, those that touch that entry, even if it was forgotten."""
+        return self._timeline.log(limit, self._path_of(name) if name else None)
 
     def diff(self, since: str | None = None, until: str | None = None, name: str | None = None) -> str:
         """What changed from `since` (None: the newest commit) to `until` (None: the files now), as a unified diff."""
-        before = self._history.files(self._commit_at(since) if since else self._head())
         scan = self._store.scan()
-        now = {path: file.blob for path, file in scan.files.items()}
-        after = self._history.files(self._commit_at(until)) if until else now
-        paths = [self.get(name).path] if name else sorted({*before, *after})
-        return "".join(
-            unified_diff(self._text(path, before.get(path), scan), self._text(path, after.get(path), scan), path)
-            for path in paths
-            if before.get(path) != after.get(path) and is_kept(path)
-        )
+        before = self._timeline.state_at(since)
+        after = self._timeline.state_at(until) if until else _state(scan, before)
+        only = self._path_of(name) if name else None
+        return self._timeline.diff(_limited(before, only), _limited(after, only), scan)
 
     def rollback(self, to: str) -> Restored:
         """Bring back the files as they were at a revision or time, as a new commit; nothing is erased.
@@ -251,11 +237,11 @@ class Memory:
         Raises:
             NotFound: there is no such revision, or the history begins later.
         """
-        commit = self._commit_at(to)
-        files = {path: blob for path, blob in self._history.files(commit).items() if is_kept(path)}
+        commit = self._timeline.commit_at(to)
+        state = self._timeline.state_at(commit)
         short = commit[:VERSION_DIGITS]
         words = f"to {short}" if commit.startswith(to) else f"to {to} ({short})"
-        return self._restored(commit, lambda scan: dict.fromkeys(scan.files) | files, words)
+        return self._restored(commit, lambda scan: dict.fromkeys(scan.files) | state, words)
 
     def undo(self) -> Restored:
         """Take back the newest commit as a new one; undoing again brings it back.
@@ -263,21 +249,8 @@ class Memory:
         Raises:
             InvalidArguments: there is nothing to undo, or its files were changed since.
         """
-        last = self._head()
-        before = self._history.parent(last) if last else None
-        if last is None or before is None:
-            raise InvalidArguments("there is nothing to undo")
-        commit = self._history.log(1, start=last)[0]
-        old, new = self._history.files(before), self._history.files(last)
-        paths = [path for path in commit.paths if is_kept(path)]
-
-        def wanted(scan: Scan) -> dict[str, str | None]:
-            for path in paths:
-                if (scan.files[path].blob if path in scan.files else None) != new.get(path):
-                    raise InvalidArguments(f"{path} was changed since; `crabmem rollback --to` takes back all of it")
-            return {path: old.get(path) for path in paths}
-
-        return self._restored(before, wanted, f"undo {commit.subject}")
+        commit, before, state = self._timeline.undone()
+        return self._restored(before, state, f"undo {commit.subject}")
 
     def doctor(self) -> list[Finding]:
         """What is wrong or odd about the workspace, by file; nothing is changed."""
@@ -300,7 +273,7 @@ class Memory:
 
         def decide(scan: Scan) -> Draft:
             file = scan.files.get(path)
-            self._check_version(path, file, if_version)
+            self._timeline.check_version(path, file, if_version)
             text = in_style_of(content, decoded(path, file.data) if file else "")
             return Draft({path: text.encode()}, self._note(tool, path.rpartition("/")[2]))
 
@@ -316,15 +289,15 @@ class Memory:
             return Draft(data, self._note("rollback", words))
 
         done = self._write(decide)
-        diff = "".join(unified_diff(_shown(done.before[path]), _shown(data), path) for path, data in done.after.items())
+        diff = "".join(unified_diff(shown(done.before[path]), shown(data), path) for path, data in done.after.items())
         return Restored(done.commit, to, tuple(done.after), diff)
 
     def _changed(self, done: Written) -> Changed[Commit]:
         """What a write of one file did."""
         [(path, data)] = done.after.items()
         before = done.before[path]
-        diff = unified_diff(_shown(before), _shown(data), path)
-        origin = partial(self._origin, path, done.commit)
+        diff = unified_diff(shown(before), shown(data), path)
+        origin = partial(self._timeline.origin, path, done.commit)
         return Changed(path, version_of(data or b""), done.commit, before is None, diff, origin)
 
     def _saved(self, done: Written) -> Saved[Commit]:
@@ -332,31 +305,18 @@ class Memory:
         entry = parsed(change.path, done.after[change.path] or b"")
         return Saved(**vars(change), entry=entry)
 
-    def _origin(self, path: str, commit: str | None) -> Commit | None:
-        """The commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""
-        start = self._history.parent(commit) if commit else self._history.head()
-        commits = self._history.log(1, path, start) if start else []
-        return commits[0] if commits else None
-
     def _note(self, tool: str, what: str) -> Note:
-        """The words of a commit. Going back in time is the person's doing unless an agent is named."""
-        entry = what if tool in ("remember", "forget") else None
-        author = self._voice.agent or (self.settings.person if tool == "rollback" else "agent")
-        keys = {"Tool": tool, "Agent": self._voice.agent, "Session": self._voice.session, "Entry": entry}
-        trailers = tuple((key, value) for key, value in keys.items() if value)
-        return Note(f"{tool}: {what}", identity(author), trailers=trailers)
+        return self._voice.note(tool, what, self.settings.person)
 
-    def _check_version(self, path: str, file: File | None, expected: str | None) -> None:
-        if expected is None or (file and file.blob.startswith(expected.lower()) and len(expected) >= 4):
-            return
-        current = _shown(file.data) if file else None
-        known = self._history.text_of(expected)
-        diff = unified_diff(_shown(known), current, path) if known is not None else ""
-        state = f"it is now at version {file.blob[:VERSION_DIGITS]}" if file else "it is not there any more"
-        raise Stale(
-            f"{path} was changed since version {expected}: {state}; read it again and repeat your change",
-            current or "", file.blob[:VERSION_DIGITS] if file else "", diff,
-        )  # fmt: skip
+    def _path_of(self, name: str) -> str:
+        """Where the entry called `name` is, or was when it was forgotten."""
+        try:
+            return self.get(name).path
+        except NotFound:
+            path = entry_path(slug_of(name))
+            if not self._timeline.log(1, path):
+                raise
+            return path
 
     def _listing(self) -> Listing:
         return self._catalog.listing(self._store.scan())
@@ -370,45 +330,19 @@ class Memory:
             return Document(path, "", None)
         return Memory(parent.root, self._voice, self._clock)._document(path, inherited)
 
-    def _head(self) -> str | None:
-        return self._history.head() if self._history.exists() else None
 
-    def _commit_at(self, when: str) -> str:
-        """The commit a revision or time names."""
-        if self._head() is None:
-            raise NotFound(f"no revision named {when}: the memory has no history yet")
-        try:
-            return self._history.resolve(when)
-        except NotFound:
-            time = moment(when, self._clock())
-            if time is None:
-                raise
-            return self._history.at(time)
-
-    def _text(self, path: str, blob: str | None, scan: Scan) -> str | None:
-        """The text of a blob, from the disk when that holds it."""
-        file = scan.files.get(path)
-        if blob is None:
-            return None
-        return _shown(file.data if file and file.blob == blob else self._history.blob(blob))
+def _state(scan: Scan, before: State) -> State:
+    """The files on disk as a state; what cannot be read counts as it was."""
+    unusable = {item.path: before.get(item.path) for item in scan.unusable}
+    return {path: file.blob for path, file in scan.files.items()} | unusable
 
 
-def _path_for(name: str, listing: Listing, scan: Scan) -> str:
-    """Where the fact called `name` goes: the entry of that name, else a file nobody has."""
-    entry = named(listing.entries, name)
-    if entry:
-        return entry.path
-    used = [path for path in (*scan.files, *(item.path for item in scan.unusable)) if is_entry(path)]
-    return entry_path(free_slug(name, {name_key(PurePosixPath(path).stem) for path in used}))
+def _limited(state: State, only: str | None) -> State:
+    return state if only is None else {only: state.get(only)}
 
 
 def _labels(labels: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if labels is None else tuple(labels)
-
-
-def _shown(data: bytes | None) -> str | None:
-    """Bytes as a diff shows them."""
-    return None if data is None else data.decode("utf-8", "replace")
 
 
 def _blob(file: File | None) -> str | None:

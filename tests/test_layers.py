@@ -12,7 +12,7 @@ ROWS: list[list[str]] = [
     ["errors", "version", "slug", "edit", "header", "entry", "settings", "workspace", "prompt", "moments", "results"],
     ["fs"],
     ["store", "history", "search", "lock", "journal"],
-    ["writer", "catalog"],
+    ["writer", "catalog", "timeline", "voice"],
     ["doctor"],
     ["memory"],
     ["wire"],

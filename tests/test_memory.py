@@ -9,6 +9,7 @@ from conftest import Clock, assert_clean, git
 
 from crabmem import Disabled, InvalidArguments, Memory, NotFound, Stale, Unwritable
 from crabmem import memory as core
+from crabmem.voice import Voice
 
 NOTE = "memory/entries/luna.md"
 
@@ -214,7 +215,7 @@ def test_rollback_brings_back_exact_bytes(memory: Memory) -> None:
 
 
 def test_rollback_to_a_time_finds_what_was_current_then(tmp_path: Path, clock: Clock) -> None:
-    with core.Memory(tmp_path, core.Voice("coder"), clock) as memory:
+    with core.Memory(tmp_path, Voice("coder"), clock) as memory:
         memory.remember("Luna", "dog", "March")
         clock.now = clock.now.replace(month=6)
         memory.remember("Luna", "dog", "June")

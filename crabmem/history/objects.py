@@ -1,21 +1,26 @@
 """Git's objects: reading them through dulwich, writing them so that they outlast a power cut."""
 
+import re
 import secrets
 import stat
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from dulwich.diff_tree import tree_changes
 from dulwich.errors import ChecksumMismatch, FileFormatException, ObjectFormatException
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
+from dulwich.walk import Walker
 
 from .. import fs
 from ..errors import DamagedHistory
 
 REGULAR = 0o100644
+#: An id of Git's, or the beginning of one.
+HEX = re.compile(r"[0-9a-f]{4,40}\Z")
 _TRIES = 10
 _FOLDER = 0o40000
 # What dulwich raises for an object that is missing, cut short or not what its name says.
@@ -31,7 +36,6 @@ class Objects:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._store = DiskObjectStore(str(folder))
-        # dulwich's cache of open packs is not made for threads.
         self._guard = threading.Lock()
         self._fresh: list[ShaFile] = []
 
@@ -40,22 +44,14 @@ class Objects:
         with self._guard:
             self._store.close()
 
-    @property
-    def store(self) -> DiskObjectStore:
-        """dulwich's store, for its walkers and differs."""
-        return self._store
-
     def get(self, oid: str) -> ShaFile:
         """The object called `oid`.
 
         Raises:
             DamagedHistory: it is missing or broken.
         """
-        try:
-            with self._guard:
-                return self._store[ObjectID(oid.encode())]
-        except _DAMAGE as error:
-            raise DamagedHistory(f"object {oid} of the history is missing or broken ({error!r})") from None
+        with self._reading(oid):
+            return self._store[_oid(oid)]
 
     def commit(self, oid: str) -> Commit:
         """The commit called `oid`; DamagedHistory when it is none."""
@@ -86,20 +82,34 @@ class Objects:
             return False
         return True
 
-    def starting_with(self, prefix: str) -> Iterator[str]:
+    def starting_with(self, prefix: str) -> list[str]:
         """The ids that begin with `prefix`, at least four hex digits."""
-        with self._guard:
-            found = list(self._store.iter_prefix(prefix.encode()))
-        return (oid.decode() for oid in found)
+        with self._reading(prefix):
+            return [oid.decode() for oid in self._store.iter_prefix(prefix.encode())]
 
-    def files(self, tree: str | None, folder: str = "") -> Iterator[tuple[str, str]]:
+    def files(self, tree: str | None, folder: str = "") -> dict[str, str]:
         """Path and blob of each regular file in `tree` and below, in Git's order."""
+        found: dict[str, str] = {}
         for name, mode, oid in self.tree(tree).iteritems():
             path = folder + name.decode("utf-8", "surrogateescape")
             if stat.S_ISDIR(mode):
-                yield from self.files(oid.decode(), f"{path}/")
+                found |= self.files(oid.decode(), f"{path}/")
             elif stat.S_ISREG(mode):
-                yield path, oid.decode()
+                found[path] = oid.decode()
+        return found
+
+    def walked(self, start: str, limit: int | None, path: str | None) -> list[Commit]:
+        """`start` and the commits it stands on, newest first, at most `limit`, only those that touch `path`."""
+        with self._reading(start):
+            paths = [path.encode()] if path else None
+            return [found.commit for found in Walker(self._store, [_oid(start)], max_entries=limit, paths=paths)]
+
+    def changed(self, commit: Commit) -> tuple[str, ...]:
+        """The paths in which `commit` differs from its first parent, in Git's order."""
+        before = self.commit(commit.parents[0].decode()).tree if commit.parents else None
+        with self._reading(commit.id.decode()):
+            changes = [change.new or change.old for change in tree_changes(self._store, before, commit.tree)]
+        return tuple(item.path.decode("utf-8", "replace") for item in changes if item and item.path)
 
     def put_blob(self, data: bytes) -> str:
         """Store `data`; its id."""
@@ -139,6 +149,15 @@ class Objects:
                 _set(grown, key, _FOLDER, self.grafted(folder, below))
         return self.put(grown) if len(grown) else None
 
+    @contextmanager
+    def _reading(self, what: str) -> Iterator[None]:
+        """Read through dulwich, one thread at a time, whose cache of open packs is not made for more."""
+        with self._guard:
+            try:
+                yield
+            except _DAMAGE as error:
+                raise DamagedHistory(f"object {what} of the history is missing or broken ({error!r})") from None
+
     def _file(self, oid: str) -> Path:
         return self._folder / oid[:2] / oid[2:]
 
@@ -158,6 +177,10 @@ class Objects:
         fs.sync_folder(file.parent)
 
 
+def _oid(text: str) -> ObjectID:
+    return ObjectID(text.encode())
+
+
 def _found(tree: Tree, name: bytes) -> tuple[int, ObjectID | None]:
     """Mode and id of `name` in `tree`; (0, None) when it is not there."""
     return tree[name] if name in tree else (0, None)  # noqa: SIM401 (a Tree has no get)
@@ -165,7 +188,7 @@ def _found(tree: Tree, name: bytes) -> tuple[int, ObjectID | None]:
 
 def _set(tree: Tree, name: bytes, mode: int, oid: str | None) -> None:
     if oid is not None:
-        tree.add(name, mode, ObjectID(oid.encode()))
+        tree.add(name, mode, _oid(oid))
     elif name in tree:
         del tree[name]
 

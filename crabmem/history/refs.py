@@ -17,7 +17,6 @@ from pathlib import Path
 from .. import fs
 from ..errors import Busy, DamagedHistory
 
-KEEP = "refs/crabmem/keep"
 MAIN = "refs/heads/main"
 _OID = re.compile(r"[0-9a-f]{40}\Z")
 _SYMBOLIC = "ref: "

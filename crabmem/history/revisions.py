@@ -1,0 +1,61 @@
+"""Names of commits as Git has them: ids, branches and tags, `HEAD~2`."""
+
+import re
+
+from dulwich.objects import Commit, Tag
+
+from ..errors import InvalidArguments, NotFound
+from .objects import HEX, Objects
+from .refs import Refs, is_ref
+
+_REVISION = re.compile(r"(?P<name>.+?)(?P<steps>(?:~\d*|\^)*)\Z", re.DOTALL)
+
+
+def resolved(revision: str, head: str | None, refs: Refs, objects: Objects) -> str:
+    """The commit `revision` names: an id (four digits or more), HEAD, a branch or tag, with `~N` or `^`.
+
+    Raises:
+        NotFound: it names none.
+        InvalidArguments: it names several.
+    """
+    match = _REVISION.match(revision.strip())
+    commit = _named(match["name"], head, refs, objects) if match else None
+    for step in re.findall(r"~\d*|\^", match["steps"] if match else ""):
+        for _ in range(int(step[1:] or 1) if step != "^" else 1):
+            commit = parent_of(commit, objects) if commit else None
+    if commit is None:
+        raise NotFound(f"no revision named {revision}; `crabmem log` lists them")
+    return commit
+
+
+def parent_of(commit: str, objects: Objects) -> str | None:
+    """The first parent of `commit`; None for the first commit."""
+    parents = objects.commit(commit).parents
+    return parents[0].decode() if parents else None
+
+
+def _named(name: str, head: str | None, refs: Refs, objects: Objects) -> str | None:
+    if name in ("HEAD", "@"):
+        return head
+    for ref in (name, f"refs/heads/{name}", f"refs/tags/{name}", f"refs/{name}"):
+        found = refs.read(ref) if is_ref(ref) else None
+        if found:
+            return _peeled(found, objects)
+    return _by_digits(name, objects)
+
+
+def _by_digits(digits: str, objects: Objects) -> str | None:
+    if not HEX.match(digits):
+        return None
+    found = [oid for oid in objects.starting_with(digits) if isinstance(objects.get(oid), Commit)]
+    if len(found) > 1:
+        raise InvalidArguments(f"{digits} is short for {len(found)} commits; give more digits")
+    return found[0] if found else None
+
+
+def _peeled(oid: str, objects: Objects) -> str | None:
+    """The commit that `oid` is, or that the tag of that id is about."""
+    found = objects.get(oid)
+    while isinstance(found, Tag):
+        found = objects.get(found.object[1].decode())
+    return found.id.decode() if isinstance(found, Commit) else None

@@ -1,0 +1,119 @@
+"""What was: the states of memory by moment, and what lies between them. Changes nothing."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from .edit import unified_diff
+from .errors import InvalidArguments, NotFound, Stale
+from .history import Commit, History
+from .moments import moment
+from .store import File, Scan
+from .version import VERSION_DIGITS
+from .workspace import is_kept
+
+_DIGITS = 4
+
+#: A state of the files: the blob of each, None for one that is not to be there.
+State = Mapping[str, str | None]
+
+
+class Timeline:
+    """The past of one workspace. `clock` tells what "2 days ago" means."""
+
+    def __init__(self, history: History, clock: Callable[[], datetime]) -> None:
+        self._history = history
+        self._clock = clock
+
+    def head(self) -> str | None:
+        """The newest commit; None when there is no history yet."""
+        return self._history.head() if self._history.exists() else None
+
+    def commit_at(self, when: str) -> str:
+        """The commit a revision or a time names.
+
+        Raises:
+            NotFound: it names none, or the history begins later.
+        """
+        if self.head() is None:
+            raise NotFound(f"no revision named {when}: the memory has no history yet")
+        try:
+            return self._history.resolve(when)
+        except NotFound:
+            time = moment(when, self._clock())
+            if time is None:
+                raise
+            return self._history.at(time)
+
+    def state_at(self, when: str | None) -> dict[str, str]:
+        """The files at a revision or time; None is the newest commit."""
+        commit = self.commit_at(when) if when else self.head()
+        return {path: blob for path, blob in self._history.files(commit).items() if is_kept(path)}
+
+    def log(self, limit: int | None, path: str | None) -> list[Commit]:
+        """The newest commits first, those that touch `path` if it is given."""
+        return self._history.log(limit, path) if self._history.exists() else []
+
+    def origin(self, path: str, commit: str | None) -> Commit | None:
+        """The commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""
+        start = self._history.parent(commit) if commit else self._history.head()
+        commits = self._history.log(1, path, start) if start else []
+        return commits[0] if commits else None
+
+    def undone(self) -> tuple[Commit, str, Callable[[Scan], State]]:
+        """The newest commit, the one before it, and the state of its files that takes it back.
+
+        Raises:
+            InvalidArguments: there is none; or, when the state is asked for, its files were changed since.
+        """
+        last = self.head()
+        before = self._history.parent(last) if last else None
+        if last is None or before is None:
+            raise InvalidArguments("there is nothing to undo")
+        commit = self._history.log(1, start=last)[0]
+        old, new = self._history.files(before), self._history.files(last)
+        paths = [path for path in commit.paths if is_kept(path)]
+
+        def state(scan: Scan) -> State:
+            for path in paths:
+                if (scan.files[path].blob if path in scan.files else None) != new.get(path):
+                    raise InvalidArguments(f"{path} was changed since; `crabmem rollback --to` takes back all of it")
+            return {path: old.get(path) for path in paths}
+
+        return commit, before, state
+
+    def check_version(self, path: str, file: File | None, expected: str | None) -> None:
+        """Refuse to write over a text that the caller has not seen; None has seen whatever is there.
+
+        Raises:
+            Stale: `file` is not at version `expected`.
+        """
+        if expected is None or (file and len(expected) >= _DIGITS and file.blob.startswith(expected.lower())):
+            return
+        current, version = (shown(file.data) or "", file.blob[:VERSION_DIGITS]) if file else ("", "")
+        known = self._history.text_of(expected)
+        state = f"it is now at version {version}" if file else "it is not there any more"
+        raise Stale(
+            f"{path} was changed since version {expected}: {state}; read it again and repeat your change",
+            current=current,
+            version=version,
+            diff=unified_diff(shown(known), current, path) if known is not None else "",
+        )
+
+    def diff(self, before: State, after: State, scan: Scan) -> str:
+        """What lies between two states, as a unified diff. What is on disk is read from `scan`."""
+        differing = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+        return "".join(
+            unified_diff(self._text(path, before.get(path), scan), self._text(path, after.get(path), scan), path)
+            for path in differing
+        )
+
+    def _text(self, path: str, blob: str | None, scan: Scan) -> str | None:
+        file = scan.files.get(path)
+        if blob is None:
+            return None
+        return shown(file.data if file and file.blob == blob else self._history.blob(blob))
+
+
+def shown(data: bytes | None) -> str | None:
+    """Bytes as a diff shows them."""
+    return None if data is None else data.decode("utf-8", "replace")
