@@ -1,5 +1,6 @@
 """What is under way: one write's intent, durable before the first file is touched and cleared at its end."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 import msgspec
 
 from . import fs
+from .workspace import is_kept
+
+_STAGED = re.compile(r"write-[0-9a-f]{16}\Z")
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -46,11 +50,16 @@ class Journal:
         fs.hint(self._file, b"")
 
     def pending(self) -> Intent | None:
-        """The intent of a write that did not end; one that was cut short had not begun."""
+        """The intent of a write that did not end; one that was cut short had not begun.
+
+        One that names anything but our files is none of ours, whoever put it there.
+        """
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=Intent)
+            intent = msgspec.json.decode(self._file.read_bytes(), type=Intent)
         except (FileNotFoundError, msgspec.DecodeError):
             return None
+        ours = all(is_kept(path) and _STAGED.match(step.temporary) for path, step in intent.steps.items())
+        return intent if ours else None
 
     def is_open(self) -> bool:
         """Whether something is, or was, under way; False where that cannot be seen."""

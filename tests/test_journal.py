@@ -1,0 +1,50 @@
+"""The journal: what is under way survives, what was cut short or forged does not count."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from crabmem.journal import Intent, Journal, Step
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+NAME = "write-0123456789abcdef"
+
+
+def intent(path: str = "memory/entries/a.md", temporary: str = NAME) -> Intent:
+    trailers = (("Tool", "remember"), ("Entry", "日本"))
+    return Intent("remember: a", "x <x@x>", "", trailers, NOW, {path: Step(None, "0" * 40, temporary)})
+
+
+def test_intent_is_read_back_as_it_was_begun_until_it_is_finished(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal")
+    assert (journal.pending(), journal.is_open()) == (None, False)
+    journal.begin(intent())
+    assert (Journal(tmp_path / "journal").pending(), journal.is_open()) == (intent(), True)
+    journal.finish()
+    assert (journal.pending(), journal.is_open()) == (None, False)
+
+
+def test_intent_that_was_cut_short_had_not_begun(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal")
+    journal.begin(intent())
+    whole = (tmp_path / "journal").read_bytes()
+    for length in range(len(whole) - 1):
+        (tmp_path / "journal").write_bytes(whole[:length])
+        assert journal.pending() is None
+
+
+@pytest.mark.parametrize(
+    "path", ["../outside.md", "/etc/x.md", ".git/config", "memory/../../x.md", "memory//x.md", "x.txt"]
+)
+def test_forged_intent_cannot_name_a_file_that_is_not_ours(tmp_path: Path, path: str) -> None:
+    journal = Journal(tmp_path / "journal")
+    journal.begin(intent(path))
+    assert journal.pending() is None
+
+
+@pytest.mark.parametrize("name", ["../lock", "/etc/passwd", "write-", f"{NAME}/../x", f"{NAME}\n"])
+def test_forged_intent_cannot_name_another_temporary_file(tmp_path: Path, name: str) -> None:
+    journal = Journal(tmp_path / "journal")
+    journal.begin(intent(temporary=name))
+    assert journal.pending() is None
