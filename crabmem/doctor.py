@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from . import header
 from .catalog import Catalog
 from .entry import NO_HEADER, Entry, decoded
 from .errors import CrabmemError, Unreadable
@@ -12,7 +13,7 @@ from .results import Finding
 from .settings import Settings
 from .slug import name_key
 from .store import Scan, Store
-from .workspace import IDENTITY, Workspace
+from .workspace import ENTRIES, IDENTITY, MEMORY, OVERVIEW, SETTINGS, Workspace, is_entry
 from .writer import Writer
 
 _CONFLICT = "<<<<<<< "
@@ -40,7 +41,7 @@ def _settings(settings: Callable[[], Settings]) -> Iterator[Finding]:
     try:
         settings()
     except CrabmemError as error:
-        yield Finding("error", "crabmem.toml", str(error))
+        yield Finding("error", SETTINGS, _without(SETTINGS, str(error)))
 
 
 def _surroundings(workspace: Workspace) -> Iterator[Finding]:
@@ -52,6 +53,12 @@ def _surroundings(workspace: Workspace) -> Iterator[Finding]:
             f"the workspace lies inside the repository {around}, which will not hold its files: "
             "keep it elsewhere, or list it in that repository's .gitignore",
         )
+    for path in (MEMORY, ENTRIES):
+        if (file := workspace.file(path)).is_symlink() or (file.exists() and not file.is_dir()):
+            yield Finding("error", path, "it is not a folder, so nothing in it is remembered; move it away")
+    for path in (IDENTITY, OVERVIEW):
+        if workspace.file(path).is_dir():
+            yield Finding("error", path, "it is not a regular file; move it away")
 
 
 def _files(scan: Scan) -> Iterator[Finding]:
@@ -61,12 +68,26 @@ def _files(scan: Scan) -> Iterator[Finding]:
         try:
             text = decoded(path, file.data)
         except Unreadable as error:
-            yield Finding("error", path, str(error))
+            yield Finding("error", path, _without(path, str(error)))
         else:
             if any(line.startswith(_CONFLICT) for line in text.splitlines()):
                 yield Finding("warning", path, "it holds the marks of an unresolved merge; edit it")
+            if is_entry(path):
+                yield from _keys(path, header.keys(text))
     if IDENTITY not in scan.files:
         yield Finding("info", IDENTITY, "there is none; the built-in text is used")
+
+
+def _keys(path: str, keys: list[str]) -> Iterator[Finding]:
+    for key in {key for key in keys if keys.count(key) > 1}:
+        yield Finding("warning", path, f"its frontmatter has `{key}` more than once; the last one counts")
+    if keys and "name" not in keys:
+        yield Finding("info", path, "its frontmatter has no name; its file name serves as one")
+
+
+def _without(path: str, message: str) -> str:
+    """`message` without the path it begins with, which the finding has beside it."""
+    return message.partition(path)[2].lstrip(": ") or message
 
 
 def _entries(entries: Iterable[Entry]) -> Iterator[Finding]:

@@ -106,6 +106,17 @@ class TextYAML(YAMLHandler):
         )
 
 
+def keys(text: str) -> list[str]:
+    """The keys of the frontmatter of `text` as they stand there, one written twice twice; none when it is broken."""
+    header = taken_apart(text).header
+    try:
+        load(header or "")
+        root = yaml.compose(header or "", Loader=_Loader)
+    except (BadHeader, yaml.YAMLError):
+        return []
+    return [key.value for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
+
+
 _YAML = TextYAML()
 load = _YAML.load
 

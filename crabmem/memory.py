@@ -187,7 +187,13 @@ class Memory:
         Raises:
             NotFound: there is none.
         """
-        return found(self.entries(at), name)
+        try:
+            return found(self.entries(at), name)
+        except NotFound:
+            path = entry_path(slug_of(name))
+            if at is None and (data := self._store.read(path)):
+                decoded(path, data)  # says so when the file is there and cannot be read
+            raise
 
     def entries(self, at: str | None = None) -> list[Entry]:
         """All entries in the order of their paths, now or as they were at a revision or time."""

@@ -84,7 +84,8 @@ class Recall:
     @property
     def note(self) -> str:
         """Why nothing was found, and which files could not be looked at; "" when there is nothing to say."""
-        reasons = [] if self.hits else [self._reason()]
+        blind = self.has_words and not self.searched and self.unreadable
+        reasons = [] if self.hits or blind else [self._reason()]
         if self.unreadable:
             files = "file" if self.unreadable == 1 else "files"
             reasons.append(f"{self.unreadable} {files} unreadable (`crabmem doctor` names them)")

@@ -75,14 +75,15 @@ def is_kept(path: str) -> bool:
 def root_of(folder: str | None, workspace: str | None, environment: Mapping[str, str], home: Path) -> Path:
     """The workspace that is meant: `folder`, else $CRABMEM_DIR, else `~/.crabmem`; in it, agent `workspace`.
 
-    Never one merely found on the way up: a cloned project must not bring memory along.
+    A `workspace` of "" is none, whatever the environment says. Never a folder merely found on the
+    way up: a cloned project must not bring memory along.
     """
     chosen = folder or environment.get("CRABMEM_DIR")
     try:
         root = Path(chosen).expanduser() if chosen else home / ".crabmem"
     except RuntimeError:
         raise InvalidArguments(f"nobody here has the home folder of {chosen}; give the whole path") from None
-    agent = workspace or environment.get("CRABMEM_WORKSPACE")
+    agent = environment.get("CRABMEM_WORKSPACE") if workspace is None else workspace
     return root / AGENTS / agent_folder(agent) if agent else root
 
 

@@ -136,8 +136,22 @@ def content_of(text: str | None, file: str | None, source: str | None) -> str:
     try:
         data = text.encode() if text is not None else _bytes_of(file)
         return data.decode("utf-8")
-    except (UnicodeError, OSError) as error:
-        raise InvalidArguments(f"{file or 'the content'} cannot be read as UTF-8 text: {error}") from None
+    except OSError as error:
+        raise InvalidArguments(f"{file} cannot be read: {(error.strerror or str(error)).lower()}") from None
+    except UnicodeError:
+        raise InvalidArguments(f"{file or 'the content'} is not UTF-8 text") from None
+
+
+def edited(file: Path) -> None:
+    """Open `file` in the person's editor and wait.
+
+    Raises:
+        Failure: there is no such editor, or it says that it failed.
+    """
+    try:
+        click.edit(filename=str(file))
+    except click.ClickException as error:
+        raise Failure(f"{error.message}; set $EDITOR to another") from None
 
 
 def _bytes_of(file: str | None) -> bytes:

@@ -5,7 +5,7 @@ import click
 from .. import wire
 from ..edit import shortened
 from ..prompt import entry_text
-from .base import as_json, coloured_diff, content_of, opened, plain, show, tell
+from .base import as_json, coloured_diff, content_of, edited, opened, plain, show, tell
 
 _WIDTH = 76
 
@@ -101,7 +101,7 @@ def edit(ctx: click.Context, name: str) -> None:
     """Open one fact in your editor ($VISUAL, $EDITOR), and record what you changed as yours."""
     memory = opened(ctx)
     entry = memory.get(name)
-    click.edit(filename=str(memory.root.joinpath(*entry.path.split("/"))))
+    edited(memory.root.joinpath(*entry.path.split("/")))
     commit = memory.adopt()
     tell(f"recorded: {commit.subject}" if commit else "nothing changed")
 

@@ -9,7 +9,7 @@ from ..api import Memory
 from ..history import Commit
 from ..results import Changed, Document
 from ..workspace import IDENTITY, OVERVIEW
-from .base import as_json, coloured_diff, content_of, opened, plain, show, tell
+from .base import as_json, coloured_diff, content_of, edited, opened, plain, show, tell
 
 
 def _file_verbs(
@@ -55,10 +55,15 @@ def _file_verbs(
         memory = opened(ctx)
         memory.init()
         file = memory.root.joinpath(*path.split("/"))
-        if not file.exists():
+        made = not file.exists()
+        if made:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(seed(memory), "utf-8")
-        click.edit(filename=str(file))
+        try:
+            edited(file)
+        finally:
+            if made and file.read_text("utf-8") == seed(memory):
+                file.unlink()
         commit = memory.adopt()
         tell(f"recorded: {commit.subject}" if commit else "nothing changed")
 

@@ -62,7 +62,7 @@ _GOODBYE = (
 
 def _run(root: Path, *words: str) -> None:
     click.secho(f"\n$ crabmem {' '.join(map(_quoted, words))}", fg="cyan")
-    cli.main(["--dir", str(root), *words], prog_name="crabmem", standalone_mode=False)
+    cli.main(["--dir", str(root), "--workspace", "", *words], prog_name="crabmem", standalone_mode=False)
 
 
 def _quoted(word: str) -> str:

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import sys
 import threading
 
 import click
@@ -10,8 +9,9 @@ from click.shell_completion import get_completion_class
 
 from .. import settings, wire
 from ..errors import CrabmemError, InvalidArguments
+from ..prompt import visible
 from ..workspace import SETTINGS
-from .base import Failure, as_json, cli, opened, plain, show, tell
+from .base import Failure, as_json, cli, content_of, opened, plain, show, tell
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": None}
 
@@ -91,11 +91,11 @@ def call(ctx: click.Context, tool: str, arguments: str, json_wanted: bool) -> No
     \b
     crabmem call recall '{"query": "deploy key"}'
     """
-    given = sys.stdin.read() if arguments == "-" else arguments
+    given = content_of(None, None, "-") if arguments == "-" else arguments
     result = opened(ctx).call(tool, _object(given))
     data = {"text": result.text, "data": result.data, "is_error": result.is_error}
     if result.is_error and not json_wanted:
-        raise Failure(result.text)
+        raise Failure(visible(result.text.partition("\n")[0]))
     show(json_wanted, data, lambda: plain(result.text))
     if result.is_error:
         ctx.exit(1)
@@ -123,7 +123,7 @@ def completion(shell: str) -> None:
 def _object(text: str) -> dict[str, object]:
     try:
         given = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidArguments(f"invalid arguments: not JSON ({error})") from None
     if not isinstance(given, dict):
         raise InvalidArguments("invalid arguments: not a JSON object")

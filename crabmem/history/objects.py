@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dulwich.diff_tree import tree_changes
-from dulwich.errors import ChecksumMismatch, FileFormatException, ObjectFormatException
+from dulwich.errors import ChecksumMismatch, FileFormatException, MissingCommitError, ObjectFormatException
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 from dulwich.walk import Walker
@@ -25,7 +25,7 @@ _TRIES = 10
 _FOLDER = 0o40000
 # What dulwich raises for an object that is missing, cut short or not what its name says.
 _DAMAGE = (
-    KeyError, OSError, ValueError, AssertionError, zlib.error, EOFError,
+    MissingCommitError, KeyError, OSError, ValueError, AssertionError, zlib.error, EOFError,
     ObjectFormatException, ChecksumMismatch, FileFormatException,
 )  # fmt: skip
 
@@ -155,8 +155,8 @@ class Objects:
         with self._guard:
             try:
                 yield
-            except _DAMAGE as error:
-                raise DamagedHistory(f"object {what} of the history is missing or broken ({error!r})") from None
+            except _DAMAGE:
+                raise DamagedHistory(f"object {what} of the history is missing or broken") from None
 
     def _file(self, oid: str) -> Path:
         return self._folder / oid[:2] / oid[2:]

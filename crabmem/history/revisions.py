@@ -22,7 +22,9 @@ def resolved(revision: str, head: str | None, refs: Refs, objects: Objects) -> s
     commit = _named(match["name"], head, refs, objects) if match else None
     for step in re.findall(r"~\d*|\^", match["steps"] if match else ""):
         for _ in range(int(step[1:] or 1) if step != "^" else 1):
-            commit = parent_of(commit, objects) if commit else None
+            if commit is None:
+                break
+            commit = parent_of(commit, objects)
     if commit is None:
         raise NotFound(f"no revision named {revision}; `crabmem log` lists them")
     return commit

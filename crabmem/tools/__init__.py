@@ -51,7 +51,7 @@ class Toolbox:
             offered = ", ".join(tool.name for tool in self.offered)
             return Result(f"no tool named: {name} (there are: {offered})", is_error=True)
         try:
-            given = msgspec.convert(dict(arguments), _arguments(item.function))
+            given = msgspec.convert(arguments, _arguments(item.function))
         except msgspec.ValidationError as error:
             return Result(f"invalid arguments: {_worded(error)}", is_error=True)
         return _run(item.function, self._memory, msgspec.structs.asdict(given))
@@ -64,7 +64,7 @@ def _run(function: Callable[..., Result], memory: Memory, arguments: dict[str, A
         parts = (
             str(error),
             "What changed since:\n" + error.diff if error.diff else "",
-            "It now says:\n" + error.current,
+            "It now says:\n" + error.current if error.version else "",
         )
         data = {"version": error.version, "current": error.current, "diff": error.diff}
         return Result("\n\n".join(part for part in parts if part), data, is_error=True)

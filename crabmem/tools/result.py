@@ -46,4 +46,4 @@ class ToolFunction:
 
 def with_diff(text: str, diff: str) -> str:
     """`text`, and under it the diff where there is one."""
-    return f"{text}\n\n{diff}".rstrip() if diff else text
+    return f"{text}\n\n{diff}".rstrip("\n") if diff else text

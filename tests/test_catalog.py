@@ -1,0 +1,169 @@
+"""Finding entries: by name, file name or alias, by nearest name, by tag, by a word."""
+
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from crabmem import InvalidArguments, Memory, NotFound
+
+
+def put(memory: Memory, slug: str, name: str, aliases: str = "", content: str = "…", tags: str = "") -> None:
+    """Write an entry as a person does, with an editor."""
+    file = memory.root / "memory" / "entries" / f"{slug}.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    header = f"name: {name}\ndescription: d\naliases: [{aliases}]\ntags: [{tags}]\n"
+    file.write_text(f"---\n{header}---\n\n{content}\n", "utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Memory:
+    """A memory of files that nobody has committed."""
+    return Memory(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("asked", "slug"),
+    [
+        ("Harbour", "by-name"),
+        ("harbour", "by-name"),
+        ("  HARBOUR ", "by-name"),
+        ("lighthouse", "lighthouse"),
+        ("LightHouse", "lighthouse"),
+        ("the pier", "by-alias"),
+        ("The  Pier", "by-alias"),
+    ],
+)
+def test_an_entry_is_found_by_name_then_file_name_then_alias(folder: Memory, asked: str, slug: str) -> None:
+    put(folder, "by-name", "Harbour")
+    put(folder, "harbour", "Some other name")
+    put(folder, "lighthouse", "Yet another", "Harbour")
+    put(folder, "by-alias", "Jetty", "the pier, lighthouse")
+    assert folder.get(asked).slug == slug
+
+
+@pytest.mark.parametrize("asked", ["Käsespätzle", "KÄSESPÄTZLE", unicodedata.normalize("NFD", "käsespätzle")])
+@pytest.mark.parametrize("kept", ["Käsespätzle", unicodedata.normalize("NFD", "Käsespätzle")])
+def test_composed_and_decomposed_letters_are_the_same_name(folder: Memory, asked: str, kept: str) -> None:
+    put(folder, "noodles", kept)
+    assert folder.get(asked).slug == "noodles"
+
+
+def test_case_is_folded_as_the_language_has_it(folder: Memory) -> None:
+    put(folder, "street", "Hauptstraße")
+    assert folder.get("HAUPTSTRASSE").slug == "street"
+
+
+def test_a_name_that_several_entries_have_is_an_error_that_lists_their_files(folder: Memory) -> None:
+    put(folder, "one", "Harbour")
+    put(folder, "two", "HARBOUR")
+    with pytest.raises(InvalidArguments, match=r"^several entries are called harbour; say which file: one, two$"):
+        folder.get("harbour")
+
+
+def test_of_names_that_differ_in_case_the_exact_one_is_meant(folder: Memory) -> None:
+    put(folder, "one", "Harbour")
+    put(folder, "two", "HARBOUR")
+    assert [folder.get(name).slug for name in ("Harbour", "HARBOUR")] == ["one", "two"]
+
+
+def test_entries_of_one_name_are_still_found_by_their_files(folder: Memory) -> None:
+    put(folder, "one", "Harbour")
+    put(folder, "two", "Harbour")
+    assert folder.get("two").path == "memory/entries/two.md"
+
+
+def test_an_alias_that_several_entries_have_is_an_error_that_lists_their_files(folder: Memory) -> None:
+    put(folder, "one", "Harbour", "the quay")
+    put(folder, "two", "Jetty", "The Quay")
+    with pytest.raises(InvalidArguments, match="one, two"):
+        folder.get("the quay")
+
+
+@pytest.mark.parametrize(
+    ("asked", "nearest"),
+    [
+        ("Harbor", " (nearest: Harbour)"),
+        ("harbour master", " (nearest: Harbour)"),
+        ("the quai", " (nearest: Jetty)"),
+        ("Xylophone", ""),
+    ],
+)
+def test_a_name_that_nobody_has_is_an_error_with_the_near_ones(folder: Memory, asked: str, nearest: str) -> None:
+    put(folder, "one", "Harbour")
+    put(folder, "two", "Jetty", "the quay")
+    with pytest.raises(NotFound) as caught:
+        folder.get(asked)
+    assert str(caught.value) == f"no entry named: {asked}{nearest}"
+
+
+def test_at_most_three_near_names_are_listed(folder: Memory) -> None:
+    for number in range(5):
+        put(folder, f"file-{number}", f"Harbour {number}")
+    with pytest.raises(NotFound, match=r"\(nearest: Harbour \d, Harbour \d, Harbour \d\)$"):
+        folder.get("Harbour")
+
+
+@pytest.mark.parametrize(
+    ("tags", "names"),
+    [
+        ([], {"Luna", "Wifi", "Vet"}),
+        (["dog"], {"Luna", "Vet"}),
+        (["DOG"], {"Luna", "Vet"}),
+        (["#dog"], {"Luna", "Vet"}),
+        (["dog", "health"], {"Vet"}),
+        (["dog", "house"], set()),
+        (["cat"], set()),
+    ],
+)
+def test_recall_with_tags_gives_only_entries_that_have_all_of_them(
+    folder: Memory, tags: list[str], names: set[str]
+) -> None:
+    for name, kept in (("Luna", "Dog"), ("Vet", "'#dog', health"), ("Wifi", "house")):
+        put(folder, name, name, content="thursday", tags=kept)
+    assert {hit.entry.name for hit in folder.recall("thursday", tags=tags)} == names
+
+
+def test_tags_are_filtered_before_the_limit_cuts(folder: Memory) -> None:
+    for number in range(5):
+        put(folder, f"walk-{number}", f"Walk {number}", content="dog dog dog")
+    put(folder, "vet", "Vet", content="a dog among many other words of little weight", tags="health")
+    assert [hit.entry.name for hit in folder.recall("dog", 1, ["health"])] == ["Vet"]
+
+
+@pytest.mark.parametrize("query", ["zeppelin", "quokka", "narwhal", "walrus", "marmot", "quokkas"])
+def test_every_part_of_an_entry_is_searched(folder: Memory, query: str) -> None:
+    folder.remember("Zeppelin", "a quokka", "some narwhal", aliases=["the walrus"], tags=["marmot"])
+    folder.remember("Other", "thing", "nothing of the kind")
+    assert [hit.entry.name for hit in folder.recall(query)] == ["Zeppelin"]
+
+
+def test_a_long_question_with_one_rare_word_finds_its_entry_first(folder: Memory) -> None:
+    for number in range(40):
+        put(folder, f"note-{number}", f"Note {number}", content="When we go to the shop and what to do this week.")
+    put(folder, "boiler", "Boiler", content="Fault F28: press reset for five seconds.")
+    question = (
+        "Good morning! I was about to go to the shop with the children when I saw that it is cold in here, and on "
+        "what is in the cellar the display says F28, which I have never seen before; what do we do about it this week?"
+    )
+    assert folder.recall(question)[0].entry.name == "Boiler"
+
+
+def test_a_word_of_the_question_counts_once_however_often_it_is_said(folder: Memory) -> None:
+    put(folder, "dog", "Dog", content="the dog")
+    put(folder, "boiler", "Boiler", content="the boiler in the cellar")
+    assert folder.recall("dog dog dog dog dog boiler cellar")[0].entry.name == "Boiler"
+
+
+def test_an_edit_on_disk_is_found_at_once(folder: Memory) -> None:
+    put(folder, "vet", "Vet", content="thursday")
+    assert len(folder.recall("friday")) == 0
+    put(folder, "vet", "Vet", content="friday")
+    assert [hit.entry.content for hit in folder.recall("friday")] == ["friday"]
+    assert len(folder.recall("thursday")) == 0
+
+
+def test_entries_that_score_the_same_come_in_the_order_of_their_files(folder: Memory) -> None:
+    for slug in ("c", "a", "b"):
+        put(folder, slug, "Same", content="quokka")
+    assert [hit.entry.slug for hit in folder.recall("quokka")] == ["a", "b", "c"]

@@ -1,0 +1,688 @@
+"""The command line: every verb, what goes to which stream, exit codes, and errors of one line."""
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+from conftest import git
+
+from crabmem import Memory, __version__
+from crabmem.cli import cli
+
+Run = Callable[..., Result]
+
+SAMPLES: dict[str, list[str]] = {
+    "try": [],
+    "init": [],
+    "remember": ["Vet", "-d", "who looks after the dog", "-c", "Dr. Moreno."],
+    "recall": ["where", "is", "the", "password"],
+    "show": ["wifi"],
+    "list": [],
+    "edit": ["wifi"],
+    "forget": ["wifi"],
+    "memory show": [],
+    "memory set": ["-c", "# Overview"],
+    "memory edit": [],
+    "soul show": [],
+    "soul set": ["-c", "# A crab"],
+    "soul edit": [],
+    "prompt": [],
+    "log": [],
+    "diff": ["HEAD~1"],
+    "rollback": ["--to", "HEAD~1"],
+    "undo": [],
+    "doctor": [],
+    "call": ["recall", '{"query": "password"}'],
+    "tools": [],
+    "config": [],
+    "path": [],
+    "completion": ["bash"],
+}
+UNTIL_STOPPED = {"watch"}
+WITHOUT_DATA = {"try", "init", "edit", "memory edit", "soul edit", "completion"} | UNTIL_STOPPED
+
+
+def verbs(group: click.Group, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every verb by what one types, those of groups too."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from verbs(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
+
+
+VERBS = dict(verbs(cli))
+
+
+@pytest.fixture(autouse=True)
+def plain_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody's settings, an editor that leaves files as they are, and temporary files where we see them."""
+    for name in [name for name in os.environ if name.startswith("CRABMEM_")] + ["NO_COLOR", "VISUAL"]:
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "tmp").mkdir()
+    for name, value in {"HOME": tmp_path / "home", "TMPDIR": tmp_path / "tmp", "EDITOR": "true"}.items():
+        monkeypatch.setenv(name, str(value))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with two facts in three commits; to be copied."""
+    root = tmp_path_factory.mktemp("made") / "notes"
+    with Memory(root, agent="coder", session="s-1") as memory:
+        memory.remember("Deploy key", "where the deploy key lives", "In the vault.", tags=["ops"])
+        memory.remember("Wifi", "the password for guests", "On the router.", aliases=["wlan"])
+    return root
+
+
+@pytest.fixture
+def root(made: Path, tmp_path: Path) -> Path:
+    """A workspace with two facts in three commits."""
+    return Path(shutil.copytree(made, tmp_path / "notes"))
+
+
+@pytest.fixture
+def run(root: Path) -> Run:
+    """`crabmem --dir root …` in this process; an exception that no person should see fails the test."""
+
+    def crabmem(*words: str, stdin: str | bytes = "") -> Result:
+        result = CliRunner().invoke(cli, ["--dir", str(root), *words], input=stdin, prog_name="crabmem")
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return crabmem
+
+
+def process(*words: str, stdin: bytes = b"", timeout: float = 60) -> subprocess.CompletedProcess[bytes]:
+    """`crabmem …` as a process of its own."""
+    return subprocess.run([sys.executable, "-m", "crabmem", *words], input=stdin, capture_output=True, timeout=timeout)
+
+
+def on_terminal(*words: str) -> str:
+    """What a terminal shows of `crabmem …`."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "crabmem", *words]
+    shown = b""
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as it:
+        while it.poll() is None or select.select([ours], [], [], 0)[0]:
+            if select.select([ours], [], [], 0.05)[0]:
+                shown += os.read(ours, 65_536)
+    os.close(ours)
+    os.close(theirs)
+    return shown.decode()
+
+
+def assert_one_line_error(result: Result, words: str) -> None:
+    """Exit status 1, nothing on stdout, and on stderr one line for a person."""
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert re.fullmatch(r"crabmem: [^\n]+\n", result.stderr), result.stderr
+    assert words in result.stderr
+    assert not re.search(r"Traceback|Errno|Error\(|b'", result.stderr)
+
+
+# Every verb
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in UNTIL_STOPPED])
+def test_every_verb_works(run: Run, root: Path, verb: str) -> None:
+    (root / "crabmem.toml").write_text("soul_editable = true\n")
+    (root / "memory" / "MEMORY.md").write_text("# Overview\n")
+    result = run(*verb.split(), *SAMPLES[verb])
+    assert result.exit_code == 0, result.stderr
+    assert result.output
+    assert "\x1b" not in result.output
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in WITHOUT_DATA])
+def test_every_verb_that_prints_data_prints_json_and_nothing_else(run: Run, root: Path, verb: str) -> None:
+    (root / "crabmem.toml").write_text("soul_editable = true\n")
+    result = run(*verb.split(), *SAMPLES[verb], "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("verb", ["", "memory", "soul", *VERBS])
+def test_the_help_of_every_verb_begins_with_a_sentence(run: Run, verb: str) -> None:
+    result = run(*verb.split(), "--help")
+    paragraphs = [" ".join(part.split()) for part in result.stdout.split("\n\n")]
+    assert result.exit_code == 0
+    assert paragraphs[0].startswith(f"Usage: crabmem {verb}".rstrip())
+    assert re.match(r"[A-Z].*[.]$", paragraphs[1]), paragraphs[1]
+
+
+def test_the_help_names_every_verb_with_a_summary(run: Run) -> None:
+    listed = dict(re.findall(r"^  ([a-z]+) +(\S.*)$", run("--help").stdout, re.MULTILINE))
+    assert set(cli.commands) <= set(listed)
+
+
+@pytest.mark.parametrize(
+    ("words", "shape"),
+    [
+        (["remember", "A", "-d", "d", "-c", "c"], {"name", "slug", "path", "commit", "created", "diff"}),
+        (["recall", "password"], {"query", "hits", "searched", "note"}),
+        (["recall", "submarine"], {"query", "hits", "searched", "note"}),
+        (["show", "wifi"], {"name", "slug", "path", "description", "content", "aliases", "tags", "version"}),
+        (["call", "recall", '{"query": "x"}'], {"text", "data", "is_error"}),
+        (["memory", "show"], {"path", "text", "version"}),
+    ],
+)
+def test_json_has_the_keys_that_are_promised(run: Run, words: list[str], shape: set[str]) -> None:
+    assert shape <= set(json.loads(run(*words, "--json").stdout))
+
+
+def test_json_of_a_hit_and_of_a_commit_have_the_keys_that_are_promised(run: Run) -> None:
+    [hit] = json.loads(run("recall", "password", "--json").stdout)["hits"]
+    newest = json.loads(run("log", "--json").stdout)[0]
+    assert {"name", "slug", "path", "description", "content", "score"} <= set(hit)
+    assert {key: newest[key] for key in ("author", "subject", "tool", "agent", "session", "paths")} == {
+        "author": "coder",
+        "subject": "remember: Wifi",
+        "tool": "remember",
+        "agent": "coder",
+        "session": "s-1",
+        "paths": ["memory/entries/wifi.md"],
+    }
+    assert set(newest) == {"commit", "time", "author", "subject", "tool", "agent", "session", "paths"}
+
+
+def test_json_keeps_letters_of_other_scripts_readable(run: Run) -> None:
+    run("remember", "おばあちゃん", "-d", "Großmutter", "-c", "c")
+    assert '"name": "おばあちゃん"' in run("show", "おばあちゃん", "--json").stdout
+
+
+# What the verbs say
+
+
+def test_remember_recall_show_list_and_forget_tell_one_story(run: Run) -> None:
+    assert run("remember", "Vet", "-d", "who looks after the dog", "-c", "Dr. Moreno.").stdout == "remembered: Vet\n"
+    text = "## Vet\nwho looks after the dog\n\nDr. Moreno.\n"
+    assert run("recall", "dog").stdout == text
+    assert run("show", "VET").stdout == text
+    assert "vet         who looks after the dog\n" in run("list").stdout
+    assert run("forget", "vet").stdout == "forgot: Vet\n"
+    assert "vet" not in run("list").stdout
+
+
+def test_remember_again_shows_what_it_replaced(run: Run) -> None:
+    result = run("remember", "wifi", "-d", "the password for guests", "-c", "On the fridge.")
+    assert result.stdout.startswith("remembered: wifi\n--- a/memory/entries/wifi.md\n")
+    assert "-On the router.\n+On the fridge.\n" in result.stdout
+
+
+def test_remember_keeps_aliases_and_tags_given_one_by_one(run: Run) -> None:
+    run("remember", "Vet", "-d", "d", "-c", "c", "-a", "doctor", "-a", "Moreno", "-t", "dog", "-t", "health")
+    vet = json.loads(run("show", "moreno", "--json").stdout)
+    assert (vet["aliases"], vet["tags"]) == (["doctor", "Moreno"], ["dog", "health"])
+
+
+def test_recall_filters_by_tag_and_limits(run: Run) -> None:
+    assert run("recall", "deploy", "password", "--tag", "ops").stdout.count("## ") == 1
+    assert run("recall", "deploy", "password", "--limit", "1").stdout.count("## ") == 1
+    assert run("recall", "deploy", "password").stdout.count("## ") == 2
+
+
+def test_the_content_comes_from_stdin_for_a_dash(run: Run) -> None:
+    run("remember", "Vet", "-d", "d", "-", stdin="Dr. Okafor.\nÖffnet um acht.")
+    assert json.loads(run("show", "vet", "--json").stdout)["content"] == "Dr. Okafor.\nÖffnet um acht."
+    run("memory", "set", "-", stdin="# From stdin\n")
+    assert run("memory").stdout == "# From stdin\n"
+    assert "Dr. Okafor." in run("call", "recall", "-", stdin='{"query": "Okafor"}').stdout
+
+
+def test_the_content_comes_from_a_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "text.md").write_text("# From a file\n")
+    run("memory", "set", "--file", str(tmp_path / "text.md"))
+    assert run("memory", "show").stdout == "# From a file\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "stderr"),
+    [
+        (["recall", "submarine"], "no memories found: no match among 2 entries\n"),
+        (["recall", "?!"], "no memories found: no searchable word in the query\n"),
+        (["diff"], "nothing differs\n"),
+        (["doctor"], "everything is fine\n"),
+        (["edit", "wifi"], "nothing changed\n"),
+    ],
+)
+def test_what_is_no_data_is_said_on_stderr(run: Run, words: list[str], stderr: str) -> None:
+    result = run(*words)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", stderr)
+
+
+def test_recall_says_on_stderr_what_it_could_not_read(run: Run, root: Path) -> None:
+    (root / "memory" / "entries" / "odd.md").write_bytes(b"\xff")
+    result = run("recall", "password")
+    assert result.stdout.startswith("## Wifi\n")
+    assert result.stderr == "1 file unreadable (`crabmem doctor` names them)\n"
+
+
+def test_init_says_whether_it_made_the_workspace(run: Run, tmp_path: Path) -> None:
+    assert run("--dir", str(tmp_path / "new"), "init").stdout == f"made {tmp_path / 'new'}\n"
+    assert (tmp_path / "new" / "Crab.md").is_file()
+    assert run("--dir", str(tmp_path / "new"), "init").stdout == f"already there: {tmp_path / 'new'}\n"
+
+
+@pytest.mark.parametrize("verb", ["list", "log", "doctor", "path", "prompt", "config", "tools", "diff"])
+def test_looking_makes_no_workspace(run: Run, tmp_path: Path, verb: str) -> None:
+    assert run("--dir", str(tmp_path / "new"), verb).exit_code == 0
+    assert not (tmp_path / "new").exists()
+
+
+def test_log_lists_newest_first_and_for_one_fact(run: Run) -> None:
+    subjects = [line.split("  ")[-1] for line in run("log").stdout.splitlines()]
+    assert subjects == ["remember: Wifi", "remember: Deploy key", "init: a new memory"]
+    assert re.fullmatch(r"[0-9a-f]{8}  [-\d]{10} [\d:]{5}  coder \[s-1\]  remember: Wifi\n", run("log", "wlan").stdout)
+    assert len(run("log", "-n", "1").stdout.splitlines()) == 1
+
+
+def test_log_with_patch_shows_what_each_commit_changed(run: Run) -> None:
+    assert "+On the router.\n" in run("log", "-p", "wifi").stdout
+
+
+def test_diff_shows_an_edit_that_is_not_recorded_yet(run: Run, root: Path) -> None:
+    file = root / "memory" / "entries" / "wifi.md"
+    file.write_text(file.read_text().replace("router", "fridge"))
+    assert "-On the router.\n+On the fridge.\n" in run("diff").stdout
+
+
+def test_diff_between_two_commits_is_for_all_files_or_one_fact(run: Run) -> None:
+    assert run("diff", "HEAD~2", "HEAD").stdout.count("+++ ") == 2
+    assert run("diff", "HEAD~2", "HEAD", "--entry", "wifi").stdout.count("+++ ") == 1
+
+
+def test_undo_twice_and_rollback_bring_files_back(run: Run, root: Path) -> None:
+    assert run("undo").stdout.startswith("restored 1 file as of ")
+    assert run("list").stdout.split()[0] == "deploy-key" and "wifi" not in run("list").stdout
+    run("undo")
+    assert "wifi" in run("list").stdout
+    assert run("rollback", "--to", "HEAD~4").stdout.startswith("restored 2 files as of ")
+    assert (run("list").stdout, git(root, "status", "--porcelain")) == ("", "")
+
+
+def test_show_and_list_tell_how_it_was_at_a_commit(run: Run) -> None:
+    run("forget", "wifi")
+    assert run("show", "wifi", "--at", "HEAD~1").stdout.startswith("## Wifi\n")
+    assert len(run("list", "--at", "HEAD~2").stdout.splitlines()) == 1
+
+
+def test_an_edit_in_the_editor_is_recorded_as_the_persons(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i s/router/fridge/ "$1"\n')
+    editor.chmod(0o700)
+    monkeypatch.setenv("EDITOR", str(editor))
+    assert run("edit", "wlan").stderr == "recorded: edit: Wifi\n"
+    assert "On the fridge." in run("show", "wifi").stdout
+    assert json.loads(run("log", "-n", "1", "--json").stdout)[0]["author"] == "person"
+
+
+def test_a_person_may_edit_the_soul_that_agents_may_not_set(
+    run: Run, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\necho "# A lobster" > "$1"\n')
+    editor.chmod(0o700)
+    monkeypatch.setenv("EDITOR", str(editor))
+    before = (root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")
+    assert_one_line_error(run("soul", "set", "-c", "# Somebody else"), "disabled")
+    assert ((root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")) == before
+    assert run("soul", "edit").stderr == "recorded: edit: Crab.md\n"
+    assert run("soul").stdout == "# A lobster\n"
+
+
+def test_editing_an_overview_that_is_not_there_and_saving_nothing_changes_nothing(run: Run, root: Path) -> None:
+    head = git(root, "rev-parse", "HEAD")
+    run("memory", "edit")
+    assert git(root, "rev-parse", "HEAD") == head
+    assert not (root / "memory" / "MEMORY.md").exists()
+
+
+def test_call_prints_what_the_tool_says(run: Run) -> None:
+    assert run("call", "forget", '{"name": "wifi"}').stdout == "forgot: Wifi\n"
+
+
+def test_call_with_json_gives_an_error_as_data_and_status_1(run: Run) -> None:
+    result = run("call", "recall", '{"query": " "}', "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["is_error"] is True
+
+
+def test_tools_lists_what_call_accepts(run: Run) -> None:
+    assert [line.split()[0] for line in run("tools").stdout.splitlines()] == ["remember", "forget", "recall", "memory"]
+
+
+def test_config_prints_settings_that_crabmem_toml_accepts(run: Run, root: Path) -> None:
+    (root / "crabmem.toml").write_text('person = "Ada \\"Countess\\" Lovelace <ada@example.org>"\nrecall_limit = 9\n')
+    printed = run("config").stdout
+    (root / "crabmem.toml").write_text(printed)
+    assert run("config").stdout == printed
+    assert "recall_limit = 9\n" in printed
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_names_the_command(run: Run, shell: str) -> None:
+    assert "_CRABMEM_COMPLETE" in run("completion", shell).stdout
+
+
+def test_doctor_exits_with_1_when_there_is_an_error(run: Run, root: Path) -> None:
+    (root / "memory" / "entries" / "odd.md").write_bytes(b"\xff")
+    result = run("doctor")
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert result.stdout.startswith("error: memory/entries/odd.md: ")
+
+
+# Global options
+
+
+def test_the_folder_is_dir_else_the_environment_else_home(
+    run: Run, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [CliRunner().invoke(cli, ["path"]).stdout]
+    monkeypatch.setenv("CRABMEM_DIR", str(tmp_path / "b"))
+    folders += [CliRunner().invoke(cli, ["path"]).stdout, run("path").stdout]
+    assert folders == [f"{tmp_path}/home/.crabmem\n", f"{tmp_path}/b\n", f"{root}\n"]
+
+
+def test_a_workspace_of_an_agent_lies_inside_and_cannot_leave(run: Run, root: Path) -> None:
+    assert run("--workspace", "Coder", "path").stdout == f"{root}/agents/coder\n"
+    assert run("--workspace", "../../etc", "path").stdout.startswith(f"{root}/agents/")
+
+
+def test_agent_and_session_may_come_from_the_environment(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRABMEM_AGENT", "planner")
+    monkeypatch.setenv("CRABMEM_SESSION", "s-9")
+    run("forget", "wifi")
+    newest = json.loads(run("log", "-n", "1", "--json").stdout)[0]
+    assert (newest["agent"], newest["session"]) == ("planner", "s-9")
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    assert run("--version").stdout == f"crabmem {__version__}\n"
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["show", "harbour"], "no entry named: harbour"),
+        (["show", "wif"], "nearest: Wifi"),
+        (["forget", "harbour"], "no entry named: harbour"),
+        (["edit", "harbour"], "no entry named: harbour"),
+        (["log", "harbour"], "no entry named: harbour"),
+        (["recall", "wifi", "--limit", "0"], "limit must be at least 1, not 0"),
+        (["recall", " "], "the query is blank"),
+        (["call", "recal", "{}"], "no tool named: recal (there are: remember, forget, recall, memory)"),
+        (["call", "recall", "{query"], "not JSON"),
+        (["call", "recall", "[]"], "not a JSON object"),
+        (["call", "recall", "[" * 100_000], "not JSON"),
+        (["call", "recall", '{"limit": 1' + "0" * 5_000 + "}"], "not JSON"),
+        (["call", "recall", '{"query": "x", "limit": 0}'], "limit must be at least 1"),
+        (["call", "memory", '{"content": "x", "if_version": "0123456789ab"}'], "was changed since"),
+        (["memory", "set", "-c", "x", "--if-version", "0123456789ab"], "was changed since"),
+        (["remember", " ", "-d", "d", "-c", "c"], "the name is empty"),
+        (["remember", "A", "-d", "d", "--file", "/nowhere/text.md"], "/nowhere/text.md"),
+        (["show", "wifi", "--at", "nope"], "no revision named nope"),
+        (["diff", "nope"], "no revision named nope"),
+        (["rollback", "--to", "HEAD~99"], "no revision named HEAD~99"),
+        (["rollback", "--to", "1999-01-01"], "the history begins after"),
+        (["--workspace", " ", "path"], "the agent's name is empty"),
+    ],
+)
+def test_an_error_is_one_line_on_stderr_and_changes_nothing(
+    run: Run, root: Path, words: list[str], reason: str
+) -> None:
+    head = git(root, "rev-parse", "HEAD")
+    assert_one_line_error(run(*words), reason)
+    assert git(root, "rev-parse", "HEAD") == head
+    assert git(root, "status", "--porcelain") == ""
+
+
+def test_a_revision_far_beyond_the_first_commit_is_refused_at_once(root: Path) -> None:
+    done = process("--dir", str(root), "diff", f"HEAD~{10**12}", timeout=5)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"no revision named HEAD~1000000000000" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("recall_limit =", "crabmem.toml is not TOML"),
+        ("recal_limit = 3", "unknown setting `recal_limit`; did you mean `recall_limit`?"),
+        ("colour = 1", "unknown setting `colour`; known: recall_limit"),
+        ("[auto_recall]\nlimi = 3", "unknown setting `auto_recall.limi`; did you mean `limit`?"),
+        ("recall_limit = 0", "recall_limit"),
+        ("soul_editable = 'yes'", "soul_editable"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["recall", "remember", "config"])
+def test_settings_that_cannot_be_are_an_error_that_names_the_key(
+    run: Run, root: Path, text: str, reason: str, verb: str
+) -> None:
+    (root / "crabmem.toml").write_text(text)
+    assert_one_line_error(run(verb, *SAMPLES[verb]), reason)
+
+
+@pytest.mark.parametrize("verb", ["list", "recall", "remember", "init", "log", "doctor"])
+def test_a_workspace_that_is_a_file_is_an_error(run: Run, tmp_path: Path, verb: str) -> None:
+    (tmp_path / "file").write_text("")
+    words = ("--dir", str(tmp_path / "file"), verb, *SAMPLES[verb])
+    assert_one_line_error(run(*words), f"{tmp_path}/file is a file; a workspace is a folder")
+
+
+@pytest.mark.parametrize("verb", ["remember", "init"])
+def test_a_workspace_below_a_file_is_an_error(run: Run, tmp_path: Path, verb: str) -> None:
+    (tmp_path / "file").write_text("")
+    assert_one_line_error(run("--dir", f"{tmp_path}/file/deeper", verb, *SAMPLES[verb]), f"{tmp_path}/file")
+
+
+def test_showing_an_entry_that_cannot_be_read_says_so(run: Run, root: Path) -> None:
+    (root / "memory" / "entries" / "odd.md").write_bytes(b"\xff")
+    assert_one_line_error(run("show", "odd"), "UTF-8")
+
+
+def test_an_overview_that_cannot_be_read_is_an_error(run: Run, root: Path) -> None:
+    (root / "memory" / "MEMORY.md").write_bytes(b"caf\xe9")
+    for verb in ("prompt", "memory"):
+        assert_one_line_error(run(verb), "memory/MEMORY.md is not UTF-8 text (byte 3); save it as UTF-8")
+
+
+@pytest.mark.parametrize("verb", ["log", "diff", "undo", "remember"])
+def test_a_repository_that_is_a_file_is_an_error(run: Run, root: Path, verb: str) -> None:
+    shutil.rmtree(root / ".git")
+    (root / ".git").write_text("gitdir: /elsewhere\n")
+    assert_one_line_error(run(verb, *SAMPLES[verb]), ".git is not a folder")
+
+
+DAMAGES: list[tuple[str, Callable[[Path], Any]]] = [
+    ("garbage in HEAD", lambda repository: (repository / "HEAD").write_bytes(b"\0garbage\xff\n")),
+    ("no HEAD", lambda repository: (repository / "HEAD").unlink()),
+    ("garbage in the branch", lambda repository: (repository / "refs/heads/main").write_bytes(b"\0" * 41)),
+    ("an unknown commit in the branch", lambda repository: (repository / "refs/heads/main").write_text("1" * 40)),
+    ("no objects", lambda repository: shutil.rmtree(repository / "objects")),
+    ("empty objects", lambda repository: [file.write_bytes(b"") for file in repository.glob("objects/??/*")]),
+]
+
+
+@pytest.mark.parametrize("damage", [damage for _, damage in DAMAGES], ids=[name for name, _ in DAMAGES])
+def test_a_damaged_repository_is_one_line_for_history_and_no_matter_for_the_rest(
+    run: Run, root: Path, damage: Callable[[Path], Any]
+) -> None:
+    for file in root.glob(".git/objects/??/*"):
+        file.chmod(0o600)
+    damage(root / ".git")
+    for words in (["log"], ["log", "wifi"], ["diff"], ["show", "wifi", "--at", "HEAD"], ["undo"]):
+        assert_one_line_error(run(*words), "")
+    for verb in ("recall", "show", "list", "prompt", "memory show", "path", "tools"):
+        assert run(*verb.split(), *SAMPLES[verb]).exit_code == 0
+    assert run("doctor").stdout.startswith("error: .git")
+
+
+@pytest.mark.parametrize("damage", [damage for _, damage in DAMAGES], ids=[name for name, _ in DAMAGES])
+def test_a_write_into_a_damaged_repository_mends_it_or_is_one_line(
+    run: Run, root: Path, damage: Callable[[Path], Any]
+) -> None:
+    for file in root.glob(".git/objects/??/*"):
+        file.chmod(0o600)
+    damage(root / ".git")
+    result = run("remember", *SAMPLES["remember"])
+    if result.exit_code:
+        assert_one_line_error(result, "the files are untouched")
+        assert not (root / "memory" / "entries" / "vet.md").exists()
+    else:
+        assert [commit["subject"] for commit in json.loads(run("log", "--json").stdout)][:2] == [
+            "remember: Vet",
+            "remember: Wifi",
+        ]
+
+
+def test_a_folder_that_refuses_to_be_written_is_an_error(run: Run) -> None:
+    assert_one_line_error(run("--dir", "/proc/nowhere", "remember", *SAMPLES["remember"]), "/proc/nowhere")
+
+
+@pytest.mark.parametrize("path", ["memory/entries", "memory"])
+def test_a_file_where_the_entries_belong_is_an_error(run: Run, root: Path, path: str) -> None:
+    shutil.rmtree(root / path)
+    (root / path).write_text("in the way")
+    assert_one_line_error(run("remember", *SAMPLES["remember"]), str(root / path))
+
+
+@pytest.mark.parametrize("editor", ["false", "/nowhere/editor"])
+def test_an_editor_that_fails_is_an_error(run: Run, monkeypatch: pytest.MonkeyPatch, editor: str) -> None:
+    monkeypatch.setenv("EDITOR", editor)
+    result = run("edit", "wifi")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert re.fullmatch(r"crabmem: [^\n]+\n", result.stderr), result.stderr
+
+
+@pytest.mark.parametrize("words", [["remember", "A", "-d", "d", "-"], ["memory", "set", "-"], ["call", "recall", "-"]])
+def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
+    done = process("--dir", str(root), *words, stdin=b'{"query": "caf\xe9"}')
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert re.fullmatch(rb"crabmem: [^\n]*UTF-8[^\n]*\n", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["recal"], "Did you mean 'recall'?"),
+        (["xyzzy"], "No such command 'xyzzy'."),
+        (["memory", "sho"], "Did you mean 'show'?"),
+        (["recall"], "Missing argument 'QUERY...'."),
+        (["recall", "x", "--limit", "many"], "'many' is not a valid integer"),
+        (["remember", "A", "-d", "d"], "give the content once"),
+        (["remember", "A", "-d", "d", "-c", "c", "-"], "give the content once"),
+        (["remember", "A", "-c", "c"], "Missing option '-d'"),
+        (["rollback"], "Missing option '--to'"),
+        (["log", "-n", "0"], "0 is not in the range"),
+        (["completion", "tcsh"], "'tcsh' is not one of"),
+        (["list", "--colour"], "No such option"),
+    ],
+)
+def test_wrong_usage_is_status_2_and_says_what_is_wrong(run: Run, words: list[str], reason: str) -> None:
+    result = run(*words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert reason in result.stderr
+
+
+# As a process of its own
+
+
+def test_as_a_process_data_and_errors_keep_apart(root: Path) -> None:
+    done = process("--dir", str(root), "recall", "password")
+    failed = process("--dir", str(root), "show", "harbour")
+    assert (done.returncode, done.stderr) == (0, b"") and done.stdout.startswith(b"## Wifi\n")
+    assert (failed.returncode, failed.stdout, failed.stderr) == (1, b"", b"crabmem: no entry named: harbour\n")
+
+
+def test_a_terminal_gets_colours_unless_its_owner_wants_none(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("--dir", str(root), "diff", "HEAD~1")
+    assert "\x1b[32m+On the router." in on_terminal(*words)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in on_terminal(*words)
+
+
+def test_a_terminal_is_not_steered_by_what_memory_holds(root: Path, run: Run) -> None:
+    run("memory", "set", "-c", "red \x1b[31m alert \x07")
+    assert "red [31m alert" in on_terminal("--dir", str(root), "memory", "show")
+
+
+@pytest.mark.parametrize("words", [["recall", "alert"], ["prompt"]])
+def test_a_terminal_is_not_steered_by_recall_and_prompt(root: Path, run: Run, words: list[str]) -> None:
+    run("remember", "Alert", "-d", "red \x1b[31m alert", "-c", "bell \x07")
+    assert "\x1b" not in on_terminal("--dir", str(root), *words)
+
+
+def test_watch_records_an_edit_and_ends_with_ctrl_c(root: Path) -> None:
+    command = [sys.executable, "-m", "crabmem", "--dir", str(root), "watch"]
+    file = root / "memory" / "entries" / "wifi.md"
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout and watching.stderr
+        assert watching.stderr.readline() == f"watching {root}; stop with Ctrl-C\n"
+        file.write_text(file.read_text().replace("router", "fridge"))
+        line = watching.stdout.readline() if select.select([watching.stdout], [], [], 20)[0] else ""
+        watching.send_signal(signal.SIGINT)
+        assert (watching.wait(20), watching.stderr.read()) == (0, "")
+    assert re.fullmatch(r"[0-9a-f]{8}  edit: Wifi\n", line)
+
+
+# The tour
+
+
+@pytest.mark.parametrize("surroundings", [{}, {"CRABMEM_WORKSPACE": "coder", "CRABMEM_AGENT": "x", "NO_COLOR": "1"}])
+def test_the_tour_shows_each_command_before_its_output_and_leaves_nothing_behind(
+    tmp_path: Path, surroundings: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in surroundings.items():
+        monkeypatch.setenv(name, value)
+    done = process("try")
+    shown = done.stdout.decode()
+    assert (done.returncode, done.stderr) == (0, b"")
+    steps = [
+        '$ crabmem --agent assistant remember "Luna\'s vet"',
+        "remembered: Luna's vet\n",
+        "$ sed -i ",
+        "$ crabmem recall ",
+        "every Friday.",
+        "$ crabmem --agent assistant forget ",
+        "forgot: Wifi\n",
+        "$ crabmem log\n",
+        "edit: Luna's vet\n",
+        "$ crabmem diff ",
+        "+Dr. Moreno, every Friday.",
+        "$ crabmem undo\n",
+        "restored 1 file as of ",
+        "$ crabmem rollback --to ",
+        "restored ",
+        "The folder is gone again",
+    ]
+    places = [shown.find(steps[0])]
+    for step in steps[1:]:
+        places.append(shown.find(step, places[-1] + 1))
+        assert places[-1] > 0, step
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert not (tmp_path / "home").exists()
+
+
+def test_the_tour_leaves_its_folder_when_asked_to(tmp_path: Path) -> None:
+    done = process("try", "--keep")
+    [kept] = (tmp_path / "tmp").iterdir()
+    assert str(kept) in done.stdout.decode()
+    assert git(kept, "status", "--porcelain") == ""

@@ -1,0 +1,244 @@
+"""The doctor: names what is wrong, and nothing that is not."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import git
+
+from crabmem import Finding, Memory
+
+Sample = Callable[[str], Path]
+ENTRIES = "memory/entries"
+
+
+def levels(memory: Memory) -> dict[str, str]:
+    """The level of the worst finding by path."""
+    return {finding.path: finding.level for finding in reversed(memory.doctor())}
+
+
+def about(memory: Memory, path: str) -> Finding:
+    """The one finding about `path`."""
+    [finding] = [finding for finding in memory.doctor() if finding.path == path]
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "words"),
+    [
+        ("latin-1", "error", "not UTF-8"),
+        ("unclosed-frontmatter", "warning", "never closed"),
+        ("invalid-yaml", "warning", "line 2"),
+        ("frontmatter-is-a-list", "warning", "not a list of `key: value` lines"),
+        ("conflict-markers", "warning", "unresolved merge"),
+        ("deep-nesting", "warning", "nested too deeply"),
+        ("alias-bomb", "warning", "anchors or aliases"),
+        ("duplicate-key", "warning", "description"),
+        ("same-name", "warning", "same-name-2.md"),
+        ("no-frontmatter", "info", "no frontmatter"),
+        ("empty", "info", "no frontmatter"),
+        ("no-name", "info", "name"),
+    ],
+)
+def test_a_mangled_file_is_named_with_what_is_wrong_with_it(sample: Sample, name: str, level: str, words: str) -> None:
+    found = about(Memory(sample("broken")), f"{ENTRIES}/{name}.md")
+    assert found.level == level
+    assert words in found.message
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["luna", "garden-gate", "marmalade", "crlf", "bom", "unknown-keys", "name-is-no", "name-is-1-10", "name-is-a-date"],
+)
+def test_an_entry_that_is_read_as_it_was_meant_is_not_named(sample: Sample, name: str) -> None:
+    assert f"{ENTRIES}/{name}.md" not in levels(Memory(sample("broken")))
+
+
+def test_files_that_are_no_entries_are_not_named(sample: Sample) -> None:
+    paths = levels(Memory(sample("broken")))
+    assert not [path for path in paths if path.endswith((".tmp", ".swp", ".txt"))]
+
+
+def test_errors_come_first_and_infos_last(sample: Sample) -> None:
+    found = [finding.level for finding in Memory(sample("broken")).doctor()]
+    assert found == sorted(found, key=["error", "warning", "info"].index)
+    assert set(found) == {"error", "warning", "info"}
+
+
+def test_no_message_repeats_the_path_beside_it(sample: Sample) -> None:
+    root = sample("broken")
+    (root / "crabmem.toml").write_text("recal_limit = 3\n")
+    (root / ENTRIES / "link.md").symlink_to(root / ENTRIES / "luna.md")
+    repeated = [item for item in Memory(root).doctor() if item.path and item.path in item.message]
+    assert repeated == []
+
+
+def test_the_doctor_has_nothing_to_say_about_what_crabmem_wrote(memory: Memory) -> None:
+    memory.remember("Wifi", "the password for guests", "On the router.", aliases=["wlan"], tags=["house"])
+    memory.write_overview("# Overview")
+    assert memory.doctor() == []
+
+
+def test_looking_changes_nothing(sample: Sample) -> None:
+    root = sample("broken")
+    before = {path: path.stat().st_mtime_ns for path in [root, *root.rglob("*")]}
+    Memory(root).doctor()
+    assert {path: path.stat().st_mtime_ns for path in [root, *root.rglob("*")]} == before
+
+
+def test_a_memory_without_history_is_told_when_that_begins(tmp_path: Path) -> None:
+    found = {finding.path: finding for finding in Memory(tmp_path).doctor()}
+    assert (found[".git"].level, found["Crab.md"].level) == ("info", "info")
+    assert "first write" in found[".git"].message
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("recal_limit = 3\n", "did you mean `recall_limit`?"), ("recall_limit =", "not TOML"), ("\0", "not TOML")],
+)
+def test_broken_settings_are_an_error(memory: Memory, text: str, words: str) -> None:
+    memory.init()
+    (memory.root / "crabmem.toml").write_text(text)
+    found = [finding for finding in memory.doctor() if finding.path == "crabmem.toml" and finding.level == "error"]
+    assert len(found) == 1 and words in found[0].message
+    (memory.root / "crabmem.toml").unlink()
+
+
+def test_a_workspace_inside_another_repository_is_warned_about(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    memory = Memory(tmp_path / "deep" / "notes")
+    memory.init()
+    found = about(memory, "")
+    assert found.level == "warning" and str(tmp_path) in found.message and ".gitignore" in found.message
+
+
+def test_an_agents_own_workspace_is_not_a_nested_repository(memory: Memory) -> None:
+    memory.init()
+    own = Memory(memory.root / "agents" / "coder")
+    own.remember("Wifi", "the password", "On the router.")
+    assert "" not in levels(own)
+
+
+def test_a_merge_left_open_is_warned_about_in_any_file(memory: Memory) -> None:
+    memory.write_overview("# Overview\n<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> laptop\n")
+    assert about(memory, "memory/MEMORY.md").level == "warning"
+
+
+def test_a_line_of_equal_signs_is_no_open_merge(memory: Memory) -> None:
+    memory.write_overview("Overview\n=======\n\n>>> quoted\n")
+    assert memory.doctor() == []
+
+
+def test_each_further_entry_of_a_name_is_named_once(memory: Memory) -> None:
+    saved = memory.remember("Wifi", "the password", "On the router.")
+    for name in ("copy.md", "third.md"):
+        (memory.root / ENTRIES / name).write_bytes((memory.root / saved.path).read_bytes().replace(b"Wifi", b"WIFI"))
+    memory.adopt()
+    found = memory.doctor()
+    assert [(item.level, item.path) for item in found] == [
+        ("warning", f"{ENTRIES}/third.md"),
+        ("warning", f"{ENTRIES}/wifi.md"),
+    ]
+    assert all(f"{ENTRIES}/copy.md" in item.message for item in found)
+
+
+def test_an_entry_without_a_description_is_mentioned(memory: Memory) -> None:
+    path = memory.remember("Wifi", " ", "On the router.").path
+    assert about(memory, path).level == "info"
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (lambda file: file.write_text("---\nname: Wifi\ndescription: d\n---\n\nNew.\n"), "changed"),
+        (lambda file: file.unlink(), "removed"),
+    ],
+)
+def test_what_is_not_recorded_yet_is_mentioned(memory: Memory, change: Callable[[Path], None], word: str) -> None:
+    path = memory.remember("Wifi", "the password", "On the router.").path
+    change(memory.root / path)
+    assert about(memory, path).message.startswith(f"{word} outside")
+    memory.adopt()
+    assert memory.doctor() == []
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda file: file.symlink_to("luna.md"), "regular file"),
+        (lambda file: file.write_bytes(b"x" * 5_000_001), "larger than 5000000 bytes"),
+        (os.mkfifo, "regular file"),
+    ],
+)
+def test_what_cannot_be_read_as_an_entry_is_an_error(sample: Sample, make: Callable[[Path], None], words: str) -> None:
+    root = sample("household")
+    make(root / ENTRIES / "odd.md")
+    found = about(Memory(root), f"{ENTRIES}/odd.md")
+    assert found.level == "error" and words in found.message
+
+
+@pytest.mark.parametrize("path", ["memory", ENTRIES])
+def test_a_file_where_a_folder_belongs_is_an_error(tmp_path: Path, path: str) -> None:
+    (tmp_path / path).parent.mkdir(exist_ok=True)
+    (tmp_path / path).write_text("in the way")
+    assert levels(Memory(tmp_path))[path] == "error"
+
+
+@pytest.mark.parametrize("path", ["memory", ENTRIES])
+def test_a_linked_folder_that_memory_does_not_follow_is_an_error(sample: Sample, tmp_path: Path, path: str) -> None:
+    root = sample("household")
+    (root / path).rename(tmp_path / "elsewhere")
+    (root / path).symlink_to(tmp_path / "elsewhere")
+    assert Memory(root).entries() == []
+    assert levels(Memory(root))[path] == "error"
+
+
+def test_a_folder_where_the_overview_belongs_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "memory" / "MEMORY.md").mkdir(parents=True)
+    assert levels(Memory(tmp_path))["memory/MEMORY.md"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("HEAD", "garbage\n"), ("refs/heads/main", "garbage\n"), ("refs/heads/main", "1" * 40 + "\n")],
+)
+def test_a_damaged_repository_is_an_error(tmp_path: Path, file: str, text: str) -> None:
+    memory = Memory(tmp_path)
+    memory.remember("Wifi", "the password", "On the router.")
+    (tmp_path / ".git" / file).write_text(text)
+    found = about(memory, ".git")
+    assert found.level == "error" and "Error(" not in found.message
+
+
+def test_a_file_in_place_of_the_repository_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: /elsewhere\n")
+    found = about(Memory(tmp_path), ".git")
+    assert found.level == "error" and "repository of its own" in found.message
+
+
+def test_a_head_that_a_crash_tore_is_mended_by_the_next_write_and_told(tmp_path: Path) -> None:
+    memory = Memory(tmp_path)
+    memory.remember("Wifi", "the password", "On the router.")
+    (tmp_path / ".git" / "refs" / "heads" / "main").write_bytes(b"\0" * 41)
+    memory.remember("Vet", "who looks after the dog", "Dr. Moreno.")
+    assert [commit.subject for commit in memory.log()][:2] == ["remember: Vet", "remember: Wifi"]
+    assert about(memory, ".git/crabmem/repairs.log").level == "info"
+
+
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock"])
+def test_a_lock_of_another_git_process_is_warned_about(tmp_path: Path, name: str) -> None:
+    memory = Memory(tmp_path)
+    memory.init()
+    (tmp_path / ".git" / name).write_text("")
+    found = about(memory, f".git/{name}")
+    assert found.level == "warning" and "remove it" in found.message
+
+
+def test_text_that_a_crash_left_over_is_warned_about(tmp_path: Path) -> None:
+    memory = Memory(tmp_path)
+    memory.init()
+    (tmp_path / ".git" / "crabmem" / "tmp" / "write-0123456789abcdef").write_text("half a thought")
+    memory.remember("Wifi", "the password", "On the router.")
+    [found] = [item for item in memory.doctor() if item.level == "warning"]
+    assert Path(tmp_path, found.path).read_text() == "half a thought"

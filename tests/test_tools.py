@@ -1,0 +1,385 @@
+"""The tools as a host sees them: exact answers, schemas, and bad calls that change nothing."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from conftest import git
+
+from crabmem import Memory
+
+Arguments = dict[str, Any]
+
+VET: Arguments = {"name": "Luna's vet", "description": "who looks after the dog", "content": "Dr. Moreno."}
+WIFI: Arguments = {"name": "Wifi", "description": "the password for guests", "content": "On the router."}
+SAMPLES: dict[str, Arguments] = {
+    "remember": {**VET, "aliases": ["the vet"], "tags": ["dog"], "if_version": None},
+    "forget": {"name": "Wifi"},
+    "recall": {"query": "password", "limit": 2, "tags": None},
+    "memory": {"content": "# Overview\n", "if_version": None},
+    "soul": {"content": "# A crab\n"},
+}
+REQUIRED = {
+    "remember": ["name", "description", "content"],
+    "forget": ["name"],
+    "recall": ["query"],
+    "memory": ["content"],
+    "soul": ["content"],
+}
+TYPES = {"string", "integer", "array", "null"}
+DATA = {
+    "remember": {"name", "slug", "path", "version", "commit", "created", "diff"},
+    "forget": {"name", "path", "commit"},
+    "recall": {"query", "hits", "searched", "note"},
+    "memory": {"path", "version", "commit", "created", "diff"},
+    "soul": {"path", "version", "commit", "created", "diff"},
+}
+BAD: list[tuple[str, Arguments, str]] = [
+    ("remember", {"name": "x", "description": "d"}, "`content` is missing"),
+    ("remember", {**VET, "colour": "red"}, "there is no argument `colour`"),
+    ("remember", {**VET, "content": 7}, "for `content`"),
+    ("remember", {**VET, "name": None}, "for `name`"),
+    ("remember", {**VET, "aliases": "the vet"}, "for `aliases`"),
+    ("remember", {**VET, "tags": [1]}, "got `int` for `tags"),
+    ("remember", {**VET, "name": " "}, "the name is empty"),
+    ("remember", {**VET, "name": "two\nlines"}, "the name must be one line"),
+    ("remember", {**VET, "content": "a\0b"}, "the content contains a NUL"),
+    ("remember", {**VET, "description": "\ud800"}, "half of a surrogate pair"),
+    ("remember", {**VET, "aliases": [""]}, "aliases: one of them is empty"),
+    ("forget", {}, "`name` is missing"),
+    ("forget", {"name": "Wifi", "force": True}, "there is no argument `force`"),
+    ("recall", {}, "`query` is missing"),
+    ("recall", {"query": " \n"}, "the query is blank"),
+    ("recall", {"query": "wifi", "limit": 0}, "limit must be at least 1, not 0"),
+    ("recall", {"query": "wifi", "limit": -1}, "limit must be at least 1, not -1"),
+    ("recall", {"query": "wifi", "limit": "2"}, "for `limit`"),
+    ("recall", {"query": "wifi", "limit": True}, "for `limit`"),
+    ("memory", {}, "`content` is missing"),
+    ("memory", {"content": ["# x"]}, "for `content`"),
+    ("soul", {"text": "# x"}, "invalid arguments"),
+]
+
+
+@pytest.fixture
+def free(tmp_path: Path) -> Iterator[Memory]:
+    """A memory with one fact whose agent may write `Crab.md`."""
+    with Memory(tmp_path / "free", agent="coder", soul_editable=True) as memory:
+        memory.call("remember", WIFI)
+        yield memory
+
+
+def state(root: Path) -> dict[str, bytes]:
+    """Every file outside `.git`, and the branch."""
+    files = {str(file): file.read_bytes() for file in root.rglob("*") if file.is_file() and ".git" not in file.parts}
+    return {**files, "main": (root / ".git" / "refs" / "heads" / "main").read_bytes()}
+
+
+def test_every_offered_tool_works_when_called_with_all_its_arguments(free: Memory) -> None:
+    for tool in free.tools:
+        assert set(SAMPLES[tool.name]) == set(tool.input_schema["properties"]), tool.name
+        result = free.call(tool.name, SAMPLES[tool.name])
+        assert not result.is_error, result.text
+
+
+def test_every_offered_tool_works_when_called_with_its_required_arguments_only(free: Memory) -> None:
+    for tool in free.tools:
+        result = free.call(tool.name, {name: SAMPLES[tool.name][name] for name in tool.input_schema["required"]})
+        assert not result.is_error, result.text
+
+
+def test_every_answer_carries_the_data_that_programs_read(free: Memory) -> None:
+    for tool in free.tools:
+        data = free.call(tool.name, SAMPLES[tool.name]).data
+        assert set(json.loads(json.dumps(data))) == DATA[tool.name], tool.name
+
+
+def test_every_offered_tool_has_a_closed_schema_that_describes_each_parameter(free: Memory) -> None:
+    for tool in free.tools:
+        schema = json.loads(json.dumps(tool.input_schema))
+        assert (schema["type"], schema["additionalProperties"]) == ("object", False), tool.name
+        assert schema["required"] == REQUIRED[tool.name]
+        for name, parameter in schema["properties"].items():
+            assert parameter["description"].endswith("."), f"{tool.name}.{name}"
+            assert {kind["type"] for kind in parameter.get("anyOf", [parameter])} <= TYPES
+            assert ("default" in parameter) == (name not in schema["required"])
+
+
+def test_every_offered_tool_says_in_one_sentence_what_it_is_for(free: Memory) -> None:
+    for tool in free.tools:
+        assert re.match(r"[A-Z][^\n]+\.", tool.description), tool.name
+
+
+def test_only_recall_is_marked_as_reading_only_and_remember_as_not_destructive(free: Memory) -> None:
+    assert [tool.name for tool in free.tools if tool.annotations.read_only] == ["recall"]
+    assert [tool.name for tool in free.tools if not tool.annotations.destructive] == ["remember", "recall"]
+
+
+@pytest.mark.parametrize("soul_editable", [True, False])
+def test_the_prompt_names_exactly_the_offered_tools(tmp_path: Path, soul_editable: bool) -> None:
+    with Memory(tmp_path, soul_editable=soul_editable) as memory:
+        named = re.findall(r"^- `(\w+)`: (.*)$", memory.prompt(), re.MULTILINE)
+        assert named == [(tool.name, tool.description.splitlines()[0]) for tool in memory.tools]
+        assert ("soul" in dict(named)) == soul_editable
+
+
+def test_remembering_a_new_fact_answers_with_its_name_alone(memory: Memory) -> None:
+    result = memory.call("remember", VET)
+    assert (result.text, result.is_error) == ("remembered: Luna's vet", False)
+
+
+def test_remembering_reports_where_the_fact_is_and_which_commit_holds_it(memory: Memory) -> None:
+    data = memory.call("remember", VET).data
+    assert (data["name"], data["slug"], data["path"]) == ("Luna's vet", "luna-s-vet", "memory/entries/luna-s-vet.md")
+    assert data["commit"] == git(memory.root, "rev-parse", "HEAD").strip()
+    assert data["created"] is True
+    assert data["version"] == git(memory.root, "rev-parse", f"HEAD:{data['path']}")[:12]
+
+
+def test_remembering_again_shows_what_it_replaced(memory: Memory) -> None:
+    memory.call("remember", VET)
+    result = memory.call("remember", {**VET, "content": "Dr. Okafor."})
+    assert result.text == (
+        "remembered: Luna's vet\n\n"
+        "--- a/memory/entries/luna-s-vet.md\n"
+        "+++ b/memory/entries/luna-s-vet.md\n"
+        "@@ -3,4 +3,4 @@\n"
+        " description: who looks after the dog\n"
+        " ---\n"
+        " \n"
+        "-Dr. Moreno.\n"
+        "+Dr. Okafor."
+    )
+    assert result.data["created"] is False
+
+
+def test_the_diff_in_an_answer_keeps_the_blank_line_it_ends_with(memory: Memory) -> None:
+    memory.call("remember", {**VET, "content": "First.\nSecond.\n"})
+    result = memory.call("remember", {**VET, "content": "Other.\nSecond.\n"})
+    assert result.text.rstrip("\n") == f"remembered: Luna's vet\n\n{result.data['diff']}".rstrip("\n")
+
+
+def test_remembering_the_same_again_makes_no_commit(memory: Memory) -> None:
+    memory.call("remember", VET)
+    before = state(memory.root)
+    result = memory.call("remember", VET)
+    assert (result.text, result.data["commit"], result.data["diff"]) == ("remembered: Luna's vet", None, "")
+    assert state(memory.root) == before
+
+
+def test_forgetting_answers_with_the_name_as_it_was_written(memory: Memory) -> None:
+    memory.call("remember", VET)
+    result = memory.call("forget", {"name": "LUNA'S VET"})
+    assert (result.text, result.is_error) == ("forgot: Luna's vet", False)
+    assert result.data["commit"] == git(memory.root, "rev-parse", "HEAD").strip()
+    assert memory.entries() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("Lunas vet", "no entry named: Lunas vet (nearest: Luna's vet)"),
+        ("Quarterly budget", "no entry named: Quarterly budget"),
+    ],
+)
+def test_forgetting_what_nobody_remembered_is_an_error_with_the_nearest_names(
+    memory: Memory, name: str, answer: str
+) -> None:
+    memory.call("remember", VET)
+    before = state(memory.root)
+    result = memory.call("forget", {"name": name})
+    assert (result.text, result.is_error) == (answer, True)
+    assert state(memory.root) == before
+
+
+def test_recall_answers_with_name_description_and_content_of_each_hit(memory: Memory) -> None:
+    memory.call("remember", {**VET, "content": "The dog goes to Dr. Moreno.\n\nOn Thursdays."})
+    memory.call("remember", {**WIFI, "description": "", "content": "dog2026"})
+    memory.call("remember", {"name": "Walks", "description": "", "content": "With the dog, at noon, by the river."})
+    assert memory.call("recall", {"query": "dog"}).text == (
+        "## Luna's vet\nwho looks after the dog\n\nThe dog goes to Dr. Moreno.\n\nOn Thursdays.\n"
+        "---\n"
+        "## Walks\n\nWith the dog, at noon, by the river."
+    )
+
+
+def test_recall_lists_its_hits_as_data_best_first(memory: Memory) -> None:
+    memory.call("remember", {**VET, "aliases": ["the vet"], "tags": ["dog"]})
+    memory.call("remember", {"name": "Walks", "description": "", "content": "dog dog dog"})
+    data = memory.call("recall", {"query": "dog"}).data
+    scores = [hit.pop("score") for hit in data["hits"]]
+    assert scores == sorted(scores, reverse=True) and all(score > 0 for score in scores)
+    assert {hit["name"] for hit in data["hits"]} == {"Walks", "Luna's vet"}
+    [vet] = [hit for hit in data["hits"] if hit["name"] == "Luna's vet"]
+    assert vet == {
+        **VET,
+        "slug": "luna-s-vet",
+        "path": "memory/entries/luna-s-vet.md",
+        "aliases": ["the vet"],
+        "tags": ["dog"],
+        "version": memory.get("Luna's vet").version,
+    }
+    assert (data["query"], data["searched"], data["note"]) == ("dog", 2, "")
+
+
+def test_recall_gives_no_more_than_its_limit(memory: Memory) -> None:
+    for number in range(7):
+        memory.call("remember", {"name": f"Walk {number}", "description": "", "content": "dog"})
+    assert len(memory.call("recall", {"query": "dog", "limit": 2}).data["hits"]) == 2
+    assert len(memory.call("recall", {"query": "dog"}).data["hits"]) == memory.settings.recall_limit == 5
+
+
+@pytest.mark.parametrize(
+    ("facts", "query", "why"),
+    [
+        ([], "dog", "nothing has been remembered yet"),
+        ([VET], "submarine", "no match among 1 entry"),
+        ([VET, WIFI], "submarine", "no match among 2 entries"),
+        ([VET], "?! …", "no searchable word in the query"),
+    ],
+)
+def test_recall_without_a_hit_says_why(memory: Memory, facts: list[Arguments], query: str, why: str) -> None:
+    for fact in facts:
+        memory.call("remember", fact)
+    result = memory.call("recall", {"query": query})
+    assert (result.text, result.is_error) == (f"no memories found: {why}", False)
+    assert (result.data["hits"], result.data["searched"], result.data["note"]) == ([], len(facts), why)
+
+
+def test_recall_without_a_hit_says_how_many_files_it_could_not_read(memory: Memory) -> None:
+    saved = memory.remember(**VET)
+    for name in ("one.md", "two.md"):
+        (memory.root / saved.entry.path).with_name(name).write_bytes(b"\xff")
+    assert memory.call("recall", {"query": "submarine"}).text == (
+        "no memories found: no match among 1 entry; 2 files unreadable (`crabmem doctor` names them)"
+    )
+    assert memory.call("recall", {"query": "dog"}).text.endswith(
+        "\n\n(2 files unreadable (`crabmem doctor` names them))"
+    )
+    memory.adopt()
+
+
+def test_recall_does_not_call_a_memory_empty_whose_only_file_it_could_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "memory" / "entries" / "one.md"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"\xff")
+    result = Memory(tmp_path).call("recall", {"query": "dog"})
+    assert result.text == "no memories found: 1 file unreadable (`crabmem doctor` names them)"
+
+
+def test_writing_the_overview_shows_what_changed(memory: Memory) -> None:
+    memory.call("memory", {"content": "# Old"})
+    result = memory.call("memory", {"content": "# New"})
+    assert result.text == (
+        "MEMORY.md updated\n\n--- a/memory/MEMORY.md\n+++ b/memory/MEMORY.md\n@@ -1 +1 @@\n-# Old\n+# New"
+    )
+    assert memory.overview().text == "# New\n"
+
+
+def test_writing_the_overview_on_a_stale_version_is_an_error_with_the_current_text(memory: Memory) -> None:
+    version = memory.call("memory", {"content": "# One"}).data["version"]
+    memory.call("memory", {"content": "# Two"})
+    before = state(memory.root)
+    result = memory.call("memory", {"content": "# Three", "if_version": version})
+    now = memory.overview().version
+    diff = "--- a/memory/MEMORY.md\n+++ b/memory/MEMORY.md\n@@ -1 +1 @@\n-# One\n+# Two\n"
+    assert result.is_error
+    assert result.text == (
+        f"memory/MEMORY.md was changed since version {version}: it is now at version {now}; "
+        f"read it again and repeat your change\n\nWhat changed since:\n{diff}\n\nIt now says:\n# Two\n"
+    )
+    assert result.data == {"version": now, "current": "# Two\n", "diff": diff}
+    assert state(memory.root) == before
+
+
+def test_remembering_on_a_stale_version_is_an_error_with_the_current_text(memory: Memory) -> None:
+    version = memory.call("remember", VET).data["version"]
+    memory.call("remember", {**VET, "content": "Dr. Okafor."})
+    before = state(memory.root)
+    result = memory.call("remember", {**VET, "content": "Dr. Li.", "if_version": version})
+    assert result.is_error and "It now says:" in result.text and "Dr. Okafor." in result.text
+    assert result.data["current"] == (memory.root / "memory/entries/luna-s-vet.md").read_text()
+    assert state(memory.root) == before
+
+
+def test_a_version_of_what_is_gone_is_an_error_that_quotes_no_text(memory: Memory) -> None:
+    version = memory.call("remember", VET).data["version"]
+    memory.call("forget", {"name": "Luna's vet"})
+    result = memory.call("remember", {**VET, "if_version": version})
+    assert result.is_error and "it is not there any more" in result.text
+    assert "It now says" not in result.text
+
+
+def test_the_version_an_answer_names_is_accepted_for_the_next_write(memory: Memory) -> None:
+    version = memory.call("remember", VET).data["version"]
+    result = memory.call("remember", {**VET, "content": "Dr. Okafor.", "if_version": version})
+    assert not result.is_error
+    assert memory.get("Luna's vet").content == "Dr. Okafor."
+
+
+def test_a_disabled_soul_is_not_offered_and_calling_it_changes_nothing(memory: Memory) -> None:
+    memory.call("remember", VET)
+    before = state(memory.root)
+    result = memory.call("soul", {"content": "# Somebody else"})
+    assert result.is_error and "disabled" in result.text
+    assert "soul" not in [tool.name for tool in memory.tools]
+    assert "`soul`" not in memory.prompt()
+    assert state(memory.root) == before
+
+
+def test_an_enabled_soul_shows_what_changed(free: Memory) -> None:
+    free.call("soul", {"content": "# A crab"})
+    result = free.call("soul", {"content": "# A lobster"})
+    assert result.text == "Crab.md updated\n\n--- a/Crab.md\n+++ b/Crab.md\n@@ -1 +1 @@\n-# A crab\n+# A lobster"
+    assert free.prompt().startswith("# A lobster\n")
+
+
+def test_the_setting_in_crabmem_toml_offers_the_soul_at_once(memory: Memory) -> None:
+    memory.init()
+    (memory.root / "crabmem.toml").write_text("soul_editable = true\n")
+    assert "soul" in [tool.name for tool in memory.tools]
+    assert not memory.call("soul", {"content": "# A crab"}).is_error
+
+
+@pytest.mark.parametrize(("tool", "arguments", "reason"), BAD)
+def test_bad_arguments_are_an_error_and_change_nothing(
+    memory: Memory, tool: str, arguments: Arguments, reason: str
+) -> None:
+    memory.call("remember", WIFI)
+    before = state(memory.root)
+    result = memory.call(tool, arguments)
+    assert result.is_error
+    assert result.text.startswith("invalid arguments: ") and reason in result.text
+    assert state(memory.root) == before
+
+
+@pytest.mark.parametrize("arguments", [None, ["x"], "x", 7])
+def test_arguments_that_are_no_object_are_an_error(memory: Memory, arguments: object) -> None:
+    result = memory.call("recall", cast(Arguments, arguments))
+    assert result.is_error and result.text.startswith("invalid arguments: ")
+
+
+@pytest.mark.parametrize("name", ["recal", "", "Remember", "__class__"])
+def test_unknown_tool_is_an_error_that_lists_the_tools(memory: Memory, name: str) -> None:
+    result = memory.call(name, {})
+    assert result.is_error
+    assert result.text == f"no tool named: {name} (there are: remember, forget, recall, memory)"
+    assert not memory.root.exists()
+
+
+def test_bad_calls_make_no_workspace(memory: Memory) -> None:
+    for tool, arguments, _ in BAD:
+        memory.call(tool, arguments)
+    assert not memory.root.exists()
+
+
+def test_broken_settings_are_an_error_that_names_the_file(memory: Memory) -> None:
+    memory.call("remember", VET)
+    (memory.root / "crabmem.toml").write_text("recal_limit = 3\n")
+    before = state(memory.root)
+    result = memory.call("remember", {**VET, "content": "Dr. Okafor."})
+    assert result.is_error and "crabmem.toml: unknown setting `recal_limit`" in result.text
+    assert state(memory.root) == before
+    (memory.root / "crabmem.toml").unlink()
