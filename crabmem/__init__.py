@@ -19,8 +19,7 @@ from .errors import (
     Unreadable,
     Unwritable,
 )
-from .history import Commit
-from .results import Changed, Document, Finding, Forgotten, Hit, Recall, Restored, Saved
+from .results import Changed, Commit, Document, Finding, Forgotten, Hit, Recall, Restored, Saved
 from .tools import Result, Tool
 
 __version__ = "0.1.0"

@@ -21,8 +21,10 @@ def local_time() -> datetime:
 class Memory(memory.Memory):
     """An agent's memory in the folder `root`.
 
-    `root` of None is $CRABMEM_DIR, else `~/.crabmem`. `agent` and `session` say who writes, for the
-    history. `soul_editable` overrides the setting. The folder is made at the first write.
+    `root` of None is what the command line would take: $CRABMEM_DIR, else `~/.crabmem`, in it agent
+    $CRABMEM_WORKSPACE. `agent` and `session` say who writes, for the history; without an agent's name,
+    `is_person` says that it is the person. `soul_editable` overrides the setting. The folder is made at
+    the first write.
     """
 
     def __init__(
@@ -32,9 +34,11 @@ class Memory(memory.Memory):
         agent: str | None = None,
         session: str | None = None,
         soul_editable: bool | None = None,
+        is_person: bool = False,
     ) -> None:
-        folder = Path(root) if root is not None else root_of(None, None, os.environ, Path.home())
-        super().__init__(folder.expanduser(), Voice(agent, session), local_time, soul_editable)
+        folder, own = (None, None) if root is None else (os.fspath(root), "")
+        where = root_of(folder, own, os.environ, Path.home())
+        super().__init__(where, Voice(agent, session, is_person), local_time, soul_editable)
         self._toolbox = Toolbox(self)
         self.recover()
 

@@ -76,8 +76,9 @@ def found(entries: Sequence[Entry], name: str) -> Entry:
         InvalidArguments: several are, and nothing tells which is meant.
     """
     key = name_key(name)
-    for keys in (_by_exact_name, _by_name, _by_slug, _by_alias):
-        matches = [entry for entry in entries if (name if keys is _by_exact_name else key) in keys(entry)]
+    ways = ((name, _by_exact_name), (key, _by_name), (key, _by_slug), (key, _by_alias))
+    for wanted, names in ways:
+        matches = [entry for entry in entries if wanted in names(entry)]
         if len(matches) > 1:
             slugs = ", ".join(entry.slug for entry in matches)
             raise InvalidArguments(f"several entries are called {name}; say which file: {slugs}")

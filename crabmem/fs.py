@@ -192,9 +192,9 @@ def is_alive(pid: int) -> bool:
 
 def _exchange_by_names(one: Path, other: Path) -> None:
     aside = one.with_name(one.name + ".aside")
-    os.link(other, aside)
-    os.replace(one, other)
-    os.replace(aside, one)
+    link(other, aside)
+    rename(one, other)
+    rename(aside, one)
 
 
 def _native_exchange(one: bytes, other: bytes) -> None:

@@ -13,13 +13,13 @@ from .catalog import Catalog, Listing, found, place_for
 from .doctor import examined
 from .edit import in_style_of, unified_diff
 from .entry import Entry, Fact, check_text, checked, decoded, parsed, written
-from .errors import Busy, Disabled, InvalidArguments, NotFound, Unwritable
-from .history import Commit, History, Note, identity
-from .results import Changed, Document, Finding, Forgotten, Recall, Restored, Saved
-from .slug import slug_of
-from .store import File, Scan, Store
-from .timeline import State, Timeline, shown
-from .version import VERSION_DIGITS, version_of
+from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
+from .history import History, Note, identity
+from .results import Changed, Commit, Document, Finding, Forgotten, Recall, Restored, Saved
+from .slug import name_key, slug_of
+from .store import Scan, Store, parent_of, usable_folder
+from .timeline import Timeline, limited, shown, state_on_disk, undoing
+from .version import short, version_of
 from .voice import Voice
 from .workspace import IDENTITY, OVERVIEW, SETTINGS, Workspace, entry_path, is_entry
 from .writer import Draft, Writer, Written
@@ -35,13 +35,11 @@ class Memory:
         self, root: Path, voice: Voice, clock: Callable[[], datetime], soul_editable: bool | None = None
     ) -> None:
         """`clock` tells the local time; `soul_editable` overrides the setting of that name."""
-        self._workspace = Workspace(root.absolute())
-        if self.root.exists() and not self.root.is_dir():
-            raise InvalidArguments(f"{self.root} is a file; a workspace is a folder: name another with --dir")
+        self._workspace = Workspace(usable_folder(root))
         self._voice = voice
         self._clock = clock
         self._soul_editable = soul_editable
-        self._store = Store(self._workspace, lambda: int(clock().timestamp() * 1_000_000_000))
+        self._store = Store(self._workspace, self._clock_ns)
         self._history = History(self._workspace.root, self._workspace.private)
         self._timeline = Timeline(self._history, clock)
         self._catalog = Catalog()
@@ -67,6 +65,15 @@ class Memory:
         """The folder of the workspace."""
         return self._workspace.root
 
+    def file(self, path: str) -> Path:
+        """The file at a path of the workspace."""
+        return self._workspace.file(path)
+
+    @property
+    def _parent(self) -> Workspace | None:
+        """The workspace that a named agent's own lies in, once there is one."""
+        return parent_of(self._workspace)
+
     @property
     def settings(self) -> settings.Settings:
         """The settings as `crabmem.toml` now says.
@@ -87,15 +94,21 @@ class Memory:
     def recover(self) -> None:
         """Finish what a crash interrupted, unless somebody is writing at this moment."""
         if self._writer.is_interrupted():
-            with suppress(Busy, Unwritable):
+            with suppress(CrabmemError):  # the next write says what is wrong; reading goes on
                 self._writer.recover()
 
-    def init(self) -> bool:
-        """Make the workspace, with a `Crab.md` where nobody wrote one; False when it is there already."""
+    def init(self, claim: bool = False) -> bool:
+        """Make the workspace, with a `Crab.md` where nobody wrote one; False when it is there already.
+
+        With `claim`, also in an ordinary repository that holds no memory yet.
+        """
         if self._history.has_begun():
             return False
+        made = not self._history.exists()
+        if claim and not made:
+            self._history.claim()
         self._writer.write(self._seed)
-        return True
+        return made
 
     def remember(
         self,
@@ -106,7 +119,7 @@ class Memory:
         aliases: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
         if_version: str | None = None,
-    ) -> Saved[Commit]:
+    ) -> Saved:
         """Save a fact under its name, replacing the entry of that name.
 
         `aliases` and `tags` of None leave those there are. With `if_version` the entry must still
@@ -133,22 +146,20 @@ class Memory:
         Raises:
             NotFound: there is none.
         """
-        gone: list[Entry] = []
 
         def decide(scan: Scan) -> Draft:
             entry = found(self._catalog.listing(scan).entries, name)
-            gone.append(entry)
             return Draft({entry.path: None}, self._note("forget", entry.name))
 
-        self.get(name)
-        commit = self._write(decide).commit
-        return Forgotten(gone[-1].name, gone[-1].path, commit)
+        done = self._write(decide)
+        [(path, before)] = done.before.items()
+        return Forgotten(parsed(path, before or b"").name, path, done.commit)
 
-    def write_overview(self, content: str, if_version: str | None = None) -> Changed[Commit]:
+    def write_overview(self, content: str, if_version: str | None = None) -> Changed:
         """Replace `memory/MEMORY.md`; with `if_version`, only if it still is that version."""
         return self._write_file(OVERVIEW, content, "memory", if_version)
 
-    def write_identity(self, content: str, if_version: str | None = None) -> Changed[Commit]:
+    def write_identity(self, content: str, if_version: str | None = None) -> Changed:
         """Replace `Crab.md`; with `if_version`, only if it still is that version.
 
         Raises:
@@ -179,7 +190,7 @@ class Memory:
             raise InvalidArguments("the query is blank; ask with the words the memory would use")
         if limit is not None and limit < 1:
             raise InvalidArguments(f"limit must be at least 1, not {limit}")
-        return self._catalog.recall(self._listing(), query, limit or self.settings.recall_limit, tags)
+        return self._catalog.recall(self._listing(), query, limit or self.settings.recall_limit, _labels(tags) or ())
 
     def get(self, name: str, at: str | None = None) -> Entry:
         """The entry called `name`, now or as it was at a revision or time.
@@ -204,12 +215,12 @@ class Memory:
 
     def overview(self) -> Document:
         """`memory/MEMORY.md`; an agent's own workspace without one shows its parent's."""
-        return self._document(OVERVIEW, inherited=True)
+        return self._document(OVERVIEW)
 
     def identity(self) -> Document:
         """`Crab.md`, else the parent's, else the text a new workspace begins with."""
-        document = self._document(IDENTITY, inherited=True)
-        return document if document.version else Document(IDENTITY, prompt.template("identity"), None)
+        document = self._document(IDENTITY)
+        return document if document.text or document.version else Document(IDENTITY, prompt.template("identity"), None)
 
     def before_turn(self, message: str) -> str:
         """What memory holds that bears on `message`, as a `<recall>` block; "" when it holds nothing.
@@ -232,10 +243,18 @@ class Memory:
     def diff(self, since: str | None = None, until: str | None = None, name: str | None = None) -> str:
         """What changed from `since` (None: the newest commit) to `until` (None: the files now), as a unified diff."""
         scan = self._store.scan()
-        before = self._timeline.state_at(since)
-        after = self._timeline.state_at(until) if until else _state(scan, before)
+        before = self._timeline.state_since(since)
+        after = self._timeline.state_at(until) if until else state_on_disk(scan, before)
         only = self._path_of(name) if name else None
-        return self._timeline.diff(_limited(before, only), _limited(after, only), scan)
+        return self._timeline.diff(limited(before, only), limited(after, only), scan)
+
+    def patch(self, commit: str, name: str | None = None) -> str:
+        """What a commit changed, as a unified diff; with `name`, in that entry."""
+        found_at = self._timeline.commit_at(commit)
+        before = self._timeline.state_of(self._timeline.parent(found_at))
+        only = self._path_of(name) if name else None
+        after = self._timeline.state_of(found_at)
+        return self._timeline.diff(limited(before, only), limited(after, only), self._store.scan())
 
     def rollback(self, to: str) -> Restored:
         """Bring back the files as they were at a revision or time, as a new commit; nothing is erased.
@@ -244,10 +263,9 @@ class Memory:
             NotFound: there is no such revision, or the history begins later.
         """
         commit = self._timeline.commit_at(to)
-        state = self._timeline.state_at(commit)
-        short = commit[:VERSION_DIGITS]
-        words = f"to {short}" if commit.startswith(to) else f"to {to} ({short})"
-        return self._restored(commit, lambda scan: dict.fromkeys(scan.files) | state, words)
+        state = self._timeline.state_of(commit)
+        words = f"to {short(commit)}" if commit.startswith(to) else f"to {to} ({short(commit)})"
+        return self._restored(commit, lambda scan: dict.fromkeys(scan.files) | dict(state), words)
 
     def undo(self) -> Restored:
         """Take back the newest commit as a new one; undoing again brings it back.
@@ -256,7 +274,7 @@ class Memory:
             InvalidArguments: there is nothing to undo, or its files were changed since.
         """
         commit, before, state = self._timeline.undone()
-        return self._restored(before, state, f"undo {commit.subject}")
+        return self._restored(before, state, undoing(commit.subject))
 
     def doctor(self) -> list[Finding]:
         """What is wrong or odd about the workspace, by file; nothing is changed."""
@@ -265,16 +283,17 @@ class Memory:
     # What the operations share
 
     def _write(self, decide: Callable[[Scan], Draft]) -> Written:
-        self.init()
+        if not self._history.has_begun():
+            decide(self._store.scan())  # what is refused anyway makes no workspace
+            self.init()
         return self._writer.write(decide)
 
     def _seed(self, scan: Scan) -> Draft:
         """The first commit: an identity, where neither the person nor a parent has one."""
-        inherited = self._workspace.parent is not None
-        seeds = {} if inherited or IDENTITY in scan.files else {IDENTITY: prompt.template("identity").encode()}
+        seeds = {} if self._parent or IDENTITY in scan.files else {IDENTITY: prompt.template("identity").encode()}
         return Draft(seeds, Note("init: a new memory", identity("crabmem")))
 
-    def _write_file(self, path: str, content: str, tool: str, if_version: str | None) -> Changed[Commit]:
+    def _write_file(self, path: str, content: str, tool: str, if_version: str | None) -> Changed:
         check_text("content", content)
 
         def decide(scan: Scan) -> Draft:
@@ -290,7 +309,7 @@ class Memory:
 
         def decide(scan: Scan) -> Draft:
             blobs = wanted(scan)
-            changed = {path for path, blob in blobs.items() if blob != _blob(scan.files.get(path))}
+            changed = {path for path, blob in blobs.items() if blob != scan.blob(path)}
             data = {path: self._history.blob(blob) if (blob := blobs[path]) else None for path in sorted(changed)}
             return Draft(data, self._note("rollback", words))
 
@@ -298,7 +317,7 @@ class Memory:
         diff = "".join(unified_diff(shown(done.before[path]), shown(data), path) for path, data in done.after.items())
         return Restored(done.commit, to, tuple(done.after), diff)
 
-    def _changed(self, done: Written) -> Changed[Commit]:
+    def _changed(self, done: Written) -> Changed:
         """What a write of one file did."""
         [(path, data)] = done.after.items()
         before = done.before[path]
@@ -306,50 +325,41 @@ class Memory:
         origin = partial(self._timeline.origin, path, done.commit)
         return Changed(path, version_of(data or b""), done.commit, before is None, diff, origin)
 
-    def _saved(self, done: Written) -> Saved[Commit]:
+    def _saved(self, done: Written) -> Saved:
         change = self._changed(done)
         entry = parsed(change.path, done.after[change.path] or b"")
         return Saved(**vars(change), entry=entry)
+
+    def _clock_ns(self) -> int:
+        return int(self._clock().timestamp() * 1_000_000_000)
 
     def _note(self, tool: str, what: str) -> Note:
         return self._voice.note(tool, what, self.settings.person)
 
     def _path_of(self, name: str) -> str:
-        """Where the entry called `name` is, or was when it was forgotten."""
+        """Where the entry called `name` is, or was when it was last written about."""
         try:
             return self.get(name).path
         except NotFound:
-            path = entry_path(slug_of(name))
-            if not self._timeline.log(1, path):
-                raise
-            return path
+            key = name_key(name)
+            for commit in self._timeline.log(None, None):
+                if key in map(name_key, commit.entries):
+                    return next(filter(is_entry, commit.paths))
+            raise
 
     def _listing(self) -> Listing:
         return self._catalog.listing(self._store.scan())
 
-    def _document(self, path: str, inherited: bool) -> Document:
+    def _document(self, path: str) -> Document:
+        """A whole file; the parent's, without a version to write over, where there is none."""
         data = self._store.read(path)
         if data is not None:
             return Document(path, decoded(path, data), version_of(data))
-        parent = self._workspace.parent if inherited else None
-        if parent is None:
-            return Document(path, "", None)
-        return Memory(parent.root, self._voice, self._clock)._document(path, inherited)
-
-
-def _state(scan: Scan, before: State) -> State:
-    """The files on disk as a state; what cannot be read counts as it was."""
-    unusable = {item.path: before.get(item.path) for item in scan.unusable}
-    return {path: file.blob for path, file in scan.files.items()} | unusable
-
-
-def _limited(state: State, only: str | None) -> State:
-    return state if only is None else {only: state.get(only)}
+        inherited = Store(self._parent, self._clock_ns).read(path) if self._parent else None
+        return Document(path, decoded(path, inherited or b""), None)
 
 
 def _labels(labels: Sequence[str] | None) -> tuple[str, ...] | None:
+    if isinstance(labels, str):
+        raise InvalidArguments(f"aliases and tags are lists of texts: give [{labels!r}]")
     return None if labels is None else tuple(labels)
-
-
-def _blob(file: File | None) -> str | None:
-    return file.blob if file else None

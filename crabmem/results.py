@@ -2,11 +2,29 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from datetime import datetime
 
 from .entry import Entry
 
-Origin = TypeVar("Origin")
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit as people and programs read it.
+
+    `commit` is its full id; `paths` are those that differ from its first parent, `entries` the names
+    it gives as trailers. `tool`, `agent` and `session` are None where the commit does not say.
+    """
+
+    commit: str
+    time: datetime
+    author: str
+    subject: str
+    tool: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    entries: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    parents: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -19,7 +37,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Changed(Generic[Origin]):
+class Changed:
     """A file that was written: its commit (None: it said so already) and the diff ("" for none).
 
     `created` tells whether there was no such file before.
@@ -30,16 +48,16 @@ class Changed(Generic[Origin]):
     commit: str | None
     created: bool
     diff: str
-    origin: Callable[[], Origin | None] = field(repr=False, compare=False)
+    origin: Callable[[], Commit | None] = field(repr=False, compare=False)
 
     @property
-    def replaced(self) -> Origin | None:
+    def replaced(self) -> Commit | None:
         """The commit that wrote what stood there: who and when. None when nothing did. Looked up when asked."""
         return None if self.created else self.origin()
 
 
 @dataclass(frozen=True)
-class Saved(Changed[Origin]):
+class Saved(Changed):
     """An entry that was written."""
 
     entry: Entry

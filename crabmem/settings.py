@@ -31,7 +31,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     recall_limit: AtLeastOne = 5
     soul_editable: bool = False
     person: str = "person"
-    lock_timeout: Annotated[float, msgspec.Meta(gt=0)] = 10.0
+    lock_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 10.0
     auto_recall: AutoRecall = AutoRecall()
 
 
@@ -67,13 +67,8 @@ def as_toml(settings: Settings) -> str:
 
 def _lines(table: dict[str, object]) -> str:
     # JSON's texts, numbers and booleans are TOML's too.
-    return "".join(f"{key} = {_value(value)}\n" for key, value in table.items())
-
-
-def _value(value: object) -> str:
-    if isinstance(value, float):
-        return repr(value)  # "inf" has no JSON
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    texts = {key: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") for key, value in table.items()}
+    return "".join(f"{key} = {text}\n" for key, text in texts.items())
 
 
 def _reason(message: str) -> str:

@@ -5,13 +5,14 @@ Knows nothing of Git, entries or search.
 
 import os
 import secrets
+import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import fs
-from .errors import Unreadable, Unwritable
+from .errors import InvalidArguments, Unreadable, Unwritable
 from .version import blob_id
 from .workspace import Workspace, is_kept
 
@@ -43,6 +44,14 @@ class Scan:
 
     files: Mapping[str, File]
     unusable: tuple[Unusable, ...]
+
+    def data(self, path: str) -> bytes | None:
+        """The bytes at `path`; None when there is no such file."""
+        return self.files[path].data if path in self.files else None
+
+    def blob(self, path: str) -> str | None:
+        """The blob at `path`; None when there is no such file."""
+        return self.files[path].blob if path in self.files else None
 
 
 @dataclass(frozen=True)
@@ -145,6 +154,10 @@ class Store:
         except FileNotFoundError:
             return None
 
+    def age_ns(self, name: str) -> int:
+        """Nanoseconds since a temporary file got its name."""
+        return self._clock_ns() - (self._temporary / name).stat().st_ctime_ns
+
     def discard(self, name: str) -> None:
         """Remove a temporary file."""
         fs.unlink(self._temporary / name)
@@ -215,6 +228,29 @@ class Store:
         except FileNotFoundError:
             return Placed(None, None)
         return Placed(fs.read(temporary)[0], None)
+
+
+def usable_folder(root: Path) -> Path:
+    """`root` as an absolute path that is a folder or can become one.
+
+    Raises:
+        InvalidArguments: a file is there, or no folder can have that name.
+    """
+    try:
+        usable = stat.S_ISDIR(os.stat(root).st_mode)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        usable = True  # the first write says what is in the way
+    except (OSError, ValueError):
+        raise InvalidArguments(f"{str(root)[:80]!r} cannot be the name of a folder") from None
+    if not usable:
+        raise InvalidArguments(f"{root} is a file; a workspace is a folder: name another with --dir")
+    return root.absolute()
+
+
+def parent_of(workspace: Workspace) -> Workspace | None:
+    """The workspace that a named agent's own lies in: one of ours, not just any folder around it."""
+    parent = workspace.parent
+    return parent if parent and parent.private.is_dir() else None
 
 
 def _listed(folder: Path) -> list[os.DirEntry[str]]:

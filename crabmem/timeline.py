@@ -5,8 +5,9 @@ from datetime import datetime
 
 from .edit import unified_diff
 from .errors import InvalidArguments, NotFound, Stale
-from .history import Commit, History
+from .history import History
 from .moments import moment
+from .results import Commit
 from .store import File, Scan
 from .version import VERSION_DIGITS
 from .workspace import is_kept
@@ -15,6 +16,10 @@ _DIGITS = 4
 
 #: A state of the files: the blob of each, None for one that is not to be there.
 State = Mapping[str, str | None]
+
+
+class TooEarly(NotFound):
+    """The moment lies before the first commit."""
 
 
 class Timeline:
@@ -40,14 +45,31 @@ class Timeline:
             return self._history.resolve(when)
         except NotFound:
             time = moment(when, self._clock())
-            if time is None:
-                raise
-            return self._history.at(time)
+        if time is None:
+            raise NotFound(f"no revision named {when}; give a commit of `crabmem log`, a date, or '2 days ago'")
+        commit = self._history.at(time)
+        if commit is None:
+            raise TooEarly(f"the history begins after {time:%Y-%m-%d %H:%M}; `crabmem log` lists it")
+        return commit
 
     def state_at(self, when: str | None) -> dict[str, str]:
         """The files at a revision or time; None is the newest commit."""
-        commit = self.commit_at(when) if when else self.head()
+        return self.state_of(self.commit_at(when) if when else self.head())
+
+    def state_since(self, when: str | None) -> dict[str, str]:
+        """The same; no files at a time before the history begins."""
+        try:
+            return self.state_at(when)
+        except TooEarly:
+            return {}
+
+    def state_of(self, commit: str | None) -> dict[str, str]:
+        """The files at a commit; none for None."""
         return {path: blob for path, blob in self._history.files(commit).items() if is_kept(path)}
+
+    def parent(self, commit: str) -> str | None:
+        """The first parent of `commit`; None for the first commit."""
+        return self._history.parent(commit)
 
     def log(self, limit: int | None, path: str | None) -> list[Commit]:
         """The newest commits first, those that touch `path` if it is given."""
@@ -75,7 +97,7 @@ class Timeline:
 
         def state(scan: Scan) -> State:
             for path in paths:
-                if (scan.files[path].blob if path in scan.files else None) != new.get(path):
+                if scan.blob(path) != new.get(path):
                     raise InvalidArguments(f"{path} was changed since; `crabmem rollback --to` takes back all of it")
             return {path: old.get(path) for path in paths}
 
@@ -91,9 +113,10 @@ class Timeline:
             return
         current, version = (shown(file.data) or "", file.blob[:VERSION_DIGITS]) if file else ("", "")
         known = self._history.text_of(expected)
-        state = f"it is now at version {version}" if file else "it is not there any more"
+        gone = "is not there any more" if known is not None else "is not there"
+        state = f"was changed since version {expected}: it is now at version {version}" if file else gone
         raise Stale(
-            f"{path} was changed since version {expected}: {state}; read it again and repeat your change",
+            f"{path} {state}; read it again and repeat your change",
             current=current,
             version=version,
             diff=unified_diff(shown(known), current, path) if known is not None else "",
@@ -117,3 +140,22 @@ class Timeline:
 def shown(data: bytes | None) -> str | None:
     """Bytes as a diff shows them."""
     return None if data is None else data.decode("utf-8", "replace")
+
+
+def state_on_disk(scan: Scan, before: State) -> State:
+    """The files on disk as a state; what cannot be read counts as it was."""
+    unusable = {item.path: before.get(item.path) for item in scan.unusable}
+    return {path: file.blob for path, file in scan.files.items()} | unusable
+
+
+def limited(state: State, only: str | None) -> State:
+    """`state` with the file at `only` alone; all of it for None."""
+    return state if only is None else {only: state.get(only)}
+
+
+def undoing(subject: str) -> str:
+    """What taking back a commit is called: undoing what was undone is doing it again."""
+    for done, inverse in (("rollback: undo ", "redo "), ("rollback: redo ", "undo ")):
+        if subject.startswith(done):
+            return inverse + subject.removeprefix(done)
+    return f"undo {subject}"

@@ -3,6 +3,12 @@
 import hashlib
 
 VERSION_DIGITS = 12
+SHORT_DIGITS = 8
+
+
+def short(commit: str) -> str:
+    """A commit's id as people see it."""
+    return commit[:SHORT_DIGITS]
 
 
 def blob_id(data: bytes) -> str:

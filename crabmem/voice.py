@@ -3,22 +3,24 @@
 from dataclasses import dataclass
 
 from .history import Note, identity
+from .history.commit import one_line
 
 _ABOUT_AN_ENTRY = ("remember", "forget")
 
 
 @dataclass(frozen=True)
 class Voice:
-    """The agent and its session, as far as they are known."""
+    """The agent and its session, as far as they are known; or the person, where no agent is named."""
 
     agent: str | None = None
     session: str | None = None
+    is_person: bool = False
 
     def note(self, tool: str, what: str, person: str) -> Note:
         """The words of a commit of `tool`. Going back in time is `person`'s doing unless an agent is named."""
-        entry = what if tool in _ABOUT_AN_ENTRY else None
-        author = self.agent or (person if tool == "rollback" else "agent")
-        keys = {"Tool": tool, "Agent": self.agent, "Session": self.session, "Entry": entry}
-        return Note(
-            f"{tool}: {what}", identity(author), trailers=tuple((key, value) for key, value in keys.items() if value)
-        )
+        agent = one_line(self.agent or "")
+        author = agent or (person if self.is_person or tool == "rollback" else "agent")
+        entry = what if tool in _ABOUT_AN_ENTRY else ""
+        keys = {"Tool": tool, "Agent": agent, "Session": one_line(self.session or ""), "Entry": entry}
+        trailers = tuple((key, value) for key, value in keys.items() if value)
+        return Note(f"{tool}: {what}", identity(author), trailers=trailers)

@@ -8,19 +8,19 @@ from pathlib import Path
 from watchfiles import Change, watch
 
 from .errors import Busy, CrabmemError
-from .history import Commit
 from .lock import WriterLock
 from .memory import Memory
+from .results import Commit
 from .workspace import Workspace, is_kept
 
-#: Milliseconds without a change after which a burst of edits has ended.
-QUIET = 500
-#: Milliseconds in which events are gathered.
-GATHER = 50
+#: Seconds without a change after which a burst of edits has ended.
+QUIET = 0.5
 #: Seconds after which a burst is recorded even if it goes on.
 LONGEST_BURST = 60
-#: Looks without any event after which the files are scanned, for events that were missed.
-LOOKS = 20
+#: Seconds after which the files are looked at without any event, for those that were missed.
+LOOK_AGAIN = 10
+#: Milliseconds in which events are gathered.
+GATHER = 100
 
 
 def watched(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
@@ -40,27 +40,30 @@ def watched(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemE
 
 def _recorded(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
     yield from _adopted(memory)
-    began: float | None = None
-    idle = 0
+    began = last = None
+    looked = time.monotonic()
     for changes in _events(memory.root, stop):
-        idle = 0 if changes else idle + 1
-        if changes:
-            began = began or time.monotonic()
-        ended = not changes or (began and time.monotonic() - began > LONGEST_BURST)
-        if (began and ended) or idle >= LOOKS:
-            began, idle = None, 0
+        now = time.monotonic()
+        if any(_is_ours(memory.root, file) for _, file in changes):
+            began, last = began or now, now
+        ended = began and last and (now - last >= QUIET or now - began >= LONGEST_BURST)
+        if ended or now - looked >= LOOK_AGAIN:
+            began, looked = None, now
             yield from _adopted(memory)
 
 
 def _events(root: Path, stop: threading.Event) -> Iterator[set[tuple[Change, str]]]:
-    """The changes of our files as they come; an empty set after a while without any."""
+    """All changes below `root` as they come, and an empty set after a while without any.
+
+    Unfiltered: watchfiles would wait for one that passes, however long the others go on.
+    """
     return watch(
         root,
-        watch_filter=lambda change, file: _is_ours(root, file),
-        debounce=QUIET,
+        watch_filter=None,
+        debounce=GATHER,
         step=GATHER,
         stop_event=stop,
-        rust_timeout=QUIET,
+        rust_timeout=GATHER * 2,
         yield_on_timeout=True,
         raise_interrupt=False,
     )

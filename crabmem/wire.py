@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .entry import Entry
-from .history import Commit
-from .results import Changed, Document, Finding, Forgotten, Hit, Recall, Restored, Saved
+from .results import Changed, Commit, Document, Finding, Forgotten, Hit, Recall, Restored, Saved
 
 Data = dict[str, Any]
 
@@ -30,20 +29,16 @@ def recall(found: Recall) -> Data:
     return {"query": found.query, "hits": hits, "searched": found.searched, "note": found.note}
 
 
-def saved(item: Saved[Commit]) -> Data:
+def saved(item: Saved) -> Data:
     """What remembering did."""
     return {
         "name": item.entry.name,
         "slug": item.entry.slug,
-        "path": item.path,
-        "version": item.version,
-        "commit": item.commit,
-        "created": item.created,
-        "diff": item.diff,
+        **changed(item),
     }
 
 
-def changed(item: Changed[Commit]) -> Data:
+def changed(item: Changed) -> Data:
     """What writing a whole file did."""
     return {
         "path": item.path,

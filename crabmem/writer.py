@@ -10,19 +10,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePosixPath
 
 from . import fs
-from .entry import parsed
-from .errors import CrabmemError, Unreadable, Unwritable
+from .displaced import Displaced
+from .errors import CrabmemError, Unwritable
 from .history import History, Note, identity
 from .journal import Intent, Journal, Step
 from .lock import WriterLock
+from .outside import Edit, edit_note
 from .store import File, Placed, Scan, Store
 from .version import blob_id
-from .workspace import Workspace, is_entry, is_kept
+from .workspace import Workspace, is_kept
 
-_LISTED = 3
+#: Nanoseconds for which a replaced file is kept for an editor that still has it open.
+LATE_NS = 2_000_000_000
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -62,6 +63,7 @@ class Writer:
         self._person = person
         self._timeout = timeout
         self._journal = Journal(workspace.private / "journal")
+        self._displaced = Displaced(workspace.private / "displaced")
         self._lock = WriterLock(workspace.private / "lock")
 
     def write(self, decide: Callable[[Scan], Draft]) -> Written:
@@ -93,9 +95,8 @@ class Writer:
         changed: dict[str, File | None] = {
             path: file for path, file in scan.files.items() if head.get(path) != file.blob
         }
-        gone = [path for path in head if is_kept(path) and path not in scan.files and path not in unusable]
-        present = {path for path in gone if self._is_there(path)}
-        return changed | {path: None for path in gone if path not in present}
+        gone = (path for path in head if is_kept(path) and path not in scan.files and path not in unusable)
+        return changed | {path: None for path in gone if not self._is_there(path)}
 
     def is_interrupted(self) -> bool:
         """Whether a write was begun and did not end."""
@@ -105,9 +106,7 @@ class Writer:
     def _alone(self, timeout: float | None = None) -> Iterator[None]:
         """The writer's lock in a repository that is whole, every crash before us cleared up."""
         try:
-            if not self._history.exists():
-                self._history.create()
-            fs.make_folder(self._workspace.private / "tmp")
+            self._history.prepare()
             with self._lock.held(self._timeout() if timeout is None else timeout):
                 self._history.recover()
                 with self._history.writing():
@@ -124,11 +123,11 @@ class Writer:
         edits = self.outside(scan)
         if edits:
             ours = self._kept_by_us(edits)
-            self._record_files({path: edits[path] for path in ours}, _later_note())
-            self._record_files(
-                {path: file for path, file in edits.items() if path not in ours},
-                self._edit_note({path: _bytes(file) for path, file in edits.items() if path not in ours}),
-            )
+            if ours:
+                self._record_files({path: edits[path] for path in ours}, _later_note())
+            theirs = {path: file for path, file in edits.items() if path not in ours}
+            if theirs:
+                self._record_files(theirs, self._edit_note({path: _bytes(file) for path, file in theirs.items()}))
         return scan
 
     def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
@@ -140,15 +139,13 @@ class Writer:
         return {path for path, file in edits.items() if file and blobs.get(path) == file.blob}
 
     def _record_files(self, files: Mapping[str, File | None], note: Note) -> None:
-        if not files:
-            return
         blobs = {path: self._history.put(file.data) if file else None for path, file in files.items()}
         self._history.record(blobs, note, self._clock())
         self._history.settle({path: (blob, _status(files[path])) for path, blob in blobs.items()})
 
     def _applied(self, draft: Draft, scan: Scan) -> Written:
-        changes = {path: data for path, data in draft.changes.items() if _bytes(scan.files.get(path)) != data}
-        before = {path: _bytes(scan.files.get(path)) for path in draft.changes}
+        changes = {path: data for path, data in draft.changes.items() if scan.data(path) != data}
+        before = {path: scan.data(path) for path in draft.changes}
         if not changes:
             return Written(None, before, draft.changes)
         intent = self._begun(changes, draft.note, scan)
@@ -162,7 +159,7 @@ class Writer:
         """The write, staged and in the journal: from here on it can be finished by anybody."""
         steps = {
             path: Step(
-                old=_blob(scan.files.get(path)),
+                old=scan.blob(path),
                 new=None if data is None else self._history.put(data),
                 temporary=self._store.stage(data, scan.files.get(path)),
             )
@@ -186,11 +183,6 @@ class Writer:
         self._record_raced(intent, displaced)
         blobs = {path: step.new for path, step in intent.steps.items()}
         commit = self._history.record(blobs, _note(intent), intent.when)
-        late = {path: self._store.staged(step.temporary) for path, step in intent.steps.items()}
-        if self._written_late(displaced, late):
-            # An editor had the replaced file open and wrote on: its text belongs before ours.
-            self._record_raced(intent, late)
-            commit = self._history.record(blobs, _note(intent), intent.when) or commit
         self._history.settle({path: (blobs[path], place.status) for path, place in placed.items()})
         return commit
 
@@ -205,13 +197,10 @@ class Writer:
             blobs = {path: self._history.put(data) for path, data in raced.items()}
             self._history.record(blobs, self._edit_note(dict(raced)), self._clock())
 
-    def _written_late(self, displaced: Mapping[str, bytes | None], late: Mapping[str, bytes | None]) -> bool:
-        return any(data is not None and late[path] not in (None, data) for path, data in displaced.items())
-
     def _ended(self, intent: Intent) -> None:
+        """The write is over; what it displaced stays a while for editors that have it open."""
+        self._displaced.add({step.temporary: path for path, step in intent.steps.items() if step.old})
         self._journal.finish()
-        for step in intent.steps.values():
-            self._store.discard(step.temporary)
 
     def _finish_interrupted(self) -> None:
         """Finish the write that a crash interrupted, or take it back where it had changed nothing."""
@@ -238,12 +227,28 @@ class Writer:
         self._history.settle({path: (blob, None) for path, blob in blobs.items()})
 
     def _clear_leftovers(self) -> None:
+        """Remove temporary files whose text is in history, displaced ones after a while; record what is not."""
+        displaced, staying = self._displaced.all(), {}
         for name in self._store.leftovers():
-            data = self._store.staged(name)
-            if data is None or not data or self._history.has(blob_id(data)):
-                self._store.discard(name)
+            data, path = self._store.staged(name), displaced.get(name)
+            if data and not self._history.has(blob_id(data)):
+                if path is None:
+                    self._report(f"text of an unknown save was kept in {self._store.set_aside(name)}")
+                    continue
+                self._record_late(path, data)
+            if path and self._store.age_ns(name) < LATE_NS:
+                staying[name] = path
             else:
-                self._report(f"text of an unknown save was kept in {self._store.set_aside(name)}")
+                self._store.discard(name)
+        if staying != displaced:
+            self._displaced.keep(staying)
+
+    def _record_late(self, path: str, data: bytes) -> None:
+        """Record what an editor wrote to a file after it was replaced; what replaced it stays."""
+        current = self._history.files(self._history.head()).get(path)
+        self._history.record({path: self._history.put(data)}, self._edit_note({path: data}), self._clock())
+        note = Note("memory: what stood there beside a late save", identity("crabmem"))
+        self._history.record({path: current}, note, self._clock())
 
     def _report(self, repair: str | None) -> None:
         """Note a repair for `doctor`."""
@@ -252,14 +257,12 @@ class Writer:
             fs.append(self._workspace.repairs, line.encode())
 
     def _edit_note(self, edits: Mapping[str, bytes | None]) -> Note:
-        """The words for outside edits: what they are called, which files, and who saved them."""
-        names = [_title(path, data) for path, data in sorted(edits.items())]
-        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-        lines = [f"{_verb(data)} {path}" for path, data in sorted(edits.items())]
-        # What one saved file is called says it all.
-        body = "\n".join(lines) if len(lines) > 1 or None in edits.values() else ""
-        trailers = tuple(("Entry", name) for name in names[:20])
-        return Note("edit: " + ", ".join(names[:_LISTED]) + more, identity(self._person()), body, trailers)
+        """The words for outside edits: the bytes by path, None for a file that is gone."""
+        head = self._history.files(self._history.head())
+        known = {path: head[path] for path in edits if path in head and self._history.has(head[path])}
+        before = {path: self._history.blob(blob) for path, blob in known.items()}
+        told = {path: Edit(before.get(path), data) for path, data in sorted(edits.items())}
+        return edit_note(told, self._person())
 
     def _is_there(self, path: str) -> bool:
         """Whether something stands at `path` that a scan does not take for a file of ours."""
@@ -271,31 +274,12 @@ def _later_note() -> Note:
     return Note("memory: what was written during a rebase or merge", identity("crabmem"))
 
 
-def _title(path: str, data: bytes | None) -> str:
-    """What a person would call the file: an entry's name, else the file's."""
-    name = PurePosixPath(path).name
-    if not is_entry(path):
-        return name
-    try:
-        return parsed(path, data).name if data is not None else PurePosixPath(path).stem
-    except Unreadable:
-        return name
-
-
-def _verb(data: bytes | None) -> str:
-    return "removed" if data is None else "saved"
-
-
 def _note(intent: Intent) -> Note:
     return Note(intent.subject, intent.author, intent.body, intent.trailers)
 
 
 def _bytes(file: File | None) -> bytes | None:
     return file.data if file else None
-
-
-def _blob(file: File | None) -> str | None:
-    return file.blob if file else None
 
 
 def _status(file: File | None) -> os.stat_result | None:

@@ -13,7 +13,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from crabmem import CrabmemError, Memory, fs
+from crabmem import CrabmemError, Memory, fs, writer
+
+writer.LATE_NS = 0  # so that what stays behind is told from what was forgotten
 
 OLD = "Every Thursday."
 NEW = "Every Friday."

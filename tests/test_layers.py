@@ -11,8 +11,9 @@ PACKAGE = Path(__file__).parent.parent / "crabmem"
 ROWS: list[list[str]] = [
     ["errors", "version", "slug", "edit", "header", "entry", "settings", "workspace", "prompt", "moments", "results"],
     ["fs"],
-    ["store", "history", "search", "lock", "journal"],
-    ["writer", "catalog", "timeline", "voice"],
+    ["store", "history", "search", "lock", "journal", "displaced"],
+    ["outside", "voice", "timeline", "catalog"],
+    ["writer"],
     ["doctor"],
     ["memory"],
     ["wire"],

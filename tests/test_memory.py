@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -242,7 +243,7 @@ def test_undo_takes_back_one_write_and_undoing_again_brings_it_back(memory: Memo
     assert memory.get("luna").content == "Thursday"
     memory.undo()
     assert memory.entries() == []
-    assert subjects(memory)[:2] == ["rollback: undo rollback: undo forget: Luna", "rollback: undo forget: Luna"]
+    assert subjects(memory)[:2] == ["rollback: redo forget: Luna", "rollback: undo forget: Luna"]
 
 
 def test_undo_refuses_to_take_back_what_was_edited_since(memory: Memory) -> None:
@@ -270,7 +271,7 @@ def test_agents_own_workspace_reads_what_it_lacks_from_the_parent(tmp_path: Path
         parent.write_overview("# Everybody's")
         own.remember("Mine", "only mine", "x")
         assert own.overview().text == "# Everybody's\n"
-        assert own.identity() == parent.identity() and not (own.root / "Crab.md").exists()
+        assert own.identity().text == parent.identity().text and not (own.root / "Crab.md").exists()
         own.write_overview("# Mine")
         assert (own.overview().text, parent.overview().text) == ("# Mine\n", "# Everybody's\n")
         assert [entry.name for entry in parent.entries()] == []
@@ -310,3 +311,131 @@ def test_read_only_folder_can_be_read_and_says_why_it_cannot_be_written(tmp_path
         with pytest.raises(Unwritable, match="permission"):
             memory.remember("Wifi", "guests", "router")
         assert memory.recall("dog")[0].entry.name == "Luna"
+
+
+def test_words_of_an_editor_that_held_the_file_open_are_recorded(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    with (memory.root / NOTE).open("a") as still_open:
+        memory.remember("Luna", "dog", "Friday")
+        still_open.write("MY OWN WORDS")
+    memory.remember("Wifi", "guests", "router")
+    assert "MY OWN WORDS" in git(memory.root, "log", "-p")
+    assert (memory.get("luna").content, memory.diff()) == ("Friday", "")
+    assert [commit.author for commit in memory.log()] == ["coder", "crabmem", "person", "coder", "coder", "crabmem"]
+
+
+def test_renamed_file_is_recorded_as_renamed(memory: Memory) -> None:
+    memory.remember("Wifi", "guests", "router")
+    (memory.root / "memory/entries/wifi.md").rename(memory.root / "memory/entries/net.md")
+    edit = memory.adopt()
+    assert edit and (edit.subject, edit.entries) == ("edit: Wifi", ("Wifi",))
+    body = git(memory.root, "log", "-1", "--format=%b")
+    assert body.startswith("renamed memory/entries/wifi.md to memory/entries/net.md\n")
+
+
+def test_removed_file_is_recorded_under_the_name_it_had(memory: Memory) -> None:
+    memory.remember("Luna's vet", "who", "Dr. Moreno")
+    (memory.root / "memory/entries/luna-s-vet.md").unlink()
+    edit = memory.adopt()
+    assert edit and edit.subject == "edit: Luna's vet"
+
+
+def test_log_of_a_forgotten_name_is_still_found(memory: Memory) -> None:
+    memory.remember("Wifi", "guests", "router")
+    (memory.root / "memory/entries/wifi.md").rename(memory.root / "memory/entries/net.md")
+    memory.adopt()
+    memory.forget("wifi")
+    assert [commit.subject for commit in memory.log(name="wifi")] == ["forget: Wifi", "edit: Wifi"]
+
+
+def test_patch_shows_one_commit_and_of_it_one_entry(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    (memory.root / "memory/MEMORY.md").write_text("# Mine\n")
+    (memory.root / NOTE).write_text("edited\n")
+    edit = memory.adopt()
+    assert edit and "+# Mine\n" in memory.patch(edit.commit)
+    assert "+edited\n" in memory.patch(edit.commit, "luna") and "Mine" not in memory.patch(edit.commit, "luna")
+    assert "+++ b/Crab.md" in memory.patch("HEAD~2")
+
+
+def test_diff_since_before_the_beginning_is_everything(tmp_path: Path, clock: Clock) -> None:
+    with core.Memory(tmp_path, Voice(), clock) as memory:
+        memory.remember("Luna", "dog", "Thursday")
+        assert "+Thursday\n" in memory.diff("2 years ago")
+
+
+@pytest.mark.parametrize("labels", ["aliases", "tags"])
+def test_text_given_as_a_list_is_refused_not_spelled_out(memory: Memory, labels: str) -> None:
+    with pytest.raises(InvalidArguments, match="are lists of texts"):
+        memory.remember("Luna", "dog", "Thursday", **{labels: "pets"})
+    with pytest.raises(InvalidArguments, match="are lists of texts"):
+        memory.recall("dog", tags="pets")
+
+
+def test_refused_write_makes_no_workspace(memory: Memory) -> None:
+    with pytest.raises(Stale, match="is not there"):
+        memory.remember("Luna", "dog", "Thursday", if_version="0123")
+    with pytest.raises(NotFound):
+        memory.forget("Luna")
+    assert not memory.root.exists()
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 300, "~nobody-of-that-name/x"])
+def test_folder_that_cannot_be_is_refused(name: str) -> None:
+    with pytest.raises(InvalidArguments):
+        Memory(name)
+
+
+def test_agent_of_any_name_can_write(tmp_path: Path) -> None:
+    for agent in ("x\ud800", "a\nb", "<>", "日本"):
+        with Memory(tmp_path, agent=agent, session="s\ud800\n") as memory:
+            memory.remember("Luna", "dog", agent.encode("utf-8", "replace").decode())
+    assert_clean(tmp_path)
+
+
+def test_repository_of_a_project_is_not_written_to_unless_it_is_meant(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "README.md").write_text("# A project\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "project")
+    with Memory(tmp_path) as memory:
+        with pytest.raises(Unwritable, match="without a memory in it"):
+            memory.remember("Luna", "dog", "Thursday")
+        assert git(tmp_path, "status", "--porcelain") == "" and len(memory.log()) == 1
+        memory.init(claim=True)
+        memory.remember("Luna", "dog", "Thursday")
+        assert (tmp_path / "Crab.md").is_file() and len(memory.log()) == 3
+    assert_clean(tmp_path)
+
+
+def test_folder_around_that_is_no_memory_is_no_parent(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/MEMORY.md").write_text("a stranger's\n")
+    (tmp_path / "Crab.md").write_text("a stranger\n")
+    with Memory(tmp_path / "agents/coder") as memory:
+        assert "stranger" not in memory.prompt()
+        memory.remember("Luna", "dog", "Thursday")
+        assert (memory.root / "Crab.md").is_file()
+
+
+def test_recall_goes_on_when_a_crash_and_a_broken_repository_meet(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    (memory.root / ".git/crabmem/journal").write_text("x")
+    for file in (memory.root / ".git/objects").rglob("*"):
+        if file.is_file():
+            file.unlink()
+    with Memory(memory.root) as again:
+        assert again.recall("dog")[0].entry.name == "Luna"
+    for file in sorted((memory.root / ".git").rglob("*"), reverse=True):
+        file.rmdir() if file.is_dir() else file.unlink()
+    (memory.root / ".git").rmdir()
+
+
+def test_mark_of_a_gc_long_gone_does_not_hold_up_a_write(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    mark = memory.root / ".git/gc.pid"
+    mark.write_text("4242 another-host")
+    os.utime(mark, (1_000_000, 1_000_000))
+    began = time.monotonic()
+    memory.remember("Luna", "dog", "Friday")
+    assert time.monotonic() - began < 3 and not mark.exists()

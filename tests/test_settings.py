@@ -1,6 +1,5 @@
 """`crabmem.toml`: what holds without it, and errors that name the key, the file and the way out."""
 
-import math
 import re
 
 import pytest
@@ -82,7 +81,6 @@ def test_a_file_that_is_not_toml_is_named(text: str) -> None:
 @given(CHOSEN)
 @example(Settings(person="\x7f"))
 @example(Settings(person='"\\\n# Emi'))
-@example(Settings(lock_timeout=math.inf))
 @limits(max_examples=200, deadline=None)
 def test_settings_printed_as_toml_are_the_same_settings(chosen: Settings) -> None:
     assert parsed(as_toml(chosen), "crabmem.toml") == chosen

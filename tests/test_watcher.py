@@ -11,7 +11,7 @@ import pytest
 from conftest import git
 
 from crabmem import Busy, CrabmemError, Memory
-from crabmem.history import Commit
+from crabmem.results import Commit
 from crabmem.watcher import watched
 
 
@@ -68,6 +68,16 @@ def test_swap_and_temporary_files_of_editors_are_no_edits(memory: Memory, watch:
     time.sleep(1.5)
     assert watch.said == []
     (memory.root / "memory/entries/4913").unlink()
+
+
+def test_noise_of_other_programs_does_not_hold_up_the_record(memory: Memory, watch: Watch) -> None:
+    (memory.root / "memory/MEMORY.md").write_text("# Mine\n")
+    for _ in range(25):
+        with (memory.root / "build.log").open("a") as log:
+            log.write("still building\n")
+        time.sleep(0.08)
+    assert [item.subject for _, item in watch.said if isinstance(item, Commit)] == ["edit: MEMORY.md"]
+    (memory.root / "build.log").unlink()
 
 
 def test_ten_agent_writes_under_a_watcher_are_exactly_ten_commits(memory: Memory, watch: Watch) -> None:

@@ -41,7 +41,7 @@ class Failure(click.ClickException):
     """An error of crabmem as one line on stderr."""
 
     def show(self, file: Any = None) -> None:
-        click.secho(f"crabmem: {self.message}", err=True, fg="red" if in_colour(sys.stderr) else None)
+        click.secho(f"crabmem: {visible(self.message)}", err=True, fg="red" if in_colour(sys.stderr) else None)
 
 
 class Verbs(click.Group):
@@ -54,7 +54,7 @@ class Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except CrabmemError as error:
-            raise Failure(visible(" ".join(str(error).split()))) from None
+            raise Failure(" ".join(str(error).split())) from None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         try:
@@ -82,12 +82,15 @@ def cli(ctx: click.Context, folder: str | None, workspace: str | None, agent: st
     ctx.obj = Wanted(folder, workspace, agent, session)
 
 
-def opened(ctx: click.Context) -> Memory:
-    """The memory that the global options name, closed when the verb is done."""
+def opened(ctx: click.Context, is_person: bool = True) -> Memory:
+    """The memory that the global options name, closed when the verb is done.
+
+    Who types a verb without naming an agent is the person, unless `is_person` says otherwise.
+    """
     wanted = ctx.find_object(Wanted)
     assert wanted is not None
     root = root_of(wanted.folder, wanted.workspace, os.environ, Path.home())
-    return ctx.with_resource(Memory(root, agent=wanted.agent, session=wanted.session))
+    return ctx.with_resource(Memory(root, agent=wanted.agent, session=wanted.session, is_person=is_person))
 
 
 as_json = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")
@@ -109,7 +112,7 @@ def plain(text: str) -> str:
 
 def tell(text: str) -> None:
     """Say something to the person, beside the data."""
-    click.echo(text, err=True)
+    click.echo(visible(text), err=True)
 
 
 def in_colour(stream: Any) -> bool:

@@ -4,7 +4,7 @@ import click
 
 from .. import wire
 from ..edit import shortened
-from ..prompt import entry_text
+from ..prompt import entry_text, entry_texts
 from .base import as_json, coloured_diff, content_of, edited, opened, plain, show, tell
 
 _WIDTH = 76
@@ -60,14 +60,14 @@ def recall(
     """Search memory; the words of QUERY need no quotes."""
     found = opened(ctx).recall(" ".join(query), limit, tags)
     texts = [entry_text(hit.entry.name, hit.entry.description, hit.entry.content) for hit in found]
-    show(json_wanted, wire.recall(found), lambda: "\n---\n".join(texts))
+    show(json_wanted, wire.recall(found), lambda: entry_texts(texts))
     if found.note and not json_wanted:
         tell(f"no memories found: {found.note}" if not found.hits else found.note)
 
 
 @click.command("show")
 @click.argument("name")
-@click.option("--at", metavar="REV", help="As it was at a commit, or at a time such as '2 days ago'.")
+@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at a date, or '2 days ago'.")
 @as_json
 @click.pass_context
 def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> None:
@@ -77,7 +77,7 @@ def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> N
 
 
 @click.command("list")
-@click.option("--at", metavar="REV", help="As it was at a commit, or at a time such as '2 days ago'.")
+@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at a date, or '2 days ago'.")
 @as_json
 @click.pass_context
 def list_(ctx: click.Context, at: str | None, json_wanted: bool) -> None:
@@ -88,7 +88,7 @@ def list_(ctx: click.Context, at: str | None, json_wanted: bool) -> None:
         json_wanted,
         [wire.entry(entry) for entry in entries],
         lambda: "".join(
-            f"{entry.slug:{width}}  {shortened(plain(entry.description or entry.content), _WIDTH)}\n"
+            f"{plain(entry.slug):{width}}  {shortened(plain(entry.description or entry.content), _WIDTH)}\n"
             for entry in entries
         ),
     )
@@ -101,7 +101,7 @@ def edit(ctx: click.Context, name: str) -> None:
     """Open one fact in your editor ($VISUAL, $EDITOR), and record what you changed as yours."""
     memory = opened(ctx)
     entry = memory.get(name)
-    edited(memory.root.joinpath(*entry.path.split("/")))
+    edited(memory.file(entry.path))
     commit = memory.adopt()
     tell(f"recorded: {commit.subject}" if commit else "nothing changed")
 

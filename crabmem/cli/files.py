@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import click
 
-from .. import wire
+from .. import fs, wire
 from ..api import Memory
-from ..history import Commit
 from ..results import Changed, Document
 from ..workspace import IDENTITY, OVERVIEW
 from .base import as_json, coloured_diff, content_of, edited, opened, plain, show, tell
@@ -17,7 +16,7 @@ def _file_verbs(
     path: str,
     about: str,
     read: Callable[[Memory], Document],
-    write: Callable[[Memory, str, str | None], Changed[Commit]],
+    write: Callable[[Memory, str, str | None], Changed],
     seed: Callable[[Memory], str],
 ) -> click.Group:
     """The verb `name` with show, set and edit for the file at `path`."""
@@ -47,23 +46,24 @@ def _file_verbs(
         json_wanted: bool,
     ) -> None:  # fmt: skip
         changed = write(opened(ctx), content_of(content, file, source), if_version)
-        show(json_wanted, wire.changed(changed), lambda: f"{path} updated\n{coloured_diff(changed.diff)}")
+        state = "updated" if changed.commit else "said so already"
+        show(json_wanted, wire.changed(changed), lambda: f"{path} {state}\n{coloured_diff(changed.diff)}")
 
     @group.command("edit", help=f"Open {path} in your editor ($VISUAL, $EDITOR), and record what you changed as yours.")
     @click.pass_context
     def edit(ctx: click.Context) -> None:
         memory = opened(ctx)
         memory.init()
-        file = memory.root.joinpath(*path.split("/"))
+        file = memory.file(path)
         made = not file.exists()
         if made:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(seed(memory), "utf-8")
+            fs.make_folder(file.parent)
+            fs.create(file, seed(memory).encode())
         try:
             edited(file)
         finally:
             if made and file.read_text("utf-8") == seed(memory):
-                file.unlink()
+                fs.unlink(file)
         commit = memory.adopt()
         tell(f"recorded: {commit.subject}" if commit else "nothing changed")
 

@@ -3,11 +3,9 @@
 import click
 
 from .. import wire
-from ..history import Commit
-from ..results import Restored
+from ..results import Commit, Restored
+from ..version import short
 from .base import as_json, coloured_diff, opened, plain, show, tell
-
-_DIGITS = 8
 
 
 @click.command()
@@ -22,7 +20,7 @@ def log(ctx: click.Context, name: str | None, limit: int, patch: bool, json_want
     commits = memory.log(limit, name)
 
     def words(commit: Commit) -> str:
-        diff = memory.diff(f"{commit.commit}^", commit.commit) if patch and commit.parents else ""
+        diff = memory.patch(commit.commit, name) if patch else ""
         return f"{_line(commit)}\n{coloured_diff(diff)}"
 
     show(json_wanted, [wire.commit(commit) for commit in commits], lambda: "".join(map(words, commits)))
@@ -47,7 +45,7 @@ def diff(ctx: click.Context, since: str | None, until: str | None, name: str | N
 
 
 @click.command()
-@click.option("--to", "to", metavar="REV|TIME", required=True, help="A commit, or a time such as '2 days ago'.")
+@click.option("--to", "to", metavar="REV|TIME", required=True, help="A commit of `log`, a date, or '2 days ago'.")
 @as_json
 @click.pass_context
 def rollback(ctx: click.Context, to: str, json_wanted: bool) -> None:
@@ -59,23 +57,21 @@ def rollback(ctx: click.Context, to: str, json_wanted: bool) -> None:
 @as_json
 @click.pass_context
 def undo(ctx: click.Context, json_wanted: bool) -> None:
-    """Take back the newest commit, as a new one. Undoing again brings it back."""
+    """Take back the newest commit, as a new one. Undoing again brings it back; `rollback` goes further."""
     _say(opened(ctx).undo(), json_wanted)
 
 
 def _say(done: Restored, json_wanted: bool) -> None:
     files = "1 file" if len(done.paths) == 1 else f"{len(done.paths)} files"
-    words = (
-        f"restored {files} as of {done.to[:_DIGITS]}" if done.commit else f"nothing differs from {done.to[:_DIGITS]}"
-    )
+    words = f"restored {files} as of {short(done.to)}" if done.commit else f"nothing differs from {short(done.to)}"
     show(json_wanted, wire.restored(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
 
 
 def _line(commit: Commit) -> str:
     """One commit on one line: id, time, author, subject."""
-    digits = click.style(commit.commit[:_DIGITS], fg="yellow")
     session = f" [{commit.session}]" if commit.session else ""
-    return plain(f"{digits}  {commit.time:%Y-%m-%d %H:%M}  {commit.author}{session}  {commit.subject}")
+    rest = plain(f"{commit.time:%Y-%m-%d %H:%M}  {commit.author}{session}  {commit.subject}")
+    return f"{click.style(short(commit.commit), fg='yellow')}  {rest}"
 
 
 COMMANDS = (log, diff, rollback, undo)

@@ -1,6 +1,8 @@
 """`crabmem try`: a guided first minute, with the real commands in a throw-away workspace."""
 
 import shlex
+import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -24,10 +26,10 @@ def _commands(root: Path) -> list[tuple[str, Callable[[], None]]]:
             run("--agent", "assistant", "remember", "Luna's vet", "-d", "who looks after the dog",
                 "-c", "Dr. Moreno, every Thursday."),
         ),
-        ("", run("--agent", "assistant", "remember", "Wifi", "-d", "the password for guests",
-                 "-c", "On the back of the router.")),
+        ("", run("--agent", "assistant", "remember", "Wifi", "-d", "the network for guests",
+                 "-c", "Named Pinguin; key on the router.")),
         ("You open the file in your editor and correct it.", lambda: _edit(root)),
-        ("The next question already knows, without a restart.", run("recall", "who looks after the dog")),
+        ("The next question already knows, without a restart.", run("recall", "who looks after our dog")),
         ("Who wrote what? Recording your edit first, as yours.", run("--agent", "assistant", "forget", "wifi")),
         ("", run("log")),
         ("What changed since the first fact?", run("diff", "HEAD~3")),
@@ -50,14 +52,17 @@ def try_(keep: bool) -> None:
     finally:
         if not keep:
             _remove(root)
-    where = f"It is all in {root}: look around, and try `git log -p` there." if keep else _GOODBYE
+    where = f"It is all in {root}: look around, and try `git log -p` there." if keep else _goodbye()
     click.echo(f"\n{where}")
 
 
-_GOODBYE = (
-    "The folder is gone again; `crabmem try --keep` leaves it to look around in.\n"
-    'Yours begins with: crabmem remember "First fact" -d "what it is about" -c "..."'
-)
+def _goodbye() -> str:
+    """How to go on, with the command as it can be typed here."""
+    command = "crabmem" if shutil.which("crabmem") else sys.argv[0]
+    return (
+        f"The folder is gone again; `{command} try --keep` leaves it to look around in.\n"
+        f'Yours begins with: {command} remember "First fact" -d "what it is about" -c "..."'
+    )
 
 
 def _run(root: Path, *words: str) -> None:
@@ -77,8 +82,6 @@ def _edit(root: Path) -> None:
 
 
 def _remove(root: Path) -> None:
-    import shutil
-
     shutil.rmtree(root, ignore_errors=True)
     if root.exists():
         tell(f"{root} could not be removed")

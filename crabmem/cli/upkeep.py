@@ -9,7 +9,7 @@ from click.shell_completion import get_completion_class
 
 from .. import settings, wire
 from ..errors import CrabmemError, InvalidArguments
-from ..prompt import visible
+from ..version import short
 from ..workspace import SETTINGS
 from .base import Failure, as_json, cli, content_of, opened, plain, show, tell
 
@@ -17,12 +17,17 @@ _COLOURS = {"error": "red", "warning": "yellow", "info": None}
 
 
 @click.command()
+@as_json
 @click.pass_context
-def init(ctx: click.Context) -> None:
-    """Make the workspace. Other verbs do that too when they first write; doing it twice is harmless."""
+def init(ctx: click.Context, json_wanted: bool) -> None:
+    """Make the workspace, also inside a repository of yours. Twice is harmless.
+
+    Other verbs make it too when they first write, but never inside a repository of something else.
+    """
     memory = opened(ctx)
-    made = memory.init()
-    show(False, None, lambda: f"{'made' if made else 'already there:'} {memory.root}")
+    made = memory.init(claim=True)
+    words = f"{'made' if made else 'already there:'} {memory.root}"
+    show(json_wanted, {"path": str(memory.root), "made": made}, lambda: words)
 
 
 @click.command()
@@ -63,8 +68,9 @@ def doctor(ctx: click.Context, json_wanted: bool) -> None:
 
 
 @click.command()
+@click.option("--json", "json_wanted", is_flag=True, help="Print a line of JSON for each commit.")
 @click.pass_context
-def watch(ctx: click.Context) -> None:
+def watch(ctx: click.Context, json_wanted: bool) -> None:
     """Record edits as soon as you pause, until Ctrl-C. Without it they are recorded at the next write."""
     from ..watcher import watched
 
@@ -73,16 +79,20 @@ def watch(ctx: click.Context) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     tell(f"watching {memory.root}; stop with Ctrl-C")
+    said = ""
     for item in watched(memory, stop):
         if isinstance(item, CrabmemError):
-            tell(f"crabmem: {item}")
+            if str(item) != said:
+                tell(f"crabmem: {item}")
+            said = str(item)
         else:
-            click.echo(f"{item.commit[:8]}  {plain(item.subject)}")
+            line = json.dumps(wire.commit(item), ensure_ascii=False)
+            click.echo(line if json_wanted else f"{short(item.commit)}  {plain(item.subject)}")
 
 
 @click.command()
 @click.argument("tool")
-@click.argument("arguments", metavar="JSON", default="{}")
+@click.argument("arguments", metavar="[JSON]", default="{}")
 @as_json
 @click.pass_context
 def call(ctx: click.Context, tool: str, arguments: str, json_wanted: bool) -> None:
@@ -92,10 +102,10 @@ def call(ctx: click.Context, tool: str, arguments: str, json_wanted: bool) -> No
     crabmem call recall '{"query": "deploy key"}'
     """
     given = content_of(None, None, "-") if arguments == "-" else arguments
-    result = opened(ctx).call(tool, _object(given))
+    result = opened(ctx, is_person=False).call(tool, _object(given))
     data = {"text": result.text, "data": result.data, "is_error": result.is_error}
     if result.is_error and not json_wanted:
-        raise Failure(visible(result.text.partition("\n")[0]))
+        raise Failure(result.text.partition("\n")[0])
     show(json_wanted, data, lambda: plain(result.text))
     if result.is_error:
         ctx.exit(1)

@@ -12,9 +12,11 @@ from pathlib import Path
 
 from dulwich.objects import Blob
 
-from ..errors import Busy, DamagedHistory, NotFound
+from ..errors import Busy, DamagedHistory, Unwritable
+from ..results import Commit
+from ..workspace import IDENTITY, MEMORY
 from . import repository
-from .commit import Commit, Note, identity, raw_commit, read_commit
+from .commit import Note, identity, raw_commit, read_commit
 from .index import Index, Settled
 from .keeping import Keep
 from .mending import mended
@@ -22,7 +24,7 @@ from .objects import HEX, Objects
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
 
-__all__ = ["Commit", "History", "Note", "identity"]
+__all__ = ["History", "Note", "identity"]
 
 _TRIES = 50
 # While one of these exists the person is in the middle of something that moves the branch.
@@ -35,6 +37,7 @@ class History:
     def __init__(self, root: Path, private: Path) -> None:
         self._root = root
         self._git = root / ".git"
+        self._private = private
         self._refs = Refs(self._git, private / "tmp")
         self._objects = Objects(self._git / "objects")
         self._index = Index(self._git, private, self._refs)
@@ -59,15 +62,31 @@ class History:
         return self._git.is_dir()
 
     def has_begun(self) -> bool:
-        """Whether there is a first commit, readable or not."""
+        """Whether there is a first commit, readable or not, and what is ours beside it."""
         try:
-            return self.exists() and self.head() is not None
+            return self.exists() and self._private.is_dir() and self.head() is not None
         except DamagedHistory:
-            return self._git.is_dir()
+            return self._private.is_dir()
 
-    def create(self) -> None:
-        """Make the repository."""
-        repository.create(self._root)
+    def prepare(self) -> None:
+        """Make the repository, or what is ours in one that was cloned or begun by hand.
+
+        Raises:
+            Unwritable: it is the repository of something else.
+        """
+        if not self.exists():
+            repository.create(self._root)
+        elif not self._private.is_dir():
+            if not self._holds_memory():
+                raise Unwritable(
+                    f"{self._root} is a Git repository without a memory in it, perhaps a project's: use another "
+                    "folder, or `crabmem init` there if you mean it"
+                )
+            self.claim()
+
+    def claim(self) -> None:
+        """Put what is ours into a repository that somebody else made."""
+        repository.furnish(self._git, self._private)
 
     def recover(self) -> None:
         """Take away what a crash left locked or half made. Only under the writer's lock."""
@@ -98,10 +117,10 @@ class History:
 
     def files(self, commit: str | None) -> Mapping[str, str]:
         """Path and blob of every regular file at `commit`; empty for None."""
-        tree = self._tree(commit)
-        if tree != self._listed[0]:
-            self._listed = (tree, self._objects.files(tree))
-        return self._listed[1]
+        tree, listed = self._tree(commit), self._listed
+        if tree != listed[0]:
+            listed = self._listed = (tree, self._objects.files(tree))
+        return listed[1]
 
     def blob(self, oid: str) -> bytes:
         """The bytes stored under `oid`."""
@@ -109,7 +128,7 @@ class History:
 
     def text_of(self, version: str) -> bytes | None:
         """The stored bytes whose blob's id begins with `version`, at least four hex digits; None when unknown."""
-        if not HEX.match(version):
+        if not HEX.match(version) or not self.exists():
             return None
         found = (self._objects.get(oid) for oid in self._objects.starting_with(version))
         return next((bytes(item.as_raw_string()) for item in found if isinstance(item, Blob)), None)
@@ -155,19 +174,15 @@ class History:
         """The commit `revision` names; NotFound or InvalidArguments when that is not one."""
         return resolved(revision, self.head(), self._refs, self._objects)
 
-    def at(self, when: datetime) -> str:
-        """The commit that was current at `when`.
-
-        Raises:
-            NotFound: the history begins later.
-        """
+    def at(self, when: datetime) -> str | None:
+        """The commit that was current at `when`; None when the history begins later."""
         commit = self.head()
         while commit:
             raw = self._objects.commit(commit)
             if raw.commit_time <= when.timestamp():
                 return commit
             commit = self.parent(commit)
-        raise NotFound(f"the history begins after {when:%Y-%m-%d %H:%M}; `crabmem log` lists it")
+        return None
 
     def _made(self, head: Head, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
         """A commit of `changes` on `head`, not yet on any branch; None when nothing differs."""
@@ -198,6 +213,11 @@ class History:
         except DamagedHistory:
             return False
         return True
+
+    def _holds_memory(self) -> bool:
+        """Whether the newest commit, if there is one, has an identity or a folder of memory."""
+        head = self.head()
+        return head is None or any(path == IDENTITY or path.startswith(f"{MEMORY}/") for path in self.files(head))
 
     def _base(self, head: Head) -> str | None:
         kept = self._keep.tip() if self._in_progress() else None

@@ -1,15 +1,18 @@
 """The words of a commit: written from a note, read back as a `Commit`. Pure functions."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
 from dulwich.objects import Commit as RawCommit
 from dulwich.objects import ObjectID
 
+from ..results import Commit
+
 COMMITTER = "crabmem <crabmem@crabmem.invalid>"
 _TRAILER = re.compile(r"([A-Z][A-Za-z-]*): (.*)")
-_UNFIT = re.compile(r"[\x00-\x1f\x7f<>]+")
+_UNFIT = re.compile("[\x00-\x1f\x7f<>\ud800-\udfff]+")
+_BREAKS = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>\s*\Z")
 
 
@@ -29,28 +32,9 @@ class Note:
         return "\n\n".join(part for part in (one_line(self.subject), self.body, lines) if part) + "\n"
 
 
-@dataclass(frozen=True)
-class Commit:
-    """One commit as people and programs read it.
-
-    `commit` is its full id; `paths` are those that differ from its first parent. `tool`, `agent`
-    and `session` are None where the commit does not say.
-    """
-
-    commit: str
-    time: datetime
-    author: str
-    subject: str
-    tool: str | None = None
-    agent: str | None = None
-    session: str | None = None
-    paths: tuple[str, ...] = ()
-    parents: tuple[str, ...] = field(default=(), repr=False)
-
-
 def one_line(text: str) -> str:
-    """`text` with line breaks and control characters made spaces."""
-    return " ".join(re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]+", " ", text).split())
+    """`text` with line breaks, control characters and halves of surrogate pairs made spaces."""
+    return " ".join(_BREAKS.sub(" ", text).split())
 
 
 def identity(name: str, fallback: str = "person") -> str:
@@ -79,24 +63,26 @@ def read_commit(raw: RawCommit, paths: tuple[str, ...]) -> Commit:
     """`raw` as a `Commit`."""
     message = raw.message.decode("utf-8", "replace")
     trailers = _trailers(message)
+    known = dict(trailers)
     zone = timezone(timedelta(seconds=raw.author_timezone))
     return Commit(
         commit=raw.id.decode(),
         time=datetime.fromtimestamp(raw.author_time, zone),
         author=raw.author.decode("utf-8", "replace").partition(" <")[0],
         subject=message.partition("\n")[0],
-        tool=trailers.get("Tool"),
-        agent=trailers.get("Agent"),
-        session=trailers.get("Session"),
+        tool=known.get("Tool"),
+        agent=known.get("Agent"),
+        session=known.get("Session"),
+        entries=tuple(value for key, value in trailers if key == "Entry"),
         paths=paths,
         parents=tuple(parent.decode() for parent in raw.parents),
     )
 
 
-def _trailers(message: str) -> dict[str, str]:
+def _trailers(message: str) -> list[tuple[str, str]]:
     last = message.strip().rpartition("\n\n")[2].splitlines()
     found = [_TRAILER.fullmatch(line) for line in last]
-    return {match[1]: match[2] for match in found if match} if all(found) else {}
+    return [(match[1], match[2]) for match in found if match] if all(found) else []
 
 
 def _clean(text: str) -> str:

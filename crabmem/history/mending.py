@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..errors import DamagedHistory
+from ..version import short
 from .keeping import Keep
 from .refs import MAIN, Head, Refs, is_ref
 
@@ -23,7 +24,7 @@ def mended(git: Path, refs: Refs, keep: Keep, is_whole: Callable[[str], bool]) -
     for commit in _candidates(head.ref, refs, keep):
         if is_whole(commit):
             refs.restore(head.ref, commit)
-            return f"{head.ref} could not be read and was set to {commit[:12]}"
+            return f"{head.ref} could not be read and was set to {short(commit)}"
     raise DamagedHistory(
         f"no commit of {git} can be read; the files are untouched. Move {git} away "
         "to begin a new history, or restore it from a backup"

@@ -23,7 +23,8 @@ _SYMBOLIC = "ref: "
 _LINK = "lock-"
 GC = "gc.pid"
 REF_WAIT = 2.0
-GC_WAIT = 20.0
+GC_WAIT = 5.0
+_GC_GIVEN_UP = 12 * 60 * 60
 
 
 @dataclass(frozen=True)
@@ -157,10 +158,18 @@ class Refs:
             yield
 
     def _clear_dead_gc(self) -> None:
-        """Take away the mark of a gc that died, as Git does itself."""
+        """Take away the mark of a gc that died, or is older than twelve hours, as Git does itself."""
+        mark = self._git / GC
         pid, _, host = (self._text(GC) or "").partition(" ")
-        if pid.isdigit() and host.strip() == platform.node() and not fs.is_alive(int(pid)):
-            fs.unlink(self._git / GC)
+        dead = pid.isdigit() and host.strip() == platform.node() and not fs.is_alive(int(pid))
+        if dead or (pid and self._age(mark) > _GC_GIVEN_UP):
+            fs.unlink(mark)
+
+    def _age(self, file: Path) -> float:
+        """Seconds since `file` was written, by the clock of the disk."""
+        now = self._temporary / "now"
+        fs.hint(now, b"")
+        return now.stat().st_mtime - file.stat().st_mtime
 
     def note(self, refs: tuple[str, ...], old: str | None, new: str, who: bytes, message: str) -> None:
         """Add a line to the reference logs; a log that cannot be written is no reason to fail."""

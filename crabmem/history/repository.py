@@ -57,6 +57,16 @@ def create(root: Path) -> None:
     fs.sync_folder(root)
 
 
+def furnish(git: Path, private: Path) -> None:
+    """Add what is ours to a repository somebody else made; its settings stay as they are."""
+    fs.make_folder(private / "tmp")
+    fs.make_folder(git / "info")
+    exclude = git / "info" / "exclude"
+    present = exclude.read_text("utf-8", "replace") if exclude.exists() else ""
+    if _EXCLUDE not in present:
+        fs.append(exclude, ("\n" * bool(present and not present.endswith("\n")) + _EXCLUDE).encode())
+
+
 def clear_unfinished(root: Path) -> None:
     """Remove what a crash while making a repository left behind; one in the making is let alone."""
     for built in root.glob(f"{_UNFINISHED}*"):

@@ -1,10 +1,10 @@
 """BM25 as Lucene scores it, by bm25s over our own words."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from bm25s import BM25
+if TYPE_CHECKING:
+    from bm25s import BM25
 
 K1 = 1.5
 B = 0.75
@@ -24,7 +24,9 @@ class Index:
         self._size = len(documents)
         self._bm25: BM25 | None = None
         if any(documents):  # bm25s cannot index an empty vocabulary
-            self._bm25 = BM25(k1=K1, b=B, method="lucene")
+            import bm25s  # costs ten times what a verb that does not search takes to start
+
+            self._bm25 = bm25s.BM25(k1=K1, b=B, method="lucene")
             self._bm25.index(documents, show_progress=False)
 
     def search(self, query: Sequence[str], among: Sequence[int] | None = None) -> list[Ranked]:
@@ -37,6 +39,8 @@ class Index:
         known = [word for word in dict.fromkeys(query) if word and word in self._bm25.vocab_dict]
         if not known:
             return []
+        import numpy as np
+
         scores = self._bm25.get_scores(known)
         wanted = np.arange(self._size) if among is None else np.unique(np.asarray(among, dtype=int))
         matching = wanted[scores[wanted] > 0]
