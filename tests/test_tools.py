@@ -308,7 +308,7 @@ def test_a_version_of_what_is_gone_is_an_error_that_quotes_no_text(memory: Memor
     version = memory.call("remember", VET).data["version"]
     memory.call("forget", {"name": "Luna's vet"})
     result = memory.call("remember", {**VET, "if_version": version})
-    assert result.is_error and "it is not there any more" in result.text
+    assert result.is_error and "luna-s-vet.md is not there any more" in result.text
     assert "It now says" not in result.text
 
 
