@@ -1,13 +1,13 @@
 """The entries of a workspace as they are on disk: reading them, finding one by name, recalling."""
 
 import difflib
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from .entry import Entry, parsed
 from .errors import InvalidArguments, NotFound, Unreadable
+from .guard import Guard
 from .results import Hit, Recall
 from .search import Index, tokens
 from .slug import free_slug, name_key
@@ -29,7 +29,7 @@ class Catalog:
     """Reads entries from scans; keeps what did not change between two of them."""
 
     def __init__(self) -> None:
-        self._guard = threading.Lock()
+        self._guard = Guard()
         self._parsed: dict[tuple[str, str], Entry] = {}
         self._index: tuple[tuple[Entry, ...], Index] = ((), Index([]))
 
@@ -62,6 +62,17 @@ class Catalog:
             return self._index[1]
 
 
+def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
+    """The entries in files, pairs of path and bytes; those that are not text are left out."""
+    entries = []
+    for path, data in files:
+        try:
+            entries.append(parsed(path, data))
+        except Unreadable:
+            continue
+    return entries
+
+
 def named(entries: Iterable[Entry], name: str) -> Entry | None:
     """The entry whose own name is `name`, without regard to case; the first by path when several are."""
     key = name_key(name)
@@ -92,7 +103,9 @@ def place_for(name: str, listing: Listing, scan: Scan) -> str:
     entry = named(listing.entries, name)
     if entry:
         return entry.path
-    used = [path for path in (*scan.files, *(item.path for item in scan.unusable)) if is_entry(path)]
+    # An empty file is one that an editor is just writing: it has no other name yet.
+    held = [path for path, file in scan.files.items() if file.data.strip()]
+    used = [path for path in (*held, *(item.path for item in scan.unusable)) if is_entry(path)]
     return entry_path(free_slug(name, {name_key(PurePosixPath(path).stem) for path in used}))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from . import fs
+from .workspace import is_kept
 
 
 class Displaced:
@@ -20,14 +21,14 @@ class Displaced:
             fs.append(self._file, msgspec.json.encode(paths) + b"\n")
 
     def all(self) -> dict[str, str]:
-        """Every path noted, by name. A line that was cut short is none."""
+        """Every path noted, by name. A line that was cut short is none, nor is a path that is not ours."""
         found: dict[str, str] = {}
         for line in self._lines():
             try:
                 found |= msgspec.json.decode(line, type=dict[str, str])
             except msgspec.DecodeError:
                 continue
-        return found
+        return {name: path for name, path in found.items() if is_kept(path)}
 
     def keep(self, paths: Mapping[str, str]) -> None:
         """Forget all but these."""

@@ -131,4 +131,7 @@ def _leftovers(workspace: Workspace, writer: Writer) -> Iterator[Finding]:
 
 
 def _listed(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() else []
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []

@@ -239,3 +239,22 @@ def _sync(handle: int) -> None:
         fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
     else:
         os.fsync(handle)
+
+
+def is_open_elsewhere(file: Path) -> bool | None:
+    """Whether somebody has `file` open for writing; None where the system cannot tell."""
+    if sys.platform != "linux":
+        return None
+    import fcntl
+
+    handle = os.open(file, _READ)
+    try:
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+    return False

@@ -56,7 +56,7 @@ class Journal:
         """
         try:
             intent = msgspec.json.decode(self._file.read_bytes(), type=Intent)
-        except (FileNotFoundError, msgspec.DecodeError):
+        except (FileNotFoundError, msgspec.DecodeError, RecursionError):
             return None
         ours = all(is_kept(path) and _STAGED.match(step.temporary) for path, step in intent.steps.items())
         return intent if ours else None

@@ -1,7 +1,6 @@
 """One writer at a time, across threads and processes. Readers never come here."""
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from filelock import FileLock, Timeout
 
 from . import fs
 from .errors import Busy
+from .guard import Guard
 
 _POLL = 0.005
 
@@ -20,7 +20,7 @@ class WriterLock:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._holder = file.with_name(f"{file.name}.pid")
-        self._threads = threading.Lock()
+        self._threads = Guard()
         self._processes = FileLock(file, thread_local=False, poll_interval=_POLL, mode=0o600)
 
     @contextmanager
@@ -30,7 +30,7 @@ class WriterLock:
         Raises:
             Busy: somebody else held it all that time.
         """
-        if not self._threads.acquire(timeout=timeout):
+        if not self._threads.acquire(timeout):
             raise Busy(f"another thread has been writing for {timeout:g} s; try again")
         try:
             self._acquire(timeout)

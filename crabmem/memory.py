@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from . import prompt, settings
-from .catalog import Catalog, Listing, found, place_for
+from .catalog import Catalog, Listing, found, place_for, readable
 from .doctor import examined
 from .edit import in_style_of, unified_diff
 from .entry import Entry, Fact, check_text, checked, decoded, parsed, written
@@ -211,7 +211,7 @@ class Memory:
         if at is None:
             return list(self._listing().entries)
         files = self._timeline.state_at(at)
-        return [parsed(path, self._history.blob(blob)) for path, blob in files.items() if is_entry(path)]
+        return readable((path, self._history.blob(blob)) for path, blob in files.items() if is_entry(path))
 
     def overview(self) -> Document:
         """`memory/MEMORY.md`; an agent's own workspace without one shows its parent's."""

@@ -6,13 +6,14 @@ Knows nothing of Git, entries or search.
 import os
 import secrets
 import stat
-import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import fs
 from .errors import InvalidArguments, Unreadable, Unwritable
+from .guard import Guard
 from .version import blob_id
 from .workspace import Workspace, is_kept
 
@@ -70,7 +71,7 @@ class Store:
         self._clock_ns = clock_ns
         self._temporary = workspace.private / "tmp"
         self._known: dict[str, File] = {}
-        self._guard = threading.Lock()
+        self._guard = Guard()
 
     def scan(self) -> Scan:
         """All files as they are now. Unchanged ones are not read again.
@@ -131,20 +132,33 @@ class Store:
         self._refuse_links(path)
         if not new:
             return self._taken_away(target, temporary)
-        fs.make_folder(target.parent)
         written = temporary.stat()
         for _ in range(100):
+            with suppress(FileNotFoundError):  # Git removes folders that it leaves empty
+                fs.make_folder(target.parent)
             if not expected and self._linked(temporary, target):
                 return Placed(None, _same_status(target, written))
             if self._exchanged(temporary, target):
-                return Placed(fs.read(temporary)[0], _same_status(target, written))
+                return Placed(self._displaced(temporary, target), _same_status(target, written))
             expected = False
         raise Unwritable(f"{path} comes and goes too fast to be replaced; close what else writes it")
+
+    def check_place(self, path: str) -> None:
+        """Unwritable when a link or a folder stands where `path` goes."""
+        self._refuse_links(path)
+
+    def _displaced(self, temporary: Path, target: Path) -> bytes:
+        """What an exchange moved to `temporary`; put back when it is nothing that history can keep."""
+        try:
+            return fs.read(temporary)[0]
+        except OSError:
+            fs.exchange(temporary, target)
+            raise
 
     def sync(self, paths: list[str]) -> None:
         """Make the names of these files durable."""
         for folder in sorted({self._workspace.file(path).parent for path in paths}):
-            if folder.is_dir():
+            with suppress(FileNotFoundError):
                 fs.sync_folder(folder)
 
     def staged(self, name: str) -> bytes | None:
@@ -157,6 +171,10 @@ class Store:
     def age_ns(self, name: str) -> int:
         """Nanoseconds since a temporary file got its name."""
         return self._clock_ns() - (self._temporary / name).stat().st_ctime_ns
+
+    def is_open(self, name: str) -> bool:
+        """Whether an editor is known to have a temporary file open."""
+        return bool(fs.is_open_elsewhere(self._temporary / name))
 
     def discard(self, name: str) -> None:
         """Remove a temporary file."""
@@ -210,7 +228,7 @@ class Store:
     def _linked(self, temporary: Path, target: Path) -> bool:
         try:
             fs.link(temporary, target)
-        except FileExistsError:
+        except (FileExistsError, FileNotFoundError):
             return False
         fs.unlink(temporary)
         return True

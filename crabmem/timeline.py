@@ -1,5 +1,6 @@
 """What was: the states of memory by moment, and what lies between them. Changes nothing."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
@@ -13,6 +14,7 @@ from .version import VERSION_DIGITS
 from .workspace import is_kept
 
 _DIGITS = 4
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: A state of the files: the blob of each, None for one that is not to be there.
 State = Mapping[str, str | None]
@@ -64,8 +66,9 @@ class Timeline:
             return {}
 
     def state_of(self, commit: str | None) -> dict[str, str]:
-        """The files at a commit; none for None."""
-        return {path: blob for path, blob in self._history.files(commit).items() if is_kept(path)}
+        """The files at a commit; none for None, and none whose name is no text: such a file cannot be put back."""
+        files = self._history.files(commit).items()
+        return {path: blob for path, blob in files if is_kept(path) and not _SURROGATE.search(path)}
 
     def parent(self, commit: str) -> str | None:
         """The first parent of `commit`; None for the first commit."""

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from . import fs
 from .displaced import Displaced
-from .errors import CrabmemError, Unwritable
+from .errors import CrabmemError, Unreadable, Unwritable
 from .history import History, Note, identity
 from .journal import Intent, Journal, Step
 from .lock import WriterLock
@@ -148,12 +148,21 @@ class Writer:
         before = {path: scan.data(path) for path in draft.changes}
         if not changes:
             return Written(None, before, draft.changes)
+        self._refuse_unusable(changes, scan)
         intent = self._begun(changes, draft.note, scan)
         placed = self._placed(intent)
         commit = self._committed(intent, placed)
         self._ended(intent)
         displaced = {path: place.displaced for path, place in placed.items()}
         return Written(commit, before | displaced, draft.changes)
+
+    def _refuse_unusable(self, changes: Mapping[str, bytes | None], scan: Scan) -> None:
+        """Refuse, before anything is begun, to replace what could not be kept in the history."""
+        reasons = {item.path: item.reason for item in scan.unusable}
+        for path in changes:
+            if path in reasons:
+                raise Unwritable(f"{path} cannot be replaced: {reasons[path]}; move it away")
+            self._store.check_place(path)
 
     def _begun(self, changes: Mapping[str, bytes | None], note: Note, scan: Scan) -> Intent:
         """The write, staged and in the journal: from here on it can be finished by anybody."""
@@ -199,24 +208,31 @@ class Writer:
 
     def _ended(self, intent: Intent) -> None:
         """The write is over; what it displaced stays a while for editors that have it open."""
-        self._displaced.add({step.temporary: path for path, step in intent.steps.items() if step.old})
+        self._displaced.add({step.temporary: path for path, step in intent.steps.items()})
         self._journal.finish()
 
     def _finish_interrupted(self) -> None:
         """Finish the write that a crash interrupted, or take it back where it had changed nothing."""
         intent = self._journal.pending()
         if intent:
-            on_disk = {path: self._store.read(path) for path in intent.steps}
-            begun = [path for path, data in on_disk.items() if _blob_of(data) == intent.steps[path].new]
+            on_disk = {path: self._blob_at(path) for path in intent.steps}
+            begun = [path for path, blob in on_disk.items() if blob == intent.steps[path].new]
             if begun:
                 self._rolled_forward(intent, on_disk)
         if self._journal.is_open():
             self._journal.finish()
         self._clear_leftovers()
 
-    def _rolled_forward(self, intent: Intent, on_disk: Mapping[str, bytes | None]) -> None:
+    def _blob_at(self, path: str) -> str | None:
+        """The blob of what is at `path`; "" for what cannot be read, which is nobody's blob."""
+        try:
+            return _blob_of(self._store.read(path))
+        except Unreadable:
+            return ""
+
+    def _rolled_forward(self, intent: Intent, on_disk: Mapping[str, str | None]) -> None:
         for path, step in intent.steps.items():
-            untouched = _blob_of(on_disk[path]) == step.old != step.new
+            untouched = on_disk[path] == step.old != step.new
             if untouched and (step.new is None or self._store.staged(step.temporary) is not None):
                 self._store.place(path, step.temporary, step.new is not None, step.old is not None)
         self._store.sync(list(intent.steps))
@@ -230,13 +246,18 @@ class Writer:
         """Remove temporary files whose text is in history, displaced ones after a while; record what is not."""
         displaced, staying = self._displaced.all(), {}
         for name in self._store.leftovers():
-            data, path = self._store.staged(name), displaced.get(name)
+            path = displaced.get(name)
+            try:
+                data = self._store.staged(name)
+            except OSError:
+                self._report(f"a file that cannot be read was kept in {self._store.set_aside(name)}")
+                continue
             if data and not self._history.has(blob_id(data)):
                 if path is None:
                     self._report(f"text of an unknown save was kept in {self._store.set_aside(name)}")
                     continue
                 self._record_late(path, data)
-            if path and self._store.age_ns(name) < LATE_NS:
+            if path and (self._store.age_ns(name) < LATE_NS or self._store.is_open(name)):
                 staying[name] = path
             else:
                 self._store.discard(name)

@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parent.parent / "crabmem"
 #: From the bottom up. A module may import from lower rows; within a row only values, and only upwards in the list.
 ROWS: list[list[str]] = [
     ["errors", "version", "slug", "edit", "header", "entry", "settings", "workspace", "prompt", "moments", "results"],
-    ["fs"],
+    ["fs", "guard"],
     ["store", "history", "search", "lock", "journal", "displaced"],
     ["outside", "voice", "timeline", "catalog"],
     ["writer"],

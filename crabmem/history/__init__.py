@@ -5,6 +5,7 @@ compared when the branch moves. `refs/crabmem/keep` keeps every commit of ours r
 a person does to the branch.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -54,6 +55,12 @@ class History:
         Raises:
             DamagedHistory: `.git` is something else than a folder.
         """
+        try:
+            os.stat(self._git / "HEAD")
+        except PermissionError:
+            raise DamagedHistory(f"{self._git} cannot be read: permission denied") from None
+        except OSError:
+            pass  # what is missing or odd is told below, or by who reads it
         if self._git.is_symlink() or (self._git.exists() and not self._git.is_dir()):
             raise DamagedHistory(
                 f"{self._git} is not a folder (a worktree, a submodule or a link); "
@@ -76,7 +83,8 @@ class History:
         """
         if not self.exists():
             repository.create(self._root)
-        elif not self._private.is_dir():
+        self._refuse_foreign_format()
+        if not self._private.is_dir():
             if not self._holds_memory():
                 raise Unwritable(
                     f"{self._root} is a Git repository without a memory in it, perhaps a project's: use another "
@@ -84,8 +92,16 @@ class History:
                 )
             self.claim()
 
+    def _refuse_foreign_format(self) -> None:
+        form = repository.foreign_format(self._git)
+        if form:
+            raise DamagedHistory(
+                f"{self._git} has Git's {form} format, which crabmem does not write; use another folder"
+            )
+
     def claim(self) -> None:
         """Put what is ours into a repository that somebody else made."""
+        self._refuse_foreign_format()
         repository.furnish(self._git, self._private)
 
     def recover(self) -> None:

@@ -9,6 +9,8 @@ from dulwich.objects import ObjectID
 
 from ..results import Commit
 
+# The end of the year 9998, after which datetime has no zones.
+_LAST_TIME = 253_370_764_799
 COMMITTER = "crabmem <crabmem@crabmem.invalid>"
 _TRAILER = re.compile(r"([A-Z][A-Za-z-]*): (.*)")
 _UNFIT = re.compile("[\x00-\x1f\x7f<>\ud800-\udfff]+")
@@ -67,7 +69,7 @@ def read_commit(raw: RawCommit, paths: tuple[str, ...]) -> Commit:
     zone = timezone(timedelta(seconds=raw.author_timezone))
     return Commit(
         commit=raw.id.decode(),
-        time=datetime.fromtimestamp(raw.author_time, zone),
+        time=datetime.fromtimestamp(min(raw.author_time, _LAST_TIME), zone),
         author=raw.author.decode("utf-8", "replace").partition(" <")[0],
         subject=message.partition("\n")[0],
         tool=known.get("Tool"),

@@ -1,5 +1,6 @@
 """Git's index: kept in step with our commits, so that `git status` stays clean. Only ever a cache to us."""
 
+import hashlib
 import io
 import struct
 from collections.abc import Iterable, Mapping
@@ -80,6 +81,7 @@ class Index:
             key = path.encode("utf-8", "surrogateescape")
             entries.pop(key, None)
             if oid is not None:
+                _clear_way(entries, key)
                 entries[key] = _entry(oid, status)
         return _bytes(entries, version)
 
@@ -92,12 +94,23 @@ class Index:
         try:
             entries, version, extensions = _parsed(data)
         except _BROKEN:
+            if hashlib.sha1(data[:-20], usedforsecurity=False).digest() == data[-20:]:
+                raise UnknownIndex from None  # whole, and of a form that dulwich does not read
             fs.rename(self._file, self._file.with_name("index.broken"))
             return _from_head(head), 2
         # Lower-case names are forms that a reader has to know; the others are caches Git makes anew.
         if any(extension.signature.islower() for extension in extensions):
             raise UnknownIndex
         return entries, version
+
+
+def _clear_way(entries: _Entries, key: bytes) -> None:
+    """Take out what cannot stand beside `key`: the file whose name a folder of it now has, and the reverse."""
+    parts = key.split(b"/")
+    for count in range(1, len(parts)):
+        entries.pop(b"/".join(parts[:count]), None)
+    for other in [name for name in entries if name.startswith(key + b"/")]:
+        del entries[other]
 
 
 def _parsed(data: bytes) -> tuple[_Entries, int, list[IndexExtension]]:

@@ -1,14 +1,13 @@
-"""`refs/crabmem/keep`, from which every commit of ours stays reachable, whatever happens to the branch."""
+"""`refs/crabmem/keep` and `kept/*`: from them every commit of ours stays reachable, whatever happens to the branch."""
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 
 from ..errors import Busy, DamagedHistory
-from .commit import COMMITTER, Note, raw_commit
 from .objects import Objects
 from .refs import Refs
 
 KEEP = "refs/crabmem/keep"
+KEPT = "refs/crabmem/kept"
 _TRIES = 50
 
 
@@ -24,7 +23,7 @@ class Keep:
         return self.readable(KEEP)
 
     def advance(self, commit: str) -> None:
-        """Make the reference reach `commit` and all it reached before.
+        """Set the reference to `commit`; what it reached and `commit` does not keeps a reference of its own.
 
         Raises:
             Busy: somebody else moves it again and again.
@@ -33,10 +32,16 @@ class Keep:
             old = self.tip()
             if old is None:
                 return self._refs.restore(KEEP, commit)
-            new = commit if self.is_ancestor(old, commit) else self._merged(old, commit)
-            if self._refs.swap(KEEP, old, new):
+            if not self.is_ancestor(old, commit):
+                # The branch was rewritten: what it was is kept under a name of its own.
+                self._refs.restore(f"{KEPT}/{old}", old)
+            if self._refs.swap(KEEP, old, commit):
                 return None
         raise Busy(f"{KEEP} changes faster than we can follow; try again")
+
+    def rewritten(self) -> list[str]:
+        """The commits that were kept when the branch was rewritten."""
+        return [commit for ref, commit in self._refs.all().items() if ref.startswith(f"{KEPT}/")]
 
     def readable(self, ref: str) -> str | None:
         """The commit of `ref`, when it is there and whole."""
@@ -48,27 +53,22 @@ class Keep:
 
     def is_ancestor(self, old: str, new: str) -> bool:
         """Whether `new` is `old` or stands on it."""
-        return any(commit == old for commit in self.ancestors(new))
+        if not self._objects.has(old):
+            return False
+        return any(commit == old for commit in self.ancestors(new, self._objects.commit(old).commit_time))
 
-    def ancestors(self, commit: str) -> Iterator[str]:
-        """`commit` and what it stands on, nearest first, as far as it can be read."""
+    def ancestors(self, commit: str, since: int = 0) -> Iterator[str]:
+        """`commit` and what it stands on, nearest first, as far as it can be read; nothing beyond a time `since`."""
         seen: set[str] = set()
         row = [commit]
         while row:
             yield from row
             seen.update(row)
-            row = [parent for parent in self._parents(row) if parent not in seen]
+            row = [parent for parent in self._parents(row, since) if parent not in seen]
 
-    def _parents(self, commits: Iterable[str]) -> list[str]:
+    def _parents(self, commits: Iterable[str], since: int) -> list[str]:
         found: dict[str, None] = {}
         for commit in commits:
-            if self._objects.has(commit):
-                found.update((parent.decode(), None) for parent in self._objects.commit(commit).parents)
+            if self._objects.has(commit) and (raw := self._objects.commit(commit)).commit_time >= since:
+                found.update((parent.decode(), None) for parent in self._objects.parents(raw))
         return list(found)
-
-    def _merged(self, old: str, commit: str) -> str:
-        """A commit with the files of `commit` that stands on both."""
-        raw = self._objects.commit(commit)
-        note = Note("keep: the branch was rewritten", COMMITTER)
-        when = datetime.fromtimestamp(raw.commit_time).astimezone()
-        return self._objects.put(raw_commit(raw.tree.decode(), [old, commit], note, when, 0))

@@ -50,5 +50,5 @@ def _candidates(ref: str, refs: Refs, keep: Keep) -> Iterator[str]:
     yield from refs.last_noted(ref)
     yield from refs.last_noted("HEAD")
     kept = keep.tip()
-    if kept:
-        yield from keep.ancestors(kept)
+    for commit in [kept] if kept else keep.rewritten():
+        yield from keep.ancestors(commit)

@@ -3,7 +3,6 @@
 import re
 import secrets
 import stat
-import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,6 +16,7 @@ from dulwich.walk import Walker
 
 from .. import fs
 from ..errors import DamagedHistory
+from ..guard import Guard
 
 REGULAR = 0o100644
 #: An id of Git's, or the beginning of one.
@@ -36,7 +36,7 @@ class Objects:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._store = DiskObjectStore(str(folder))
-        self._guard = threading.Lock()
+        self._guard = Guard()
         self._fresh: list[ShaFile] = []
 
     def close(self) -> None:
@@ -98,15 +98,27 @@ class Objects:
                 found[path] = oid.decode()
         return found
 
+    def parents(self, commit: Commit) -> list[ObjectID]:
+        """The parents of `commit`; none where a shallow clone ends."""
+        return [] if commit.id in self._shallow() else commit.parents
+
+    def _shallow(self) -> frozenset[bytes]:
+        try:
+            return frozenset((self._folder.parent / "shallow").read_bytes().split())
+        except FileNotFoundError:
+            return frozenset()
+
     def walked(self, start: str, limit: int | None, path: str | None) -> list[Commit]:
         """`start` and the commits it stands on, newest first, at most `limit`, only those that touch `path`."""
         with self._reading(start):
             paths = [path.encode()] if path else None
-            return [found.commit for found in Walker(self._store, [_oid(start)], max_entries=limit, paths=paths)]
+            walker = Walker(self._store, [_oid(start)], max_entries=limit, paths=paths, get_parents=self.parents)
+            return [found.commit for found in walker]
 
     def changed(self, commit: Commit) -> tuple[str, ...]:
         """The paths in which `commit` differs from its first parent, in Git's order."""
-        before = self.commit(commit.parents[0].decode()).tree if commit.parents else None
+        parents = self.parents(commit)
+        before = self.commit(parents[0].decode()).tree if parents else None
         with self._reading(commit.id.decode()):
             changes = [change.new or change.old for change in tree_changes(self._store, before, commit.tree)]
         return tuple(item.path.decode("utf-8", "replace") for item in changes if item and item.path)

@@ -18,6 +18,7 @@ from .. import fs
 from ..errors import Busy, DamagedHistory
 
 MAIN = "refs/heads/main"
+_PID = re.compile(r"[0-9]{1,9}\Z")
 _OID = re.compile(r"[0-9a-f]{40}\Z")
 _SYMBOLIC = "ref: "
 _LINK = "lock-"
@@ -161,7 +162,7 @@ class Refs:
         """Take away the mark of a gc that died, or is older than twelve hours, as Git does itself."""
         mark = self._git / GC
         pid, _, host = (self._text(GC) or "").partition(" ")
-        dead = pid.isdigit() and host.strip() == platform.node() and not fs.is_alive(int(pid))
+        dead = _PID.match(pid) and host.strip() == platform.node() and not fs.is_alive(int(pid))
         if dead or (pid and self._age(mark) > _GC_GIVEN_UP):
             fs.unlink(mark)
 
@@ -174,7 +175,7 @@ class Refs:
     def note(self, refs: tuple[str, ...], old: str | None, new: str, who: bytes, message: str) -> None:
         """Add a line to the reference logs; a log that cannot be written is no reason to fail."""
         subject = message.splitlines()[0] if message else ""
-        line = b"%s %s %s\t%s\n" % ((old or "0" * 40).encode(), new.encode(), who, subject.encode())
+        line = b"%s %s %s\t%s\n" % ((old or "0" * 40).encode(), new.encode(), who, subject.encode("utf-8", "replace"))
         for ref in refs:
             log = self._git / "logs" / ref
             try:
@@ -213,7 +214,8 @@ class Refs:
 def is_ref(name: str) -> bool:
     """Whether `name` is a reference's, and so a path that stays below `.git/refs`."""
     parts = name.split("/")
-    return len(parts) > 1 and parts[0] == "refs" and all(part and not part.startswith(".") for part in parts)
+    plain = name.isprintable() and all(part and not part.startswith(".") and len(part) < 200 for part in parts)
+    return plain and len(parts) > 1 and parts[0] == "refs"
 
 
 def _oid(ref: str, text: str) -> str:
@@ -229,6 +231,8 @@ def _link_patiently(ours: Path, lock: Path, wait: float) -> None:
         try:
             return fs.link(ours, lock)
         except FileNotFoundError:
+            if not ours.exists() or time.monotonic() > deadline:
+                raise
             # `git pack-refs` removes folders that it leaves empty.
             fs.make_folder(lock.parent)
         except FileExistsError:

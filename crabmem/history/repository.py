@@ -1,9 +1,13 @@
 """Making `.git`: an ordinary repository that no setting of the person can turn against an agent's write."""
 
+import io
 import os
+import re
 import secrets
 import shutil
 from pathlib import Path
+
+from dulwich.config import ConfigFile
 
 from .. import fs
 from .refs import MAIN
@@ -57,6 +61,22 @@ def create(root: Path) -> None:
     fs.sync_folder(root)
 
 
+def foreign_format(git: Path) -> str | None:
+    """The form of Git's that a repository has and we do not write, such as "sha256"; None for the ordinary one."""
+    try:
+        config = ConfigFile.from_file(io.BytesIO((git / "config").read_bytes()))
+    except (FileNotFoundError, ValueError):
+        return None
+    for key, usual in ((b"objectformat", b"sha1"), (b"refstorage", b"files")):
+        try:
+            value = config.get((b"extensions",), key)
+        except KeyError:
+            continue
+        if value.lower() != usual:
+            return value.decode("ascii", "replace")
+    return None
+
+
 def furnish(git: Path, private: Path) -> None:
     """Add what is ours to a repository somebody else made; its settings stay as they are."""
     fs.make_folder(private / "tmp")
@@ -71,7 +91,7 @@ def clear_unfinished(root: Path) -> None:
     """Remove what a crash while making a repository left behind; one in the making is let alone."""
     for built in root.glob(f"{_UNFINISHED}*"):
         maker = built.name.removeprefix(_UNFINISHED).partition("-")[0]
-        if not (maker.isdigit() and fs.is_alive(int(maker))):
+        if not (re.fullmatch("[0-9]{1,9}", maker) and fs.is_alive(int(maker))):
             _remove(built)
 
 

@@ -8,7 +8,7 @@ from ..errors import InvalidArguments, NotFound
 from .objects import HEX, Objects
 from .refs import Refs, is_ref
 
-_REVISION = re.compile(r"(?P<name>.+?)(?P<steps>(?:~\d*|\^)*)\Z", re.DOTALL)
+_REVISION = re.compile(r"(?P<name>.+?)(?P<steps>(?:~\d{0,9}|\^)*)\Z", re.DOTALL)
 
 
 def resolved(revision: str, head: str | None, refs: Refs, objects: Objects) -> str:
@@ -20,7 +20,7 @@ def resolved(revision: str, head: str | None, refs: Refs, objects: Objects) -> s
     """
     match = _REVISION.match(revision.strip())
     commit = _named(match["name"], head, refs, objects) if match else None
-    for step in re.findall(r"~\d*|\^", match["steps"] if match else ""):
+    for step in re.findall(r"~\d{0,9}|\^", match["steps"] if match else ""):
         for _ in range(int(step[1:] or 1) if step != "^" else 1):
             if commit is None:
                 break
@@ -32,7 +32,7 @@ def resolved(revision: str, head: str | None, refs: Refs, objects: Objects) -> s
 
 def parent_of(commit: str, objects: Objects) -> str | None:
     """The first parent of `commit`; None for the first commit."""
-    parents = objects.commit(commit).parents
+    parents = objects.parents(objects.commit(commit))
     return parents[0].decode() if parents else None
 
 

@@ -1,0 +1,46 @@
+"""A lock between threads that a forked child does not inherit held by a thread it does not have."""
+
+import os
+import threading
+import weakref
+from types import TracebackType
+
+
+class Guard:
+    """Like `threading.Lock`; free in a child process, whoever held it in the parent."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        _guards.add(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+    def acquire(self, timeout: float) -> bool:
+        """Take the lock within `timeout` seconds; whether that worked."""
+        return self._lock.acquire(timeout=timeout)
+
+    def release(self) -> None:
+        """Give the lock back."""
+        self._lock.release()
+
+    def renew(self) -> None:
+        """Forget who held the lock."""
+        self._lock = threading.Lock()
+
+
+_guards: "weakref.WeakSet[Guard]" = weakref.WeakSet()
+
+
+def _renew_all() -> None:
+    for guard in list(_guards):
+        guard.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_all)
