@@ -98,7 +98,7 @@ class Memory:
                 self._writer.recover()
 
     def init(self, claim: bool = False) -> bool:
-        """Make the workspace, with a `Crab.md` where nobody wrote one; False when it is there already.
+        """Make the workspace, with a `Crab.md` where nobody wrote one; whether its history was begun now.
 
         With `claim`, also in an ordinary repository that holds no memory yet.
         """
@@ -153,7 +153,8 @@ class Memory:
 
         done = self._write(decide)
         [(path, before)] = done.before.items()
-        return Forgotten(parsed(path, before or b"").name, path, done.commit)
+        entry = next(iter(readable([(path, before or b"")])), None)
+        return Forgotten(entry.name if entry else name, path, done.commit)
 
     def write_overview(self, content: str, if_version: str | None = None) -> Changed:
         """Replace `memory/MEMORY.md`; with `if_version`, only if it still is that version."""

@@ -100,7 +100,7 @@ class Store:
             Unreadable: something else than a regular file of bounded size is there.
         """
         try:
-            self._refuse_links(path)
+            self.check_place(path)
             return fs.read(self._workspace.file(path))[0]
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -129,7 +129,7 @@ class Store:
             Unwritable: a link or a folder is in the way.
         """
         target, temporary = self._workspace.file(path), self._temporary / name
-        self._refuse_links(path)
+        self.check_place(path)
         if not new:
             return self._taken_away(target, temporary)
         written = temporary.stat()
@@ -143,10 +143,6 @@ class Store:
             expected = False
         raise Unwritable(f"{path} comes and goes too fast to be replaced; close what else writes it")
 
-    def check_place(self, path: str) -> None:
-        """Unwritable when a link or a folder stands where `path` goes."""
-        self._refuse_links(path)
-
     def _displaced(self, temporary: Path, target: Path) -> bytes:
         """What an exchange moved to `temporary`; put back when it is nothing that history can keep."""
         try:
@@ -154,6 +150,20 @@ class Store:
         except OSError:
             fs.exchange(temporary, target)
             raise
+
+    def check_place(self, path: str) -> None:
+        """Refuse a path on which a folder is a link, or at which something other than a file stands.
+
+        Raises:
+            Unwritable: the message names what is in the way.
+        """
+        place = self._workspace.root
+        for part in path.split("/"):
+            place = place / part
+            if place.is_symlink():
+                raise Unwritable(f"{place} is a symbolic link; memory does not follow links: replace it")
+        if place.exists() and not place.is_file():
+            raise Unwritable(f"{place} is not a regular file; move it away")
 
     def sync(self, paths: list[str]) -> None:
         """Make the names of these files durable."""
@@ -214,16 +224,6 @@ class Store:
         _check_name(path)
         data, status = fs.read(self._workspace.file(path))
         return File(path, data, blob_id(data), status)
-
-    def _refuse_links(self, path: str) -> None:
-        """No folder on the way may be a link, and the file itself must be one."""
-        place = self._workspace.root
-        for part in path.split("/"):
-            place = place / part
-            if place.is_symlink():
-                raise Unwritable(f"{place} is a symbolic link; memory does not follow links: replace it")
-        if place.exists() and not place.is_file():
-            raise Unwritable(f"{place} is not a regular file; move it away")
 
     def _linked(self, temporary: Path, target: Path) -> bool:
         try:

@@ -268,7 +268,7 @@ class Writer:
         """Record what an editor wrote to a file after it was replaced; what replaced it stays."""
         current = self._history.files(self._history.head()).get(path)
         self._history.record({path: self._history.put(data)}, self._edit_note({path: data}), self._clock())
-        note = Note("memory: what stood there beside a late save", identity("crabmem"))
+        note = Note("keep: what replaced it stays", identity("crabmem"))
         self._history.record({path: current}, note, self._clock())
 
     def _report(self, repair: str | None) -> None:
@@ -292,7 +292,7 @@ class Writer:
 
 
 def _later_note() -> Note:
-    return Note("memory: what was written during a rebase or merge", identity("crabmem"))
+    return Note("keep: what was written during a rebase or merge", identity("crabmem"))
 
 
 def _note(intent: Intent) -> Note:

@@ -1,8 +1,8 @@
 """History: the commits of one workspace, in an ordinary Git repository, without a `git` binary.
 
 Commits are made from objects with one read of the head, which is both parent and the value that is
-compared when the branch moves. `refs/crabmem/keep` keeps every commit of ours reachable whatever
-a person does to the branch.
+compared when the branch moves. References below `refs/crabmem` keep every commit of ours reachable
+whatever a person does to the branch.
 """
 
 import os
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dulwich.objects import Blob
 
+from .. import fs
 from ..errors import Busy, DamagedHistory, Unwritable
 from ..results import Commit
 from ..workspace import IDENTITY, MEMORY
@@ -91,6 +92,7 @@ class History:
                     "folder, or `crabmem init` there if you mean it"
                 )
             self.claim()
+        fs.make_folder(self._private / "tmp")
 
     def _refuse_foreign_format(self) -> None:
         form = repository.foreign_format(self._git)
