@@ -109,6 +109,9 @@ def _history(workspace: Workspace, history: History, writer: Writer, scan: Scan)
         if not history.exists():
             yield Finding("info", ".git", "there is no history yet; the first write begins one")
             return
+        for path, blob in history.files(history.head()).items():
+            if not history.has(blob):
+                yield Finding("error", path, "its text is missing from the newest commit; save the file with a change")
         for path, file in sorted(writer.outside(scan).items()):
             state = "changed" if file else "removed"
             yield Finding("info", path, f"{state} outside and not yet recorded; the next write does that")

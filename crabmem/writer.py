@@ -95,7 +95,9 @@ class Writer:
         changed: dict[str, File | None] = {
             path: file for path, file in scan.files.items() if head.get(path) != file.blob
         }
-        gone = (path for path in head if is_kept(path) and path not in scan.files and path not in unusable)
+        gone = [path for path in head if is_kept(path) and path not in scan.files and path not in unusable]
+        if gone and self._history.is_sparse():
+            return changed  # what is hidden was not removed
         return changed | {path: None for path in gone if not self._is_there(path)}
 
     def is_interrupted(self) -> bool:

@@ -142,6 +142,14 @@ def test_split_index_is_left_to_git_with_what_is_staged_in_it(memory: Memory) ->
     assert not (memory.root / ".git/index.broken").exists()
 
 
+def test_files_hidden_by_a_sparse_checkout_are_not_recorded_as_removed(memory: Memory) -> None:
+    memory.write_overview("# Seen")
+    git(memory.root, "sparse-checkout", "set", "--no-cone", "/Crab.md", "/memory/MEMORY.md")
+    assert not (memory.root / "memory/entries/luna.md").exists()
+    memory.write_overview("# Seen again")
+    assert "entries/luna.md" in git(memory.root, "ls-tree", "-r", "--name-only", "HEAD")
+
+
 def test_file_replaced_by_a_folder_leaves_an_index_that_git_accepts(memory: Memory) -> None:
     (memory.root / "memory/a.md").write_text("a file\n")
     memory.adopt()

@@ -242,3 +242,13 @@ def test_text_that_a_crash_left_over_is_warned_about(tmp_path: Path) -> None:
     memory.remember("Wifi", "the password", "On the router.")
     [found] = [item for item in memory.doctor() if item.level == "warning"]
     assert Path(tmp_path, found.path).read_text() == "half a thought"
+
+
+def test_text_that_is_missing_from_history_is_named(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    blob = git(memory.root, "rev-parse", "HEAD:memory/entries/luna.md").strip()
+    (memory.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    assert any(item.level == "error" and item.path == "memory/entries/luna.md" for item in memory.doctor())
+    memory.remember("Luna", "dog", "Thursday, at noon")
+    memory.remember("Luna", "dog", "Thursday")  # the same text is stored anew
+    assert not any(item.level == "error" for item in memory.doctor())

@@ -94,6 +94,10 @@ class History:
             self.claim()
         fs.make_folder(self._private / "tmp")
 
+    def is_sparse(self) -> bool:
+        """Whether the person has hidden part of the files with `git sparse-checkout`."""
+        return repository.is_sparse(self._git)
+
     def _refuse_foreign_format(self) -> None:
         form = repository.foreign_format(self._git)
         if form:

@@ -63,18 +63,25 @@ def create(root: Path) -> None:
 
 def foreign_format(git: Path) -> str | None:
     """The form of Git's that a repository has and we do not write, such as "sha256"; None for the ordinary one."""
-    try:
-        config = ConfigFile.from_file(io.BytesIO((git / "config").read_bytes()))
-    except (FileNotFoundError, ValueError):
-        return None
-    for key, usual in ((b"objectformat", b"sha1"), (b"refstorage", b"files")):
-        try:
-            value = config.get((b"extensions",), key)
-        except KeyError:
-            continue
-        if value.lower() != usual:
-            return value.decode("ascii", "replace")
+    for key, usual in (("objectformat", "sha1"), ("refstorage", "files")):
+        value = _configured(git / "config", "extensions", key)
+        if value and value != usual:
+            return value
     return None
+
+
+def is_sparse(git: Path) -> bool:
+    """Whether the person has hidden part of the files, so that one that is missing was not removed."""
+    return any(_configured(git / name, "core", "sparsecheckout") == "true" for name in ("config", "config.worktree"))
+
+
+def _configured(file: Path, section: str, key: str) -> str:
+    """A setting in a configuration file of the repository, in lower case; "" when it has none."""
+    try:
+        config = ConfigFile.from_file(io.BytesIO(file.read_bytes()))
+        return config.get((section.encode(),), key.encode()).decode("utf-8", "replace").lower()
+    except (FileNotFoundError, ValueError, KeyError):
+        return ""
 
 
 def furnish(git: Path, private: Path) -> None:
