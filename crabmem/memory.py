@@ -16,7 +16,7 @@ from .entry import Entry, Fact, check_text, checked, decoded, parsed, written
 from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
 from .history import History, Note, identity
 from .results import Changed, Commit, Document, Finding, Forgotten, Recall, Restored, Saved
-from .slug import name_key, slug_of
+from .slug import slug_of
 from .store import Scan, Store, parent_of, usable_folder
 from .timeline import Timeline, limited, shown, state_on_disk, undoing
 from .version import short, version_of
@@ -223,18 +223,6 @@ class Memory:
         document = self._document(IDENTITY)
         return document if document.text or document.version else Document(IDENTITY, prompt.template("identity"), None)
 
-    def before_turn(self, message: str) -> str:
-        """What memory holds that bears on `message`, as a `<recall>` block; "" when it holds nothing.
-
-        Changes nothing and is never called by crabmem itself: the host decides.
-        """
-        rules = self.settings.auto_recall
-        query = " ".join(message.split()[: rules.words])
-        hits = self.recall(query, rules.limit).hits if query else ()
-        texts = [prompt.entry_text(hit.entry.name, hit.entry.description, hit.entry.content) for hit in hits]
-        note = prompt.template("recall").strip()
-        return prompt.block("recall", f"{note}\n\n{prompt.fitting(texts, rules.characters)}") if texts else ""
-
     # History
 
     def log(self, limit: int | None = None, name: str | None = None) -> list[Commit]:
@@ -342,11 +330,10 @@ class Memory:
         try:
             return self.get(name).path
         except NotFound:
-            key = name_key(name)
-            for commit in self._timeline.log(None, None):
-                if key in map(name_key, commit.entries):
-                    return next(filter(is_entry, commit.paths))
-            raise
+            path = self._timeline.last_path(name)
+            if path is None:
+                raise
+            return path
 
     def _listing(self) -> Listing:
         return self._catalog.listing(self._store.scan())

@@ -9,9 +9,10 @@ from .errors import InvalidArguments, NotFound, Stale
 from .history import History
 from .moments import moment
 from .results import Commit
+from .slug import name_key
 from .store import File, Scan
 from .version import VERSION_DIGITS
-from .workspace import is_kept
+from .workspace import is_entry, is_kept
 
 _DIGITS = 4
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -77,6 +78,14 @@ class Timeline:
     def log(self, limit: int | None, path: str | None) -> list[Commit]:
         """The newest commits first, those that touch `path` if it is given."""
         return self._history.log(limit, path) if self._history.exists() else []
+
+    def last_path(self, name: str) -> str | None:
+        """Where the entry called `name` was when it was last written about; None when it never was."""
+        key = name_key(name)
+        for commit in self.log(None, None):
+            if key in map(name_key, commit.entries):
+                return next(filter(is_entry, commit.paths), None)
+        return None
 
     def origin(self, path: str, commit: str | None) -> Commit | None:
         """The commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""
