@@ -5,7 +5,7 @@ A `path` is text relative to the workspace with `/` between its parts, as Git wr
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from .errors import InvalidArguments
 from .slug import slug_of
@@ -69,7 +69,7 @@ def is_kept(path: str) -> bool:
         return False
     if path == SETTINGS:
         return True
-    return PurePosixPath(path).suffix == ".md" and (len(parts) == 1 or parts[0] == MEMORY)
+    return path.endswith(".md") and (len(parts) == 1 or parts[0] == MEMORY)
 
 
 def root_of(folder: str | None, workspace: str | None, environment: Mapping[str, str], home: Path) -> Path:

@@ -176,6 +176,7 @@ class Writer:
             )
             for path, data in changes.items()
         }
+        self._history.flush()
         intent = Intent(note.subject, note.author, note.body, note.trailers, self._clock(), steps)
         self._journal.begin(intent)
         return intent

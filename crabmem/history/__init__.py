@@ -160,8 +160,12 @@ class History:
         return self._objects.has(oid)
 
     def put(self, data: bytes) -> str:
-        """Store bytes durably, in no commit yet; their id."""
+        """Store bytes, in no commit yet; their id. Durable after `flush`, or with a commit."""
         return self._objects.put_blob(data)
+
+    def flush(self) -> None:
+        """Make what was put durable."""
+        self._objects.flush()
 
     def record(self, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
         """Commit `changes` (path to blob, None to remove) on top of the head; the commit's id.
@@ -219,6 +223,7 @@ class History:
 
     def _moved(self, head: Head, commit: str, note: Note) -> bool:
         """Whether the branch took `commit`, which is then kept; it waits while the person rebases."""
+        self._objects.flush()
         if not self._in_progress():
             if not self._refs.swap(head.ref, head.commit, commit):
                 return False

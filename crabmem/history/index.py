@@ -77,11 +77,11 @@ class Index:
 
     def _with(self, paths: Mapping[str, Settled], head: Mapping[str, str]) -> bytes:
         entries, version = self._read(head)
-        for path, (oid, status) in paths.items():
-            key = path.encode("utf-8", "surrogateescape")
+        wanted = {path.encode("utf-8", "surrogateescape"): settled for path, settled in paths.items()}
+        _clear_way(entries, {key for key, (oid, _) in wanted.items() if oid is not None})
+        for key, (oid, status) in wanted.items():
             entries.pop(key, None)
             if oid is not None:
-                _clear_way(entries, key)
                 entries[key] = _entry(oid, status)
         return _bytes(entries, version)
 
@@ -104,13 +104,23 @@ class Index:
         return entries, version
 
 
-def _clear_way(entries: _Entries, key: bytes) -> None:
-    """Take out what cannot stand beside `key`: the file whose name a folder of it now has, and the reverse."""
-    parts = key.split(b"/")
-    for count in range(1, len(parts)):
-        entries.pop(b"/".join(parts[:count]), None)
-    for other in [name for name in entries if name.startswith(key + b"/")]:
-        del entries[other]
+def _clear_way(entries: _Entries, keys: set[bytes]) -> None:
+    """Take out what cannot stand beside `keys`: a file whose name a folder now has, and the reverse."""
+    for folder in _folders(keys) & entries.keys():
+        del entries[folder]
+    files_now = keys & _folders(entries)
+    for name in [name for name in entries if files_now and _folders([name]) & files_now]:
+        del entries[name]
+
+
+def _folders(paths: Iterable[bytes]) -> set[bytes]:
+    """Every folder on the way to `paths`."""
+    found: set[bytes] = set()
+    row = {path.rpartition(b"/")[0] for path in paths} - {b""}
+    while row:
+        found |= row
+        row = {folder.rpartition(b"/")[0] for folder in row} - {b""} - found
+    return found
 
 
 def _parsed(data: bytes) -> tuple[_Entries, int, list[IndexExtension]]:

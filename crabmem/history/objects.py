@@ -38,6 +38,7 @@ class Objects:
         self._store = DiskObjectStore(str(folder))
         self._guard = Guard()
         self._fresh: list[ShaFile] = []
+        self._unsynced: set[Path] = set()
 
     def close(self) -> None:
         """Close the packs that reading has opened."""
@@ -124,11 +125,11 @@ class Objects:
         return tuple(item.path.decode("utf-8", "replace") for item in changes if item and item.path)
 
     def put_blob(self, data: bytes) -> str:
-        """Store `data`; its id."""
+        """Store `data`; its id. Durable after `flush`."""
         return self.put(Blob.from_string(data))
 
     def put(self, item: ShaFile) -> str:
-        """Store `item` durably; its id. One that is there already is checked and made to look new."""
+        """Store `item`; its id. Durable after `flush`. One that is there already is checked and made to look new."""
         file = self._file(item.id.decode())
         if self.has(item.id.decode()):
             with suppress(FileNotFoundError):  # it lies in a pack
@@ -138,12 +139,20 @@ class Objects:
         self._fresh.append(item)
         return item.id.decode()
 
+    def flush(self) -> None:
+        """Make the names of all that was put durable; what refers to it comes after."""
+        for folder in sorted(self._unsynced):
+            with suppress(FileNotFoundError):  # a prune took it: `settled` puts it back
+                fs.sync_folder(folder)
+        self._unsynced.clear()
+
     def settled(self) -> None:
         """Write again what somebody's `git prune` removed since it was put, and forget what was put."""
         for item in self._fresh:
             if not self.has(item.id.decode()):
                 self._write(self._file(item.id.decode()), item)
         self._fresh.clear()
+        self.flush()
 
     def grafted(self, tree: str | None, changes: Mapping[str, str | None]) -> str | None:
         """The tree that `tree` becomes when each path holds its blob, or nothing for None.
@@ -186,7 +195,7 @@ class Objects:
                 if attempt == _TRIES - 1:
                     raise
         fs.rename(temporary, file)
-        fs.sync_folder(file.parent)
+        self._unsynced.add(file.parent)
 
 
 def _oid(text: str) -> ObjectID:
