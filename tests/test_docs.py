@@ -33,7 +33,7 @@ def test_sessions_print_what_readme_says(tmp_path: Path) -> None:
     for block in blocks("console"):
         for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, expected = step.partition("\n")
-            done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment)
+            done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment, cwd=ROOT)
             assert (steady(done.stdout + done.stderr), done.returncode) == (steady(expected), 0), command
 
 
