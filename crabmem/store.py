@@ -157,12 +157,16 @@ class Store:
         Raises:
             Unwritable: the message names what is in the way.
         """
-        place = self._workspace.root
+        place, status = self._workspace.root, None
         for part in path.split("/"):
             place = place / part
-            if place.is_symlink():
+            try:
+                status = os.lstat(place)  # one look: an editor may move the file away between two
+            except (FileNotFoundError, NotADirectoryError):
+                return
+            if stat.S_ISLNK(status.st_mode):
                 raise Unwritable(f"{place} is a symbolic link; memory does not follow links: replace it")
-        if place.exists() and not place.is_file():
+        if status and not stat.S_ISREG(status.st_mode):
             raise Unwritable(f"{place} is not a regular file; move it away")
 
     def sync(self, paths: list[str]) -> None:

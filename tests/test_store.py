@@ -1,6 +1,7 @@
 """The files: seen as they are, put in place without losing what stood there."""
 
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -127,3 +128,25 @@ def test_link_or_folder_in_the_way_is_refused(store: Store, tmp_path: Path, kind
     with pytest.raises(Unwritable, match=r"note\.md"):
         put(store, NOTE, b"new", expected=True)
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_file_that_an_editor_moves_away_and_back_is_never_taken_for_something_else(
+    store: Store, tmp_path: Path
+) -> None:
+    """As vim saves: for a moment the name is gone."""
+    stop, file = threading.Event(), tmp_path / NOTE
+    file.write_text("one")
+
+    def save() -> None:
+        while not stop.is_set():
+            os.replace(file, file.with_name("note.md~"))
+            file.write_text("one")
+
+    editor = threading.Thread(target=save)
+    editor.start()
+    try:
+        for _ in range(5_000):
+            store.check_place(NOTE)
+    finally:
+        stop.set()
+        editor.join()
