@@ -13,7 +13,7 @@ from .results import Finding
 from .settings import Settings
 from .slug import name_key
 from .store import Scan, Store
-from .workspace import ENTRIES, IDENTITY, MEMORY, OVERVIEW, SETTINGS, Workspace, is_entry
+from .workspace import ENTRIES, IDENTITY, MEMORY, OVERVIEW, SETTINGS, Workspace, is_entry, is_kept
 from .writer import Writer
 
 _CONFLICT = "<<<<<<< "
@@ -33,7 +33,12 @@ def examined(
         scan = store.scan()
     except CrabmemError as error:
         return [*found, Finding("error", "", str(error))]
-    found += [*_files(scan), *_entries(catalog.listing(scan).entries), *_history(workspace, history, writer, scan)]
+    found += [
+        *_files(scan),
+        *_bystanders(workspace, scan),
+        *_entries(catalog.listing(scan).entries),
+        *_history(workspace, history, writer, scan),
+    ]
     return sorted(found, key=lambda finding: ("error", "warning", "info").index(finding.level))
 
 
@@ -59,6 +64,18 @@ def _surroundings(workspace: Workspace) -> Iterator[Finding]:
     for path in (IDENTITY, OVERVIEW):
         if workspace.file(path).is_dir():
             yield Finding("error", path, "it is not a regular file; move it away")
+
+
+def _bystanders(workspace: Workspace, scan: Scan) -> Iterator[Finding]:
+    """Files that look as if they were memory, and are not."""
+    for path in scan.files:
+        if path.startswith(f"{ENTRIES}/") and not is_entry(path):
+            yield Finding("info", path, "it is not directly in memory/entries, so it is recorded but not recalled")
+    for file in sorted(workspace.file(MEMORY).rglob("*")):
+        path = file.relative_to(workspace.root).as_posix()
+        left_over = path.endswith(("~", ".tmp", ".swp")) or any(part[0] in ".#" for part in path.split("/"))
+        if not left_over and file.is_file() and not is_kept(path):
+            yield Finding("info", path, "it is not named *.md, so it is neither recorded nor recalled")
 
 
 def _files(scan: Scan) -> Iterator[Finding]:

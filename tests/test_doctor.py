@@ -55,9 +55,9 @@ def test_an_entry_that_is_read_as_it_was_meant_is_not_named(sample: Sample, name
     assert f"{ENTRIES}/{name}.md" not in levels(Memory(sample("broken")))
 
 
-def test_files_that_are_no_entries_are_not_named(sample: Sample) -> None:
+def test_leftovers_of_editors_are_not_named(sample: Sample) -> None:
     paths = levels(Memory(sample("broken")))
-    assert not [path for path in paths if path.endswith((".tmp", ".swp", ".txt"))]
+    assert not [path for path in paths if path.endswith((".tmp", ".swp"))]
 
 
 def test_errors_come_first_and_infos_last(sample: Sample) -> None:
@@ -252,3 +252,15 @@ def test_text_that_is_missing_from_history_is_named(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday, at noon")
     memory.remember("Luna", "dog", "Thursday")  # the same text is stored anew
     assert not any(item.level == "error" for item in memory.doctor())
+
+
+def test_files_that_look_like_memory_and_are_not_are_named(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    for path in ("memory/entries/deep/x.md", "memory/notes.txt", "memory/entries/UP.MD", "memory/entries/.x.md.swp"):
+        (memory.root / path).parent.mkdir(exist_ok=True)
+        (memory.root / path).write_text("x")
+    named = {item.path for item in memory.doctor() if "recalled" in item.message}
+    assert named == {"memory/entries/deep/x.md", "memory/notes.txt", "memory/entries/UP.MD"}
+    for path in ("memory/notes.txt", "memory/entries/UP.MD"):
+        (memory.root / path).unlink()
+    memory.adopt()
