@@ -245,3 +245,11 @@ def test_past_with_a_file_that_is_no_text_can_be_read(memory: Memory) -> None:
     (memory.root / "memory/entries/odd.md").write_bytes(b"\xff\xfe")
     memory.adopt()
     assert [entry.name for entry in memory.entries(at="HEAD")] == ["Luna"]
+
+
+def test_edit_of_an_identity_that_was_missing_is_kept(memory: Memory) -> None:
+    (memory.root / "Crab.md").unlink()
+    command = [sys.executable, "-m", "crabmem", "--dir", str(memory.root), "soul", "edit"]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "EDITOR": "sed -i s/careful/bold/"})
+    assert "bold" in (memory.root / "Crab.md").read_text()
+    assert "bold" in git(memory.root, "show", "HEAD:Crab.md")

@@ -55,14 +55,14 @@ def _file_verbs(
         memory = opened(ctx)
         memory.init()
         file = memory.file(path)
-        made = not file.exists()
+        made, text = not file.exists(), seed(memory)
         if made:
             fs.make_folder(file.parent)
-            fs.create(file, seed(memory).encode())
+            fs.create(file, text.encode())
         try:
             edited(file)
         finally:
-            if made and file.read_text("utf-8") == seed(memory):
+            if made and file.read_bytes() == text.encode():
                 fs.unlink(file)
         commit = memory.adopt()
         tell(f"recorded: {commit.subject}" if commit else "nothing changed")
