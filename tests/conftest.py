@@ -1,7 +1,6 @@
 """What tests stand on: real folders, a clock that is handed in, copies of the sample workspaces."""
 
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
+from tests.faults.repository import assert_clean, git
+
+__all__ = ["FIXTURES", "Clock", "assert_clean", "git"]
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
@@ -46,17 +48,3 @@ def sample(tmp_path: Path) -> Callable[[str], Path]:
         return Path(shutil.copytree(FIXTURES / name, tmp_path / name))
 
     return copied
-
-
-def git(root: Path, *words: str) -> str:
-    """What the `git` command prints; it runs without anybody's settings."""
-    environment = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
-    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, env=environment, check=True)
-    return done.stdout
-
-
-def assert_clean(root: Path) -> None:
-    """`git status` has nothing to say and `git fsck --strict` nothing but dangling objects."""
-    assert git(root, "status", "--porcelain") == ""
-    complaints = [line for line in git(root, "fsck", "--strict", "--full").splitlines() if "dangling" not in line]
-    assert complaints == []

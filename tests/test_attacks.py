@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
-from conftest import assert_clean, git
 
 from crabmem import DamagedHistory, Memory, NotFound, Unreadable, Unwritable, fs
+from tests.conftest import assert_clean, git
 
 OVERVIEW = "memory/MEMORY.md"
 

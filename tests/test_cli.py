@@ -16,10 +16,10 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner, Result
-from conftest import git
 
 from crabmem import Memory, __version__
 from crabmem.cli import cli
+from tests.conftest import git
 
 Run = Callable[..., Result]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import git
 
 from crabmem import Finding, Memory
+from tests.conftest import git
 
 Sample = Callable[[str], Path]
 ENTRIES = "memory/entries"

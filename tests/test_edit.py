@@ -4,11 +4,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from conftest import git
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.edit import BOM, in_style_of, newline_of, shortened, unified_diff
+from tests.conftest import git
 
 PIECES = ["a", "b", "Käse", "\n", "\n\n", "\r\n", "\f", "\u2028", "---"]
 TEXTS = st.lists(st.sampled_from(PIECES)).map("".join)

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 import yaml
-from conftest import FIXTURES
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.entry import NO_HEADER, Entry, Fact, checked, parsed, written
 from crabmem.errors import InvalidArguments, Unreadable
 from crabmem.header import load, taken_apart
+from tests.conftest import FIXTURES
 
 PATH = "memory/entries/luna.md"
 BOM = "\ufeff"

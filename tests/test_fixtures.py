@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FIXTURES, git
 
 from crabmem import Memory
+from tests.conftest import FIXTURES, git
 
 QUERIES = [
     (query["workspace"], query["text"], query["first"])

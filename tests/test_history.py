@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from conftest import assert_clean, git
 
 from crabmem import DamagedHistory, InvalidArguments, Memory, NotFound
 from crabmem.history import History, Note, identity
 from crabmem.history.commit import one_line
+from tests.conftest import assert_clean, git
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=2)))
 

@@ -6,11 +6,11 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Clock, assert_clean, git
 
 from crabmem import Disabled, InvalidArguments, Memory, NotFound, Stale, Unwritable
 from crabmem import memory as core
 from crabmem.voice import Voice
+from tests.conftest import Clock, assert_clean, git
 
 NOTE = "memory/entries/luna.md"
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import assert_clean, git
 
 from crabmem import Memory
+from tests.conftest import assert_clean, git
 
 ROUNDS = 40
 NOTE = "memory/entries/note.md"

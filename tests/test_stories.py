@@ -6,9 +6,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from conftest import assert_clean, git
-
 from crabmem import Memory
+from tests.conftest import assert_clean, git
 
 VET = "memory/entries/luna-s-vet.md"
 

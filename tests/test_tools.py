@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from conftest import git
 
 from crabmem import Memory
+from tests.conftest import git
 
 Arguments = dict[str, Any]
 

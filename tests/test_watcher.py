@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import git
 
 from crabmem import Busy, CrabmemError, Memory
 from crabmem.results import Commit
 from crabmem.watcher import watched
+from tests.conftest import git
 
 
 class Watch(threading.Thread):

@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import assert_clean, git
-from crashes import OPERATIONS
 
 from crabmem import Memory
+from tests.conftest import assert_clean, git
+from tests.faults.crashes import OPERATIONS
 
 #: The process dies; the call fails once; it fails, and so does every one after it.
 FAULTS = ["kill", "ENOSPC", "EIO+"]
@@ -35,9 +35,8 @@ def test_operation_is_wholly_there_or_wholly_not_at_every_point(operation: str, 
 
 def swept(operation: str, fault: str, stride: int) -> int:
     """How many points an operation has at which the fault was, or with a larger stride could have been, tried."""
-    script = Path(__file__).with_name("crashes.py")
-    words = [sys.executable, str(script), operation, fault, str(stride)]
-    done = subprocess.run(words, capture_output=True, text=True)
+    words = [sys.executable, "-m", "tests.faults.crashes", operation, fault, str(stride)]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=Path(__file__).parent.parent)
     assert done.returncode == 0, done.stderr
     return int(done.stdout)
 

@@ -1,6 +1,6 @@
 """Stops one operation before each call that changes the disk, and checks what the next one finds.
 
-Run in a process of its own (`python tests/crashes.py OPERATION FAULT STRIDE`), because it forks. Prints the
+Run in a process of its own (`python -m tests.faults.crashes OPERATION FAULT STRIDE`), because it forks. Prints the
 number of points tried, and fails with the first broken promise.
 """
 

@@ -1,0 +1,1 @@
+"""The tests; run them with pytest, and the long torture with `python -m tests.faults --long`."""

@@ -1,0 +1,27 @@
+"""What Git itself says about a repository under test."""
+
+import subprocess
+from pathlib import Path
+
+
+def git(root: Path, *words: str) -> str:
+    """What the `git` command prints; it runs without anybody's settings."""
+    environment = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, env=environment, check=True)
+    return done.stdout
+
+
+def complaints(root: Path) -> list[str]:
+    """What `git fsck --strict` finds; dangling objects are ordinary."""
+    return [line for line in git(root, "fsck", "--strict", "--full").splitlines() if "dangling" not in line]
+
+
+def assert_clean(root: Path) -> None:
+    """`git status` has nothing to say and `git fsck --strict` nothing but dangling objects."""
+    assert git(root, "status", "--porcelain") == ""
+    assert complaints(root) == []
+
+
+def reachable(root: Path) -> str:
+    """Every text that any reference still reaches."""
+    return git(root, "log", "--all", "--format=", "-p", "-U0", "--diff-merges=first-parent", "--reverse")
