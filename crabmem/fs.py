@@ -7,10 +7,15 @@ plain OSError; who calls knows what it means. What differs between systems lives
 import ctypes
 import errno
 import os
+import shutil
+import signal
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
@@ -21,7 +26,10 @@ _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 _READ = os.O_RDONLY | _NO_FOLLOW | _NO_WAIT | _BINARY | _CLOEXEC
+_FOLDER = os.O_RDONLY | _CLOEXEC | getattr(os, "O_DIRECTORY", 0)
+_HAS_HANDLES = os.open in os.supports_dir_fd and os.scandir in os.supports_fd and hasattr(os, "O_DIRECTORY")
 _EXCHANGE_IS_MISSING = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
+_waiting: ContextVar[bool] = ContextVar("waiting", default=True)
 
 
 def _nothing(operation: str, path: str) -> None:
@@ -35,29 +43,158 @@ class NotAFile(OSError):
     """Something other than a regular file of at most `MAX_BYTES` has that name."""
 
 
-def read(file: Path) -> tuple[bytes, os.stat_result]:
+class BeingWritten(OSError):
+    """Somebody has the file open for writing at this moment."""
+
+
+class Spot(NamedTuple):
+    """A file by its name in an open folder, so that nobody can turn the way to it aside any more.
+
+    `handle` is the folder's; None where the system has none: then the path is used.
+    """
+
+    path: Path
+    handle: int | None
+
+
+class Folder(NamedTuple):
+    """An open folder."""
+
+    path: Path
+    handle: int | None
+
+    def spot(self, name: str) -> Spot:
+        """The place of `name` in it."""
+        return Spot(self.path / name, self.handle)
+
+
+Place: TypeAlias = Path | Spot
+
+
+def _at(place: Place) -> tuple[str, int | None]:
+    """What a system call takes for `place`: a name and the handle of its folder, or a path and None."""
+    if isinstance(place, Path):
+        return os.fspath(place), None
+    return (os.fspath(place.path), None) if place.handle is None else (place.path.name, place.handle)
+
+
+def _path(place: Place) -> str:
+    return os.fspath(place if isinstance(place, Path) else place.path)
+
+
+@contextmanager
+def _naming(place: Place) -> Iterator[None]:
+    """Errors within it name the whole path of `place`, not only the last part that the system was given."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = _path(place)
+        raise
+
+
+@contextmanager
+def durability(waits: bool) -> Iterator[None]:
+    """Within it changes wait for the disk, or else do not and may be lost with the power."""
+    token = _waiting.set(waits)
+    try:
+        yield
+    finally:
+        _waiting.reset(token)
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Folder]:
+    """A folder by its path, links followed: for the one that a person named."""
+    with _entered(Spot(folder, None), _FOLDER) as here:
+        yield here
+
+
+@contextmanager
+def entered(folder: Folder, name: str) -> Iterator[Folder]:
+    """A folder in an open one.
+
+    Raises:
+        NotADirectoryError: it is a link, or no folder.
+    """
+    if not _HAS_HANDLES and (folder.path / name).is_symlink():
+        raise NotADirectoryError(errno.ENOTDIR, "it is a link", str(folder.path / name))
+    with _entered(folder.spot(name), _FOLDER | _NO_FOLLOW) as here:
+        yield here
+
+
+@contextmanager
+def _entered(place: Spot, flags: int) -> Iterator[Folder]:
+    if not _HAS_HANDLES:
+        yield Folder(place.path, None)
+        return
+    name, parent = _at(place)
+    with _naming(place):
+        handle = os.open(name, flags, dir_fd=parent)
+    try:
+        yield Folder(place.path, handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def inside(root: Path, path: str, make: bool = False) -> Iterator[Spot]:
+    """The place of `path` below `root`. No link on the way is followed, whoever swaps folders meanwhile.
+
+    With `make`, folders that are missing are made.
+
+    Raises:
+        FileNotFoundError: a folder on the way is missing.
+        NotADirectoryError: a link or a file stands in its place.
+    """
+    *way, name = path.split("/")
+    if make:
+        make_folder(root)
+    with ExitStack() as stack:
+        here = stack.enter_context(opened(root))
+        for step in way:
+            if make:
+                make_folder(here.spot(step))
+            here = stack.enter_context(entered(here, step))
+        yield here.spot(name)
+
+
+def listed(folder: Folder) -> list[os.DirEntry[str]]:
+    """What is in an open folder. Its status can be asked for while the folder is open."""
+    with os.scandir(folder.path if folder.handle is None else folder.handle) as items:
+        return list(items)
+
+
+def read(place: Place, steady: bool = False) -> tuple[bytes, os.stat_result]:
     """The bytes of a regular file and its status as they were read. Follows no link, waits for no pipe.
 
     Raises:
         FileNotFoundError: nothing there.
         NotAFile: a link, folder, pipe or device, or too large.
+        BeingWritten: only when `steady`, where the system can tell: the text may be half of one.
     """
-    try:
-        handle = os.open(file, _READ)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
-            raise NotAFile(error.errno, "it is not a regular file", str(file)) from None
-        raise
+    handle = _opened_to_read(place)
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
-            raise NotAFile(errno.EINVAL, "it is not a regular file", str(file))
-        data = _all_of(handle)
+            raise NotAFile(errno.EINVAL, "it is not a regular file", _path(place))
+        with _nobody_writing(handle, _path(place), steady):
+            data = _all_of(handle)
     finally:
         os.close(handle)
     if len(data) > MAX_BYTES:
-        raise NotAFile(errno.EFBIG, f"it is larger than {MAX_BYTES} bytes", str(file))
+        raise NotAFile(errno.EFBIG, f"it is larger than {MAX_BYTES} bytes", _path(place))
     return data, status
+
+
+def _opened_to_read(place: Place) -> int:
+    name, folder = _at(place)
+    try:
+        with _naming(place):
+            return os.open(name, _READ, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+            raise NotAFile(error.errno, "it is not a regular file", _path(place)) from None
+        raise
 
 
 def _all_of(handle: int) -> bytes:
@@ -70,20 +207,84 @@ def _all_of(handle: int) -> bytes:
     return b"".join(pieces)
 
 
-def make_folder(folder: Path) -> None:
-    """Make `folder` and its parents, for its owner only; one that exists is left as it is."""
-    if folder.is_dir():
+@contextmanager
+def _nobody_writing(handle: int, path: str, wanted: bool) -> Iterator[None]:
+    """Within it, who opens the file for writing waits: for as long as it takes to read it.
+
+    Raises:
+        BeingWritten: somebody has it open for writing already.
+    """
+    if not (wanted and _leased(handle, path)):
+        yield
         return
-    if folder.parent != folder:
-        make_folder(folder.parent)
-    before("mkdir", str(folder))
+    import fcntl
+
     try:
-        os.mkdir(folder, PRIVATE_FOLDER)
+        yield
+    finally:
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+
+
+def _leased(handle: int, path: str) -> bool:
+    """Whether the system gave a lease on an open file; not every system and owner gets one."""
+    if sys.platform != "linux":
+        return False
+    import fcntl
+
+    try:
+        # Who breaks the lease has a signal sent to us: by default one that ends the process.
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except BlockingIOError:
+        raise BeingWritten(errno.EAGAIN, "it is being written at this moment", path) from None
+    except OSError:
+        return False
+    return True
+
+
+def is_open_elsewhere(file: Path) -> bool:
+    """Whether somebody is known to have `file` open for writing."""
+    try:
+        read(file, steady=True)
+    except BeingWritten:
+        return True
+    return False
+
+
+def make_folder(folder: Place) -> None:
+    """Make `folder` for its owner only, and the parents of a path; what exists is left as it is."""
+    name, parent = _at(folder)
+    if isinstance(folder, Path):
+        if folder.is_dir():
+            return
+        if folder.parent != folder:
+            make_folder(folder.parent)
+    elif _exists(folder):
+        return  # whatever it is: entering it tells
+    before("mkdir", _path(folder))
+    try:
+        with _naming(folder):
+            os.mkdir(name, PRIVATE_FOLDER, dir_fd=parent)
     except FileExistsError:
-        if not folder.is_dir():
+        if isinstance(folder, Path) and not folder.is_dir():
             raise
         return
-    sync_folder(folder.parent)
+    path = folder if isinstance(folder, Path) else folder.path
+    sync_folder(Folder(path.parent, parent))
+
+
+def _exists(place: Place) -> bool:
+    try:
+        status(place)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def status(place: Place) -> os.stat_result:
+    """The status of what has that name, be it a link."""
+    name, folder = _at(place)
+    return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
 
 def create(file: Path, data: bytes, mode: int = PRIVATE_FILE) -> os.stat_result:
@@ -94,6 +295,7 @@ def create(file: Path, data: bytes, mode: int = PRIVATE_FILE) -> os.stat_result:
         if mode != PRIVATE_FILE and hasattr(os, "fchmod"):
             os.fchmod(handle, mode)
         _write(handle, file, data)
+        _sync(handle, file)
         return os.fstat(handle)
     finally:
         os.close(handle)
@@ -102,9 +304,10 @@ def create(file: Path, data: bytes, mode: int = PRIVATE_FILE) -> os.stat_result:
 def overwrite(file: Path, data: bytes) -> None:
     """Write `data` in place, durably. Not atomic: for files whose torn state is recognised."""
     before("open", str(file))
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY | _CLOEXEC, PRIVATE_FILE)
+    handle = _opened_to_write(file, os.O_TRUNC)
     try:
         _write(handle, file, data)
+        _sync(handle, file)
     finally:
         os.close(handle)
 
@@ -112,36 +315,60 @@ def overwrite(file: Path, data: bytes) -> None:
 def hint(file: Path, data: bytes) -> None:
     """Write in place without waiting for the disk: for what may be lost or torn without harm."""
     before("hint", str(file))
-    file.write_bytes(data)
+    handle = _opened_to_write(file, os.O_TRUNC)
+    try:
+        _write(handle, file, data)
+    finally:
+        os.close(handle)
 
 
 def append(file: Path, data: bytes) -> None:
     """Add `data` at the end of `file`, in one write."""
     before("append", str(file))
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY | _CLOEXEC
-    handle = os.open(file, flags, PRIVATE_FILE)
+    handle = _opened_to_write(file, os.O_APPEND)
     try:
         os.write(handle, data)
     finally:
         os.close(handle)
 
 
-def rename(source: Path, target: Path) -> None:
+def _opened_to_write(file: Path, flags: int) -> int:
+    return os.open(file, os.O_WRONLY | os.O_CREAT | flags | _NO_FOLLOW | _BINARY | _CLOEXEC, PRIVATE_FILE)
+
+
+def rename(source: Place, target: Place) -> None:
     """Move a file over another, atomically."""
-    before("rename", str(target))
-    os.replace(source, target)
+    before("rename", _path(target))
+    (old, old_folder), (new, new_folder) = _at(source), _at(target)
+    with _naming(target):
+        os.replace(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
 
 
-def link(source: Path, target: Path) -> None:
+def link(source: Place, target: Place) -> None:
     """Give a file a second name; FileExistsError when that name is taken."""
-    before("link", str(target))
-    os.link(source, target)
+    before("link", _path(target))
+    (old, old_folder), (new, new_folder) = _at(source), _at(target)
+    with _naming(target):
+        os.link(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
 
 
 def unlink(file: Path) -> None:
     """Remove a name; none there is fine."""
     before("unlink", str(file))
-    file.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        os.unlink(file)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder and all that is in it, as far as that can be done."""
+    before("remove", str(folder))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def chmod(place: Path, mode: int) -> None:
+    """Set the permissions of a file or folder."""
+    before("chmod", str(place))
+    os.chmod(place, mode)
 
 
 def touch(file: Path) -> None:
@@ -150,27 +377,30 @@ def touch(file: Path) -> None:
     os.utime(file)
 
 
-def sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path | Folder) -> None:
     """Make the names in `folder` durable, where the system can be asked to."""
-    before("fsync", str(folder))
-    if sys.platform == "win32":
+    if sys.platform == "win32" or not _waiting.get():
         return
-    handle = os.open(folder, os.O_RDONLY | _CLOEXEC)
+    path, handle = (folder, None) if isinstance(folder, Path) else folder
+    before("fsync", str(path))
+    if handle is not None:
+        return _flush(handle)
+    handle = os.open(path, os.O_RDONLY | _CLOEXEC)
     try:
-        _sync(handle)
+        _flush(handle)
     finally:
         os.close(handle)
 
 
-def exchange(one: Path, other: Path) -> None:
+def exchange(one: Path, other: Place) -> None:
     """Swap two files atomically, so that no save of anybody falls between a look and a replace.
 
     Where the system cannot, a link and two renames come close: only a save within microseconds
     of them is missed.
     """
-    before("exchange", str(other))
+    before("exchange", _path(other))
     try:
-        _native_exchange(os.fsencode(one), os.fsencode(other))
+        _native_exchange(one, other)
     except OSError as error:
         if error.errno not in _EXCHANGE_IS_MISSING:
             raise
@@ -190,36 +420,38 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def _exchange_by_names(one: Path, other: Path) -> None:
+def _exchange_by_names(one: Path, other: Place) -> None:
     aside = one.with_name(one.name + ".aside")
     link(other, aside)
     rename(one, other)
     rename(aside, one)
 
 
-def _native_exchange(one: bytes, other: bytes) -> None:
+def _native_exchange(one: Place, other: Place) -> None:
+    (name, folder), (other_name, other_folder) = map(_at, (one, other))
     if sys.platform == "linux":
-        _checked(_libc().renameat2(_AT_FDCWD, one, _AT_FDCWD, other, 2), other)
+        result = _libc().renameat2(*_c_place(name, folder), *_c_place(other_name, other_folder), 2)
     elif sys.platform == "darwin":
-        _checked(_libc().renamex_np(one, other, 2), other)
+        result = _libc().renameatx_np(*_c_place(name, folder), *_c_place(other_name, other_folder), 2)
     else:
         raise OSError(errno.ENOSYS, "this system has no atomic exchange")
+    if result:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code), _path(other))
 
 
-_AT_FDCWD = -100
+def _c_place(name: str, folder: int | None) -> tuple[int, bytes]:
+    return (_HERE if folder is None else folder), os.fsencode(name)
+
+
+_HERE = -2 if sys.platform == "darwin" else -100  # AT_FDCWD
 
 
 def _libc() -> ctypes.CDLL:
     library = ctypes.CDLL(None, use_errno=True)
-    if not hasattr(library, "renameat2" if sys.platform == "linux" else "renamex_np"):
+    if not hasattr(library, "renameat2" if sys.platform == "linux" else "renameatx_np"):
         raise OSError(errno.ENOSYS, "this C library has no atomic exchange")
     return library
-
-
-def _checked(result: int, path: bytes) -> None:
-    if result:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code), os.fsdecode(path))
 
 
 def _write(handle: int, file: Path, data: bytes) -> None:
@@ -227,11 +459,15 @@ def _write(handle: int, file: Path, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(handle, rest) :]
-    before("fsync", str(file))
-    _sync(handle)
 
 
-def _sync(handle: int) -> None:
+def _sync(handle: int, file: Path) -> None:
+    if _waiting.get():
+        before("fsync", str(file))
+        _flush(handle)
+
+
+def _flush(handle: int) -> None:
     if sys.platform == "darwin":
         import fcntl
 
@@ -239,22 +475,3 @@ def _sync(handle: int) -> None:
         fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
     else:
         os.fsync(handle)
-
-
-def is_open_elsewhere(file: Path) -> bool | None:
-    """Whether somebody has `file` open for writing; None where the system cannot tell."""
-    if sys.platform != "linux":
-        return None
-    import fcntl
-
-    handle = os.open(file, _READ)
-    try:
-        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
-    return False

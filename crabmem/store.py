@@ -6,6 +6,7 @@ Knows nothing of Git, entries or search.
 import os
 import secrets
 import stat
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,12 +24,16 @@ _SETTLED_AFTER = 2_500_000_000
 
 @dataclass(frozen=True)
 class File:
-    """One file as it was read. `status` belongs to exactly these bytes."""
+    """One file as it was read. `status` belongs to exactly these bytes.
+
+    `is_partial` when somebody was writing it at that moment, so that they may be half of a text.
+    """
 
     path: str
     data: bytes
     blob: str
     status: os.stat_result
+    is_partial: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,17 +86,27 @@ class Store:
         """
         files: dict[str, File] = {}
         unusable: list[Unusable] = []
-        for path, status in sorted(self._names(), key=lambda found: found[0]):
-            try:
-                files[path] = self._known_or_read(path, status)
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                unusable.append(Unusable(path, _reason(error)))
+        now = self._clock_ns()
+        patience = Patience()
+        try:
+            with fs.opened(self._workspace.root) as root:
+                for path, spot, status in self._found(root, "", unusable):
+                    try:
+                        files[path] = self._known_or_read(path, spot, status, now, patience)
+                    except FileNotFoundError:
+                        continue
+                    except OSError as error:
+                        unusable.append(Unusable(path, _reason(error)))
+        except (FileNotFoundError, NotADirectoryError):
+            pass  # no workspace yet
+        except OSError as error:
+            raise Unreadable(f"{self._workspace.root} cannot be listed: {_reason(error)}") from None
+        files = {path: files[path] for path in sorted(files)}
         with self._guard:
-            now = self._clock_ns()
-            self._known = {path: file for path, file in files.items() if _is_settled(file.status, now)}
-        return Scan(files, tuple(unusable))
+            self._known = {
+                path: file for path, file in files.items() if not file.is_partial and _is_settled(file.status, now)
+            }
+        return Scan(files, tuple(sorted(unusable, key=lambda item: item.path)))
 
     def read(self, path: str) -> bytes | None:
         """The bytes at `path` now; None when there is no file.
@@ -101,7 +116,8 @@ class Store:
         """
         try:
             self.check_place(path)
-            return fs.read(self._workspace.file(path))[0]
+            with fs.inside(self._workspace.root, path) as spot:
+                return _read_whole(spot, Patience())[0]
         except (FileNotFoundError, NotADirectoryError):
             return None
         except Unwritable as error:
@@ -128,22 +144,37 @@ class Store:
         Raises:
             Unwritable: a link or a folder is in the way.
         """
-        target, temporary = self._workspace.file(path), self._temporary / name
-        self.check_place(path)
-        if not new:
-            return self._taken_away(target, temporary)
-        written = temporary.stat()
+        temporary = self._temporary / name
+        written = temporary.stat() if new else None
         for _ in range(100):
-            with suppress(FileNotFoundError):  # Git removes folders that it leaves empty
-                fs.make_folder(target.parent)
-            if not expected and self._linked(temporary, target):
-                return Placed(None, _same_status(target, written))
-            if self._exchanged(temporary, target):
-                return Placed(self._displaced(temporary, target), _same_status(target, written))
-            expected = False
+            self.check_place(path)
+            try:
+                with fs.inside(self._workspace.root, path, make=new) as target:
+                    placed = self._exchanged(temporary, target, written, expected)
+            except FileNotFoundError:
+                placed = None  # Git removes folders that it leaves empty
+            if placed:
+                return placed
+            if not new:
+                return Placed(None, None)
+            expected = not expected
         raise Unwritable(f"{path} comes and goes too fast to be replaced; close what else writes it")
 
-    def _displaced(self, temporary: Path, target: Path) -> bytes:
+    def _exchanged(
+        self, temporary: Path, target: fs.Spot, written: os.stat_result | None, expected: bool
+    ) -> Placed | None:
+        """What one try did; None when there was, or was not, a file although none, or one, was `expected`."""
+        if written is None:
+            return self._taken_away(target, temporary)
+        if not expected:
+            return Placed(None, _same_status(target, written)) if _linked(temporary, target) else None
+        try:
+            fs.exchange(temporary, target)
+        except FileNotFoundError:
+            return None
+        return Placed(self._displaced(temporary, target), _same_status(target, written))
+
+    def _displaced(self, temporary: Path, target: fs.Spot) -> bytes:
         """What an exchange moved to `temporary`; put back when it is nothing that history can keep."""
         try:
             return fs.read(temporary)[0]
@@ -157,23 +188,25 @@ class Store:
         Raises:
             Unwritable: the message names what is in the way.
         """
-        place, status = self._workspace.root, None
+        place, target = self._workspace.root, self._workspace.file(path)
         for part in path.split("/"):
             place = place / part
             try:
-                status = os.lstat(place)  # one look: an editor may move the file away between two
+                mode = os.lstat(place).st_mode  # one look: an editor may move the file away between two
             except (FileNotFoundError, NotADirectoryError):
                 return
-            if stat.S_ISLNK(status.st_mode):
+            if stat.S_ISLNK(mode):
                 raise Unwritable(f"{place} is a symbolic link; memory does not follow links: replace it")
-        if status and not stat.S_ISREG(status.st_mode):
+            if place != target and not stat.S_ISDIR(mode):
+                raise Unwritable(f"{place} is not a folder; move it away")
+        if not stat.S_ISREG(mode):
             raise Unwritable(f"{place} is not a regular file; move it away")
 
     def sync(self, paths: list[str]) -> None:
         """Make the names of these files durable."""
-        for folder in sorted({self._workspace.file(path).parent for path in paths}):
-            with suppress(FileNotFoundError):
-                fs.sync_folder(folder)
+        for path in {path.rpartition("/")[0]: path for path in paths}.values():
+            with suppress(FileNotFoundError), fs.inside(self._workspace.root, path) as spot:
+                fs.sync_folder(fs.Folder(spot.path.parent, spot.handle))
 
     def staged(self, name: str) -> bytes | None:
         """The bytes under a temporary name now; None when there is no such file."""
@@ -188,7 +221,7 @@ class Store:
 
     def is_open(self, name: str) -> bool:
         """Whether an editor is known to have a temporary file open."""
-        return bool(fs.is_open_elsewhere(self._temporary / name))
+        return fs.is_open_elsewhere(self._temporary / name)
 
     def discard(self, name: str) -> None:
         """Remove a temporary file."""
@@ -205,51 +238,73 @@ class Store:
         fs.rename(self._temporary / name, folder / name)
         return folder / name
 
-    def _names(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Path and status of what is named like a file of ours, whatever it is."""
-        folders = [""]
-        while folders:
-            folder = folders.pop()
-            for item in _listed(self._workspace.file(folder) if folder else self._workspace.root):
-                path = f"{folder}{item.name}"
-                if item.is_dir(follow_symlinks=False):
-                    if is_kept(f"{path}/x.md"):
-                        folders.append(f"{path}/")
-                elif is_kept(path):
-                    try:
-                        yield path, item.stat(follow_symlinks=False)
-                    except FileNotFoundError:
-                        continue
+    def _found(
+        self, folder: fs.Folder, prefix: str, unusable: list[Unusable]
+    ) -> Iterator[tuple[str, fs.Spot, os.stat_result]]:
+        """What is named like a file of ours in `folder` and below, whatever it is; folders nobody may list too."""
+        for item in fs.listed(folder):
+            path = prefix + item.name
+            if item.is_dir(follow_symlinks=False):
+                if is_kept(f"{path}/x.md"):
+                    yield from self._found_below(folder, item.name, path, unusable)
+            elif is_kept(path):
+                try:
+                    yield path, folder.spot(item.name), item.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
 
-    def _known_or_read(self, path: str, status: os.stat_result) -> File:
+    def _found_below(
+        self, folder: fs.Folder, name: str, path: str, unusable: list[Unusable]
+    ) -> Iterator[tuple[str, fs.Spot, os.stat_result]]:
+        try:
+            with fs.entered(folder, name) as below:
+                yield from self._found(below, f"{path}/", unusable)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            unusable.append(Unusable(path, f"the folder cannot be listed: {_reason(error)}"))
+
+    def _known_or_read(self, path: str, spot: fs.Spot, status: os.stat_result, now: int, patience: "Patience") -> File:
         known = self._known.get(path)
         if known and _signature(known.status) == _signature(status):
             return known
         _check_name(path)
-        data, status = fs.read(self._workspace.file(path))
-        return File(path, data, blob_id(data), status)
+        if _is_settled(status, now):
+            data, status = fs.read(spot)
+            return File(path, data, blob_id(data), status)
+        data, status, is_partial = _read_whole(spot, patience)
+        return File(path, data, blob_id(data), status, is_partial)
 
-    def _linked(self, temporary: Path, target: Path) -> bool:
-        try:
-            fs.link(temporary, target)
-        except (FileExistsError, FileNotFoundError):
-            return False
-        fs.unlink(temporary)
-        return True
-
-    def _exchanged(self, temporary: Path, target: Path) -> bool:
-        try:
-            fs.exchange(temporary, target)
-        except FileNotFoundError:
-            return False
-        return True
-
-    def _taken_away(self, target: Path, temporary: Path) -> Placed:
+    def _taken_away(self, target: fs.Spot, temporary: Path) -> Placed | None:
         try:
             fs.rename(target, temporary)
         except FileNotFoundError:
-            return Placed(None, None)
+            return None
         return Placed(fs.read(temporary)[0], None)
+
+
+class Patience:
+    """How long to wait, altogether, for files that somebody is writing: most saves take less."""
+
+    def __init__(self, turns: int = 20, seconds: float = 0.002) -> None:
+        self._turns = turns
+        self._seconds = seconds
+
+    def is_left(self) -> bool:
+        """Wait a little; False when there was enough of that."""
+        self._turns -= 1
+        time.sleep(self._seconds if self._turns >= 0 else 0)
+        return self._turns >= 0
+
+
+def _read_whole(spot: fs.Spot, patience: Patience) -> tuple[bytes, os.stat_result, bool]:
+    """Bytes and status of a file once nobody is writing it, and whether somebody still was."""
+    while True:
+        try:
+            return *fs.read(spot, steady=True), False
+        except fs.BeingWritten:
+            if not patience.is_left():
+                return *fs.read(spot), True
 
 
 def usable_folder(root: Path) -> Path:
@@ -275,14 +330,13 @@ def parent_of(workspace: Workspace) -> Workspace | None:
     return parent if parent and parent.private.is_dir() else None
 
 
-def _listed(folder: Path) -> list[os.DirEntry[str]]:
+def _linked(temporary: Path, target: fs.Spot) -> bool:
     try:
-        with os.scandir(folder) as items:
-            return list(items)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise Unreadable(f"{folder} cannot be listed: {_reason(error)}") from None
+        fs.link(temporary, target)
+    except FileExistsError:
+        return False
+    fs.unlink(temporary)
+    return True
 
 
 def _signature(status: os.stat_result) -> tuple[int, ...]:
@@ -293,10 +347,10 @@ def _is_settled(status: os.stat_result, now: int) -> bool:
     return max(status.st_mtime_ns, status.st_ctime_ns) + _SETTLED_AFTER < now
 
 
-def _same_status(target: Path, written: os.stat_result) -> os.stat_result | None:
+def _same_status(target: fs.Spot, written: os.stat_result) -> os.stat_result | None:
     """The status of `target` while it is the file we wrote; None when it is not, or was written again."""
     try:
-        found = target.lstat()
+        found = fs.status(target)
     except FileNotFoundError:
         return None
     same = (found.st_ino, found.st_mtime_ns, found.st_size) == (
