@@ -43,10 +43,7 @@ class Memory:
         self._history = History(self._workspace.root, self._workspace.private)
         self._timeline = Timeline(self._history, clock)
         self._catalog = Catalog()
-        self._writer = Writer(
-            self._workspace, self._store, self._history, clock,
-            person=lambda: self.settings.person, timeout=lambda: self.settings.lock_timeout,
-        )  # fmt: skip
+        self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
 
     def __enter__(self) -> Self:
         return self
@@ -204,7 +201,7 @@ class Memory:
         except NotFound:
             path = entry_path(slug_of(name))
             if at is None and (data := self._store.read(path)):
-                decoded(path, data)  # says so when the file is there and cannot be read
+                parsed(path, data)  # says so when the file is there and cannot be read
             raise
 
     def entries(self, at: str | None = None) -> list[Entry]:

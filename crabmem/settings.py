@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -25,13 +25,17 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `recall_limit`: hits of a recall that names no limit. `soul_editable`: whether agents may write
     `Crab.md`. `person`: who outside edits are recorded as, "Name" or "Name <mail>".
-    `lock_timeout`: seconds to wait for another writer.
+    `lock_timeout`: seconds to wait for another writer. `durability`: whether a write waits until the
+    disk has it ("full"), or may be lost with the power, but not with the process ("fast"). `secrets`:
+    what becomes of a write that holds a credential.
     """
 
     recall_limit: AtLeastOne = 5
     soul_editable: bool = False
     person: str = "person"
     lock_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 10.0
+    durability: Literal["full", "fast"] = "full"
+    secrets: Literal["refuse", "warn", "off"] = "refuse"
     auto_recall: AutoRecall = AutoRecall()
 
 

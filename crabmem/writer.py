@@ -18,6 +18,7 @@ from .history import History, Note, identity
 from .journal import Intent, Journal, Step
 from .lock import WriterLock
 from .outside import Edit, edit_note
+from .settings import Settings
 from .store import File, Placed, Scan, Store
 from .version import blob_id
 from .workspace import Workspace, is_kept
@@ -45,7 +46,7 @@ class Written:
 
 
 class Writer:
-    """Writes one workspace. `clock` tells the time of commits; `person` and `timeout` are read at each write."""
+    """Writes one workspace. `clock` tells the time of commits; `settings` are asked for at each write."""
 
     def __init__(
         self,
@@ -53,15 +54,13 @@ class Writer:
         store: Store,
         history: History,
         clock: Callable[[], datetime],
-        person: Callable[[], str],
-        timeout: Callable[[], float],
+        settings: Callable[[], Settings],
     ) -> None:
         self._workspace = workspace
         self._store = store
         self._history = history
         self._clock = clock
-        self._person = person
-        self._timeout = timeout
+        self._settings = settings
         self._journal = Journal(workspace.private / "journal")
         self._displaced = Displaced(workspace.private / "displaced")
         self._lock = WriterLock(workspace.private / "lock")
@@ -107,15 +106,17 @@ class Writer:
     @contextmanager
     def _alone(self, timeout: float | None = None) -> Iterator[None]:
         """The writer's lock in a repository that is whole, every crash before us cleared up."""
+        rules = self._settings()
         try:
-            self._history.prepare()
-            with self._lock.held(self._timeout() if timeout is None else timeout):
-                self._history.recover()
-                with self._history.writing():
-                    self._report(self._history.mend())
-                    self._finish_interrupted()
-                    self._history.settle({})
-                    yield
+            with fs.durability(rules.durability == "full"):
+                self._history.prepare()
+                with self._lock.held(rules.lock_timeout if timeout is None else timeout):
+                    self._history.recover()
+                    with self._history.writing():
+                        self._report(self._history.mend())
+                        self._finish_interrupted()
+                        self._history.settle({})
+                        yield
         except OSError as error:
             raise _refused(error) from error
 
@@ -286,7 +287,7 @@ class Writer:
         known = {path: head[path] for path in edits if path in head and self._history.has(head[path])}
         before = {path: self._history.blob(blob) for path, blob in known.items()}
         told = {path: Edit(before.get(path), data) for path, data in sorted(edits.items())}
-        return edit_note(told, self._person())
+        return edit_note(told, self._settings().person)
 
     def _is_there(self, path: str) -> bool:
         """Whether something stands at `path` that a scan does not take for a file of ours."""

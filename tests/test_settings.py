@@ -17,6 +17,8 @@ CHOSEN = st.builds(
     soul_editable=st.booleans(),
     person=st.text(st.characters(exclude_categories=["Cs"])),
     lock_timeout=st.floats(0.001, 3_600),
+    durability=st.sampled_from(["full", "fast"]),
+    secrets=st.sampled_from(["refuse", "warn", "off"]),
     auto_recall=st.builds(AutoRecall, COUNTS, COUNTS, COUNTS),
 )
 
@@ -28,6 +30,8 @@ def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
         "soul_editable": False,
         "person": "person",
         "lock_timeout": 10.0,
+        "durability": "full",
+        "secrets": "refuse",
         "auto_recall": {"limit": 3, "words": 64, "characters": 4_000},
     }
 
@@ -48,7 +52,7 @@ def test_a_byte_order_mark_is_no_part_of_the_settings() -> None:
     ("text", "message"),
     [
         ("recal_limit = 3", "unknown setting `recal_limit`; did you mean `recall_limit`?"),
-        ("zzz = 1", "unknown setting `zzz`; known: recall_limit, soul_editable, person, lock_timeout, auto_recall"),
+        ("zzz = 1", "unknown setting `zzz`; known: recall_limit, soul_editable, person, lock_timeout"),
         ("[auto_recall]\nword = 3", "unknown setting `auto_recall.word`; did you mean `words`?"),
         ("[auto_recall]\nzzz = 3", "unknown setting `auto_recall.zzz`; known: limit, words, characters"),
         ("[zzz]\nlimit = 3", "unknown setting `zzz`"),
