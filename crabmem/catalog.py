@@ -6,23 +6,27 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from .entry import Entry, parsed
-from .errors import InvalidArguments, NotFound, Unreadable
+from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from .guard import Guard
 from .results import Hit, Recall
 from .search import Index, tokens
-from .slug import free_slug, name_key
-from .store import Scan
-from .workspace import entry_path, is_entry
+from .slug import free_slug, name_key, slug_of
+from .store import Scan, Unusable
+from .workspace import ENTRIES, entry_path, is_entry
 
 _NEAREST = 3
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Entries in the order of their paths, and how many files could not be read as one."""
+    """Entries in the order of their paths, and the files that could not be read as one.
+
+    `being_written` are among the unreadable: entries whose text may be half of one.
+    """
 
     entries: tuple[Entry, ...]
-    unreadable: int
+    unreadable: tuple[Unusable, ...]
+    being_written: tuple[Entry, ...] = ()
 
 
 class Catalog:
@@ -37,29 +41,41 @@ class Catalog:
         """The entries among the files of `scan`."""
         with self._guard:
             fresh: dict[tuple[str, str], Entry] = {}
-            unreadable = sum(is_entry(item.path) for item in scan.unusable)
+            unreadable = [item for item in scan.unusable if _may_hold_entries(item.path)]
+            halves = []
             for path, file in scan.files.items():
                 if is_entry(path):
                     key = (path, file.blob)
                     try:
-                        fresh[key] = self._parsed.get(key) or parsed(path, file.data)
-                    except Unreadable:
-                        unreadable += 1
+                        entry = self._parsed.get(key) or parsed(path, file.data)
+                    except Unreadable as error:
+                        unreadable.append(Unusable(path, str(error)))
+                        continue
+                    if file.is_partial:
+                        unreadable.append(Unusable(path, f"{path} is being written at this moment"))
+                        halves.append(entry)
+                    else:
+                        fresh[key] = entry
             self._parsed = fresh
-        return Listing(tuple(fresh.values()), unreadable)
+        return Listing(tuple(fresh.values()), tuple(unreadable), tuple(halves))
 
     def recall(self, listing: Listing, query: str, limit: int, tags: Sequence[str] = ()) -> Recall:
         """The entries that share a word with `query` and have all `tags`, best first."""
         words = tokens(query)
         ranked = self._indexed(listing.entries).search(words, _tagged(listing.entries, tags))
         hits = tuple(Hit(listing.entries[found.position], found.score) for found in ranked[:limit])
-        return Recall(query, hits, len(listing.entries), listing.unreadable, bool(words))
+        return Recall(query, hits, len(listing.entries), len(listing.unreadable), bool(words))
 
     def _indexed(self, entries: tuple[Entry, ...]) -> Index:
         with self._guard:
             if self._index[0] != entries:
                 self._index = (entries, Index([_words(entry) for entry in entries]))
             return self._index[1]
+
+
+def _may_hold_entries(path: str) -> bool:
+    """Whether `path` is an entry's, or a folder's that entries are in."""
+    return is_entry(path) or f"{ENTRIES}/".startswith(f"{path}/")
 
 
 def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
@@ -99,12 +115,21 @@ def found(entries: Sequence[Entry], name: str) -> Entry:
 
 
 def place_for(name: str, listing: Listing, scan: Scan) -> str:
-    """Where the fact called `name` goes: the entry of that name, else a file nobody has."""
-    entry = named(listing.entries, name)
+    """Where the fact called `name` goes: the entry of that name, else a file nobody has.
+
+    Raises:
+        Unwritable: what is there cannot be read, and may be the entry of that name.
+    """
+    entry = named((*listing.entries, *listing.being_written), name)
     if entry:
         return entry.path
+    own = entry_path(slug_of(name))
+    file = scan.files.get(own)
+    for item in listing.unreadable:
+        if item.path == own and file and file.data.strip() and not file.is_partial:
+            raise Unwritable(f"{name} cannot be saved: {item.reason}")
     # An empty file is one that an editor is just writing: it has no other name yet.
-    held = [path for path, file in scan.files.items() if file.data.strip()]
+    held = [path for path, file in scan.files.items() if file.data.strip() and not (path == own and file.is_partial)]
     used = [path for path in (*held, *(item.path for item in scan.unusable)) if is_entry(path)]
     return entry_path(free_slug(name, {name_key(PurePosixPath(path).stem) for path in used}))
 

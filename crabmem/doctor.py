@@ -6,7 +6,8 @@ from pathlib import Path
 
 from . import header
 from .catalog import Catalog
-from .entry import NO_HEADER, Entry, decoded
+from .edit import is_in_conflict
+from .entry import NO_HEADER, Entry, decoded, parsed
 from .errors import CrabmemError, Unreadable
 from .history import History
 from .results import Finding
@@ -15,8 +16,6 @@ from .slug import name_key
 from .store import Scan, Store
 from .workspace import ENTRIES, IDENTITY, MEMORY, OVERVIEW, SETTINGS, Workspace, is_entry, is_kept
 from .writer import Writer
-
-_CONFLICT = "<<<<<<< "
 
 
 def examined(
@@ -84,13 +83,13 @@ def _files(scan: Scan) -> Iterator[Finding]:
     for path, file in scan.files.items():
         try:
             text = decoded(path, file.data)
+            if is_entry(path):
+                parsed(path, file.data)
+                yield from _keys(path, header.keys(text))
+            elif is_in_conflict(text):
+                yield Finding("warning", path, "it holds the marks of an unresolved merge; edit it")
         except Unreadable as error:
             yield Finding("error", path, _without(path, str(error)))
-        else:
-            if any(line.startswith(_CONFLICT) for line in text.splitlines()):
-                yield Finding("warning", path, "it holds the marks of an unresolved merge; edit it")
-            if is_entry(path):
-                yield from _keys(path, header.keys(text))
     if IDENTITY not in scan.files:
         yield Finding("info", IDENTITY, "there is none; the built-in text is used")
 

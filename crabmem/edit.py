@@ -6,6 +6,7 @@ import re
 BOM = "\ufeff"
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
@@ -40,3 +41,14 @@ def in_style_of(text: str, before: str) -> str:
     ended = bare if not bare or bare.endswith("\n") else bare + "\n"
     mark = BOM if before.startswith(BOM) else ""
     return mark + re.sub(r"\r\n|\n", newline_of(before), ended)
+
+
+def is_in_conflict(text: str) -> bool:
+    """Whether `text` holds the marks that a merge leaves where it could not decide, one after the other."""
+    if _MARKS[0] not in text:
+        return False
+    at = 0
+    for line in text.splitlines():
+        if at < len(_MARKS) and line[:7] == _MARKS[at] and line[7:8] in ("", " "):
+            at += 1
+    return at == len(_MARKS)

@@ -1,12 +1,13 @@
 """An entry: one fact, one Markdown text with frontmatter. Text in, text out; knows nothing of files."""
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from . import header
-from .edit import BOM
+from .edit import BOM, is_in_conflict
 from .errors import InvalidArguments, Unreadable
 from .version import version_of
 
@@ -16,6 +17,7 @@ MAX_CONTENT = 262_144
 MAX_LABELS = 100
 
 NO_HEADER = "it has no frontmatter"
+_CUT_SHORT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)")
 # Joiners: invisible, and part of ordinary words and emoji.
 _JOINERS = "\u200c\u200d"
 
@@ -71,14 +73,15 @@ def parsed(path: str, data: bytes) -> Entry:
     """The entry in `data`, read leniently: broken frontmatter is content.
 
     Raises:
-        Unreadable: `data` is not UTF-8.
+        Unreadable: `data` is no whole text: not UTF-8, empty, cut short or with the marks of a merge.
     """
     text = decoded(path, data)
+    if reason := _unfinished(text):
+        raise Unreadable(f"{path} {reason}")
     parts = header.taken_apart(text)
     bare = Entry(path, version_of(data), PurePosixPath(path).stem, "", text.removeprefix(BOM))
     if parts.header is None:
-        unclosed = bare.content.startswith("---")
-        return replace(bare, problem="its frontmatter is never closed" if unclosed else NO_HEADER)
+        return replace(bare, problem=NO_HEADER)
     try:
         keys = header.load(parts.header)
     except header.BadHeader as error:
@@ -91,6 +94,19 @@ def parsed(path: str, data: bytes) -> Entry:
         aliases=_labels(keys.get("aliases")),
         tags=tuple(tag for tag in map(_bare_tag, _labels(keys.get("tags"))) if tag),
     )
+
+
+def _unfinished(text: str) -> str | None:
+    """Why `text` is not a whole one that somebody meant; None when nothing tells."""
+    if not text.strip("\ufeff \t\r\n"):
+        return "is empty; write something into it, or delete it"
+    if "\0" in text:
+        return "contains NUL characters, as after a power cut; delete them"
+    if is_in_conflict(text):
+        return "holds the marks of an unresolved merge; edit it"
+    if _CUT_SHORT.match(text) and header.taken_apart(text).header is None:
+        return "begins a frontmatter that is never closed; add a line `---` after it"
+    return None
 
 
 def written(fact: Fact, before: str | None) -> str:
@@ -211,7 +227,7 @@ def check_text(what: str, text: str, limit: int = MAX_CONTENT) -> None:
     """Refuse a text that no file of memory may hold.
 
     Raises:
-        InvalidArguments: too long, a NUL, or half of a surrogate pair.
+        InvalidArguments: too long, a NUL, half of a surrogate pair, or what looks like a failed merge.
     """
     if len(text) > limit:
         raise InvalidArguments(f"the {what} has {len(text)} characters; at most {limit} fit")
@@ -219,3 +235,5 @@ def check_text(what: str, text: str, limit: int = MAX_CONTENT) -> None:
         raise InvalidArguments(f"the {what} contains a NUL character; remove it")
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise InvalidArguments(f"the {what} contains half of a surrogate pair; send valid Unicode")
+    if is_in_conflict(text):
+        raise InvalidArguments(f"the {what} holds the marks of an unresolved merge; resolve it, or indent them")

@@ -28,16 +28,16 @@ def about(memory: Memory, path: str) -> Finding:
     ("name", "level", "words"),
     [
         ("latin-1", "error", "not UTF-8"),
-        ("unclosed-frontmatter", "warning", "never closed"),
+        ("unclosed-frontmatter", "error", "never closed"),
         ("invalid-yaml", "warning", "line 2"),
         ("frontmatter-is-a-list", "warning", "not a list of `key: value` lines"),
-        ("conflict-markers", "warning", "unresolved merge"),
+        ("conflict-markers", "error", "unresolved merge"),
         ("deep-nesting", "warning", "nested too deeply"),
         ("alias-bomb", "warning", "anchors or aliases"),
         ("duplicate-key", "warning", "description"),
         ("same-name", "warning", "same-name-2.md"),
         ("no-frontmatter", "info", "no frontmatter"),
-        ("empty", "info", "no frontmatter"),
+        ("empty", "error", "is empty"),
         ("no-name", "info", "name"),
     ],
 )
@@ -121,7 +121,8 @@ def test_an_agents_own_workspace_is_not_a_nested_repository(memory: Memory) -> N
 
 
 def test_a_merge_left_open_is_warned_about_in_any_file(memory: Memory) -> None:
-    memory.write_overview("# Overview\n<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> laptop\n")
+    (memory.root / "memory").mkdir(parents=True)
+    (memory.root / "memory/MEMORY.md").write_text("# Overview\n<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> laptop\n")
     assert about(memory, "memory/MEMORY.md").level == "warning"
 
 

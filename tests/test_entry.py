@@ -256,8 +256,6 @@ def test_tags_are_read_as_people_write_them(line: str, labels: tuple[str, ...]) 
     ("stem", "name", "problem"),
     [
         ("no-frontmatter", "no-frontmatter", NO_HEADER),
-        ("empty", "empty", NO_HEADER),
-        ("unclosed-frontmatter", "unclosed-frontmatter", "its frontmatter is never closed"),
         ("invalid-yaml", "invalid-yaml", "its frontmatter cannot be read: line 2: "),
         ("frontmatter-is-a-list", "frontmatter-is-a-list", "it is not a list of `key: value` lines"),
         ("deep-nesting", "deep-nesting", "it is nested too deeply"),
@@ -267,7 +265,6 @@ def test_tags_are_read_as_people_write_them(line: str, labels: tuple[str, ...]) 
         ("no-name", "no-name", None),
         ("unknown-keys", "Unknown keys", None),
         ("duplicate-key", "Duplicate key", None),
-        ("conflict-markers", "Conflict markers", None),
         ("name-is-no", "no", None),
         ("name-is-1-10", "1.10", None),
         ("name-is-a-date", "2026-01-02", None),
@@ -287,6 +284,42 @@ def test_every_mangled_file_is_read_and_its_fault_named(stem: str, name: str, pr
     assert (problem or "") in (entry.problem or "") and (entry.problem is None) == (problem is None)
     if problem:
         assert (entry.description, entry.content, entry.tags) == ("", data.decode(), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "is empty"),
+        ("\ufeff \r\n", "is empty"),
+        ("---\nname: Luna\n\0\0\0", "NUL characters"),
+        ("---\nname: Luna\ndescri", "never closed"),
+        ("---\r\n", "never closed"),
+        ("---", "never closed"),
+        ("---\nname: a\n---\n\n<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> b\n", "unresolved merge"),
+        ("---\r\n<<<<<<< HEAD\r\nname: a\r\n=======\r\nname: b\r\n>>>>>>> b\r\n---\r\n", "unresolved merge"),
+    ],
+)
+def test_half_a_text_is_no_entry_and_the_reason_is_said(text: str, reason: str) -> None:
+    with pytest.raises(Unreadable, match=reason):
+        parsed(PATH, text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nA rule above, and no header.\n",
+        "a\n<<<<<<< only\n",
+        "=======\nTitle\n=======\n",
+        "    <<<<<<< a\n=======\n>>>>>>> b",
+    ],
+)
+def test_what_only_resembles_half_a_text_is_read(text: str) -> None:
+    assert parsed(PATH, text.encode()).content == text
+
+
+def test_marks_of_a_merge_are_refused_where_they_would_make_an_entry_unreadable() -> None:
+    with pytest.raises(InvalidArguments, match="unresolved merge"):
+        checked(Fact("a", "", "<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> laptop\n"))
 
 
 @pytest.mark.parametrize(
@@ -322,9 +355,10 @@ def test_a_file_that_is_not_utf_8_is_unreadable_and_named() -> None:
 def test_any_bytes_are_an_entry_or_unreadable(data: bytes) -> None:
     try:
         entry = parsed(PATH, data)
-    except Unreadable:
-        with pytest.raises(UnicodeDecodeError):
-            data.decode()
+    except Unreadable as error:
+        if "not UTF-8" in str(error):
+            with pytest.raises(UnicodeDecodeError):
+                data.decode()
     else:
         assert entry.name
 
