@@ -27,6 +27,10 @@ class Stale(CrabmemError):
         self.diff = diff
 
 
+class HoldsSecret(CrabmemError):
+    """The text holds what looks like a credential, and the settings refuse that; nothing was written."""
+
+
 class Disabled(CrabmemError):
     """The settings do not allow this operation."""
 

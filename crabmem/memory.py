@@ -1,6 +1,6 @@
 """Memory: every operation once, a few lines each, over the parts below. Returns values, raises `CrabmemError`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -10,6 +10,7 @@ from typing import Self
 
 from . import prompt, settings
 from .catalog import Catalog, Listing, found, place_for, readable
+from .credentials import refuse_new, warnings
 from .doctor import examined
 from .edit import in_style_of, unified_diff
 from .entry import Entry, Fact, check_text, checked, decoded, parsed, written
@@ -125,6 +126,7 @@ class Memory:
         Raises:
             InvalidArguments: something given cannot be kept.
             Stale: the entry is not at `if_version` any more.
+            HoldsSecret: there is a credential in it, and the settings refuse that.
         """
         fact = checked(Fact(name, description, content, _labels(aliases), _labels(tags)))
 
@@ -132,7 +134,9 @@ class Memory:
             path = place_for(fact.name, self._catalog.listing(scan), scan)
             file = scan.files.get(path)
             self._timeline.check_version(path, file, if_version)
-            text = written(fact, decoded(path, file.data) if file else None)
+            before = decoded(path, file.data) if file else None
+            text = written(fact, before)
+            refuse_new(text, before, self.settings.secrets)
             return Draft({path: text.encode()}, self._note("remember", fact.name))
 
         return self._saved(self._write(decide))
@@ -220,6 +224,13 @@ class Memory:
         document = self._document(IDENTITY)
         return document if document.text or document.version else Document(IDENTITY, prompt.template("identity"), None)
 
+    def secrets(self, paths: Iterable[str]) -> list[Finding]:
+        """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""
+        scan = self._store.scan()
+        texts = {path: shown(scan.data(path)) or "" for path in paths}
+        rule = self.settings.secrets
+        return [Finding("warning", path, words) for path in texts for words in warnings(texts[path], None, rule)]
+
     # History
 
     def log(self, limit: int | None = None, name: str | None = None) -> list[Commit]:
@@ -285,7 +296,9 @@ class Memory:
         def decide(scan: Scan) -> Draft:
             file = scan.files.get(path)
             self._timeline.check_version(path, file, if_version)
-            text = in_style_of(content, decoded(path, file.data) if file else "")
+            before = decoded(path, file.data) if file else ""
+            text = in_style_of(content, before)
+            refuse_new(text, before, self.settings.secrets)
             return Draft({path: text.encode()}, self._note(tool, path.rpartition("/")[2]))
 
         return self._changed(self._write(decide))
@@ -309,7 +322,8 @@ class Memory:
         before = done.before[path]
         diff = unified_diff(shown(before), shown(data), path)
         origin = partial(self._timeline.origin, path, done.commit)
-        return Changed(path, version_of(data or b""), done.commit, before is None, diff, origin)
+        told = warnings(shown(data) or "", shown(before), self.settings.secrets)
+        return Changed(path, version_of(data or b""), done.commit, before is None, diff, told, origin)
 
     def _saved(self, done: Written) -> Saved:
         change = self._changed(done)

@@ -40,7 +40,7 @@ class Document:
 class Changed:
     """A file that was written: its commit (None: it said so already) and the diff ("" for none).
 
-    `created` tells whether there was no such file before.
+    `created` tells whether there was no such file before; `warnings` are for whoever asked for the write.
     """
 
     path: str
@@ -48,6 +48,7 @@ class Changed:
     commit: str | None
     created: bool
     diff: str
+    warnings: tuple[str, ...]
     origin: Callable[[], Commit | None] = field(repr=False, compare=False)
 
     @property

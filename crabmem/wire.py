@@ -46,6 +46,7 @@ def changed(item: Changed) -> Data:
         "commit": item.commit,
         "created": item.created,
         "diff": item.diff,
+        "warnings": list(item.warnings),
     }
 
 

@@ -9,7 +9,20 @@ PACKAGE = Path(__file__).parent.parent / "crabmem"
 
 #: From the bottom up. A module may import from lower rows; within a row only values, and only upwards in the list.
 ROWS: list[list[str]] = [
-    ["errors", "version", "slug", "edit", "header", "entry", "settings", "workspace", "prompt", "moments", "results"],
+    [
+        "errors",
+        "version",
+        "slug",
+        "edit",
+        "credentials",
+        "header",
+        "entry",
+        "settings",
+        "workspace",
+        "prompt",
+        "moments",
+        "results",
+    ],
     ["fs", "guard"],
     ["store", "history", "search", "lock", "journal", "displaced"],
     ["outside", "voice", "timeline", "catalog"],

@@ -31,11 +31,11 @@ REQUIRED = {
 }
 TYPES = {"string", "integer", "array", "null"}
 DATA = {
-    "remember": {"name", "slug", "path", "version", "commit", "created", "diff"},
+    "remember": {"name", "slug", "path", "version", "commit", "created", "diff", "warnings"},
     "forget": {"name", "path", "commit"},
     "recall": {"query", "hits", "searched", "note"},
-    "memory": {"path", "version", "commit", "created", "diff"},
-    "soul": {"path", "version", "commit", "created", "diff"},
+    "memory": {"path", "version", "commit", "created", "diff", "warnings"},
+    "soul": {"path", "version", "commit", "created", "diff", "warnings"},
 }
 BAD: list[tuple[str, Arguments, str]] = [
     ("remember", {"name": "x", "description": "d"}, "`content` is missing"),

@@ -4,7 +4,7 @@ import difflib
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from .. import __version__
 from ..api import Memory
 from ..errors import CrabmemError, InvalidArguments
 from ..prompt import visible
+from ..results import Commit
 from ..workspace import root_of
 
 _EPILOG = """\b
@@ -113,6 +114,18 @@ def plain(text: str) -> str:
 def tell(text: str) -> None:
     """Say something to the person, beside the data."""
     click.echo(visible(text), err=True)
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Say what the person should mind."""
+    for words in warnings:
+        click.secho(f"crabmem: warning: {visible(words)}", err=True, fg="yellow" if in_colour(sys.stderr) else None)
+
+
+def recorded(memory: Memory, commit: Commit | None) -> None:
+    """Say what became of the person's own edit."""
+    tell(f"recorded: {commit.subject}" if commit else "nothing changed")
+    warn(f"{found.path}: {found.message}" for found in memory.secrets(commit.paths if commit else ()))
 
 
 def in_colour(stream: Any) -> bool:

@@ -5,7 +5,7 @@ import click
 from .. import wire
 from ..edit import shortened
 from ..prompt import entry_text, entry_texts
-from .base import as_json, coloured_diff, content_of, edited, opened, plain, show, tell
+from .base import as_json, coloured_diff, content_of, edited, opened, plain, recorded, show, tell, warn
 
 _WIDTH = 76
 
@@ -46,6 +46,7 @@ def remember(
     state = "" if saved.commit else " (it said so already)"
     diff = "" if saved.created else coloured_diff(saved.diff)
     show(json_wanted, wire.saved(saved), lambda: f"remembered: {plain(saved.entry.name)}{state}\n{diff}")
+    warn(saved.warnings)
 
 
 @click.command()
@@ -103,7 +104,7 @@ def edit(ctx: click.Context, name: str) -> None:
     entry = memory.get(name)
     edited(memory.file(entry.path))
     commit = memory.adopt()
-    tell(f"recorded: {commit.subject}" if commit else "nothing changed")
+    recorded(memory, commit)
 
 
 @click.command()

@@ -8,7 +8,7 @@ from .. import fs, wire
 from ..api import Memory
 from ..results import Changed, Document
 from ..workspace import IDENTITY, OVERVIEW
-from .base import as_json, coloured_diff, content_of, edited, opened, plain, show, tell
+from .base import as_json, coloured_diff, content_of, edited, opened, plain, recorded, show, warn
 
 
 def _file_verbs(
@@ -48,6 +48,7 @@ def _file_verbs(
         changed = write(opened(ctx), content_of(content, file, source), if_version)
         state = "updated" if changed.commit else "said so already"
         show(json_wanted, wire.changed(changed), lambda: f"{path} {state}\n{coloured_diff(changed.diff)}")
+        warn(changed.warnings)
 
     @group.command("edit", help=f"Open {path} in your editor ($VISUAL, $EDITOR), and record what you changed as yours.")
     @click.pass_context
@@ -65,7 +66,7 @@ def _file_verbs(
             if made and file.read_bytes() == text.encode():
                 fs.unlink(file)
         commit = memory.adopt()
-        tell(f"recorded: {commit.subject}" if commit else "nothing changed")
+        recorded(memory, commit)
 
     return group
 

@@ -11,7 +11,7 @@ from .. import settings, wire
 from ..errors import CrabmemError, InvalidArguments
 from ..version import short
 from ..workspace import SETTINGS
-from .base import Failure, as_json, cli, content_of, opened, plain, show, tell
+from .base import Failure, as_json, cli, content_of, opened, plain, show, tell, warn
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": None}
 
@@ -88,6 +88,7 @@ def watch(ctx: click.Context, json_wanted: bool) -> None:
         else:
             line = json.dumps(wire.commit(item), ensure_ascii=False)
             click.echo(line if json_wanted else f"{short(item.commit)}  {plain(item.subject)}")
+            warn(f"{found.path}: {found.message}" for found in memory.secrets(item.paths))
 
 
 @click.command()

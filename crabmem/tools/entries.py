@@ -7,7 +7,7 @@ from msgspec import Meta
 from .. import wire
 from ..memory import Memory
 from ..prompt import entry_text, entry_texts
-from .result import Hints, Result, ToolFunction, with_diff
+from .result import Hints, Result, ToolFunction, told
 
 Name = Annotated[str, Meta(description="Short name of the fact, as a person would call it; one fact, one name.")]
 Version = Annotated[
@@ -29,8 +29,7 @@ def remember(
 ) -> Result:
     """Save one fact so that it can be recalled in later conversations; the same name again replaces it."""
     saved = memory.remember(name, description, content, aliases=aliases, tags=tags, if_version=if_version)
-    replaced = "" if saved.created else saved.diff
-    return Result(with_diff(f"remembered: {saved.entry.name}", replaced), wire.saved(saved))
+    return Result(told(f"remembered: {saved.entry.name}", saved), wire.saved(saved))
 
 
 def forget(memory: Memory, name: Name) -> Result:

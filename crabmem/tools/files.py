@@ -7,7 +7,7 @@ from msgspec import Meta
 from .. import wire
 from ..memory import Memory as _Memory
 from .entries import Version
-from .result import Hints, Result, ToolFunction, with_diff
+from .result import Hints, Result, ToolFunction, told
 
 
 def memory(
@@ -17,7 +17,7 @@ def memory(
 ) -> Result:
     """Replace the overview that is always in view. Keep it short and curated, and read it before you replace it."""
     changed = memory.write_overview(content, if_version)
-    return Result(with_diff("MEMORY.md updated", changed.diff), wire.changed(changed))
+    return Result(told("MEMORY.md updated", changed), wire.changed(changed))
 
 
 def soul(
@@ -26,7 +26,7 @@ def soul(
 ) -> Result:
     """Replace the file that says who you are. Tell the person when you do."""
     changed = memory.write_identity(content)
-    return Result(with_diff("Crab.md updated", changed.diff), wire.changed(changed))
+    return Result(told("Crab.md updated", changed), wire.changed(changed))
 
 
 def _may_edit_soul(memory: _Memory) -> bool:

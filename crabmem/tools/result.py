@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..memory import Memory
+from ..results import Changed, Saved
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class ToolFunction:
         return self.function.__name__
 
 
-def with_diff(text: str, diff: str) -> str:
-    """`text`, and under it the diff where there is one."""
-    return f"{text}\n\n{diff}".rstrip("\n") if diff else text
+def told(text: str, done: Changed) -> str:
+    """`text`, under it what the write replaced, and what to mind about it."""
+    diff = "" if isinstance(done, Saved) and done.created else done.diff
+    warnings = "\n".join(f"warning: {words}" for words in done.warnings)
+    return "\n\n".join(part.rstrip("\n") for part in (text, diff, warnings) if part)

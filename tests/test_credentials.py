@@ -1,0 +1,149 @@
+"""What looks like a credential does not get into memory by way of an agent, and ordinary text does."""
+
+import random
+import string
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from crabmem import HoldsSecret, Memory
+from crabmem.cli import cli
+from crabmem.credentials import credentials_in
+from tests.conftest import FIXTURES, git
+
+_ANY = string.ascii_letters + string.digits
+_HEX = "0123456789abcdef"
+_CHANCE = random.Random(7)
+
+
+def some(count: int, letters: str = _ANY) -> str:
+    return "".join(_CHANCE.choices(letters, k=count))
+
+
+# Put together here, so that no scanner takes this file for a leak.
+SHAPES = {
+    "AWS access key": "AK" + "IA" + some(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
+    "GitHub token": "gh" + "p_" + some(36),
+    "GitHub fine-grained token": "github" + "_pat_" + some(22) + "_" + some(59),
+    "GitLab token": "gl" + "pat-" + some(20),
+    "Slack token": "xo" + "xb-" + some(11, string.digits) + "-" + some(24),
+    "Slack webhook": "https://hooks.sl" + "ack.com/services/T" + some(9) + "/B" + some(9) + "/" + some(24),
+    "Stripe key": "sk" + "_live_" + some(24),
+    "OpenAI key": "sk" + "-proj-" + some(60) + "T3Blbk" + "FJ" + some(40),
+    "Anthropic key": "sk" + "-ant-api03-" + some(93),
+    "Google API key": "AI" + "za" + some(35),
+    "Hugging Face token": "h" + "f_" + some(34, string.ascii_letters),
+    "Groq key": "gs" + "k_" + some(52),
+    "npm token": "np" + "m_" + some(36),
+    "PyPI token": "py" + "pi-AgEIcHlwaS5vcmc" + some(60),
+    "SendGrid key": "S" + "G." + some(22) + "." + some(43),
+    "Telegram bot token": some(9, "123456789") + ":A" + "A" + some(33),
+    "DigitalOcean token": "do" + "p_v1_" + some(64, _HEX),
+    "Databricks token": "da" + "pi" + some(32, _HEX),
+    "Azure storage key": "Account" + "Key=" + some(86) + "==",
+    "age key": "AGE-SECRET" + "-KEY-1" + some(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
+    "JSON Web Token": "ey" + "J" + some(30) + ".ey" + "J" + some(40) + "." + some(43),
+    "private key": "-----BEGIN OPENSSH" + " PRIVATE KEY-----\n" + some(70) + "\n-----END",
+    "password in an address": "postgres://app:" + some(14) + "@db.internal:5432/shop",
+}
+TOKEN = SHAPES["GitHub token"]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    memory = Memory(tmp_path / "memory", agent="coder")
+    memory.remember("Luna", "dog", "Thursday")
+    return memory
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("around", ["{}", "the key is `{}`.", "KEY={}\n", '{{"key": "{}"}}', "({})"])
+def test_known_shape_is_found_wherever_it_stands(kind: str, around: str) -> None:
+    [found] = credentials_in(around.format(SHAPES[kind]))
+    assert found.text[:12] in SHAPES[kind]
+    assert len(found.masked.rpartition("(")[2]) < 8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the token begins with gh" + "p_ and has 36 letters after that",
+        "export GITHUB_TOKEN=gh" + "p_" + "x" * 36,
+        "AK" + "IAIOSFODNN7EXAMPLE",
+        "postgres://user:password@localhost/db and https://${USER}:${TOKEN}@github.com",
+        "-----BEGIN PRIVATE KEY----- is how such a file begins",
+        "commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904, sha256 " + "0123456789abcdef" * 4,
+        "https://example.org/a.b.c?x=1:2@3 and mail luna@example.org: hello",
+        "memory/entries/sk-learn.md, desk-lamp, SKU SK1234, pattern gl-1, key-value",
+    ],
+)
+def test_ordinary_text_and_placeholders_are_none(text: str) -> None:
+    assert credentials_in(text) == []
+
+
+def test_no_sample_memory_is_taken_for_a_secret() -> None:
+    files = list(FIXTURES.rglob("*.md"))
+    assert len(files) > 30
+    assert [file for file in files if credentials_in(file.read_text("utf-8", "replace"))] == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("remember", {"name": "Key", "description": "what", "content": TOKEN}),
+        ("remember", {"name": "Key", "description": f"what: {TOKEN}", "content": "x"}),
+        ("remember", {"name": TOKEN, "description": "what", "content": "x"}),
+        ("remember", {"name": "Key", "description": "what", "content": "x", "aliases": [TOKEN]}),
+        ("remember", {"name": "Luna", "description": "dog", "content": f"Thursday {TOKEN}"}),
+        ("memory", {"content": f"# Overview\n{TOKEN}"}),
+    ],
+)
+def test_secret_is_refused_masked_and_nowhere_on_the_disk(memory: Memory, tool: str, arguments: dict[str, str]) -> None:
+    head = git(memory.root, "rev-parse", "HEAD")
+    result = memory.call(tool, arguments)
+    assert result.is_error and "GitHub token (ghp_…)" in result.text and 'secrets = "warn"' in result.text
+    assert TOKEN not in result.text + str(result.data)
+    assert git(memory.root, "rev-parse", "HEAD") == head
+    files = [file for file in memory.root.rglob("*") if file.is_file()]
+    assert [file for file in files if TOKEN.encode() in file.read_bytes()] == []
+
+
+def test_secret_that_would_be_the_first_memory_makes_no_workspace(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory") as memory, pytest.raises(HoldsSecret):
+        memory.remember("Key", "what", TOKEN)
+    assert not (tmp_path / "memory").exists()
+
+
+def test_secret_that_a_person_wrote_stays_and_is_warned_about(memory: Memory) -> None:
+    with (memory.root / "memory/entries/luna.md").open("a") as file:
+        file.write(f"{TOKEN}\n")
+    commit = memory.adopt()
+    assert commit and TOKEN in memory.get("luna").content
+    assert [finding.path for finding in memory.secrets(commit.paths)] == ["memory/entries/luna.md"]
+    again = memory.remember("Luna", "dog", f"Friday. {TOKEN}")
+    assert again.commit and again.warnings == ()
+
+
+def test_setting_warns_or_is_silent(memory: Memory) -> None:
+    (memory.root / "crabmem.toml").write_text('secrets = "warn"\n')
+    result = memory.call("remember", {"name": "Key", "description": "what", "content": TOKEN})
+    assert not result.is_error and "warning: it holds what looks like a secret: GitHub token (ghp_…)" in result.text
+    assert len(result.data["warnings"]) == 1
+    (memory.root / "crabmem.toml").write_text('secrets = "off"\n')
+    saved = memory.remember("Other", "what", SHAPES["Stripe key"])
+    assert saved.warnings == () and memory.secrets([saved.path]) == []
+
+
+def test_command_line_refuses_and_warns_on_stderr(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = CliRunner().invoke
+    words = ["--dir", str(memory.root), "remember", "Key", "-d", "what", "-c", TOKEN]
+    refused = run(cli, words)
+    assert (refused.exit_code, refused.stdout) == (1, "") and "ghp_…" in refused.stderr
+    (memory.root / "crabmem.toml").write_text('secrets = "warn"\n')
+    warned = run(cli, words)
+    assert warned.exit_code == 0 and "warning: it holds what looks like a secret" in warned.stderr
+    monkeypatch.setenv("EDITOR", f"{sys.executable} -c \"import sys; open(sys.argv[1], 'a').write('{TOKEN}')\"")
+    edited = run(cli, ["--dir", str(memory.root), "edit", "luna"])
+    assert "memory/entries/luna.md: it holds what looks like a secret" in edited.stderr
