@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from . import memory
+from .catalog import MAX_QUERY
 from .prompt import block, entry_text, fitting, guidance, joined, template, visible
 from .tools import Result, Tool, Toolbox
 from .voice import Voice
@@ -62,8 +63,11 @@ class Memory(memory.Memory):
         Changes nothing and is never called by crabmem itself: the host decides.
         """
         rules = self.settings.auto_recall
-        query = " ".join(message.split()[: rules.words])
+        query = " ".join(message.split()[: rules.words])[:MAX_QUERY]
         hits = self.recall(query, rules.limit).hits if query else ()
-        texts = [entry_text(hit.entry.name, hit.entry.description, hit.entry.content) for hit in hits]
+        texts = [
+            f"(from {hit.entry.path})\n{entry_text(hit.entry.name, hit.entry.description, hit.entry.content)}"
+            for hit in hits
+        ]
         note = template("recall").strip()
         return block("recall", f"{note}\n\n{fitting(texts, rules.characters)}") if texts else ""

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from .entry import Entry, parsed
+from .edit import shortened
+from .entry import MAX_LABELS, MAX_NAME, Entry, parsed
 from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from .guard import Guard
 from .results import Hit, Recall
@@ -14,7 +15,10 @@ from .slug import free_slug, name_key, slug_of
 from .store import Scan, Unusable
 from .workspace import ENTRIES, entry_path, is_entry
 
+MAX_QUERY = 10_000
+MAX_LIMIT = 1_000
 _NEAREST = 3
+_SHOWN = 80
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,24 @@ def _may_hold_entries(path: str) -> bool:
     return is_entry(path) or f"{ENTRIES}/".startswith(f"{path}/")
 
 
+def check_query(query: str, limit: int | None, tags: Sequence[str]) -> None:
+    """Refuse what cannot be asked.
+
+    Raises:
+        InvalidArguments: the message says what is wrong.
+    """
+    if not query.strip():
+        raise InvalidArguments("the query is blank; ask with the words the memory would use")
+    if len(query) > MAX_QUERY:
+        raise InvalidArguments(f"the query has {len(query)} characters; at most {MAX_QUERY} fit: ask with fewer words")
+    if limit is not None and limit < 1:
+        raise InvalidArguments(f"limit must be at least 1, not {limit}")
+    if limit is not None and limit > MAX_LIMIT:
+        raise InvalidArguments(f"limit must be at most {MAX_LIMIT}, not {limit}")
+    if len(tags) > MAX_LABELS:
+        raise InvalidArguments(f"tags: at most {MAX_LABELS}, not {len(tags)}")
+
+
 def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
     """The entries in files, pairs of path and bytes; those that are not text are left out."""
     entries = []
@@ -102,6 +124,8 @@ def found(entries: Sequence[Entry], name: str) -> Entry:
         NotFound: none is; the message has the nearest names.
         InvalidArguments: several are, and nothing tells which is meant.
     """
+    if len(name) > MAX_NAME:
+        raise NotFound(f"no entry named: {shortened(name, _SHOWN)}")
     key = name_key(name)
     ways = ((name, _by_exact_name), (key, _by_name), (key, _by_slug), (key, _by_alias))
     for wanted, names in ways:

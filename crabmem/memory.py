@@ -9,11 +9,11 @@ from types import TracebackType
 from typing import Self
 
 from . import prompt, settings
-from .catalog import Catalog, Listing, found, place_for, readable
+from .catalog import Catalog, Listing, check_query, found, place_for, readable
 from .credentials import refuse_new, warnings
 from .doctor import examined
 from .edit import in_style_of, unified_diff
-from .entry import Entry, Fact, check_text, checked, decoded, parsed, written
+from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed, written
 from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
 from .history import History, Note, identity
 from .results import Changed, Commit, Document, Finding, Forgotten, Recall, Restored, Saved
@@ -186,12 +186,9 @@ class Memory:
         """The entries that answer `query` best, at most `limit` (None: the setting), having all `tags`.
 
         Raises:
-            InvalidArguments: a blank query, or a limit below 1.
+            InvalidArguments: a blank or endless query, too many tags, or a limit below 1 or above `MAX_LIMIT`.
         """
-        if not query.strip():
-            raise InvalidArguments("the query is blank; ask with the words the memory would use")
-        if limit is not None and limit < 1:
-            raise InvalidArguments(f"limit must be at least 1, not {limit}")
+        check_query(query, limit, tags)
         return self._catalog.recall(self._listing(), query, limit or self.settings.recall_limit, _labels(tags) or ())
 
     def get(self, name: str, at: str | None = None) -> Entry:
@@ -203,7 +200,7 @@ class Memory:
         try:
             return found(self.entries(at), name)
         except NotFound:
-            path = entry_path(slug_of(name))
+            path = entry_path(slug_of(name[:MAX_NAME]))
             if at is None and (data := self._store.read(path)):
                 parsed(path, data)  # says so when the file is there and cannot be read
             raise

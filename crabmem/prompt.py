@@ -14,6 +14,7 @@ from pathlib import Path
 _UNSEEN = "[\\s\u200c\u200d\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f]*"
 _NAMES = "|".join(_UNSEEN.join(name) for name in ("memory", "recall"))
 _OUR_TAG = re.compile(rf"<(?={_UNSEEN}/?{_UNSEEN}(?:{_NAMES})\b)", re.IGNORECASE)
+_FORGED = re.compile(r"^---(?=[ \t]*\n\s*(?:##|\(from ))", re.MULTILINE)
 # Part of words and emoji in ordinary text; every other format character is invisible.
 _KEPT_FORMATS = frozenset("\u200c\u200d")
 # Invisible by name or by nature; a letter or emoji too new for this Python is not.
@@ -41,8 +42,8 @@ def entry_text(name: str, description: str, content: str) -> str:
 
 
 def entry_texts(texts: Iterable[str]) -> str:
-    """Several entries, a line `---` between."""
-    return "\n---\n".join(texts)
+    """Several entries, a line `---` between; one inside a text that would begin another entry is a rule `- - -`."""
+    return "\n---\n".join(_FORGED.sub("- - -", text) for text in texts)
 
 
 def fitting(texts: Sequence[str], limit: int) -> str:

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from .errors import InvalidArguments
 from .history import Note, identity
 from .history.commit import one_line
 
+MAX_NAME = 200
 _ABOUT_AN_ENTRY = ("remember", "forget")
 
 
@@ -15,6 +17,11 @@ class Voice:
     agent: str | None = None
     session: str | None = None
     is_person: bool = False
+
+    def __post_init__(self) -> None:
+        for what, given in (("agent", self.agent), ("session", self.session)):
+            if given and len(given) > MAX_NAME:
+                raise InvalidArguments(f"the name of the {what} has {len(given)} characters; at most {MAX_NAME} fit")
 
     def note(self, tool: str, what: str, person: str) -> Note:
         """The words of a commit of `tool`. Going back in time is `person`'s doing unless an agent is named."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import InvalidArguments, Memory, NotFound
+from crabmem.catalog import check_query
 
 
 def put(memory: Memory, slug: str, name: str, aliases: str = "", content: str = "…", tags: str = "") -> None:
@@ -167,3 +168,17 @@ def test_entries_that_score_the_same_come_in_the_order_of_their_files(folder: Me
     for slug in ("c", "a", "b"):
         put(folder, slug, "Same", content="quokka")
     assert [hit.entry.slug for hit in folder.recall("quokka")] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("query", "limit", "tags", "words"),
+    [
+        ("x" * 10_001, None, [], "at most 10000 fit"),
+        ("dog", 1_001, [], "at most 1000"),
+        ("dog", 0, [], "at least 1"),
+        ("dog", None, ["pets"] * 101, "tags: at most 100"),
+    ],
+)
+def test_questions_have_bounds_that_are_said(query: str, limit: int | None, tags: list[str], words: str) -> None:
+    with pytest.raises(InvalidArguments, match=words):
+        check_query(query, limit, tags)

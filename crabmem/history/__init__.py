@@ -29,6 +29,7 @@ from .revisions import parent_of, resolved
 __all__ = ["History", "Note", "identity"]
 
 _TRIES = 50
+_FOLDERS = ("objects", "refs", "logs", "info")
 # While one of these exists the person is in the middle of something that moves the branch.
 _IN_PROGRESS = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG")
 
@@ -85,6 +86,7 @@ class History:
         if not self.exists():
             repository.create(self._root)
         self._refuse_foreign_format()
+        self._refuse_links()
         if not self._private.is_dir():
             if not self._holds_memory():
                 raise Unwritable(
@@ -104,6 +106,12 @@ class History:
             raise DamagedHistory(
                 f"{self._git} has Git's {form} format, which crabmem does not write; use another folder"
             )
+
+    def _refuse_links(self) -> None:
+        """Refuse to write where a link inside `.git` leads, which may be anywhere."""
+        for folder in (self._private, self._private / "tmp", *(self._git / name for name in _FOLDERS)):
+            if folder.is_symlink():
+                raise DamagedHistory(f"{folder} is a symbolic link; memory does not follow links: put the folder there")
 
     def claim(self) -> None:
         """Put what is ours into a repository that somebody else made."""
