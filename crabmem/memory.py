@@ -8,10 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from . import prompt, settings
+from . import fs, prompt, settings
 from .catalog import Catalog, Listing, check_query, found, place_for, readable
 from .credentials import refuse_new, warnings
-from .doctor import examined
+from .doctor import Patient, examined, open_to_others
 from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed, written
 from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
@@ -270,9 +270,31 @@ class Memory:
         commit, before, state = self._timeline.undone()
         return self._restored(before, state, undoing(commit.subject))
 
-    def doctor(self) -> list[Finding]:
-        """What is wrong or odd about the workspace, by file; nothing is changed."""
-        return examined(self._workspace, self._store, self._history, self._writer, self._catalog, lambda: self.settings)
+    def doctor(self, progress: Callable[[int], None] | None = None) -> list[Finding]:
+        """What is wrong or odd about the workspace, errors first; nothing is changed.
+
+        Reads the whole history, as `git fsck` does: `progress` is told how many objects it has seen.
+        """
+        try:
+            scan = self._store.scan()
+        except CrabmemError as error:
+            return [Finding("error", "", str(error), "files")]
+        parts = (self._workspace, self._store, self._history, self._writer, self._catalog)
+        return examined(Patient(*parts, lambda: self.settings, scan, self._clock(), progress or (lambda count: None)))
+
+    def mend(self) -> list[str]:
+        """Mend what can be mended without a choice; what was done, a line each.
+
+        Finishes an interrupted write, stores again what the history lost and the disk has, brings Git's
+        index in step, and keeps other users of the machine out.
+        """
+        if not self._history.has_begun():
+            return []
+        done = self._writer.mend()
+        if open_to_others(self.root):
+            fs.chmod(self.root, fs.PRIVATE_FOLDER)
+            done.append(f"{self.root} was made private")
+        return done
 
     # What the operations share
 

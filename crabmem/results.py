@@ -130,8 +130,9 @@ class Restored:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something `doctor` has to say: `level` is "info", "warning" or "error"."""
+    """Something `doctor` has to say: `level` is "info", "warning" or "error", `check` what it was looking at."""
 
     level: str
     path: str
     message: str
+    check: str = ""

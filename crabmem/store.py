@@ -3,6 +3,7 @@
 Knows nothing of Git, entries or search.
 """
 
+import heapq
 import os
 import secrets
 import stat
@@ -54,6 +55,10 @@ class Scan:
     def data(self, path: str) -> bytes | None:
         """The bytes at `path`; None when there is no such file."""
         return self.files[path].data if path in self.files else None
+
+    def newest(self, count: int) -> list[str]:
+        """The paths of the files that were changed last."""
+        return heapq.nlargest(count, self.files, key=lambda path: self.files[path].status.st_ctime_ns)
 
     def blob(self, path: str) -> str | None:
         """The blob at `path`; None when there is no such file."""

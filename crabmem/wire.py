@@ -81,7 +81,7 @@ def commit(item: Commit) -> Data:
 
 def finding(item: Finding) -> Data:
     """One thing `doctor` says."""
-    return {"level": item.level, "path": item.path, "message": item.message}
+    return {"level": item.level, "check": item.check, "path": item.path, "message": item.message}
 
 
 def _hit(hit: Hit) -> Data:

@@ -6,7 +6,7 @@ writer finds; the journal says whose it was.
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,6 +25,8 @@ from .workspace import Workspace, is_kept
 
 #: Nanoseconds for which a replaced file is kept for an editor that still has it open.
 LATE_NS = 2_000_000_000
+#: So many files that were changed last are looked up in the history, in case a prune took them.
+_RECENT = 8
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -87,6 +89,29 @@ class Writer:
         with self._alone(timeout=0):
             pass
 
+    def mend(self) -> list[str]:
+        """Finish what was interrupted, put back what the history lost and the disk has; what was done."""
+        before = self._repairs()
+        with self._alone():
+            scan = self._store.scan()
+            self._put_back(scan, scan.files)
+            self._history.settle(
+                {path: (blob, None) for path, blob in self._history.files(self._history.head()).items()}
+            )
+        return self._repairs()[len(before) :]
+
+    def _repairs(self) -> list[str]:
+        """The lines of the log of repairs."""
+        try:
+            return self._workspace.repairs.read_text("utf-8", "replace").splitlines()
+        except FileNotFoundError:
+            return []
+
+    def _put_back(self, scan: Scan, paths: Iterable[str]) -> None:
+        """Store again the texts that a prune, or a power cut, took from the history while they are on disk."""
+        for path in self._history.put_back({path: scan.files[path].data for path in paths}):
+            self._report(f"the text of {path} was missing from the history and was put back")
+
     def outside(self, scan: Scan) -> dict[str, File | None]:
         """What differs from the head on disk, by path; None for a file that is gone."""
         head = self._history.files(self._history.head()) if self._history.exists() else {}
@@ -123,6 +148,7 @@ class Writer:
     def _adopted(self) -> Scan:
         """The files, after what differs from the head was recorded as the person's."""
         scan = self._store.scan()
+        self._put_back(scan, scan.newest(_RECENT))
         edits = self.outside(scan)
         if edits:
             ours = self._kept_by_us(edits)

@@ -5,8 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from crabmem import Finding, Memory
+from crabmem.cli import cli
+from crabmem.doctor import CHECKS
 from tests.conftest import git
 
 Sample = Callable[[str], Path]
@@ -208,8 +211,9 @@ def test_a_damaged_repository_is_an_error(tmp_path: Path, file: str, text: str) 
     memory = Memory(tmp_path)
     memory.remember("Wifi", "the password", "On the router.")
     (tmp_path / ".git" / file).write_text(text)
-    found = about(memory, ".git")
-    assert found.level == "error" and "Error(" not in found.message
+    found = [finding for finding in memory.doctor() if finding.path == ".git"]
+    assert {finding.level for finding in found} == {"error"}
+    assert not any("Error(" in finding.message for finding in found)
 
 
 def test_a_file_in_place_of_the_repository_is_an_error(tmp_path: Path) -> None:
@@ -231,9 +235,14 @@ def test_a_head_that_a_crash_tore_is_mended_by_the_next_write_and_told(tmp_path:
 def test_a_lock_of_another_git_process_is_warned_about(tmp_path: Path, name: str) -> None:
     memory = Memory(tmp_path)
     memory.init()
-    (tmp_path / ".git" / name).write_text("")
+    lock = tmp_path / ".git" / name
+    lock.write_text("")
+    assert about(memory, f".git/{name}").level == "info"
+    os.utime(lock, (0, 0))
     found = about(memory, f".git/{name}")
-    assert found.level == "warning" and "remove it" in found.message
+    assert found.level == "warning" and f"`rm {lock}`" in found.message
+    memory.mend()
+    assert lock.exists()
 
 
 def test_text_that_a_crash_left_over_is_warned_about(tmp_path: Path) -> None:
@@ -264,4 +273,70 @@ def test_files_that_look_like_memory_and_are_not_are_named(memory: Memory) -> No
     assert named == {"memory/entries/deep/x.md", "memory/notes.txt", "memory/entries/UP.MD"}
     for path in ("memory/notes.txt", "memory/entries/UP.MD"):
         (memory.root / path).unlink()
+    memory.adopt()
+
+
+def test_text_that_a_prune_took_is_put_back_from_the_disk_and_reported(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    for number in range(12):
+        memory.remember(f"Fact {number}", "later", "x")
+    objects = memory.root / ".git/objects"
+    for path in ("memory/entries/luna.md", "memory/entries/fact-11.md"):
+        blob = git(memory.root, "rev-parse", f"HEAD:{path}").strip()
+        (objects / blob[:2] / blob[2:]).unlink()
+    memory.remember("Other", "a write puts back what was changed last", "x")
+    [lost] = [item for item in memory.doctor() if item.level == "error"]
+    assert lost.path == "memory/entries/luna.md" and "--fix" in lost.message
+    assert [words.partition(" ")[2][6:] for words in memory.mend()] == [
+        "the text of memory/entries/luna.md was missing from the history and was put back"
+    ]
+    assert not [item for item in memory.doctor() if item.level == "error"]
+    assert "fact-11.md was missing" in "".join(item.message for item in memory.doctor())
+
+
+def test_object_that_is_not_what_its_name_says_is_an_error(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    memory.remember("Luna", "dog", "Friday")
+    old = git(memory.root, "rev-parse", "HEAD~1:memory/entries/luna.md").strip()
+    new = git(memory.root, "rev-parse", "HEAD:memory/entries/luna.md").strip()
+    objects = memory.root / ".git/objects"
+    kept = (objects / old[:2] / old[2:]).read_bytes()
+    (objects / old[:2] / old[2:]).unlink()
+    (objects / old[:2] / old[2:]).write_bytes((objects / new[:2] / new[2:]).read_bytes())
+    [found] = [item for item in memory.doctor() if item.level == "error"]
+    assert (found.path, found.check) == ("memory/entries/luna.md", "history") and old[:8] in found.message
+    (objects / old[:2] / old[2:]).write_bytes(kept)
+
+
+def test_secret_in_a_file_and_one_that_only_history_holds_are_warned_about(memory: Memory) -> None:
+    secret, other = "gh" + "p_" + "a1B2c3D4e5F6" * 3, "np" + "m_" + "z9Y8x7W6v5U4" * 3
+    memory.remember("Luna", "dog", "Thursday")
+    for text in (other, secret):
+        (memory.root / "memory/entries/luna.md").write_text(f"{text}\n")
+        memory.adopt()
+    told = {item.check: item.message for item in memory.doctor() if item.level == "warning"}
+    assert "GitHub token (ghp_…)" in told["secrets"] and "npm token (npm_…)" in told["history"]
+    (memory.root / "crabmem.toml").write_text('secrets = "off"\n')
+    assert not [item for item in memory.doctor() if item.level == "warning"]
+    memory.adopt()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_workspace_that_others_can_read_is_made_private_by_a_fix(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory") as memory:
+        memory.remember("Luna", "dog", "Thursday")
+        above = [folder for folder in memory.root.parents if folder.stat().st_mode & 0o077 == 0]
+        memory.root.chmod(0o755)
+        assert ("permissions" in {item.check for item in memory.doctor()}) == (not above)
+        memory.mend()
+        assert above or memory.root.stat().st_mode & 0o077 == 0
+
+
+def test_checks_that_are_fine_are_said_to_be(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    done = CliRunner().invoke(cli, ["--dir", str(memory.root), "doctor", "--fix"])
+    assert (done.exit_code, done.output.splitlines()) == (0, [f"ok: {check}" for check in CHECKS])
+    (memory.root / "memory/entries/luna.md").write_bytes(b"\xff")
+    done = CliRunner().invoke(cli, ["--dir", str(memory.root), "doctor"])
+    assert done.exit_code == 1 and "ok: files" not in done.output and "error: memory/entries/luna.md" in done.output
     memory.adopt()

@@ -2,12 +2,14 @@
 
 import json
 import signal
+import sys
 import threading
 
 import click
 from click.shell_completion import get_completion_class
 
 from .. import settings, wire
+from ..doctor import CHECKS
 from ..errors import CrabmemError, InvalidArguments
 from ..version import short
 from ..workspace import SETTINGS
@@ -50,21 +52,34 @@ def config(ctx: click.Context, json_wanted: bool) -> None:
 
 
 @click.command()
+@click.option("--fix", is_flag=True, help="First mend what can be mended without a choice.")
 @as_json
 @click.pass_context
-def doctor(ctx: click.Context, json_wanted: bool) -> None:
-    """Look for what is wrong or odd, file by file, and change nothing. Exit status 1 when there is an error."""
-    findings = opened(ctx).doctor()
+def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
+    """Look for what is wrong or odd: a line for each check that is fine, and for each finding what mends it.
+
+    Reads the whole history, as `git fsck` does, and changes nothing without --fix. Exit status 1 when there
+    is an error.
+    """
+    memory = opened(ctx)
+    for words in memory.mend() if fix else ():
+        tell(f"mended: {words}")
+    findings = memory.doctor(_progress)
+    troubled = {finding.check for finding in findings if finding.level != "info"}
+    fine = (f"{click.style('ok', fg='green')}: {check}" for check in CHECKS if check not in troubled)
     lines = (
         f"{click.style(finding.level, fg=_COLOURS[finding.level])}: "
         + plain(f"{finding.path}: {finding.message}" if finding.path else finding.message)
         for finding in findings
     )
-    show(json_wanted, [wire.finding(finding) for finding in findings], lambda: "\n".join(lines))
-    if not findings and not json_wanted:
-        tell("everything is fine")
+    show(json_wanted, [wire.finding(finding) for finding in findings], lambda: "\n".join((*fine, *lines)))
     if any(finding.level == "error" for finding in findings):
         ctx.exit(1)
+
+
+def _progress(count: int) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\rchecking the history: {count} objects", err=True, nl=False)
 
 
 @click.command()

@@ -16,6 +16,7 @@ from dulwich.objects import Blob
 from .. import fs
 from ..errors import Busy, DamagedHistory, Unwritable
 from ..results import Commit
+from ..version import blob_id
 from ..workspace import IDENTITY, MEMORY
 from . import repository
 from .commit import Note, identity, raw_commit, read_commit
@@ -25,13 +26,21 @@ from .mending import mended
 from .objects import HEX, Objects
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
+from .whole import Stored, everything
 
-__all__ = ["History", "Note", "identity"]
+__all__ = ["History", "Note", "Stored", "identity"]
 
 _TRIES = 50
 _FOLDERS = ("objects", "refs", "logs", "info")
 # While one of these exists the person is in the middle of something that moves the branch.
-_IN_PROGRESS = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG")
+_IN_PROGRESS = {
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+}
 
 
 class History:
@@ -190,8 +199,34 @@ class History:
 
     def settle(self, paths: Mapping[str, Settled]) -> None:
         """Make Git's index agree with the head about `paths`, and about those a crash left unsettled."""
-        if (paths or self._index.is_behind()) and not self._in_progress():
+        if (paths or self._index.is_behind()) and not self.in_progress():
             self._index.settle(paths, self.files(self.head()))
+
+    def in_progress(self) -> str | None:
+        """What the person is in the middle of that moves the branch, such as "rebase"; None for nothing."""
+        return next((doing for name, doing in _IN_PROGRESS.items() if (self._git / name).exists()), None)
+
+    def is_detached(self) -> bool:
+        """Whether HEAD is on no branch."""
+        return self._refs.head().ref == "HEAD"
+
+    def everything(self) -> Iterator[Stored]:
+        """Every object that a reference reaches, checked."""
+        head = self._refs.head().commit
+        return everything([*self._refs.all().values(), *([head] if head else [])], self._objects)
+
+    def locks(self) -> list[Path]:
+        """The locks of other Git processes, or of one that died."""
+        return [lock for lock in (*self._git.glob("*.lock"), *(self._git / "refs").rglob("*.lock"))]
+
+    def put_back(self, texts: Mapping[str, bytes]) -> list[str]:
+        """Store again what the newest commit holds and the history lost: bytes by path; the paths it was done for."""
+        files = self.files(self.head())
+        lost = [path for path, data in texts.items() if blob_id(data) == files.get(path) and not self.has(files[path])]
+        for path in lost:
+            self.put(texts[path])
+        self.flush()
+        return lost
 
     def log(self, limit: int | None = None, path: str | None = None, start: str | None = None) -> list[Commit]:
         """The newest commits first, at most `limit`, only those that touch `path` when it is given."""
@@ -232,7 +267,7 @@ class History:
     def _moved(self, head: Head, commit: str, note: Note) -> bool:
         """Whether the branch took `commit`, which is then kept; it waits while the person rebases."""
         self._objects.flush()
-        if not self._in_progress():
+        if not self.in_progress():
             if not self._refs.swap(head.ref, head.commit, commit):
                 return False
             logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
@@ -255,11 +290,8 @@ class History:
         return head is None or any(path == IDENTITY or path.startswith(f"{MEMORY}/") for path in self.files(head))
 
     def _base(self, head: Head) -> str | None:
-        kept = self._keep.tip() if self._in_progress() else None
+        kept = self._keep.tip() if self.in_progress() else None
         return kept if kept and head.commit and self._keep.is_ancestor(head.commit, kept) else head.commit
-
-    def _in_progress(self) -> bool:
-        return any((self._git / name).exists() for name in _IN_PROGRESS)
 
     def _tree(self, commit: str | None) -> str | None:
         return self._objects.commit(commit).tree.decode() if commit else None

@@ -83,6 +83,20 @@ class Objects:
             return False
         return True
 
+    def verified(self, oid: str) -> ShaFile:
+        """The object called `oid`, its bytes compared with its name and its form with Git's rules.
+
+        Raises:
+            DamagedHistory: it is missing, broken or another.
+        """
+        with self._reading(oid):
+            kind, data = self._store.get_raw(_oid(oid))
+            item = ShaFile.from_raw_string(kind, data)
+            item.check()
+        if item.id.decode() != oid:
+            raise DamagedHistory(f"object {oid} of the history is another")
+        return item
+
     def starting_with(self, prefix: str) -> list[str]:
         """The ids that begin with `prefix`, at least four hex digits."""
         with self._reading(prefix):

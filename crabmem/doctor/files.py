@@ -1,0 +1,101 @@
+"""What is odd about the files a person reads and edits: settings, texts, entries."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from .. import header
+from ..credentials import credentials_in
+from ..edit import is_in_conflict
+from ..entry import NO_HEADER, decoded, parsed
+from ..errors import CrabmemError, Unreadable
+from ..results import Finding
+from ..slug import name_key
+from ..timeline import shown
+from ..workspace import ENTRIES, IDENTITY, MEMORY, SETTINGS, is_entry, is_kept
+from .patient import Patient, error, info, warning
+
+
+def settings(patient: Patient) -> Iterator[Finding]:
+    """Whether `crabmem.toml` says what can be."""
+    try:
+        patient.settings()
+    except CrabmemError as failed:
+        yield error(SETTINGS, _without(SETTINGS, str(failed)))
+
+
+def texts(patient: Patient) -> Iterator[Finding]:
+    """Files that cannot be used, are half of something, or lie where nobody looks."""
+    for item in patient.scan.unusable:
+        yield error(item.path, item.reason)
+    for path, file in patient.scan.files.items():
+        try:
+            yield from _text(path, file.data)
+        except Unreadable as failed:
+            yield error(path, _without(path, str(failed)))
+    if IDENTITY not in patient.scan.files:
+        yield info(IDENTITY, "there is none; the built-in text is used")
+    yield from _bystanders(patient)
+
+
+def _text(path: str, data: bytes) -> Iterator[Finding]:
+    text = decoded(path, data)
+    if is_entry(path):
+        parsed(path, data)
+        yield from _keys(path, header.keys(text))
+    elif is_in_conflict(text):
+        yield warning(path, "it holds the marks of an unresolved merge; edit it")
+
+
+def _keys(path: str, keys: list[str]) -> Iterator[Finding]:
+    for key in {key for key in keys if keys.count(key) > 1}:
+        yield warning(path, f"its frontmatter has `{key}` more than once; the last one counts")
+    if keys and "name" not in keys:
+        yield info(path, "its frontmatter has no name; its file name serves as one")
+
+
+def _bystanders(patient: Patient) -> Iterator[Finding]:
+    """Files that look as if they were memory, and are not."""
+    for path in patient.scan.files:
+        if path.startswith(f"{ENTRIES}/") and not is_entry(path):
+            yield info(path, "it is not directly in memory/entries, so it is recorded but not recalled")
+    for file in sorted(patient.workspace.file(MEMORY).rglob("*")):
+        path = file.relative_to(patient.workspace.root).as_posix()
+        left_over = path.endswith(("~", ".tmp", ".swp")) or any(part[0] in ".#" for part in path.split("/"))
+        if not left_over and file.is_file() and not is_kept(path):
+            yield info(path, "it is not named *.md, so it is neither recorded nor recalled")
+
+
+def entries(patient: Patient) -> Iterator[Finding]:
+    """Entries that are not read as they may be meant, or not found as they could be."""
+    listing = patient.catalog.listing(patient.scan)
+    named = defaultdict(list)
+    for entry in listing.entries:
+        named[name_key(entry.name)].append(entry)
+        if entry.problem:
+            say = info if entry.problem == NO_HEADER else warning
+            yield say(entry.path, f"{entry.problem}; its file name serves as name, all of it as content")
+        elif not entry.description.strip():
+            yield info(entry.path, "it has no description, which recall searches first of all")
+    for same in named.values():
+        for entry in same[1:]:
+            yield warning(entry.path, f"its name is also that of {same[0].path}: {entry.name}")
+    for half in listing.being_written:
+        yield info(half.path, "it is being written at this moment; recall leaves it out until that is done")
+
+
+def secrets(patient: Patient) -> Iterator[Finding]:
+    """What looks like a credential in a file."""
+    if not patient.wants_secrets_named:
+        return
+    for path, file in patient.scan.files.items():
+        for found in credentials_in(shown(file.data) or ""):
+            yield warning(
+                path,
+                f"it holds what looks like a secret: {found.masked}; take it out, and change it where it was issued: "
+                "the history keeps it",
+            )
+
+
+def _without(path: str, message: str) -> str:
+    """`message` without the path it begins with, which the finding has beside it."""
+    return message.partition(path)[2].lstrip(": ") or message

@@ -1,0 +1,79 @@
+"""What is odd about where a workspace lies: around it, who may read it, how much room there is, what is cached."""
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from .. import fs
+from ..results import Finding
+from ..version import blob_id
+from ..workspace import ENTRIES, IDENTITY, MEMORY, OVERVIEW
+from .patient import Patient, error, warning
+
+_LITTLE = 100_000_000
+_HARDLY_ANY = 5_000_000
+_OTHERS = 0o077
+
+
+def surroundings(patient: Patient) -> Iterator[Finding]:
+    """What lies around the workspace, or where its folders belong."""
+    workspace = patient.workspace
+    around = next((folder for folder in workspace.root.parents if (folder / ".git").exists()), None)
+    if around and not (workspace.parent and around == workspace.parent.root):
+        yield warning(
+            "",
+            f"the workspace lies inside the repository {around}, which will not hold its files: "
+            "keep it elsewhere, or list it in that repository's .gitignore",
+        )
+    for path in (MEMORY, ENTRIES):
+        if (file := workspace.file(path)).is_symlink() or (file.exists() and not file.is_dir()):
+            yield error(path, "it is not a folder, so nothing in it is remembered; move it away")
+    for path in (IDENTITY, OVERVIEW):
+        if workspace.file(path).is_dir():
+            yield error(path, "it is not a regular file; move it away")
+
+
+def permissions(patient: Patient) -> Iterator[Finding]:
+    """Whether this user may write here, and others on the machine may read."""
+    root = patient.workspace.root
+    if not root.is_dir() or sys.platform == "win32":
+        return
+    for folder in (root, *(patient.workspace.file(path) for path in (MEMORY, ENTRIES, ".git"))):
+        if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+            yield error("", f"{folder} cannot be written to; `chmod u+rwx {folder}`")
+    if root.stat().st_uid != os.geteuid():
+        yield warning("", f"{root} belongs to another user; what is written there may become unreadable to them")
+    if open_to_others(root):
+        yield warning("", f"others on this machine can read {root}; `chmod 700 {root}`, or `crabmem doctor --fix`")
+
+
+def open_to_others(root: Path) -> bool:
+    """Whether somebody else could list `root`: neither it nor a folder above keeps them out."""
+    modes = [stat.S_IMODE(folder.stat().st_mode) for folder in (root, *root.parents)]
+    return bool(modes[0] & _OTHERS) and all(mode & 0o011 for mode in modes)
+
+
+def space(patient: Patient) -> Iterator[Finding]:
+    """Whether the disk has room for what is to come."""
+    root = next(folder for folder in (patient.workspace.root, *patient.workspace.root.parents) if folder.is_dir())
+    free = shutil.disk_usage(root).free
+    if free < _LITTLE:
+        say = error if free < _HARDLY_ANY else warning
+        yield say("", f"the disk has {free // 1_000_000} MB left; free some space")
+    if hasattr(os, "statvfs") and (inodes := os.statvfs(root)).f_files and inodes.f_favail < 100:
+        yield error("", "the disk has no room for more files (inodes); delete some")
+
+
+def cache(patient: Patient) -> Iterator[Finding]:
+    """Whether what is remembered of files between two looks is what they hold."""
+    for path, file in patient.scan.files.items():
+        try:
+            data, status = fs.read(patient.workspace.file(path))
+        except OSError:
+            continue  # gone, or changed into something else since
+        unchanged = status.st_mtime_ns == file.status.st_mtime_ns and status.st_ino == file.status.st_ino
+        if unchanged and blob_id(data) != file.blob:
+            yield error(path, "it was changed without its times telling; `touch` it, and mind this machine's clock")

@@ -1,0 +1,102 @@
+"""What is odd about the history: its objects, its branch, what a crash or another program left behind."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..credentials import credentials_in
+from ..history import Stored
+from ..results import Finding
+from ..timeline import shown
+from ..version import short
+from .patient import Patient, error, info, warning
+
+_NAMED = 10
+_REPAIRS = 20
+_TELL_EVERY = 500
+_STALE_AFTER = 600
+
+
+def objects(patient: Patient) -> Iterator[Finding]:
+    """Every object that a reference reaches: is it there, whole and what its name says? Are there secrets in it?"""
+    if not patient.history.exists():
+        yield info(".git", "there is no history yet; the first write begins one")
+        return
+    broken, known = 0, {file.blob for file in patient.scan.files.values()}
+    for count, item in enumerate(patient.history.everything(), 1):
+        if item.data is None:
+            broken += 1
+            if broken <= _NAMED:
+                yield _broken(item, item.oid in known)
+        elif item.kind == "blob" and item.oid not in known and patient.wants_secrets_named:
+            yield from _secrets(item)
+        if count % _TELL_EVERY == 0:
+            patient.progress(count)
+    if broken > _NAMED:
+        yield error(".git", f"{broken - _NAMED} more objects of the history are missing or broken")
+
+
+def _broken(item: Stored, is_on_disk: bool) -> Finding:
+    where = item.path or ".git"
+    if is_on_disk:
+        return error(where, "its text is missing from the history, and on disk; `crabmem doctor --fix` puts it back")
+    what = f"the {item.kind} {short(item.oid)} of the history is missing or broken"
+    return error(where, f"{what}; what is on disk now is not touched. Fetch it from a clone or a backup of .git")
+
+
+def _secrets(item: Stored) -> Iterator[Finding]:
+    for found in credentials_in(shown(item.data) or ""):
+        yield warning(
+            item.path,
+            f"an older version in the history holds what looks like a secret: {found.masked}; "
+            "change it where it was issued",
+        )
+
+
+def branch(patient: Patient) -> Iterator[Finding]:
+    """Whether the newest commit says what is on disk, and may be written to."""
+    history = patient.history
+    if not history.exists():
+        return
+    if doing := history.in_progress():
+        yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
+    elif history.is_detached():
+        yield warning(".git", "HEAD is detached, so writes are on no branch; `git switch main`, they are kept anyway")
+    for path, file in sorted(patient.writer.outside(patient.scan).items()):
+        state = "changed" if file else "removed"
+        yield info(path, f"{state} outside and not yet recorded; the next write does that")
+
+
+def leftovers(patient: Patient) -> Iterator[Finding]:
+    """What a crash, or a Git process that is still running, left behind."""
+    workspace = patient.workspace
+    if patient.writer.is_interrupted():
+        yield info(".git/crabmem/journal", "a write was interrupted; the next one finishes it")
+    for lock in patient.history.locks():
+        yield _lock(lock, workspace.root, patient.now.timestamp())
+    for file in _listed(workspace.private / "recovered"):
+        yield warning(str(file), "text of a save that a crash left over; look at it, then delete it")
+    if workspace.repairs.exists():
+        for line in workspace.repairs.read_text("utf-8", "replace").splitlines()[-_REPAIRS:]:
+            yield info(".git/crabmem/repairs.log", line)
+
+
+def _lock(lock: Path, root: Path, now: float) -> Finding:
+    path = lock.relative_to(root).as_posix()
+    if now - _written_at(lock) < _STALE_AFTER:
+        return info(path, "another Git process is at work")
+    return warning(path, f"another Git process holds it since long; if none runs, a crash left it: `rm {lock}`")
+
+
+def _written_at(file: Path) -> float:
+    try:
+        return file.lstat().st_mtime
+    except FileNotFoundError:
+        return math.inf
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []

@@ -1,0 +1,57 @@
+"""What every check of the doctor is given."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ..catalog import Catalog
+from ..errors import CrabmemError
+from ..history import History
+from ..results import Finding
+from ..settings import Settings
+from ..store import Scan, Store
+from ..workspace import Workspace
+from ..writer import Writer
+
+
+def _silently(count: int) -> None:
+    """Nobody is told how far a long check is."""
+
+
+@dataclass(frozen=True)
+class Patient:
+    """One workspace and its parts, with `scan`, its files as they were a moment ago."""
+
+    workspace: Workspace
+    store: Store
+    history: History
+    writer: Writer
+    catalog: Catalog
+    settings: Callable[[], Settings]
+    scan: Scan
+    now: datetime
+    #: Told how many objects of the history were looked at.
+    progress: Callable[[int], None] = field(default=_silently)
+
+    @property
+    def wants_secrets_named(self) -> bool:
+        """Whether the settings, as far as they can be read, want credentials told."""
+        try:
+            return self.settings().secrets != "off"
+        except CrabmemError:
+            return True
+
+
+def error(path: str, message: str) -> Finding:
+    """Something that does not work."""
+    return Finding("error", path, message)
+
+
+def warning(path: str, message: str) -> Finding:
+    """Something that may do harm."""
+    return Finding("warning", path, message)
+
+
+def info(path: str, message: str) -> Finding:
+    """Something worth knowing."""
+    return Finding("info", path, message)
