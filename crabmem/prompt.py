@@ -10,13 +10,17 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-# What shows nothing of its own, may stand inside words, and so inside what looks like a tag.
-_UNSEEN = "[\\s\u200c\u200d\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f]*"
-_NAMES = "|".join(_UNSEEN.join(name) for name in ("memory", "recall"))
-_OUR_TAG = re.compile(rf"<(?={_UNSEEN}/?{_UNSEEN}(?:{_NAMES})\b)", re.IGNORECASE)
-_FORGED = re.compile(r"^---(?=[ \t]*\n\s*(?:##|\(from ))", re.MULTILINE)
+# What shows nothing of its own and may stand inside words: joiners, and selectors of a character's form.
+_JOINERS = "\u200c\u200d"
+_SELECTORS = "\ufe00\ufe01\ufe02\ufe0e\ufe0f\u180b\u180c\u180d\u180f"
+_UNSEEN = "\u200c\u200d\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f"
+_RUN = re.compile(f"([^{_UNSEEN}]?)([{_UNSEEN}]+)", re.DOTALL)
+_KEYCAPS = frozenset("0123456789#*")
+_NAMES = "|".join(r"\s*".join(name) for name in ("memory", "recall"))
+_OUR_TAG = re.compile(rf"<\s*/?\s*(?:{_NAMES})\b")
+_FORGED = re.compile(r"^[^\S\n]*-{3,}(?=[^\S\n]*\n\s*(?:##|\(from ))", re.MULTILINE)
 # Part of words and emoji in ordinary text; every other format character is invisible.
-_KEPT_FORMATS = frozenset("\u200c\u200d")
+_KEPT_FORMATS = frozenset(_JOINERS)
 # Invisible by name or by nature; a letter or emoji too new for this Python is not.
 _BLANKS = frozenset(
     "\u115f\u1160\u3164\uffa0\u034f\u2065\ufff0\ufff1\ufff2\ufff3\ufff4\ufff5\ufff6\ufff7\ufff8\ufffe\uffff"
@@ -26,19 +30,20 @@ _BLANKS = frozenset(
 def visible(text: str) -> str:
     """`text` without characters that a person does not see: controls, direction marks, tags, fillers."""
     lines = re.sub("\r\n|[\r\u2028\u2029\x85]", "\n", text)
-    return "".join(char for char in lines if char in "\n\t" or not _is_invisible(char))
+    return _RUN.sub(_joined, "".join(char for char in lines if char in "\n\t" or not _is_invisible(char)))
 
 
 def block(tag: str, text: str) -> str:
     """`<tag>` around `text`, which cannot close it: our own tags inside are escaped. "" when blank."""
-    inside = _OUR_TAG.sub("&lt;", visible(text)).strip()
+    inside = _without_our_tags(visible(text)).strip()
     return f"<{tag}>\n{inside}\n</{tag}>" if inside else ""
 
 
 def entry_text(name: str, description: str, content: str) -> str:
     """One entry as a model reads it: a heading, the description, a blank line, the content."""
-    lines = [f"## {name}", description.strip(), "", content.strip()]
-    return visible("\n".join(line for at, line in enumerate(lines) if line or at == 2)).strip()
+    heading = " ".join(visible(f"## {name}").split())
+    parts = [heading, visible(description).strip(), "", visible(content).strip()]
+    return "\n".join(part for at, part in enumerate(parts) if part or at == 2).strip()
 
 
 def entry_texts(texts: Iterable[str]) -> str:
@@ -74,6 +79,29 @@ def template(name: str) -> str:
     inside = resources.files("crabmem").joinpath("prompts", f"{name}.md")
     beside = Path(__file__).parent.parent / "prompts" / f"{name}.md"
     return inside.read_text("utf-8") if inside.is_file() else beside.read_text("utf-8")
+
+
+def _joined(run: re.Match[str]) -> str:
+    """One selector and one joiner at most where several stand in a row, which only hide something; none among ASCII."""
+    before, marks = run.groups()
+    if before.isascii():
+        return before + (marks[0] if before in _KEYCAPS and marks[0] in "\ufe0e\ufe0f" else "")
+    selector = marks[0] if marks[0] in _SELECTORS else ""
+    return before + selector + next((mark for mark in marks if mark in _JOINERS), "")
+
+
+def _without_our_tags(text: str) -> str:
+    """`text` with what opens a tag of ours escaped, in whatever width, style or case its letters are."""
+    pieces, places = list[str](), list[int]()
+    for at, char in enumerate(text):
+        if char not in _JOINERS + _SELECTORS:
+            piece = (char if char.isascii() else unicodedata.normalize("NFKC", char)).casefold()
+            pieces.append(piece)
+            places += [at] * len(piece)
+    chars = list(text)
+    for found in _OUR_TAG.finditer("".join(pieces)):
+        chars[places[found.start()]] = "&lt;"
+    return "".join(chars)
 
 
 def _is_invisible(char: str) -> bool:

@@ -5,6 +5,7 @@ Knows nothing of Git, entries or search.
 
 import heapq
 import os
+import re
 import secrets
 import stat
 import time
@@ -19,6 +20,7 @@ from .guard import Guard
 from .version import blob_id
 from .workspace import Workspace, is_kept
 
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # A file that changed this recently may change again without its times telling: FAT counts in 2 s.
 _SETTLED_AFTER = 2_500_000_000
 
@@ -371,6 +373,8 @@ def _check_name(path: str) -> None:
         path.encode("utf-8")
     except UnicodeEncodeError:
         raise fs.NotAFile(0, "its name is not UTF-8") from None
+    if _BREAKS.search(path):
+        raise fs.NotAFile(0, "its name has a line break or a control character in it: rename it")
 
 
 def _reason(error: OSError) -> str:

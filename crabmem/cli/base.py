@@ -3,6 +3,7 @@
 import difflib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ from ..prompt import visible
 from ..results import Commit
 from ..workspace import root_of
 
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_UNSEEN = re.compile(
+    "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
 _EPILOG = """\b
 First steps:
   crabmem try                                  a guided minute in a throw-away folder
@@ -42,7 +47,8 @@ class Failure(click.ClickException):
     """An error of crabmem as one line on stderr."""
 
     def show(self, file: Any = None) -> None:
-        click.secho(f"crabmem: {visible(self.message)}", err=True, fg="red" if in_colour(sys.stderr) else None)
+        text = f"crabmem: {visible(self.message)}"
+        click.echo(click.style(text, fg="red") if in_colour(sys.stderr) else text, err=True)
 
 
 class Verbs(click.Group):
@@ -100,10 +106,16 @@ as_json = click.option("--json", "json_wanted", is_flag=True, help="Print JSON f
 def show(json_wanted: bool, data: object, text: Callable[[], str]) -> None:
     """Print `data` as JSON, or `text` for a person; nothing for an empty text."""
     if json_wanted:
-        return click.echo(json.dumps(data, ensure_ascii=False, indent=2))
-    words = text()
+        return click.echo(as_text(data, indent=2))
+    words = _SURROGATES.sub("\ufffd", text())
     if words:
         click.echo(words if words.endswith("\n") else words + "\n", nl=False)
+
+
+def as_text(data: object, indent: int | None = None) -> str:
+    """`data` as JSON, in which what nobody sees, or no terminal should, is escaped."""
+    text = json.dumps(data, ensure_ascii=False, indent=indent)
+    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def plain(text: str) -> str:

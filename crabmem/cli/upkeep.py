@@ -48,7 +48,7 @@ def config(ctx: click.Context, json_wanted: bool) -> None:
     """Print the settings in force. They are changed by editing crabmem.toml in the workspace."""
     memory = opened(ctx)
     found = settings.as_dict(memory.settings)
-    show(json_wanted, found, lambda: f"# {memory.root / SETTINGS}\n" + settings.as_toml(memory.settings))
+    show(json_wanted, found, lambda: f"# {memory.root / SETTINGS}\n" + plain(settings.as_toml(memory.settings)))
 
 
 @click.command()

@@ -58,7 +58,8 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
     for path in patient.scan.files:
         if path.startswith(f"{ENTRIES}/") and not is_entry(path):
             yield info(path, "it is not directly in memory/entries, so it is recorded but not recalled")
-    for file in sorted(patient.workspace.file(MEMORY).rglob("*")):
+    folder = patient.workspace.file(MEMORY)
+    for file in () if folder.is_symlink() else sorted(folder.rglob("*")):
         path = file.relative_to(patient.workspace.root).as_posix()
         left_over = path.endswith(("~", ".tmp", ".swp")) or any(part[0] in ".#" for part in path.split("/"))
         if not left_over and file.is_file() and not is_kept(path):

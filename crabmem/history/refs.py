@@ -214,8 +214,8 @@ class Refs:
 def is_ref(name: str) -> bool:
     """Whether `name` is a reference's, and so a path that stays below `.git/refs`."""
     parts = name.split("/")
-    plain = name.isprintable() and all(part and not part.startswith(".") and len(part) < 200 for part in parts)
-    return plain and len(parts) > 1 and parts[0] == "refs"
+    plain = name.isprintable() and all(part and not part.startswith(".") and len(part.encode()) < 200 for part in parts)
+    return plain and len(name.encode()) < 1_000 and len(parts) > 1 and parts[0] == "refs"
 
 
 def _oid(ref: str, text: str) -> str:

@@ -7,7 +7,7 @@ Adding a tool: write the function in a module here and name it in that module's 
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, get_type_hints
 
@@ -15,6 +15,7 @@ import msgspec
 
 from ..errors import CrabmemError, InvalidArguments, Stale
 from ..memory import Memory
+from ..prompt import visible
 from . import entries, files
 from .result import Hints, Result, ToolFunction
 
@@ -46,6 +47,10 @@ class Toolbox:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Call a tool. Whatever the caller did wrong comes back as a result with `is_error`."""
+        result = self._called(name, arguments)
+        return replace(result, text=visible(result.text))
+
+    def _called(self, name: str, arguments: Mapping[str, Any]) -> Result:
         item = next((item for item in _FUNCTIONS if item.name == name), None)
         if item is None:
             offered = ", ".join(tool.name for tool in self.offered)
