@@ -11,6 +11,9 @@ from . import fs
 from .workspace import is_kept
 
 _STAGED = re.compile(r"write-[0-9a-f]{16}\Z")
+_BLOB = re.compile(r"([0-9a-f]{40})?\Z")
+_KEY = re.compile(r"[A-Z][A-Za-z-]*\Z")
+_AUTHOR = re.compile(r"[^<>\0\r\n]+ <[^<>\0\r\n]*>\Z")
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -58,8 +61,7 @@ class Journal:
             intent = msgspec.json.decode(self._file.read_bytes(), type=Intent)
         except (FileNotFoundError, msgspec.DecodeError, RecursionError):
             return None
-        ours = all(is_kept(path) and _STAGED.match(step.temporary) for path, step in intent.steps.items())
-        return intent if ours else None
+        return intent if _is_ours(intent) else None
 
     def is_open(self) -> bool:
         """Whether something is, or was, under way; False where that cannot be seen."""
@@ -67,3 +69,13 @@ class Journal:
             return self._file.stat().st_size > 0
         except OSError:
             return False
+
+
+def _is_ours(intent: Intent) -> bool:
+    """Whether every path, id and word is one that we could have written."""
+    steps = all(
+        is_kept(path) and _STAGED.match(step.temporary) and _BLOB.match(step.old or "") and _BLOB.match(step.new or "")
+        for path, step in intent.steps.items()
+    )
+    trailers = all(_KEY.match(key) and "\0" not in value for key, value in intent.trailers)
+    return steps and trailers and bool(_AUTHOR.match(intent.author)) and "\0" not in intent.subject + intent.body

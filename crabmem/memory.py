@@ -328,12 +328,19 @@ class Memory:
         def decide(scan: Scan) -> Draft:
             blobs = wanted(scan)
             changed = {path for path, blob in blobs.items() if blob != scan.blob(path)}
+            self._check_may_restore(changed)
             data = {path: self._history.blob(blob) if (blob := blobs[path]) else None for path in sorted(changed)}
             return Draft(data, self._note("rollback", words))
 
         done = self._write(decide)
         diff = "".join(unified_diff(shown(done.before[path]), shown(data), path) for path, data in done.after.items())
         return Restored(done.commit, to, tuple(done.after), diff)
+
+    def _check_may_restore(self, paths: set[str]) -> None:
+        """Refuse an agent the way back to an identity or settings that the person has changed since."""
+        held = {SETTINGS} if self.soul_editable else {SETTINGS, IDENTITY}
+        if self._voice.agent and (changed := sorted(paths & held)):
+            raise Disabled(f"that would change {changed[0]}, which an agent may not; a person may go back")
 
     def _changed(self, done: Written) -> Changed:
         """What a write of one file did."""

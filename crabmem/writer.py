@@ -268,9 +268,15 @@ class Writer:
         self._store.sync(list(intent.steps))
         displaced = {path: self._store.staged(step.temporary) for path, step in intent.steps.items()}
         self._record_raced(intent, displaced)
-        blobs = {path: step.new for path, step in intent.steps.items()}
+        blobs = {path: step.new for path, step in intent.steps.items() if self._is_stored(path, step.new)}
         self._history.record(blobs, _note(intent), intent.when)
         self._history.settle({path: (blob, None) for path, blob in blobs.items()})
+
+    def _is_stored(self, path: str, blob: str | None) -> bool:
+        """Whether history has `blob`, if need be again from the file, after a `git prune` since the crash."""
+        if blob is None or self._history.has(blob):
+            return True
+        return self._blob_at(path) == blob and self._history.put(self._store.read(path) or b"") == blob
 
     def _clear_leftovers(self) -> None:
         """Remove temporary files whose text is in history, displaced ones after a while; record what is not."""
