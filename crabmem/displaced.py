@@ -26,7 +26,7 @@ class Displaced:
         for line in self._lines():
             try:
                 found |= msgspec.json.decode(line, type=dict[str, str])
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 continue
         return {name: path for name, path in found.items() if is_kept(path)}
 

@@ -59,7 +59,7 @@ class Journal:
         """
         try:
             intent = msgspec.json.decode(self._file.read_bytes(), type=Intent)
-        except (FileNotFoundError, msgspec.DecodeError, RecursionError):
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
         return intent if _is_ours(intent) else None
 

@@ -27,7 +27,10 @@ from .workspace import Workspace, is_kept
 LATE_NS = 2_000_000_000
 #: So many files that were changed last are looked up in the history, in case a prune took them.
 _RECENT = 8
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_ADVICE = (
+    ((errno.ENOSPC, errno.EDQUOT), "free some space"),
+    ((errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY), "something else stands there: move it away"),
+)
 
 
 @dataclass(frozen=True)
@@ -350,5 +353,5 @@ def _blob_of(data: bytes | None) -> str | None:
 def _refused(error: OSError) -> CrabmemError:
     where = f" ({error.filename})" if error.filename else ""
     reason = (error.strerror or str(error)).lower()
-    advice = "free some space" if error.errno in _NO_SPACE else "check its permissions"
+    advice = next((words for errors, words in _ADVICE if error.errno in errors), "check its permissions")
     return Unwritable(f"the disk refused to write: {reason}{where}; nothing is lost: {advice} and try again")

@@ -62,6 +62,8 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
     for file in () if folder.is_symlink() else sorted(folder.rglob("*")):
         path = file.relative_to(patient.workspace.root).as_posix()
         left_over = path.endswith(("~", ".tmp", ".swp")) or any(part[0] in ".#" for part in path.split("/"))
+        if is_entry(path) and is_kept(path) and file.is_dir():
+            yield warning(path, "it is a folder, so it is no entry; move it away")
         if not left_over and file.is_file() and not is_kept(path):
             yield info(path, "it is not named *.md, so it is neither recorded nor recalled")
 

@@ -58,6 +58,8 @@ def branch(patient: Patient) -> Iterator[Finding]:
     history = patient.history
     if not history.exists():
         return
+    for path in history.misread():
+        yield error(path, "Git cannot read it; restore it from a backup, or delete it and look at `git status`")
     if doing := history.in_progress():
         yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
     elif history.is_detached():

@@ -23,7 +23,7 @@ from .commit import Note, identity, raw_commit, read_commit
 from .index import Index, Settled
 from .keeping import Keep
 from .mending import mended
-from .objects import HEX, Objects
+from .objects import HEX, OID, Objects
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
 from .whole import Stored, everything
@@ -140,7 +140,8 @@ class History:
 
     def mend(self) -> str | None:
         """Make the head readable again; what was done, None when nothing had to be. DamagedHistory when that fails."""
-        return mended(self._git, self._refs, self._keep, self._is_whole)
+        done = mended(self._git, self._refs, self._keep, self._is_whole)
+        return done or self._keep.lost()
 
     def head(self) -> str | None:
         """The commit the next one stands on: the branch's, None before the first.
@@ -151,8 +152,9 @@ class History:
         return self._base(self._refs.head())
 
     def kept(self) -> str | None:
-        """The newest commit of ours, on the branch or not."""
-        return self._keep.tip()
+        """The newest commit of ours, on the branch or not; None when it cannot be read."""
+        tip = self._keep.tip()
+        return tip if tip and self._is_whole(tip) else None
 
     def files(self, commit: str | None) -> Mapping[str, str]:
         """Path and blob of every regular file at `commit`; empty for None."""
@@ -214,6 +216,16 @@ class History:
         """Every object that a reference reaches, checked."""
         head = self._refs.head().commit
         return everything([*self._refs.all().values(), *([head] if head else [])], self._objects)
+
+    def misread(self) -> list[str]:
+        """The files of the repository, apart from objects and references, that Git cannot read."""
+        shallow = self._git / "shallow"
+        files = {
+            ".git/packed-refs": self._refs.packed_is_whole(),
+            ".git/config": repository.is_readable(self._git / "config"),
+            ".git/shallow": not shallow.exists() or all(map(OID.fullmatch, shallow.read_bytes().split())),
+        }
+        return [path for path, is_fine in files.items() if not is_fine]
 
     def locks(self) -> list[Path]:
         """The locks of other Git processes, or of one that died."""

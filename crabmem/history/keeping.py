@@ -22,6 +22,12 @@ class Keep:
         """The newest kept commit; None when there is none that can be read."""
         return self.readable(KEEP)
 
+    def lost(self) -> str | None:
+        """What there is to say about a reference of ours that names no commit; None when all is well."""
+        if self.tip() or not self._refs.holds(KEEP):
+            return None
+        return f"{KEEP} could not be read and begins anew with the next commit"
+
     def advance(self, commit: str) -> None:
         """Set the reference to `commit`; what it reached and `commit` does not keeps a reference of its own.
 

@@ -17,7 +17,8 @@ def mended(git: Path, refs: Refs, keep: Keep, is_whole: Callable[[str], bool]) -
     """
     try:
         head = refs.head()
-        if head.commit is None or is_whole(head.commit):
+        lost = head.commit is None and any(map(is_whole, refs.last_noted(head.ref)))
+        if not lost and (head.commit is None or is_whole(head.commit)):
             return None
     except DamagedHistory:
         head = _head_again(git, refs)

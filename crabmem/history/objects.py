@@ -3,13 +3,20 @@
 import re
 import secrets
 import stat
+import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dulwich.diff_tree import tree_changes
-from dulwich.errors import ChecksumMismatch, FileFormatException, MissingCommitError, ObjectFormatException
+from dulwich.errors import (
+    ApplyDeltaError,
+    ChecksumMismatch,
+    FileFormatException,
+    MissingCommitError,
+    ObjectFormatException,
+)
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 from dulwich.walk import Walker
@@ -21,12 +28,13 @@ from ..guard import Guard
 REGULAR = 0o100644
 #: An id of Git's, or the beginning of one.
 HEX = re.compile(r"[0-9a-f]{4,40}\Z")
+OID = re.compile(rb"[0-9a-f]{40}")
 _TRIES = 10
 _FOLDER = 0o40000
 # What dulwich raises for an object that is missing, cut short or not what its name says.
 _DAMAGE = (
-    MissingCommitError, KeyError, OSError, ValueError, AssertionError, zlib.error, EOFError,
-    ObjectFormatException, ChecksumMismatch, FileFormatException,
+    MissingCommitError, LookupError, OSError, ValueError, TypeError, ArithmeticError, AssertionError, EOFError,
+    zlib.error, struct.error, ApplyDeltaError, ObjectFormatException, ChecksumMismatch, FileFormatException,
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ Every `X.lock` is a hard link to a file of ours, so that a lock left by a crash 
 and one of somebody else is never touched.
 """
 
+import errno
 import os
 import platform
 import re
@@ -54,7 +55,9 @@ class Refs:
         """
         text = self._text("HEAD")
         if text is None:
-            raise DamagedHistory("`.git/HEAD` is missing")
+            raise DamagedHistory(
+                "`.git/HEAD` is missing; restore it from a backup, or move `.git` away to begin a new history"
+            )
         if text.startswith(_SYMBOLIC):
             ref = text.removeprefix(_SYMBOLIC).strip()
             if not is_ref(ref):
@@ -161,9 +164,13 @@ class Refs:
     def _clear_dead_gc(self) -> None:
         """Take away the mark of a gc that died, or is older than twelve hours, as Git does itself."""
         mark = self._git / GC
-        pid, _, host = (self._text(GC) or "").partition(" ")
-        dead = _PID.match(pid) and host.strip() == platform.node() and not fs.is_alive(int(pid))
-        if dead or (pid and self._age(mark) > _GC_GIVEN_UP):
+        text = self._text(GC)
+        if text is None:
+            return
+        pid, _, host = text.partition(" ")
+        # Whoever makes the mark makes it whole: one that names no process is what a crash left of it.
+        dead = not _PID.match(pid) or (host.strip() == platform.node() and not fs.is_alive(int(pid)))
+        if dead or self._age(mark) > _GC_GIVEN_UP:
             fs.unlink(mark)
 
     def _age(self, file: Path) -> float:
@@ -201,9 +208,18 @@ class Refs:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            if (self._git / ref).is_dir():
+            if error.errno == errno.ENAMETOOLONG or (self._git / ref).is_dir():
                 return None
             raise DamagedHistory(f"`.git/{ref}` cannot be read: {error.strerror}") from None
+
+    def packed_is_whole(self) -> bool:
+        """Whether every line of the packed references is one."""
+        lines = (self._text("packed-refs") or "").splitlines()
+        return all(line[:1] in ("#", "^") or (_OID.match(line[:40]) and line[40:41] == " ") for line in lines)
+
+    def holds(self, ref: str) -> bool:
+        """Whether there is a file for `ref`, readable or not."""
+        return (self._git / ref).exists()
 
     def _packed(self) -> dict[str, str]:
         lines = (self._text("packed-refs") or "").splitlines()

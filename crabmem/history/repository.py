@@ -70,6 +70,17 @@ def foreign_format(git: Path) -> str | None:
     return None
 
 
+def is_readable(file: Path) -> bool:
+    """Whether a configuration file, if there is one, is in the form of Git's."""
+    try:
+        ConfigFile.from_file(io.BytesIO(file.read_bytes()))
+    except FileNotFoundError:
+        return True
+    except (ValueError, OSError):
+        return False
+    return True
+
+
 def is_sparse(git: Path) -> bool:
     """Whether the person has hidden part of the files, so that one that is missing was not removed."""
     return any(_configured(git / name, "core", "sparsecheckout") == "true" for name in ("config", "config.worktree"))

@@ -59,6 +59,8 @@ class Toolbox:
             given = msgspec.convert(arguments, _arguments(item.function))
         except msgspec.ValidationError as error:
             return Result(f"invalid arguments: {_worded(error)}", is_error=True)
+        except UnicodeEncodeError:
+            return Result("invalid arguments: the name of one contains half of a surrogate pair", is_error=True)
         return _run(item.function, self._memory, msgspec.structs.asdict(given))
 
 

@@ -22,6 +22,7 @@ SUITES = {
     "editors": "saves as three kinds of editors against an agent that overwrites",
     "storm": "lets writers, readers, a watcher and an editor at one memory at once",
     "disk": "fills the disk, and takes away the right to write",
+    "damage": "breaks a repository in every way there is, and puts bad files among the entries",
     "fuzz": "feeds every parser with what a fuzzer makes up",
 }
 

@@ -1,27 +1,44 @@
-"""Stops one operation before each call that changes the disk, and checks what the next one finds.
+"""Ends or fails an operation at every call that changes the disk, and checks what the next one finds.
 
-Run in a process of its own (`python -m tests.faults.crashes OPERATION FAULT STRIDE`), because it forks. Prints the
-number of points tried, and fails with the first broken promise.
+Each call is a point: the fault acts before it, after it took effect, or with half of a write done. The sweeps run
+in processes of their own (`python -m tests.faults.crashes OPERATION FAULT STRIDE [DURABILITY]`), because they fork for
+each point; names may be lists with commas. They print what was counted as JSON, and fail with the first broken promise.
 """
 
-import errno
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import traceback
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeAlias
 
-from crabmem import CrabmemError, Memory, fs, writer
-
-writer.LATE_NS = 0  # so that what stays behind is told from what was forgotten
+from crabmem import CrabmemError, Memory, entry, writer
+from tests.faults.repository import complaints, git
+from tests.faults.shim import KILLED, MOMENTS, Call, Fault, Shim
 
 OLD = "Every Thursday."
 NEW = "Every Friday."
 EDIT = "A line of the person.\n"
 VET = "memory/entries/luna-s-vet.md"
 OTHER = "memory/entries/other.md"
+AFTER = "memory/entries/after.md"
+SAME = "memory/entries/same.md"
+KINDS = ("kill", "ENOSPC", "EIO", "EROFS", "ENOSPC+", "EIO+", "EROFS+")
+#: What Python reports when a process is started.
+_STARTS = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.system")
+_DONE, _REFUSED, _UNHIT, _BROKEN = 0, 3, 5, 6
+#: A name, and what counts.
+Job: TypeAlias = tuple[str, Callable[[], Counter[str]]]
+_FAST = 'durability = "fast"\n'
 
 
 def _create(memory: Memory) -> None:
@@ -40,62 +57,130 @@ def _overview(memory: Memory) -> None:
     memory.write_overview(NEW)
 
 
+def _identity(memory: Memory) -> None:
+    memory.write_identity(NEW)
+
+
 def _rollback(memory: Memory) -> None:
-    memory.rollback("HEAD~1")
+    memory.rollback("HEAD~2")
+
+
+def _undo(memory: Memory) -> None:
+    memory.undo()
 
 
 def _adopt(memory: Memory) -> None:
-    (memory.root / OTHER).write_text(EDIT)
     memory.adopt()
 
 
-def _over_an_edit(memory: Memory) -> None:
-    with (memory.root / VET).open("a") as file:
-        file.write(EDIT)
-    _overwrite(memory)
+def _nothing(root: Path) -> None:
+    """The workspace is ready as it is."""
 
 
-def _init(memory: Memory) -> None:
-    shutil.rmtree(memory.root)
-    memory.remember("Fresh", "a new fact", NEW)
+def _saved_by_the_person(root: Path) -> None:
+    for path in (VET, OTHER):
+        with (root / path).open("a") as file:
+            file.write(EDIT)
 
 
-OPERATIONS: dict[str, Callable[[Memory], None]] = {
-    "create": _create,
-    "overwrite": _overwrite,
-    "forget": _forget,
-    "overview": _overview,
-    "rollback": _rollback,
-    "adopt": _adopt,
-    "over_an_edit": _over_an_edit,
-    "init": _init,
+def _without_anything(root: Path) -> None:
+    shutil.rmtree(root)
+
+
+def _killed(operation: Callable[[Memory], None], name: str, ending: str) -> Callable[[Path], None]:
+    """Prepares what `operation` leaves behind when it is killed after the call `name` of a path with that ending."""
+
+    def end(call: Call) -> None:
+        if call.name == name and (call.other or call.path).endswith(ending):
+            os._exit(KILLED)
+
+    def prepare(root: Path) -> None:
+        def work() -> int:
+            with Shim(sync=False, after=end), Memory(root, agent="crashed") as memory:
+                operation(memory)
+            return _DONE
+
+        assert in_child(work) == KILLED, f"there is no {name} of {ending} to be killed at"
+
+    return prepare
+
+
+def _half_made(root: Path) -> None:
+    shutil.rmtree(root)
+    _killed(_create, "write", "/config")(root)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What is done under faults, in a workspace that `prepare` made ready."""
+
+    act: Callable[[Memory], None]
+    prepare: Callable[[Path], None] = _nothing
+
+
+#: The operations; a recovery is a write that first has to finish what a killed one left.
+OPERATIONS: dict[str, Operation] = {
+    "create": Operation(_create),
+    "overwrite": Operation(_overwrite),
+    "forget": Operation(_forget),
+    "overview": Operation(_overview),
+    "identity": Operation(_identity),
+    "rollback": Operation(_rollback),
+    "undo": Operation(_undo),
+    "adopt": Operation(_adopt, _saved_by_the_person),
+    "over_an_edit": Operation(_overwrite, _saved_by_the_person),
+    "init": Operation(_create, _without_anything),
+    "recovery_of_begun": Operation(_create, _killed(_overwrite, "fsync", "/crabmem/journal")),
+    "recovery_of_placed": Operation(_create, _killed(_overwrite, "exchange", VET)),
+    "recovery_of_half_placed": Operation(_create, _killed(_undo, "exchange", VET)),
+    "recovery_of_taken_away": Operation(_create, _killed(_forget, "fsync", "/entries")),
+    "recovery_of_locked": Operation(_create, _killed(_overwrite, "link", "/refs/heads/main.lock")),
+    "recovery_of_committed": Operation(_create, _killed(_overwrite, "rename", "/refs/heads/main")),
+    "recovery_of_half_made": Operation(_create, _half_made),
 }
 
 
-class Fault:
-    """What happens at the Nth change of the disk: the process dies, or the call fails (once, or from then on)."""
+@dataclass(frozen=True)
+class State:
+    """The files of a workspace, and author and subject of each commit, newest first."""
 
-    def __init__(self, kind: str, at: int) -> None:
-        self.kind, self.at, self.count = kind, at, 0
-
-    def __call__(self, operation: str, path: str) -> None:
-        self.count += 1
-        if self.count == self.at or (self.count > self.at and self.kind.endswith("+")):
-            if self.kind == "kill":
-                os._exit(137)
-            code = getattr(errno, self.kind.rstrip("+"))
-            raise OSError(code, os.strerror(code), path)
+    files: Mapping[str, bytes]
+    commits: tuple[tuple[str, str], ...]
 
 
-def prepared(folder: Path) -> Path:
+@dataclass(frozen=True)
+class Case:
+    """An operation ready to be tried: where its workspace is copied from, and the states it may leave behind."""
+
+    name: str
+    template: Path
+    before: State
+    after: State
+    calls: int
+    writes: int
+
+    @property
+    def operation(self) -> Operation:
+        """What is done."""
+        return OPERATIONS[self.name]
+
+    def points(self, moment: str) -> int:
+        """How many calls a fault can act at, at that moment of the call."""
+        return self.writes if moment == "torn" else self.calls
+
+
+def prepared(folder: Path, durability: str = "full") -> Path:
     """A workspace with a little history: an overview, and two versions of an entry in two commits of two files."""
     root = folder / "prepared"
-    with Memory(root, agent="before") as memory:
+    root.mkdir()
+    if durability == "fast":
+        (root / "crabmem.toml").write_text(_FAST)
+    with Shim(sync=False), Memory(root, agent="before") as memory:
         memory.remember("Other", "something else", OLD)
         memory.write_overview(OLD)
         memory.remember("Luna's vet", "who looks after the dog", OLD)
-        (root / VET).write_text((root / VET).read_text() + "x\n")
-        (root / OTHER).write_text((root / OTHER).read_text() + "x\n")
+        for path in (VET, OTHER):
+            (root / path).write_text((root / path).read_text() + "x\n")
         memory.adopt()
     return root
 
@@ -106,94 +191,239 @@ def tree(root: Path) -> dict[str, bytes]:
     return {file.relative_to(root).as_posix(): file.read_bytes() for file in files}
 
 
-def sweep(name: str, kind: str, stride: int = 1) -> int:
-    """Try every point of an operation, or every `stride`th; how many there are."""
-    with tempfile.TemporaryDirectory() as folder:
-        template = prepared(Path(folder))
-        before, after = tree(template), _outcome(template, Path(folder) / "outcome", name)
-        for at in range(1, 10_000, stride):
-            root = Path(shutil.copytree(template, Path(folder) / f"run{at}", symlinks=True))
-            acknowledged = _run(root, name, Fault(kind, at))
-            try:
-                _check(root, name, before, after, acknowledged)
-            except AssertionError:
-                print(f"{name}, {kind} at change {at}", file=sys.stderr)
-                raise
-            shutil.rmtree(root)
-            if acknowledged == "unhit":
-                return at - 1
-    raise AssertionError("the operation never ends")
-
-
-def _outcome(template: Path, root: Path, name: str) -> dict[str, bytes]:
-    shutil.copytree(template, root, symlinks=True)
-    with Memory(root, agent="crashed") as memory:
-        OPERATIONS[name](memory)
-    return tree(root)
-
-
-def _run(root: Path, name: str, fault: Fault) -> str:
-    """Run the operation in a child: "dead", "refused", "done", or "unhit" when the fault was never reached."""
+def in_child(work: Callable[[], int]) -> int:
+    """What `work` returns in a child process, or what it was ended with."""
     child = os.fork()
-    if child == 0:
-        memory = Memory(root, agent="crashed")
-        fs.before = fault
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    code = _BROKEN
+    try:
+        code = work()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def case(name: str, folder: Path, durability: str = "full") -> Case:
+    """Prepare an operation, and do it once undisturbed."""
+    folder.mkdir()
+    template = prepared(folder, durability)
+    OPERATIONS[name].prepare(template)
+    before = next_write(copied(template, folder / "before"))
+    root = copied(template, folder / "after")
+    with Shim(sync=False) as shim, opened(root) as memory:
+        OPERATIONS[name].act(memory)
+    assert not shim.unseen, f"{name} changes the disk without `crabmem.fs`: {shim.unseen}"
+    return Case(name, template, before, next_write(root), shim.count, shim.writes)
+
+
+def copied(template: Path, root: Path) -> Path:
+    """A copy of a workspace, or of there being none. Two names of one file stay that: locks are known by it."""
+    if template.exists():
+        shutil.copytree(template, root, symlinks=True)
+    known: dict[int, Path] = {}
+    for file in (template / ".git").rglob("*"):
+        status = file.lstat()
+        if status.st_nlink > 1 and file.is_file():
+            copy = root / file.relative_to(template)
+            first = known.setdefault(status.st_ino, copy)
+            if first != copy:
+                copy.unlink()
+                copy.hardlink_to(first)
+    return root
+
+
+def opened(root: Path, agent: str = "crashed") -> Memory:
+    """The memory at `root`, as the operations have it."""
+    return Memory(root, agent=agent, soul_editable=True)
+
+
+def sweep(case: Case, kind: str, stride: int) -> Counter[str]:
+    """Try every point of an operation, or every `stride`th, at each moment of the call."""
+    counted: Counter[str] = Counter()
+    for moment in MOMENTS:
+        for at in _points(case, kind, moment, stride):
+            fault = Fault(kind, at, moment)
+            try:
+                outcome = _tried(case, fault)
+            except (AssertionError, CrabmemError, subprocess.CalledProcessError) as error:
+                words = getattr(error, "stderr", "") or str(error)
+                raise AssertionError(f"{case.name}, {kind} {moment} call {at} of {case.calls}: {words}") from error
+            if outcome == _UNHIT:
+                break
+            counted["points"] += moment == "before"
+            counted["faults"] += 1
+            counted["kills"] += outcome == KILLED
+            counted["errors"] += outcome == _REFUSED or kind != "kill"
+            counted["acknowledged"] += outcome == _DONE
+    return counted
+
+
+def _points(case: Case, kind: str, moment: str, stride: int) -> Iterator[int]:
+    """With a stride, other ones for each sweep; without, until there are no more."""
+    if stride == 1:
+        return iter(range(1, case.points(moment) + 100))
+    first = zlib.crc32(f"{case.name} {kind} {moment}".encode()) % stride
+    return iter(range(1 + first, case.points(moment) + 1, stride))
+
+
+def _tried(case: Case, fault: Fault) -> int:
+    """Do the operation with a fault, and check what it left; how it ended."""
+    with tempfile.TemporaryDirectory(dir=case.template.parent) as folder:
+        root = copied(case.template, Path(folder) / "memory")
+        outcome = in_child(lambda: _attempt(root, case.operation, fault))
+        assert outcome != _BROKEN, "see above"
+        _check(root, case, outcome)
+    return outcome
+
+
+def _attempt(root: Path, operation: Operation, fault: Fault) -> int:
+    """Do the operation; after an error recall still answers, and the same memory writes again once the disk is well."""
+    refused = False
+    with Shim(fault, sync=False) as shim:
+        memory = opened(root)
         try:
-            OPERATIONS[name](memory)
+            operation.act(memory)
         except CrabmemError:
-            os._exit(3)
-        except OSError:
-            os._exit(4)
-        os._exit(0 if fault.count >= fault.at else 5)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return {0: "done", 3: "refused", 5: "unhit", 137: "dead"}[status]
+            refused = True
+            memory.recall("dog friday")
+    if refused:
+        memory.remember("Same", "written by the same memory", "It works.")
+        return _REFUSED
+    return _DONE if shim.is_hit else _UNHIT
 
 
-def _check(root: Path, name: str, before: dict[str, bytes], after: dict[str, bytes], outcome: str) -> None:
-    """The promises: whole or not at all, ours stays ours, nothing to repair by hand."""
-    with Memory(root, agent="next") as memory:
+def next_write(root: Path) -> State:
+    """What is there once somebody has written again, but for what was written."""
+    with Shim(sync=False), opened(root, "next") as memory:
+        memory.recall("dog friday")
         memory.remember("After", "written after the fault", "It works.")
-        found = tree(root)
-        found.pop("memory/entries/after.md")
-        edited = {
-            **before,
-            **{path: found.get(path, b"") for path in (VET, OTHER) if EDIT.encode() in found.get(path, b"")},
-        }
-        states = [before, after, edited] if name != "init" else [after, {"Crab.md": after["Crab.md"]}, before, {}]
-        assert found in states, f"neither before nor after: {sorted(found)}"
-        if outcome in ("done", "unhit"):
-            assert found == after, "acknowledged and not there"
-        _check_words(memory, name, found, after, before)
-    _check_repository(root)
+        hits = [hit.entry.path for hit in memory.recall("written after fault")]
+        assert AFTER in hits, "what was written next is not recalled"
+        commits = [(commit.author, commit.subject) for commit in memory.log()]
+    found = tree(root)
+    ours = [found.pop(path, None) for path in (AFTER, SAME)]
+    assert ours[0], "what was written next is not there"
+    return State(found, tuple(words for words in commits if words[1] not in ("remember: After", "remember: Same")))
 
 
-def _check_words(
-    memory: Memory, name: str, found: dict[str, bytes], after: dict[str, bytes], before: dict[str, bytes]
-) -> None:
-    commits = memory.log()
-    if found == after != before and name not in ("adopt", "init"):
-        assert any(commit.author == "crashed" for commit in commits), "ours was recorded as somebody else's"
-    if name == "over_an_edit" and found == after:
-        diffs = "".join(memory.diff(f"{commit.commit}^", commit.commit) for commit in commits[:3])
-        assert EDIT.strip() in diffs, "the person's line is in no commit"
-    persons = [commit.subject for commit in commits if commit.author == "person"]
-    assert len(persons) <= 1 + (name in ("adopt", "over_an_edit")), f"recorded as the person's: {persons}"
+def _check(root: Path, case: Case, outcome: int) -> None:
+    """The promises: whole or not at all, ours stays ours, nothing to repair by hand."""
+    found = next_write(root)
+    if outcome in (_DONE, _UNHIT):
+        assert found.files == case.after.files, f"acknowledged and not there: {sorted(found.files)}"
+    states = [state for state in (case.before, case.after) if state.files == found.files]
+    assert states, f"neither before nor after: {sorted(found.files)}"
+    assert found.commits in [state.commits for state in states], f"the history says otherwise: {found.commits}"
+    for path, data in found.files.items():
+        if path.startswith("memory/entries/"):
+            assert entry.parsed(path, data).problem is None, f"{path} cannot be parsed"
+    check_repository(root)
 
 
-def _check_repository(root: Path) -> None:
-    assert _git(root, "status", "--porcelain") == "", "git status is not clean"
-    assert [line for line in _git(root, "fsck", "--strict", "--full").splitlines() if "dangling" not in line] == []
+def check_repository(root: Path) -> None:
+    """Git finds nothing wrong, and nothing was left behind."""
+    assert git(root, "status", "--porcelain") == "", "git status is not clean"
+    assert complaints(root) == [], "git fsck complains"
     assert list((root / ".git").rglob("*.lock")) == [], "a lock was left"
-    assert list((root / ".git" / "crabmem" / "tmp").iterdir()) == [], "a temporary file was left"
+    assert not (root / ".git/gc.pid").exists(), "Git's gc was left locked out"
+    assert [file.name for file in (root / ".git/crabmem/tmp").glob("*-*")] == [], "a temporary file was left"
     assert list(root.glob(".crabmem-init*")) == [], "half a repository was left"
 
 
-def _git(root: Path, *words: str) -> str:
-    environment = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "HOME": "/nonexistent"}
-    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, env=environment)
+def starts_no_process() -> int:
+    """Write in every way, and see that no process is started for it; how many writes there were."""
+    started: list[str] = []
+
+    def hear(event: str, arguments: tuple[Any, ...]) -> None:
+        if event.startswith(_STARTS):
+            started.append(f"{event} {arguments}")
+
+    def work() -> int:
+        sys.addaudithook(hear)
+        for act in acts:
+            with opened(root) as memory:
+                act(memory)
+        sys.stderr.write("".join(f"{what}\n" for what in started))
+        return len(started)
+
+    acts = (_create, _overwrite, _overview, _identity, _rollback, _undo, _forget, _adopt)
+    with tempfile.TemporaryDirectory() as folder:
+        root = prepared(Path(folder))
+        git(root, "config", "commit.gpgsign", "true")
+        (root / ".gitattributes").write_text("*.md filter=shout\n")
+        git(root, "config", "filter.shout.clean", "tr a-z A-Z")
+        _hook(root, "pre-commit", "post-commit", "reference-transaction")
+        assert in_child(work) == 0, "a write started a process"
+    return len(acts)
+
+
+def _hook(root: Path, *names: str) -> None:
+    (root / ".git/hooks").mkdir(exist_ok=True)
+    for name in names:
+        (root / ".git/hooks" / name).write_text("#!/bin/sh\nexit 1\n")
+        (root / ".git/hooks" / name).chmod(0o755)
+
+
+def sweeps(names: list[str], kinds: list[str], stride: int, durability: str) -> Counter[str]:
+    """Sweep operations with kinds of faults."""
+    writer.LATE_NS = 0  # so that what stays behind is told from what was forgotten
+    counted: Counter[str] = Counter()
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            ready = case(name, Path(folder) / name, durability)
+            for kind in kinds:
+                counted += sweep(ready, kind, stride)
+    return counted
+
+
+def swept(names: str, kinds: str, stride: int, durability: str = "full") -> Counter[str]:
+    """The same, in a process of its own."""
+    words = [sys.executable, "-m", "tests.faults.crashes", names, kinds, str(stride), durability]
+    return counted_by(words)
+
+
+def counted_by(words: list[str]) -> Counter[str]:
+    """What a process printed that it counted.
+
+    Raises:
+        AssertionError: it found a broken promise.
+    """
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # threads and forks do not go together
+    top = Path(__file__).parent.parent.parent
+    done = subprocess.run(words, capture_output=True, text=True, cwd=top, env=environment)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return Counter(json.loads(done.stdout))
+
+
+def run(long: bool, say: Callable[[str], None]) -> Mapping[str, int]:
+    """Try all points with all kinds of faults; in the short form every 70th with three."""
+    counted = Counter(lost=0, **{"writes without a process": starts_no_process()})
+    for part in parallel(_jobs(long), "faults", say):
+        counted += part
+    return {**counted, "lost": 0}
+
+
+def _jobs(long: bool) -> list[Job]:
+    names = list(OPERATIONS)
+    if not long:
+        halves = [",".join(names[::2]), ",".join(names[1::2])]
+        return [(half, partial(swept, half, "kill,ENOSPC,EIO+", 70)) for half in halves]
+    full = [(name, partial(swept, name, ",".join(KINDS), 1)) for name in names]
+    return [*full, *((f"{name}, fast", partial(swept, name, "kill", 1, "fast")) for name in names)]
+
+
+def parallel(jobs: Sequence[Job], what: str, say: Callable[[str], None]) -> Iterator[Counter[str]]:
+    """What each job counted, as many at a time as there are processors; says how much of `what`."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, waiting in [(name, pool.submit(job)) for name, job in jobs]:
+            counted = waiting.result()
+            say(f"  {name}: {counted[what]:,} {what}")
+            yield counted
 
 
 if __name__ == "__main__":
-    print(sweep(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    operations, faults, every, *rest = sys.argv[1:]
+    print(json.dumps(sweeps(operations.split(","), faults.split(","), int(every), *(rest or ["full"]))))

@@ -56,9 +56,16 @@ class Disk:
 
 
 def run(long: bool, say: Say) -> Counts:
-    """Refuse 30 writes in every way there is, or 300; as root, on disks that are really full."""
-    alone = ["unshare", "--mount"] if os.geteuid() == 0 and shutil.which("unshare") else []
-    return apart(__name__, long, say, *alone)
+    """Refuse 30 writes in every way there is, or 300; where we may mount, on disks that are really full."""
+    return apart(__name__, long, say, *_with_mounts_of_its_own())
+
+
+def _with_mounts_of_its_own() -> list[str]:
+    """The command in which a process may mount, and by which its mounts end with it; none where there is none."""
+    for words in (["unshare", "--mount"], ["unshare", "--map-root-user", "--mount"]):
+        if shutil.which("unshare") and subprocess.run([*words, "true"], capture_output=True).returncode == 0:
+            return words
+    return []
 
 
 def counted(long: bool, say: Say) -> Counts:
@@ -199,6 +206,8 @@ def _mounted(folder: Path, options: str) -> Iterator[None]:
 
 def _read_only(can_mount: bool, folder: Path, chance: random.Random) -> Counter[str]:
     """Reading goes on as ever; every write is refused for what it is."""
+    if os.geteuid() == 0 and not can_mount:
+        return Counter()  # nothing else keeps root from writing
     with _mounted(folder, "size=32m") if can_mount else nullcontext():
         root = folder / "memory"
         with Memory(root, agent="agent") as memory:

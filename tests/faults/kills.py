@@ -26,6 +26,7 @@ from .actors import (
     main,
     on_disk,
     page,
+    save_by_rename,
     started,
     token,
     total,
@@ -34,8 +35,7 @@ from .repository import assert_clean, complaints
 
 watcher.QUIET = 0.05  # the watcher lives for a fraction of a second
 KILLS_A_TURN = 50
-#: Seconds between two kills, on the average.
-_BETWEEN = 0.08
+_LONGEST = 0.15
 _SLOWEST = 5.0
 _FACTS = 4
 
@@ -48,16 +48,28 @@ def run(long: bool, say: Say) -> Counts:
 def counted(long: bool, say: Say) -> Counts:
     """Every turn is a memory that begins with nothing and loses a process every few milliseconds."""
     sums: Counter[str] = Counter()
+    pace = _pace()
     for turn in range(40 if long else 4):
-        sums += Turn(seed=turn).played()
+        sums += Turn(turn, pace).played()
         say(f"{sums['kills']} kills, {sums['acknowledged']} writes acknowledged, none lost")
     return total(sums, "kills", "of lock holders", "acknowledged", "saves", "lost", "repairs")
+
+
+def _pace() -> float:
+    """Seconds between two kills, on the average: some writes on this machine as it is now."""
+    with tempfile.TemporaryDirectory() as folder, Memory(folder) as memory:
+        memory.init()
+        began = time.monotonic()
+        for number in range(10):
+            memory.remember("fact", "what is written", f"{number}")
+        return min(_LONGEST, (time.monotonic() - began) * 0.4)
 
 
 class Turn:
     """One memory, those who work on it, and a person who saves files all the while."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, pace: float) -> None:
+        self._pace = pace
         self._seed = seed
         self._chance = random.Random(seed)
         self._counts: Counter[str] = Counter()
@@ -83,7 +95,7 @@ class Turn:
             for role in self._roles:
                 self._start(role)
             while self._counts["kills"] < KILLS_A_TURN - len(self._roles):
-                time.sleep(self._chance.expovariate(1 / _BETWEEN))
+                time.sleep(self._chance.expovariate(1 / self._pace))
                 self._save()
                 role = self._victim()
                 self._kill(role)
@@ -160,7 +172,7 @@ class Turn:
             text = token(f"person-{os.getpid()}", number)
             file = self._root / f"memory/entries/adopted-{os.getpid()}-{number}.md"
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(page(file.stem, text))
+            save_by_rename(file, page(file.stem, text))  # killed half-way, it leaves no half
             self._record.say("saved", text)
             if commit := memory.adopt():
                 self._record.say("commit", commit.commit)

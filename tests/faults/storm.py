@@ -38,7 +38,7 @@ from .repository import assert_clean, complaints, git
 
 WRITERS = 8
 READERS = 2
-_SHARED = 3
+_SHARED = [f"shared {number}" for number in range(4)]
 PERSON = "Anna"
 
 
@@ -88,7 +88,7 @@ class Storm:
 
     def _write(self, number: int, memory: Memory) -> None:
         for each in range(self._writes):
-            name = f"shared {each % _SHARED}" if each % 3 == 0 else f"own {number} {each % 5}"
+            name = self._chance.choice(_SHARED) if each % 2 else f"own {number} {each % 5}"
             text = token(f"agent-{number}", each)
             began = time.monotonic()
             try:
@@ -124,24 +124,23 @@ class Storm:
         deadline = time.monotonic() + self._seconds
         acts = [self._save_in_place, self._save_by_rename, self._remove, self._commit]
         while time.monotonic() < deadline or not done():
-            time.sleep(self._chance.random() * 0.1)
+            time.sleep(self._chance.random() * 0.2)
             self._chance.choice(acts)()
 
     def _save_in_place(self) -> None:
-        file, text = self._next_save()
-        save_in_place(file, text)
+        self._save(save_in_place)
 
     def _save_by_rename(self) -> None:
-        file, text = self._next_save()
-        save_by_rename(file, text)
+        self._save(save_by_rename)
 
-    def _next_save(self) -> tuple[Path, str]:
-        """A file to save, never one with a save that may not be recorded yet, and what to save there."""
-        self._saves += 1
-        file = self._root / f"memory/entries/shared-{self._chance.randrange(_SHARED)}.md"
-        if file.exists() and "person" in file.read_text():
-            file = file.with_name(f"persons-{self._saves}.md")
-        return file, page(file.stem, token("person", self._saves))
+    def _save(self, style: Callable[[Path, str], None]) -> None:
+        """Save a file that several write, but not over a save that may not be recorded yet."""
+        files = {name: self._root / f"memory/entries/{name.replace(' ', '-')}.md" for name in _SHARED}
+        free = [name for name, file in files.items() if "person" not in _text(file)]
+        if free:
+            self._saves += 1
+            name = self._chance.choice(free)
+            style(files[name], page(name, token("person", self._saves)))
 
     def _remove(self) -> None:
         """Remove a file that an agent wrote; what it says is in the history."""
@@ -195,6 +194,10 @@ class Storm:
         files = (self._root / "memory/entries").glob("*.md")
         torn = [file.name for file in files if not whole(file.read_text())]
         assert torn == [], f"files that are nobody's whole text: {torn}"
+
+
+def _text(file: Path) -> str:
+    return file.read_text() if file.exists() else ""
 
 
 if __name__ == "__main__":
