@@ -25,7 +25,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Intent(msgspec.Struct, frozen=True):
-    """A write that has begun: the words of its commit and its files by path."""
+    """A write that has begun: the words of its commit, its files by path, and the head it found."""
 
     subject: str
     author: str
@@ -33,6 +33,7 @@ class Intent(msgspec.Struct, frozen=True):
     trailers: tuple[tuple[str, str], ...]
     when: datetime
     steps: Mapping[str, Step]
+    head: str | None = None
 
 
 class Journal:

@@ -207,7 +207,7 @@ class Writer:
             for path, data in changes.items()
         }
         self._history.flush()
-        intent = Intent(note.subject, note.author, note.body, note.trailers, self._clock(), steps)
+        intent = Intent(note.subject, note.author, note.body, note.trailers, self._clock(), steps, self._history.head())
         self._journal.begin(intent)
         return intent
 
@@ -224,7 +224,7 @@ class Writer:
         displaced = {path: place.displaced for path, place in placed.items()}
         self._record_raced(intent, displaced)
         blobs = {path: step.new for path, step in intent.steps.items()}
-        commit = self._history.record(blobs, _note(intent), intent.when)
+        commit = self._history.record(blobs, _note(intent), intent.when, journalled=True)
         self._history.settle({path: (blobs[path], place.status) for path, place in placed.items()})
         return commit
 
@@ -237,7 +237,7 @@ class Writer:
         }
         if raced:
             blobs = {path: self._history.put(data) for path, data in raced.items()}
-            self._history.record(blobs, self._edit_note(dict(raced)), self._clock())
+            self._history.record(blobs, self._edit_note(dict(raced)), self._clock(), journalled=True)
 
     def _ended(self, intent: Intent) -> None:
         """The write is over; what it displaced stays a while for editors that have it open."""
@@ -247,7 +247,10 @@ class Writer:
     def _finish_interrupted(self) -> None:
         """Finish the write that a crash interrupted, or take it back where it had changed nothing."""
         intent = self._journal.pending()
-        if intent:
+        if intent and self._history.has_made(_note(intent), intent.when, intent.head):
+            blobs = self._history.files(self._history.head())
+            self._history.settle({path: (blobs.get(path), None) for path in intent.steps})
+        elif intent:
             on_disk = {path: self._blob_at(path) for path in intent.steps}
             begun = [path for path, blob in on_disk.items() if blob == intent.steps[path].new]
             if begun:
@@ -265,15 +268,20 @@ class Writer:
 
     def _rolled_forward(self, intent: Intent, on_disk: Mapping[str, str | None]) -> None:
         for path, step in intent.steps.items():
-            untouched = on_disk[path] == step.old != step.new
-            if untouched and (step.new is None or self._store.staged(step.temporary) is not None):
-                self._store.place(path, step.temporary, step.new is not None, step.old is not None)
+            if on_disk[path] == step.old != step.new and (name := self._staged_again(step)):
+                self._store.place(path, name, step.new is not None, step.old is not None)
         self._store.sync(list(intent.steps))
         displaced = {path: self._store.staged(step.temporary) for path, step in intent.steps.items()}
         self._record_raced(intent, displaced)
         blobs = {path: step.new for path, step in intent.steps.items() if self._is_stored(path, step.new)}
-        self._history.record(blobs, _note(intent), intent.when)
+        self._history.record(blobs, _note(intent), intent.when, journalled=True)
         self._history.settle({path: (blob, None) for path, blob in blobs.items()})
+
+    def _staged_again(self, step: Step) -> str | None:
+        """The name of a step's temporary file; of another one where a power cut took it, or what it held."""
+        if step.new is None or _blob_of(self._store.staged(step.temporary)) == step.new:
+            return step.temporary
+        return self._store.stage(self._history.blob(step.new), None) if self._history.has(step.new) else None
 
     def _is_stored(self, path: str, blob: str | None) -> bool:
         """Whether history has `blob`, if need be again from the file, after a `git prune` since the crash."""

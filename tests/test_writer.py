@@ -1,44 +1,13 @@
-"""The write path under faults: every call that changes the disk is once the last one, and once fails."""
+"""The write path with several processes at once; what it does under faults is in `tests/faults`."""
 
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from crabmem import Memory
 from tests.conftest import assert_clean, git
-from tests.faults.crashes import OPERATIONS
-
-#: The process dies; the call fails once; it fails, and so does every one after it.
-FAULTS = ["kill", "ENOSPC", "EIO+"]
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_operation_is_wholly_there_or_wholly_not(operation: str, fault: str) -> None:
-    """After a fault at some change of the disk, the next write works and finds nothing to repair."""
-    assert swept(operation, fault, stride=9) > 40
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("fault", [*FAULTS, "EROFS", "ENOSPC+", "EIO"])
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_operation_is_wholly_there_or_wholly_not_at_every_point(operation: str, fault: str) -> None:
-    assert swept(operation, fault, stride=1) > 40
-
-
-def swept(operation: str, fault: str, stride: int) -> int:
-    """How many points an operation has at which the fault was, or with a larger stride could have been, tried."""
-    words = [sys.executable, "-m", "tests.faults.crashes", operation, fault, str(stride)]
-    done = subprocess.run(words, capture_output=True, text=True, cwd=Path(__file__).parent.parent)
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout)
 
 
 def _write_for_ever(root: Path, number: int, acknowledged: Path) -> None:

@@ -186,18 +186,30 @@ class History:
         """Make what was put durable."""
         self._objects.flush()
 
-    def record(self, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
+    def record(
+        self, changes: Mapping[str, str | None], note: Note, when: datetime, journalled: bool = False
+    ) -> str | None:
         """Commit `changes` (path to blob, None to remove) on top of the head; the commit's id.
 
-        None when the head already says so. A branch that moves meanwhile is followed.
+        None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
+        names are settled after a power cut without this remembering them.
         """
-        self._index.expect(changes)
+        self._index.expect(changes, durably=not journalled)
         for _ in range(_TRIES):
             head = self._refs.head()
             commit = self._made(head, changes, note, when)
             if commit is None or self._moved(head, commit, note):
                 return commit
         raise Busy(f"{self._git} changes faster than we can commit; try again")
+
+    def has_made(self, note: Note, when: datetime, base: str | None) -> bool:
+        """Whether `note` was committed at `when` or later, after the head had been `base`."""
+        head, since = self.head(), int(when.timestamp())
+        older = set(self._keep.ancestors(base, since)) if base else set()
+        words = (note.author.encode(), note.message.encode("utf-8", "replace"))
+        newer = [each for each in self._keep.ancestors(head, since) if each not in older] if head else []
+        found = (self._objects.commit(each) for each in newer if self._objects.has(each))
+        return any((raw.author, raw.message) == words for raw in found)
 
     def settle(self, paths: Mapping[str, Settled]) -> None:
         """Make Git's index agree with the head about `paths`, and about those a crash left unsettled."""

@@ -60,10 +60,13 @@ class Index:
         fs.unlink(self._behind)
         return True
 
-    def expect(self, paths: Iterable[str]) -> None:
+    def expect(self, paths: Iterable[str], durably: bool) -> None:
         """Remember that `paths` are about to change, in case nobody comes to settle them."""
-        late = dict.fromkeys([*self._late(), *paths])
-        fs.hint(self._behind, "\n".join(late).encode("utf-8", "surrogateescape"))
+        late = "\n".join(dict.fromkeys([*self._late(), *paths])).encode("utf-8", "surrogateescape")
+        if not durably:
+            return fs.hint(self._behind, late)
+        fs.overwrite(self._behind, late)
+        fs.sync_folder(self._behind.parent)
 
     def is_behind(self) -> bool:
         """Whether paths wait to be caught up."""

@@ -128,11 +128,11 @@ class Refs:
         ours = self._temporary / f"{_LINK}{secrets.token_hex(8)}"
         fs.hint(ours, data)
         try:
-            _link_patiently(ours, lock, wait)
             try:
+                _link_patiently(ours, lock, wait)
                 yield ours
             finally:
-                # After a rename the lock is gone, or already somebody else's.
+                # After a rename the lock is gone, or already somebody else's; a link that failed may be there.
                 if _same_file(ours, lock):
                     fs.unlink(lock)
         finally:

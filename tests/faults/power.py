@@ -214,16 +214,6 @@ def _cut_short(model: Model, chance: random.Random) -> Disk:
     return model.disk(names, partial(_some, chance))
 
 
-def _mixed(model: Model, chance: random.Random) -> Disk:
-    """The names of each folder as they were at a moment of their own; the files as before."""
-    names = dict(model.kept)
-    for folder in sorted({change.folder for change in model.pending}):
-        changes = [change for change in model.pending if change.folder == folder]
-        for change in changes[: chance.randint(0, len(changes))]:
-            _keep(names, change)
-    return model.disk(names, partial(_some, chance))
-
-
 def _some(chance: random.Random, node: Node) -> bytes:
     new = node.contents[-1]
     return chance.choice([*node.contents, new[: len(new) // 2]]) if len(node.contents) > 1 else new
@@ -234,7 +224,6 @@ FORMS: dict[str, tuple[Callable[[Model, random.Random], Disk], int, int]] = {
     "lost": (_lost, 1, 1),
     "emptied": (_emptied, 1, 1),
     "cut short": (_cut_short, 1, 4),
-    "mixed": (_mixed, 1, 4),
 }
 
 
