@@ -420,6 +420,18 @@ def is_alive(pid: int) -> bool:
     return True
 
 
+def is_from_before_start(file: Path) -> bool:
+    """Whether `file` was last written before this machine was started, so that whoever did it is gone.
+
+    False where the system does not tell when that was.
+    """
+    try:
+        told = Path("/proc/stat").read_text("ascii").partition("\nbtime ")[2]
+        return file.lstat().st_mtime < int(told.split()[0])
+    except (OSError, ValueError, IndexError):
+        return False
+
+
 def _exchange_by_names(one: Path, other: Place) -> None:
     aside = one.with_name(one.name + ".aside")
     link(other, aside)
