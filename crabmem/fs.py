@@ -248,6 +248,8 @@ def is_open_elsewhere(file: Path) -> bool:
         read(file, steady=True)
     except BeingWritten:
         return True
+    except OSError:
+        pass  # gone, or nothing that we take: who reads it says so
     return False
 
 

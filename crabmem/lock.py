@@ -1,8 +1,10 @@
 """One writer at a time, across threads and processes. Readers never come here."""
 
 import os
+import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -15,13 +17,17 @@ _POLL = 0.005
 
 
 class WriterLock:
-    """The lock on `file`. The kernel frees it when its holder dies: it never has to be removed by hand."""
+    """The lock on `file`. The kernel frees it when its holder dies: it never has to be removed by hand.
+
+    Where the system can lock a folder, `<file>.d` is what a writer holds, and the file is held by who
+    is next: nobody who has just written overtakes who waits, and who removes the file lets nobody in.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._folder = file.with_name(f"{file.name}.d")
         self._holder = file.with_name(f"{file.name}.pid")
         self._threads = Guard()
-        self._processes = FileLock(file, thread_local=False, poll_interval=_POLL, mode=0o600)
 
     @contextmanager
     def held(self, timeout: float) -> Iterator[None]:
@@ -33,18 +39,22 @@ class WriterLock:
         if not self._threads.acquire(timeout):
             raise Busy(f"another thread has been writing for {timeout:g} s; try again")
         try:
-            self._acquire(timeout)
-            try:
+            with ExitStack() as held:
+                self._acquire(held, timeout)
                 fs.hint(self._holder, str(os.getpid()).encode())
                 yield
-            finally:
-                self._processes.release()
         finally:
             self._threads.release()
 
-    def _acquire(self, timeout: float) -> None:
+    def _acquire(self, held: ExitStack, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
         try:
-            self._processes.acquire(timeout=timeout)
+            if sys.platform == "win32":
+                held.enter_context(FileLock(self._file, thread_local=False, poll_interval=_POLL).acquire(timeout))
+                return
+            fs.make_folder(self._folder)
+            with _locked(self._file, os.O_RDWR | os.O_CREAT, deadline):
+                held.enter_context(_locked(self._folder, os.O_RDONLY, deadline))
         except Timeout:
             raise Busy(
                 f"{self._holder_name()} has been writing to {self._file.parent.parent.parent} "
@@ -56,3 +66,31 @@ class WriterLock:
             return f"process {int(self._holder.read_bytes())}"
         except (OSError, ValueError):
             return "another process"
+
+
+@contextmanager
+def _locked(place: Path, flags: int, deadline: float) -> Iterator[None]:
+    """Hold the kernel's lock on a file or folder; Timeout when that did not work until `deadline`."""
+    import fcntl
+
+    handle = os.open(place, flags | os.O_CLOEXEC, fs.PRIVATE_FILE)
+    try:
+        while not _taken(handle):
+            if time.monotonic() > deadline:
+                raise Timeout(str(place))
+            time.sleep(_POLL)
+        yield
+    finally:
+        with suppress(OSError):  # by word: a child that was forked meanwhile has the handle too
+            fcntl.flock(handle, fcntl.LOCK_UN)
+        os.close(handle)
+
+
+def _taken(handle: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -255,6 +255,7 @@ class Writer:
             begun = [path for path, blob in on_disk.items() if blob == intent.steps[path].new]
             if begun:
                 self._rolled_forward(intent, on_disk)
+                self._displaced.add({step.temporary: path for path, step in intent.steps.items()})
         if self._journal.is_open():
             self._journal.finish()
         self._clear_leftovers()
@@ -294,6 +295,8 @@ class Writer:
         displaced, staying = self._displaced.all(), {}
         for name in self._store.leftovers():
             path = displaced.get(name)
+            # Asked before the look: what is written after it is still there at the next one.
+            stays = path and (self._store.is_open(name) or self._store.age_ns(name) < LATE_NS)
             try:
                 data = self._store.staged(name)
             except OSError:
@@ -304,7 +307,7 @@ class Writer:
                     self._report(f"text of an unknown save was kept in {self._store.set_aside(name)}")
                     continue
                 self._record_late(path, data)
-            if path and (self._store.age_ns(name) < LATE_NS or self._store.is_open(name)):
+            if path and stays:
                 staying[name] = path
             else:
                 self._store.discard(name)

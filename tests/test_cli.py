@@ -526,6 +526,7 @@ def test_a_damaged_repository_is_one_line_for_history_and_no_matter_for_the_rest
 ) -> None:
     for file in root.glob(".git/objects/??/*"):
         file.chmod(0o600)
+    shutil.rmtree(root / ".git/crabmem/recent", ignore_errors=True)
     damage(root / ".git")
     for words in (["log"], ["log", "wifi"], ["diff"], ["show", "wifi", "--at", "HEAD"], ["undo"]):
         assert_one_line_error(run(*words), "")
@@ -540,6 +541,7 @@ def test_a_write_into_a_damaged_repository_mends_it_or_is_one_line(
 ) -> None:
     for file in root.glob(".git/objects/??/*"):
         file.chmod(0o600)
+    shutil.rmtree(root / ".git/crabmem/recent", ignore_errors=True)
     damage(root / ".git")
     result = run("remember", *SAMPLES["remember"])
     if result.exit_code:

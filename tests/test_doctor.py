@@ -258,6 +258,7 @@ def test_text_that_is_missing_from_history_is_named(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
     blob = git(memory.root, "rev-parse", "HEAD:memory/entries/luna.md").strip()
     (memory.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    (memory.root / ".git/crabmem/recent" / blob).unlink()
     assert any(item.level == "error" and item.path == "memory/entries/luna.md" for item in memory.doctor())
     memory.remember("Luna", "dog", "Thursday, at noon")
     memory.remember("Luna", "dog", "Thursday")  # the same text is stored anew

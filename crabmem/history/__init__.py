@@ -51,7 +51,7 @@ class History:
         self._git = root / ".git"
         self._private = private
         self._refs = Refs(self._git, private / "tmp")
-        self._objects = Objects(self._git / "objects")
+        self._objects = Objects(self._git / "objects", private / "recent")
         self._index = Index(self._git, private, self._refs)
         self._keep = Keep(self._refs, self._objects)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
@@ -140,8 +140,9 @@ class History:
 
     def mend(self) -> str | None:
         """Make the head readable again; what was done, None when nothing had to be. DamagedHistory when that fails."""
-        done = mended(self._git, self._refs, self._keep, self._is_whole)
-        return done or self._keep.lost()
+        restored = self._objects.restored()
+        done = mended(self._git, self._refs, self._keep, self._is_whole) or self._keep.lost()
+        return done or (f"{restored} objects that a prune took were put back" if restored else None)
 
     def head(self) -> str | None:
         """The commit the next one stands on: the branch's, None before the first.
@@ -198,7 +199,10 @@ class History:
         for _ in range(_TRIES):
             head = self._refs.head()
             commit = self._made(head, changes, note, when)
-            if commit is None or self._moved(head, commit, note):
+            if commit is None:
+                self._keep_as_it_is(head)
+                return None
+            if self._moved(head, commit, note):
                 return commit
         raise Busy(f"{self._git} changes faster than we can commit; try again")
 
@@ -287,6 +291,12 @@ class History:
         parents = [base] if base else []
         times = [self._objects.commit(parent).commit_time for parent in parents]
         return self._objects.put(raw_commit(tree, parents, note, when, max(times, default=0)))
+
+    def _keep_as_it_is(self, head: Head) -> None:
+        """Keep the head, for somebody's own commit holds a write of ours that was quicker on the disk."""
+        base = self._base(head)
+        if base and base != self._keep.tip():
+            self._keep.advance(base)
 
     def _moved(self, head: Head, commit: str, note: Note) -> bool:
         """Whether the branch took `commit`, which is then kept; it waits while the person rebases."""

@@ -1,7 +1,7 @@
 """Git's objects: reading them through dulwich, writing them so that they outlast a power cut."""
 
+import io
 import re
-import secrets
 import stat
 import struct
 import zlib
@@ -24,12 +24,12 @@ from dulwich.walk import Walker
 from .. import fs
 from ..errors import DamagedHistory
 from ..guard import Guard
+from .spares import Spares
 
 REGULAR = 0o100644
 #: An id of Git's, or the beginning of one.
 HEX = re.compile(r"[0-9a-f]{4,40}\Z")
 OID = re.compile(rb"[0-9a-f]{40}")
-_TRIES = 10
 _FOLDER = 0o40000
 # What dulwich raises for an object that is missing, cut short or not what its name says.
 _DAMAGE = (
@@ -41,11 +41,12 @@ _DAMAGE = (
 class Objects:
     """The object store of one repository. Ids are 40 hex digits as text."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, spares: Path) -> None:
         self._folder = folder
+        self._spares = Spares(spares, folder)
         self._store = DiskObjectStore(str(folder))
         self._guard = Guard()
-        self._fresh: list[ShaFile] = []
+        self._fresh: list[str] = []
         self._unsynced: set[Path] = set()
 
     def close(self) -> None:
@@ -59,8 +60,34 @@ class Objects:
         Raises:
             DamagedHistory: it is missing or broken.
         """
+        try:
+            return self._stored(oid)
+        except DamagedHistory:
+            spare = self._spare(oid)
+            if spare is None:
+                raise
+            return spare
+
+    def _stored(self, oid: str) -> ShaFile:
         with self._reading(oid):
             return self._store[_oid(oid)]
+
+    def _spare(self, oid: str) -> ShaFile | None:
+        """An object that somebody's `git prune` took, from its second name."""
+        data = self._spares.read(oid)
+        if data is None:
+            return None
+        with self._reading(oid):
+            found = ShaFile.from_file(io.BytesIO(data))
+            return found if found.id == _oid(oid) else None
+
+    def _is_stored(self, oid: str) -> bool:
+        """Whether Git itself finds the object, whole."""
+        try:
+            self._stored(oid)
+        except DamagedHistory:
+            return False
+        return True
 
     def commit(self, oid: str) -> Commit:
         """The commit called `oid`; DamagedHistory when it is none."""
@@ -152,14 +179,16 @@ class Objects:
 
     def put(self, item: ShaFile) -> str:
         """Store `item`; its id. Durable after `flush`. One that is there already is checked and made to look new."""
-        file = self._file(item.id.decode())
-        if self.has(item.id.decode()):
+        oid = item.id.decode()
+        if self._is_stored(oid):
             with suppress(FileNotFoundError):  # it lies in a pack
-                fs.touch(file)
+                fs.touch(self._spares.file(oid))
+            self._spares.add(oid)
         else:
-            self._write(file, item)
-        self._fresh.append(item)
-        return item.id.decode()
+            self._spares.write(oid, item.as_legacy_object())
+            self._unsynced.add(self._spares.file(oid).parent)
+        self._fresh.append(oid)
+        return oid
 
     def flush(self) -> None:
         """Make the names of all that was put durable; what refers to it comes after."""
@@ -169,12 +198,20 @@ class Objects:
         self._unsynced.clear()
 
     def settled(self) -> None:
-        """Write again what somebody's `git prune` removed since it was put, and forget what was put."""
-        for item in self._fresh:
-            if not self.has(item.id.decode()):
-                self._write(self._file(item.id.decode()), item)
+        """Put back what somebody's `git prune` removed since it was put, and forget what was put."""
+        for oid in self._fresh:
+            if not self._is_stored(oid):
+                self._spares.restore(oid)
+                self._unsynced.add(self._spares.file(oid).parent)
         self._fresh.clear()
         self.flush()
+
+    def restored(self) -> int:
+        """Put back what a `git prune` took after the write it belongs to had ended; how many objects."""
+        oids = self._spares.all_restored(self._is_stored)
+        self._unsynced |= {self._spares.file(oid).parent for oid in oids}
+        self.flush()
+        return len(oids)
 
     def grafted(self, tree: str | None, changes: Mapping[str, str | None]) -> str | None:
         """The tree that `tree` becomes when each path holds its blob, or nothing for None.
@@ -200,24 +237,6 @@ class Objects:
                 yield
             except _DAMAGE:
                 raise DamagedHistory(f"object {what} of the history is missing or broken") from None
-
-    def _file(self, oid: str) -> Path:
-        return self._folder / oid[:2] / oid[2:]
-
-    def _write(self, file: Path, item: ShaFile) -> None:
-        # Git's own name for an unfinished object: its gc clears what a crash leaves.
-        temporary = file.with_name(f"tmp_obj_{secrets.token_hex(8)}")
-        for attempt in range(_TRIES):
-            fs.make_folder(file.parent)
-            try:
-                fs.create(temporary, item.as_legacy_object(), 0o444)
-                break
-            except FileNotFoundError:
-                # Somebody's `git gc` removes folders that it leaves empty.
-                if attempt == _TRIES - 1:
-                    raise
-        fs.rename(temporary, file)
-        self._unsynced.add(file.parent)
 
 
 def _oid(text: str) -> ObjectID:

@@ -467,7 +467,7 @@ def objects(data: bytes) -> None:
     raw = data[1:] if data[:1] == b"\1" else zlib.compress(data[1:], 1)
     (scratch() / "loose/pack").mkdir(parents=True, exist_ok=True)
     _put(f"loose/ab/{'0' * 38}", raw)
-    store = Objects(scratch() / "loose")
+    store = Objects(scratch() / "loose", scratch() / "spares")
     asked = (
         store.get,
         store.blob,
@@ -499,7 +499,7 @@ def packs(data: bytes) -> None:
         shutil.copyfile(file, folder / "pack" / f"fuzz{file.suffix}")
         (folder / "pack" / file.name).unlink(missing_ok=True)
     (folder / f"pack/fuzz{kind}").write_bytes(data)
-    store = Objects(folder)
+    store = Objects(folder, folder / "spares")
     head = (prepared() / ".git/refs/heads/main").read_text().strip()
     for ask in (lambda: store.walked(head, None, None), lambda: store.files(store.commit(head).tree.decode())):
         with suppress(CrabmemError):
@@ -536,7 +536,7 @@ def assert_git_takes_commits() -> int:
         root = scratch() / "commits"
         history = History(root, root / ".git/crabmem")
         history.prepare()
-        store = Objects(root / ".git/objects")
+        store = Objects(root / ".git/objects", root / ".git/crabmem/recent")
         store.put(store.tree(None))
         for raw in chosen:
             store.put(raw)

@@ -1,0 +1,99 @@
+"""A second name for every object that was written of late, out of the reach of `git prune`.
+
+A prune looks first at what is reachable and deletes afterwards: an object written in between goes,
+though a reference reaches it by then. From its second name it is put back.
+"""
+
+import os
+import re
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from .. import fs
+
+_OID = re.compile(r"[0-9a-f]{40}\Z")
+_TRIES = 10
+#: How many of the newest are kept: about twenty-five writes, longer than a prune looks and deletes.
+MOST = 128
+
+
+class Spares:
+    """The second names, in `folder`, of objects in the folder `objects`. Only written under the writer's lock."""
+
+    def __init__(self, folder: Path, objects: Path) -> None:
+        self._folder = folder
+        self._objects = objects
+
+    def file(self, oid: str) -> Path:
+        """Where Git keeps the object, unless it lies in a pack."""
+        return self._objects / oid[:2] / oid[2:]
+
+    def write(self, oid: str, data: bytes) -> None:
+        """Store an object, as Git compresses it, under both names; the bytes are durable, the names not yet."""
+        fs.make_folder(self._folder)
+        temporary = self._folder / f"new-{secrets.token_hex(8)}"
+        fs.create(temporary, data, 0o444)
+        fs.rename(temporary, self._folder / oid)
+        self.restore(oid)
+
+    def add(self, oid: str) -> None:
+        """Give an object that is there a second name; one in a pack needs none."""
+        fs.make_folder(self._folder)
+        with suppress(FileNotFoundError, FileExistsError):
+            fs.link(self.file(oid), self._folder / oid)
+
+    def restore(self, oid: str) -> None:
+        """Give the object its name back, over whatever has it; FileNotFoundError when there is no spare."""
+        temporary = self._folder / f"new-{secrets.token_hex(8)}"
+        fs.link(self._folder / oid, temporary)
+        for attempt in range(_TRIES):
+            fs.make_folder(self.file(oid).parent)
+            try:
+                fs.rename(temporary, self.file(oid))
+                break
+            except FileNotFoundError:
+                # Somebody's `git gc` removes folders that it leaves empty.
+                if attempt == _TRIES - 1:
+                    raise
+        fs.unlink(temporary)  # a rename over the same file leaves it
+
+    def read(self, oid: str) -> bytes | None:
+        """The object as Git compresses it; None when there is no spare."""
+        try:
+            return fs.read(self._folder / oid)[0]
+        except OSError:
+            return None
+
+    def all_restored(self, is_stored: Callable[[str], bool]) -> list[str]:
+        """Give every object that lost its name the name back; which. Old spares go."""
+        restored = []
+        for place, name in enumerate(self._newest_first()):
+            if not _OID.match(name):
+                fs.unlink(self._folder / name)
+            elif self._is_there(name):
+                if place >= MOST:
+                    fs.unlink(self._folder / name)
+            elif is_stored(name):
+                fs.unlink(self._folder / name)  # in a pack
+            else:
+                self.restore(name)
+                restored.append(name)
+        return restored
+
+    def _is_there(self, oid: str) -> bool:
+        """Whether the object has its name and is not empty, as a power cut leaves it."""
+        try:
+            return os.stat(f"{self._objects}/{oid[:2]}/{oid[2:]}").st_size > 0
+        except FileNotFoundError:
+            return False
+
+    def _newest_first(self) -> list[str]:
+        """The names of the spares. Every write comes here, so it is done without paths."""
+        try:
+            with os.scandir(self._folder) as items:
+                found = sorted(((item.stat().st_mtime_ns, item.name) for item in items), reverse=True)
+        except FileNotFoundError:
+            return []
+        return [name for _, name in found]
