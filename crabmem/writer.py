@@ -247,18 +247,23 @@ class Writer:
     def _finish_interrupted(self) -> None:
         """Finish the write that a crash interrupted, or take it back where it had changed nothing."""
         intent = self._journal.pending()
-        if intent and self._history.has_made(_note(intent), intent.when, intent.head):
-            blobs = self._history.files(self._history.head())
-            self._history.settle({path: (blobs.get(path), None) for path in intent.steps})
-        elif intent:
-            on_disk = {path: self._blob_at(path) for path in intent.steps}
-            begun = [path for path, blob in on_disk.items() if blob == intent.steps[path].new]
-            if begun:
-                self._rolled_forward(intent, on_disk)
-                self._displaced.add({step.temporary: path for path, step in intent.steps.items()})
-        if self._journal.is_open():
+        if intent:
+            self._carried_on(intent)
+        elif self._journal.is_open():
             self._journal.finish()
         self._clear_leftovers()
+
+    def _carried_on(self, intent: Intent) -> None:
+        on_disk = {path: self._blob_at(path) for path in intent.steps}
+        if self._history.has_made(_note(intent), intent.when, intent.head):
+            blobs = self._history.files(self._history.head())
+            self._history.settle({path: (blobs.get(path), None) for path in intent.steps})
+            self._ended(intent)
+        elif any(blob == intent.steps[path].new for path, blob in on_disk.items()):
+            self._rolled_forward(intent, on_disk)
+            self._ended(intent)
+        else:
+            self._journal.finish()
 
     def _blob_at(self, path: str) -> str | None:
         """The blob of what is at `path`; "" for what cannot be read, which is nobody's blob."""

@@ -1,6 +1,7 @@
 """The doctor: names what is wrong, and nothing that is not."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -285,6 +286,7 @@ def test_text_that_a_prune_took_is_put_back_from_the_disk_and_reported(memory: M
     for path in ("memory/entries/luna.md", "memory/entries/fact-11.md"):
         blob = git(memory.root, "rev-parse", f"HEAD:{path}").strip()
         (objects / blob[:2] / blob[2:]).unlink()
+    shutil.rmtree(memory.root / ".git/crabmem/recent")
     memory.remember("Other", "a write puts back what was changed last", "x")
     [lost] = [item for item in memory.doctor() if item.level == "error"]
     assert lost.path == "memory/entries/luna.md" and "--fix" in lost.message

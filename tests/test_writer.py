@@ -1,75 +1,149 @@
-"""The write path with several processes at once; what it does under faults is in `tests/faults`."""
+"""The write path at its narrowest places. What it does under every fault is in `tests/faults`."""
 
-import multiprocessing
 import os
-import signal
+import shutil
+import subprocess
+import sys
+import threading
 import time
 from pathlib import Path
 
-from crabmem import Memory
+import pytest
+
+from crabmem import Memory, Unwritable, fs
 from tests.conftest import assert_clean, git
+from tests.faults.repository import reachable
+
+NOTE = "memory/entries/note.md"
+ANNA = ("-c", "user.name=Anna", "-c", "user.email=anna@example.org")
 
 
-def _write_for_ever(root: Path, number: int, acknowledged: Path) -> None:
-    with Memory(root, agent=f"agent {number}") as memory, acknowledged.open("a", buffering=1) as said:
-        for count in range(100_000):
-            text = f"writer {number} wrote {os.getpid()} {count}"
-            memory.remember(f"fact {number} {count % 5}", "what is written", text)
-            said.write(f"{text}\n")
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    memory = Memory(tmp_path / "memory", agent="coder")
+    memory.remember("Note", "what two write", "the beginning")
+    return memory
 
 
-def _acknowledged(folder: Path) -> list[str]:
-    """What the writers said they had written; a line that was cut short was not said."""
-    lines = [line for file in folder.iterdir() for line in file.read_text().splitlines(keepends=True)]
-    return [line.rstrip("\n") for line in lines if line.endswith("\n")]
+def test_text_that_a_persons_commit_took_along_outlives_their_reset(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between our exchange and our commit, `git commit -a` commits what we put in place."""
+    seen: list[str] = []
+
+    def commit_in_between(operation: str, path: str) -> None:
+        seen.append(operation)
+        if seen[-2:-1] == ["exchange"] and path.startswith(str(memory.root)):
+            monkeypatch.undo()
+            git(memory.root, *ANNA, "commit", "-qam", "mine")
+
+    monkeypatch.setattr(fs, "before", commit_in_between)
+    memory.remember("Note", "what two write", "of the agent")
+    git(memory.root, "reset", "-q", "--hard", "HEAD~1")
+    assert "of the agent" in reachable(memory.root)
 
 
-def test_acknowledged_writes_outlive_random_kills(tmp_path: Path) -> None:
-    root, said = tmp_path / "memory", tmp_path / "said"
-    said.mkdir()
-    with Memory(root) as memory:
-        memory.init()
-    context = multiprocessing.get_context("spawn")
-    for turn in range(6):
-        words = [(root, number, said / f"{turn}-{number}") for number in range(3)]
-        writers = [context.Process(target=_write_for_ever, args=each) for each in words]
-        before = len(_acknowledged(said))
-        for writer in writers:
-            writer.start()
-        while len(_acknowledged(said)) == before:
-            time.sleep(0.01)
-        time.sleep(0.3 + 0.07 * turn)
-        for writer in writers:
-            os.kill(writer.pid or 0, signal.SIGKILL)
-            writer.join()
-    acknowledged = _acknowledged(said)
-    with Memory(root) as memory:
-        memory.remember("after", "the last", "it still works")
-        authors = {commit.author for commit in memory.log()}
-    history = git(root, "log", "--format=", "-p", "-U0")
-    assert len(acknowledged) > 30
-    assert [text for text in acknowledged if text not in history] == []
-    assert "person" not in authors, "a write of ours was taken for the person's"
-    assert list((root / ".git").rglob("*.lock")) == []
-    assert_clean(root)
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whether a file is open")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_words_of_an_editor_outlive_an_agent_that_died_after_its_exchange(memory: Memory) -> None:
+    with (memory.root / NOTE).open("w") as editor:  # truncates, and has not written yet
+        child = os.fork()
+        if child == 0:
+            fs.before = lambda operation, path: (
+                os._exit(137) if (operation, path[-9:]) == ("append", "displaced") else None
+            )
+            memory.remember("Note", "what two write", "of the agent")
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 137
+        memory.remember("Other", "the next write recovers", "x")
+        editor.write("of the person\n")
+    memory.remember("Other", "and one more", "y")
+    assert "of the person" in reachable(memory.root)
+    assert memory.get("Note").content == "of the agent"
+    assert_clean(memory.root)
 
 
-def _write_some(root: Path, number: int, count: int) -> None:
-    with Memory(root, agent=f"agent {number}") as memory:
-        for each in range(count):
-            memory.remember(f"fact {number} {each}", "what is written", f"{number} {each}")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_memory_that_was_used_before_a_fork_writes_in_the_child(memory: Memory) -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if memory.remember("Note", "what two write", "of the child").commit else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert memory.get("Note").content == "of the child"
 
 
-def test_eight_processes_lose_nothing_and_touch_only_their_own_files(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=_write_some, args=(tmp_path, number, 12)) for number in range(8)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    assert [writer.exitcode for writer in writers] == [0] * 8
-    with Memory(tmp_path) as memory:
-        commits = [commit for commit in memory.log() if commit.tool == "remember"]
-        assert len(memory.entries()) == len(commits) == 96
-        assert {len(commit.paths) for commit in commits} == {1}
-    assert_clean(tmp_path)
+def test_lock_file_that_is_removed_lets_nobody_in(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    began, ended = threading.Event(), threading.Event()
+    caller = threading.current_thread()
+
+    def stop_in_the_middle(operation: str, path: str) -> None:
+        if operation == "exchange" and threading.current_thread() is caller:
+            monkeypatch.undo()
+            (memory.root / ".git/crabmem/lock").unlink(missing_ok=True)
+            other.start()
+            assert began.wait(5)
+            assert not ended.wait(0.3)
+
+    def write_beside() -> None:
+        with Memory(memory.root, agent="other") as beside:
+            began.set()
+            beside.remember("Other", "x", "y")
+        ended.set()
+
+    other = threading.Thread(target=write_beside)
+    monkeypatch.setattr(fs, "before", stop_in_the_middle)
+    assert memory.remember("Note", "what two write", "of the agent").commit
+    other.join(10)
+    assert ended.is_set() and [commit.author for commit in memory.log(2)] == ["other", "coder"]
+    assert_clean(memory.root)
+
+
+def test_what_a_prune_takes_while_a_write_goes_on_is_put_back_and_told(memory: Memory) -> None:
+    for number in range(3):
+        memory.remember("Note", "what two write", str(number))
+    for name in git(memory.root, "rev-list", "--objects", "HEAD~1..HEAD").split("\n"):
+        oid = name.split(" ")[0] or "0" * 40
+        (memory.root / ".git/objects" / oid[:2] / oid[2:]).unlink(missing_ok=True)
+    assert memory.entries("HEAD")[0].content == "2"
+    memory.remember("Other", "x", "y")
+    assert_clean(memory.root)
+    assert any("put back" in finding.message for finding in memory.doctor())
+
+
+def test_agent_does_not_write_over_an_unresolved_merge(memory: Memory) -> None:
+    file = memory.root / NOTE
+    file.write_text("---\nname: Note\n---\n\n<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> laptop\n")
+    before = file.read_bytes()
+    with pytest.raises(Unwritable, match="unresolved merge"):
+        memory.remember("Note", "what two write", "of the agent")
+    assert file.read_bytes() == before and [file.name for file in file.parent.iterdir()] == ["note.md"]
+    memory.adopt()
+
+
+def test_fast_writes_wait_for_no_disk_and_full_ones_do(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[str] = []
+    monkeypatch.setattr(fs, "before", lambda operation, path: waits.append(path) if operation == "fsync" else None)
+    memory.remember("Note", "what two write", "full")
+    assert len(waits) > 5
+    (memory.root / "crabmem.toml").write_text('durability = "fast"\n')
+    waits.clear()
+    memory.remember("Note", "what two write", "fast")
+    assert waits == []
+    assert_clean(memory.root)
+
+
+def test_commands_of_two_processes_take_turns(memory: Memory) -> None:
+    command = [sys.executable, "-m", "crabmem", "--dir", str(memory.root), "--agent"]
+    words = ["remember", "Note", "-d", "what two write", "-c"]
+    writers = [subprocess.Popen([*command, f"a{n}", *words, str(n)], stdout=subprocess.DEVNULL) for n in range(4)]
+    assert [writer.wait(60) for writer in writers] == [0] * 4
+    assert sorted(commit.author for commit in memory.log(4)) == ["a0", "a1", "a2", "a3"]
+    assert_clean(memory.root)
+
+
+def test_workspace_that_vanishes_is_made_again(memory: Memory) -> None:
+    shutil.rmtree(memory.root)
+    time.sleep(0.01)
+    assert memory.remember("Note", "what two write", "again").created
+    assert_clean(memory.root)
