@@ -12,7 +12,7 @@ from .guard import Guard
 from .results import Hit, Recall
 from .search import Index, tokens
 from .slug import free_slug, name_key, slug_of
-from .store import Scan, Unusable
+from .store import File, Scan, Unusable
 from .workspace import ENTRIES, entry_path, is_entry
 
 MAX_QUERY = 10_000
@@ -44,24 +44,19 @@ class Catalog:
     def listing(self, scan: Scan) -> Listing:
         """The entries among the files of `scan`."""
         with self._guard:
-            fresh: dict[tuple[str, str], Entry] = {}
-            unreadable = [item for item in scan.unusable if _may_hold_entries(item.path)]
-            halves = []
-            for path, file in scan.files.items():
-                if is_entry(path):
-                    key = (path, file.blob)
-                    try:
-                        entry = self._parsed.get(key) or parsed(path, file.data)
-                    except Unreadable as error:
-                        unreadable.append(Unusable(path, str(error)))
-                        continue
-                    if file.is_partial:
-                        unreadable.append(Unusable(path, f"{path} is being written at this moment"))
-                        halves.append(entry)
-                    else:
-                        fresh[key] = entry
-            self._parsed = fresh
-        return Listing(tuple(fresh.values()), tuple(unreadable), tuple(halves))
+            whole: dict[tuple[str, str], Entry] = {}
+            broken, halves = [item for item in scan.unusable if _may_hold_entries(item.path)], []
+            for file in (file for path, file in scan.files.items() if is_entry(path)):
+                entry = self._parsed.get((file.path, file.blob)) or _read(file)
+                if isinstance(entry, Unusable):
+                    broken.append(entry)
+                elif file.is_partial:
+                    halves.append(entry)
+                else:
+                    whole[file.path, file.blob] = entry
+            self._parsed = whole
+        broken += [Unusable(half.path, f"{half.path} is being written at this moment") for half in halves]
+        return Listing(tuple(whole.values()), tuple(broken), tuple(halves))
 
     def recall(self, listing: Listing, query: str, limit: int, tags: Sequence[str] = ()) -> Recall:
         """The entries that share a word with `query` and have all `tags`, best first."""
@@ -75,6 +70,13 @@ class Catalog:
             if self._index[0] != entries:
                 self._index = (entries, Index([_words(entry) for entry in entries]))
             return self._index[1]
+
+
+def _read(file: File) -> Entry | Unusable:
+    try:
+        return parsed(file.path, file.data)
+    except Unreadable as error:
+        return Unusable(file.path, str(error))
 
 
 def _may_hold_entries(path: str) -> bool:
@@ -148,14 +150,13 @@ def place_for(name: str, listing: Listing, scan: Scan) -> str:
     if entry:
         return entry.path
     own = entry_path(slug_of(name))
-    file = scan.files.get(own)
+    # A file that is empty, or whose beginning is not written yet, has no other name.
+    nameless = {path for path, file in scan.files.items() if not file.data.strip() or (path == own and file.is_partial)}
     for item in listing.unreadable:
-        if item.path == own and file and file.data.strip() and not file.is_partial:
+        if item.path == own in scan.files and own not in nameless:
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
-    # An empty file is one that an editor is just writing: it has no other name yet.
-    held = [path for path, file in scan.files.items() if file.data.strip() and not (path == own and file.is_partial)]
-    used = [path for path in (*held, *(item.path for item in scan.unusable)) if is_entry(path)]
-    return entry_path(free_slug(name, {name_key(PurePosixPath(path).stem) for path in used}))
+    used = [path for path in (*scan.files, *(item.path for item in scan.unusable)) if is_entry(path)]
+    return entry_path(free_slug(name, {name_key(PurePosixPath(path).stem) for path in used if path not in nameless}))
 
 
 def _nearest(entries: Sequence[Entry], key: str) -> str:
