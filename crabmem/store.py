@@ -58,6 +58,10 @@ class Scan:
         """The bytes at `path`; None when there is no such file."""
         return self.files[path].data if path in self.files else None
 
+    def is_hidden(self, path: str) -> bool:
+        """Whether something that cannot be used stands at `path`, or keeps us from looking there."""
+        return any(path == item.path or path.startswith(f"{item.path}/") for item in self.unusable)
+
     def newest(self, count: int) -> list[str]:
         """The paths of the files that were changed last."""
         return heapq.nlargest(count, self.files, key=lambda path: self.files[path].status.st_ctime_ns)

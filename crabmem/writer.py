@@ -118,11 +118,10 @@ class Writer:
     def outside(self, scan: Scan) -> dict[str, File | None]:
         """What differs from the head on disk, by path; None for a file that is gone."""
         head = self._history.files(self._history.head()) if self._history.exists() else {}
-        unusable = {item.path for item in scan.unusable}
         changed: dict[str, File | None] = {
             path: file for path, file in scan.files.items() if head.get(path) != file.blob
         }
-        gone = [path for path in head if is_kept(path) and path not in scan.files and path not in unusable]
+        gone = [path for path in head if is_kept(path) and path not in scan.files and not scan.is_hidden(path)]
         if gone and self._history.is_sparse():
             return changed  # what is hidden was not removed
         return changed | {path: None for path in gone if not self._is_there(path)}

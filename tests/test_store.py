@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Unreadable, Unwritable
-from crabmem.store import Store
+from crabmem.store import Scan, Store, Unusable
 from crabmem.workspace import Workspace
 
 NOTE = "memory/entries/note.md"
@@ -68,6 +68,12 @@ def test_what_is_no_regular_file_is_named_and_not_read(store: Store, tmp_path: P
     assert (list(scan.files), [item.path for item in scan.unusable]) == ([], [NOTE])
     with pytest.raises(Unreadable):
         store.read(NOTE)
+
+
+def test_files_in_a_folder_that_cannot_be_listed_are_not_taken_for_removed() -> None:
+    scan = Scan({}, (Unusable("memory/entries", "the folder cannot be listed"),))
+    assert scan.is_hidden("memory/entries/luna.md") and scan.is_hidden("memory/entries")
+    assert not scan.is_hidden("memory/entries.md")
 
 
 def test_linked_folder_is_not_entered(store: Store, tmp_path: Path) -> None:

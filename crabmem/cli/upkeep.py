@@ -9,6 +9,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from .. import settings, wire
+from ..api import Memory
 from ..doctor import CHECKS
 from ..errors import CrabmemError, InvalidArguments
 from ..version import short
@@ -62,8 +63,8 @@ def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
     is an error.
     """
     memory = opened(ctx)
-    for words in memory.mend() if fix else ():
-        tell(f"mended: {words}")
+    if fix:
+        _mend(memory)
     findings = memory.doctor(_progress)
     troubled = {finding.check for finding in findings if finding.level != "info"}
     fine = (f"{click.style('ok', fg='green')}: {check}" for check in CHECKS if check not in troubled)
@@ -75,6 +76,14 @@ def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
     show(json_wanted, [wire.finding(finding) for finding in findings], lambda: "\n".join((*fine, *lines)))
     if any(finding.level == "error" for finding in findings):
         ctx.exit(1)
+
+
+def _mend(memory: Memory) -> None:
+    try:
+        for words in memory.mend():
+            tell(f"mended: {words}")
+    except CrabmemError as error:  # what is wrong is told with the rest
+        tell(f"not mended: {error}")
 
 
 def _progress(count: int) -> None:
