@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
-from crabmem import CrabmemError, InvalidArguments, Memory, NotFound, watcher
+from crabmem import CrabmemError, Disabled, InvalidArguments, Memory, NotFound, watcher
 
 from . import Counts, Say
 from .actors import (
@@ -186,7 +186,7 @@ class Turn:
         """Note that a write was acknowledged: its commit, and its text when it has one."""
         try:
             commit = write()
-        except (NotFound, InvalidArguments):
+        except (NotFound, InvalidArguments, Disabled):
             return  # nothing to forget, to take back or to go back to
         if commit:
             self._record.say("commit", commit)
