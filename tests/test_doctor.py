@@ -343,3 +343,12 @@ def test_checks_that_are_fine_are_said_to_be(memory: Memory) -> None:
     done = CliRunner().invoke(cli, ["--dir", str(memory.root), "doctor"])
     assert done.exit_code == 1 and "ok: files" not in done.output and "error: memory/entries/luna.md" in done.output
     memory.adopt()
+
+
+def test_files_that_only_case_tells_apart_are_warned_about(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    for name in ("LUNA.md", "caf\u00e9.md", "cafe\u0301.md"):
+        (memory.root / "memory/entries" / name).write_text(f"---\nname: {name} x\ndescription: y\n---\nz\n")
+    told = {item.path: item.message for item in memory.doctor() if "one file" in item.message}
+    assert sorted(told) == ["memory/entries/caf\u00e9.md", "memory/entries/luna.md"]
+    memory.adopt()

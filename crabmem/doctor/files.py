@@ -1,7 +1,7 @@
 """What is odd about the files a person reads and edits: settings, texts, entries."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .. import header
 from ..credentials import credentials_in
@@ -82,8 +82,20 @@ def entries(patient: Patient) -> Iterator[Finding]:
     for same in named.values():
         for entry in same[1:]:
             yield warning(entry.path, f"its name is also that of {same[0].path}: {entry.name}")
+    yield from _alike(entry.path for entry in listing.entries)
     for half in listing.being_written:
         yield info(half.path, "it is being written at this moment; recall leaves it out until that is done")
+
+
+def _alike(paths: Iterable[str]) -> Iterator[Finding]:
+    """Files that systems which do not tell case or normal forms apart take for one."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        other = seen.setdefault(name_key(path), path)
+        if other != path:
+            yield warning(
+                path, f"only case or accents' form tells it from {other}: elsewhere they are one file; rename it"
+            )
 
 
 def secrets(patient: Patient) -> Iterator[Finding]:
