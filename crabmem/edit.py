@@ -37,7 +37,7 @@ def newline_of(text: str) -> str:
 
 def in_style_of(text: str, before: str) -> str:
     """`text` with a line break at its end, and with the line breaks and byte order mark of `before`."""
-    bare = text.removeprefix(BOM)
+    bare = text.lstrip(BOM)
     ended = bare if not bare or bare.endswith("\n") else bare + "\n"
     mark = BOM if before.startswith(BOM) else ""
     return mark + re.sub(r"\r\n|\n", newline_of(before), ended)

@@ -215,7 +215,7 @@ def _read_only(can_mount: bool, folder: Path, chance: random.Random) -> Counter[
         with _unwritable(folder, root, can_mount), Memory(root, agent="agent") as memory:
             assert memory.recall("fact")[0].entry.content == body(token("agent", 0))
             assert memory.get("fact").content and memory.prompt() and memory.log() and memory.entries()
-            assert [found for found in memory.doctor() if found.level == "error"] == []
+            assert {found.check for found in memory.doctor() if found.level == "error"} <= {"permissions"}
             for write in (lambda: memory.remember("fact", "", "x"), lambda: memory.forget("fact"), memory.undo):
                 _assert_unwritable(write)
         with Memory(root, agent="agent") as memory:

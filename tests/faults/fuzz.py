@@ -39,6 +39,7 @@ _ROOT = Path(__file__).parent.parent.parent
 
 #: Inputs that once broke a promise, with the target they broke it for.
 ONCE_FAILED: tuple[tuple[str, bytes], ...] = (
+    ("diffs", b"---\xef\xbb\xbf\xef\xbb\xbf: \n---\x01\xef\xbb\xbf\n"),
     ("journal", b'{"steps": {"": {"temporary": "\xfe"}}}'),
     ("displaced", b'{"\xff": "memory/entries/a.md"}'),
     ("displaced", b"[" * 100_000),
