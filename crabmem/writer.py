@@ -148,10 +148,14 @@ class Writer:
             raise _refused(error) from error
 
     def _adopted(self) -> Scan:
-        """The files, after what differs from the head was recorded as the person's."""
+        """The files, after what differs from the head, and is whole, was recorded as the person's."""
         scan = self._store.scan()
         self._put_back(scan, scan.newest(_RECENT))
-        edits = self.outside(scan)
+        self._record_outside({path: file for path, file in self.outside(scan).items() if not _is_partial(file)})
+        return scan
+
+    def _record_outside(self, edits: Mapping[str, File | None]) -> None:
+        """Record edits as the person's, those apart that are writes of ours."""
         if edits:
             ours = self._kept_by_us(edits)
             if ours:
@@ -159,7 +163,6 @@ class Writer:
             theirs = {path: file for path, file in edits.items() if path not in ours}
             if theirs:
                 self._record_files(theirs, self._edit_note({path: _bytes(file) for path, file in theirs.items()}))
-        return scan
 
     def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
         """Those edits that are writes of ours which a rebase or merge of the person kept off the branch."""
@@ -180,6 +183,11 @@ class Writer:
         if not changes:
             return Written(None, before, draft.changes)
         self._refuse_unusable(changes, scan)
+        # Half a save is recorded only where it is about to be replaced; else the whole one will be, by the next write.
+        halves = {path for path in changes if _is_partial(scan.files.get(path))}
+        self._record_outside(
+            {path: file for path, file in self.outside(scan).items() if path in halves} if halves else {}
+        )
         intent = self._begun(changes, draft.note, scan)
         placed = self._placed(intent)
         commit = self._committed(intent, placed)
@@ -351,6 +359,10 @@ def _later_note() -> Note:
 
 def _note(intent: Intent) -> Note:
     return Note(intent.subject, intent.author, intent.body, intent.trailers)
+
+
+def _is_partial(file: File | None) -> bool:
+    return file is not None and file.is_partial
 
 
 def _bytes(file: File | None) -> bytes | None:
