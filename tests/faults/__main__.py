@@ -14,7 +14,7 @@ def main() -> None:
     parser.add_argument(
         "suites", nargs="*", metavar="SUITE", help=f"one of: {', '.join(SUITES)} (all when none is named)"
     )
-    parser.add_argument("--long", action="store_true", help="every point and all rounds; about an hour on two cores")
+    parser.add_argument("--long", action="store_true", help="every point and all rounds; an hour or two on two cores")
     parser.add_argument("--json", action="store_true", help="print the counts as JSON")
     given = parser.parse_args()
     if unknown := set(given.suites) - set(SUITES):
