@@ -279,7 +279,7 @@ class Memory:
             scan = self._store.scan()
         except CrabmemError as error:
             return [Finding("error", "", str(error), "files")]
-        parts = (self._workspace, self._store, self._history, self._writer, self._catalog)
+        parts = (self._workspace, self._history, self._writer, self._catalog)
         return examined(Patient(*parts, lambda: self.settings, scan, self._clock(), progress or (lambda count: None)))
 
     def mend(self) -> list[str]:

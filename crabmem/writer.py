@@ -94,26 +94,28 @@ class Writer:
 
     def mend(self) -> list[str]:
         """Finish what was interrupted, put back what the history lost and the disk has; what was done."""
-        before = self._repairs()
+        before = self.repairs()
         with self._alone():
             scan = self._store.scan()
             self._put_back(scan, scan.files)
             self._history.settle(
                 {path: (blob, None) for path, blob in self._history.files(self._history.head()).items()}
             )
-        return self._repairs()[len(before) :]
+        return self.repairs()[len(before) :]
 
-    def _repairs(self) -> list[str]:
-        """The lines of the log of repairs."""
+    def repairs(self) -> list[str]:
+        """What writes had to repair, a line each, oldest first."""
         try:
             return self._workspace.repairs.read_text("utf-8", "replace").splitlines()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
 
     def _put_back(self, scan: Scan, paths: Iterable[str]) -> None:
         """Store again the texts that a prune, or a power cut, took from the history while they are on disk."""
-        for path in self._history.put_back({path: scan.files[path].data for path in paths}):
+        for path in self._history.lost({path: scan.files[path].blob for path in paths}):
+            self._history.put(scan.files[path].data)
             self._report(f"the text of {path} was missing from the history and was put back")
+        self._history.flush()
 
     def outside(self, scan: Scan) -> dict[str, File | None]:
         """What differs from the head on disk, by path; None for a file that is gone."""

@@ -137,7 +137,12 @@ def warn(warnings: Iterable[str]) -> None:
 def recorded(memory: Memory, commit: Commit | None) -> None:
     """Say what became of the person's own edit."""
     tell(f"recorded: {commit.subject}" if commit else "nothing changed")
-    warn(f"{found.path}: {found.message}" for found in memory.secrets(commit.paths if commit else ()))
+    warn_of_secrets(memory, commit.paths if commit else ())
+
+
+def warn_of_secrets(memory: Memory, paths: Iterable[str]) -> None:
+    """Say which of the person's files hold what looks like a credential."""
+    warn(f"{found.path}: {found.message}" for found in memory.secrets(paths))
 
 
 def in_colour(stream: Any) -> bool:

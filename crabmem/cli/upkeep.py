@@ -14,7 +14,7 @@ from ..doctor import CHECKS
 from ..errors import CrabmemError, InvalidArguments
 from ..version import short
 from ..workspace import SETTINGS
-from .base import Failure, as_json, cli, content_of, opened, plain, show, tell, warn
+from .base import Failure, as_json, as_text, cli, content_of, opened, plain, show, tell, warn_of_secrets
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": None}
 
@@ -110,9 +110,8 @@ def watch(ctx: click.Context, json_wanted: bool) -> None:
                 tell(f"crabmem: {item}")
             said = str(item)
         else:
-            line = json.dumps(wire.commit(item), ensure_ascii=False)
-            click.echo(line if json_wanted else f"{short(item.commit)}  {plain(item.subject)}")
-            warn(f"{found.path}: {found.message}" for found in memory.secrets(item.paths))
+            click.echo(as_text(wire.commit(item)) if json_wanted else f"{short(item.commit)}  {plain(item.subject)}")
+            warn_of_secrets(memory, item.paths)
 
 
 @click.command()

@@ -78,9 +78,8 @@ def leftovers(patient: Patient) -> Iterator[Finding]:
         yield _lock(lock, workspace.root, patient.now.timestamp())
     for file in _listed(workspace.private / "recovered"):
         yield warning(str(file), "text of a save that a crash left over; look at it, then delete it")
-    if workspace.repairs.exists():
-        for line in workspace.repairs.read_text("utf-8", "replace").splitlines()[-_REPAIRS:]:
-            yield info(".git/crabmem/repairs.log", line)
+    for line in patient.writer.repairs()[-_REPAIRS:]:
+        yield info(".git/crabmem/repairs.log", line)
 
 
 def _lock(lock: Path, root: Path, now: float) -> Finding:

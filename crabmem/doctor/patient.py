@@ -1,7 +1,7 @@
 """What every check of the doctor is given."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from ..catalog import Catalog
@@ -9,13 +9,9 @@ from ..errors import CrabmemError
 from ..history import History
 from ..results import Finding
 from ..settings import Settings
-from ..store import Scan, Store
+from ..store import Scan
 from ..workspace import Workspace
 from ..writer import Writer
-
-
-def _silently(count: int) -> None:
-    """Nobody is told how far a long check is."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +19,6 @@ class Patient:
     """One workspace and its parts, with `scan`, its files as they were a moment ago."""
 
     workspace: Workspace
-    store: Store
     history: History
     writer: Writer
     catalog: Catalog
@@ -31,7 +26,7 @@ class Patient:
     scan: Scan
     now: datetime
     #: Told how many objects of the history were looked at.
-    progress: Callable[[int], None] = field(default=_silently)
+    progress: Callable[[int], None]
 
     @property
     def wants_secrets_named(self) -> bool:

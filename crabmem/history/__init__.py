@@ -16,7 +16,6 @@ from dulwich.objects import Blob
 from .. import fs
 from ..errors import Busy, DamagedHistory, Unwritable
 from ..results import Commit
-from ..version import blob_id
 from ..workspace import IDENTITY, MEMORY
 from . import repository
 from .commit import Note, identity, raw_commit, read_commit
@@ -247,14 +246,10 @@ class History:
         """The locks of other Git processes, or of one that died."""
         return [lock for lock in (*self._git.glob("*.lock"), *(self._git / "refs").rglob("*.lock"))]
 
-    def put_back(self, texts: Mapping[str, bytes]) -> list[str]:
-        """Store again what the newest commit holds and the history lost: bytes by path; the paths it was done for."""
+    def lost(self, blobs: Mapping[str, str]) -> list[str]:
+        """Those paths, by blob, that the newest commit holds so, and whose text the history lost."""
         files = self.files(self.head())
-        lost = [path for path, data in texts.items() if blob_id(data) == files.get(path) and not self.has(files[path])]
-        for path in lost:
-            self.put(texts[path])
-        self.flush()
-        return lost
+        return [path for path, blob in blobs.items() if blob == files.get(path) and not self.has(blob)]
 
     def log(self, limit: int | None = None, path: str | None = None, start: str | None = None) -> list[Commit]:
         """The newest commits first, at most `limit`, only those that touch `path` when it is given."""

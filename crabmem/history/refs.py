@@ -214,16 +214,19 @@ class Refs:
 
     def packed_is_whole(self) -> bool:
         """Whether every line of the packed references is one."""
-        lines = (self._text("packed-refs") or "").splitlines()
-        return all(line[:1] in ("#", "^") or (_OID.match(line[:40]) and line[40:41] == " ") for line in lines)
+        return all(
+            line[:1] in ("#", "^") or (_OID.match(line[:40]) and line[40:41] == " ") for line in self._packed_lines()
+        )
 
     def holds(self, ref: str) -> bool:
         """Whether there is a file for `ref`, readable or not."""
         return (self._git / ref).exists()
 
+    def _packed_lines(self) -> list[str]:
+        return (self._text("packed-refs") or "").splitlines()
+
     def _packed(self) -> dict[str, str]:
-        lines = (self._text("packed-refs") or "").splitlines()
-        pairs = (line.split(" ", 1) for line in lines if line[:1] not in ("#", "^") and " " in line)
+        pairs = (line.split(" ", 1) for line in self._packed_lines() if line[:1] not in ("#", "^") and " " in line)
         return {ref.strip(): oid for oid, ref in pairs if _OID.match(oid)}
 
 

@@ -73,12 +73,16 @@ def foreign_format(git: Path) -> str | None:
 def is_readable(file: Path) -> bool:
     """Whether a configuration file, if there is one, is in the form of Git's."""
     try:
-        ConfigFile.from_file(io.BytesIO(file.read_bytes()))
+        _parsed(file)
     except FileNotFoundError:
         return True
     except (ValueError, OSError):
         return False
     return True
+
+
+def _parsed(file: Path) -> ConfigFile:
+    return ConfigFile.from_file(io.BytesIO(file.read_bytes()))
 
 
 def is_sparse(git: Path) -> bool:
@@ -89,8 +93,7 @@ def is_sparse(git: Path) -> bool:
 def _configured(file: Path, section: str, key: str) -> str:
     """A setting in a configuration file of the repository, in lower case; "" when it has none."""
     try:
-        config = ConfigFile.from_file(io.BytesIO(file.read_bytes()))
-        return config.get((section.encode(),), key.encode()).decode("utf-8", "replace").lower()
+        return _parsed(file).get((section.encode(),), key.encode()).decode("utf-8", "replace").lower()
     except (FileNotFoundError, ValueError, KeyError):
         return ""
 
