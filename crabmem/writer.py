@@ -330,6 +330,8 @@ class Writer:
 
     def _record_late(self, path: str, data: bytes) -> None:
         """Record what an editor wrote to a file after it was replaced; what replaced it stays."""
+        if self._blob_at(path) == blob_id(data):
+            return  # a power cut left both names to one file: it is in its place, and will be recorded as such
         current = self._history.files(self._history.head()).get(path)
         self._history.record({path: self._history.put(data)}, self._edit_note({path: data}), self._clock())
         note = Note("keep: what replaced it stays", identity("crabmem"))

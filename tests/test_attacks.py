@@ -82,6 +82,18 @@ def test_slow_editor_keeps_its_words_however_late_it_saves(memory: Memory, monke
     assert "SLOW WORDS" in git(memory.root, "log", "-p")
 
 
+def test_edit_of_a_file_that_also_kept_its_temporary_name_is_recorded_once(memory: Memory) -> None:
+    """A power cut may leave a file both names of a rename; an edit then is in both."""
+    file = memory.root / "memory/entries/luna.md"
+    memory.remember("Luna", "dog", "Friday")
+    [temporary] = (memory.root / ".git/crabmem/tmp").iterdir()
+    temporary.unlink()
+    file.write_text(file.read_text().replace("Friday", "Sunday"))
+    temporary.hardlink_to(file)
+    memory.adopt()
+    assert [commit.subject for commit in memory.log(limit=2)] == ["edit: Luna", "remember: Luna"]
+
+
 def test_words_for_a_file_that_appeared_in_the_last_moment_are_kept(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

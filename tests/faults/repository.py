@@ -18,7 +18,8 @@ def complaints(root: Path) -> list[str]:
 
 def assert_clean(root: Path) -> None:
     """`git status` has nothing to say and `git fsck --strict` nothing but dangling objects."""
-    assert git(root, "status", "--porcelain") == ""
+    status = git(root, "status", "--porcelain")
+    assert status == "", f"git status is not clean: {status[:500]}"
     assert complaints(root) == []
 
 

@@ -167,6 +167,7 @@ class Storm:
             errors = [found for found in memory.doctor() if found.level == "error"]
         assert errors == [], f"doctor has errors: {errors}"
         assert left_locks(self._root) == []
+        git(self._root, "reset", "-q", "--", "notes.txt")  # added, and then not committed: an agent was at it
         (self._root / "notes.txt").unlink(missing_ok=True)
         git(self._root, "checkout", "--", ".")
         assert_clean(self._root)
