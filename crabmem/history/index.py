@@ -22,7 +22,7 @@ from dulwich.index import (
 
 from .. import fs
 from ..errors import Busy
-from .objects import REGULAR
+from .listing import REGULAR
 from .refs import Refs
 
 _WAIT = 1.0
