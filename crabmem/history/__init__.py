@@ -17,12 +17,13 @@ from ..results import Commit
 from ..workspace import IDENTITY, MEMORY
 from . import repository
 from .commit import Note, identity, raw_commit, read_commit
-from .index import Index, Settled
+from .index import Index
 from .keeping import Keep
 from .mending import mended
 from .objects import HEX, OID, Objects
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
+from .rows import Settled
 from .whole import Stored, everything
 
 __all__ = ["History", "Note", "Stored", "identity"]
@@ -219,7 +220,7 @@ class History:
     def settle(self, paths: Mapping[str, Settled]) -> None:
         """Make Git's index agree with the head about `paths`, and about those a crash left unsettled."""
         if (paths or self._index.is_behind()) and not self.in_progress():
-            self._index.settle(paths, self.files(self.head()))
+            self._index.settle(paths, lambda: self.files(self.head()))
 
     def in_progress(self) -> str | None:
         """What the person is in the middle of that moves the branch, such as "rebase"; None for nothing."""

@@ -240,7 +240,7 @@ class Objects:
         from dulwich.walk import Walker
 
         def parents(commit: "Commit") -> "list[ObjectID]":
-            return [_oid(parent) for parent in self.parents(commit.id.decode())]
+            return [] if commit.id in self._shallow() else commit.parents
 
         with self._reading(start):
             paths = [path.encode()] if path else None
