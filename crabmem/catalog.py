@@ -12,7 +12,7 @@ from .guard import Guard
 from .results import Hit, Recall
 from .search import Index, tokens
 from .slug import free_slug, name_key, slug_of
-from .store import File, Scan, Unusable
+from .store import Scan, Unusable
 from .workspace import ENTRIES, entry_path, is_entry
 
 MAX_QUERY = 10_000
@@ -46,8 +46,8 @@ class Catalog:
         with self._guard:
             whole: dict[tuple[str, str], Entry] = {}
             broken, halves = [item for item in scan.unusable if _may_hold_entries(item.path)], []
-            for file in (file for path, file in scan.files.items() if is_entry(path)):
-                entry = self._parsed.get((file.path, file.blob)) or _read(file)
+            for file in (scan.files[path] for path in sorted(scan.files) if is_entry(path)):
+                entry = self._parsed.get((file.path, file.blob)) or _read(file.path, scan.data(file.path) or b"")
                 if isinstance(entry, Unusable):
                     broken.append(entry)
                 elif file.is_partial:
@@ -72,11 +72,11 @@ class Catalog:
             return self._index[1]
 
 
-def _read(file: File) -> Entry | Unusable:
+def _read(path: str, data: bytes) -> Entry | Unusable:
     try:
-        return parsed(file.path, file.data)
+        return parsed(path, data)
     except Unreadable as error:
-        return Unusable(file.path, str(error))
+        return Unusable(path, str(error))
 
 
 def _may_hold_entries(path: str) -> bool:
@@ -151,7 +151,11 @@ def place_for(name: str, listing: Listing, scan: Scan) -> str:
         return entry.path
     own = entry_path(slug_of(name))
     # A file that is empty, or whose beginning is not written yet, has no other name.
-    nameless = {path for path, file in scan.files.items() if not file.data.strip() or (path == own and file.is_partial)}
+    nameless = {
+        path
+        for path, file in scan.files.items()
+        if not (scan.data(path) or b"").strip() or (path == own and file.is_partial)
+    }
     for item in listing.unreadable:
         if item.path == own in scan.files and own not in nameless:
             raise Unwritable(f"{name} cannot be saved: {item.reason}")

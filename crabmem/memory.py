@@ -134,7 +134,7 @@ class Memory:
             path = place_for(fact.name, self._catalog.listing(scan), scan)
             file = scan.files.get(path)
             self._timeline.check_version(path, file, if_version)
-            before = decoded(path, file.data) if file else None
+            before = decoded(path, scan.data(path) or b"") if file else None
             text = written(fact, before)
             refuse_new(text, before, self.settings.secrets)
             return Draft({path: text.encode()}, self._note("remember", fact.name))
@@ -315,7 +315,7 @@ class Memory:
         def decide(scan: Scan) -> Draft:
             file = scan.files.get(path)
             self._timeline.check_version(path, file, if_version)
-            before = decoded(path, file.data) if file else ""
+            before = decoded(path, scan.data(path) or b"")
             text = in_style_of(content, before)
             refuse_new(text, before, self.settings.secrets)
             return Draft({path: text.encode()}, self._note(tool, path.rpartition("/")[2]))

@@ -12,6 +12,7 @@ ROWS: list[list[str]] = [
     [
         "errors",
         "version",
+        "stamp",
         "slug",
         "edit",
         "credentials",

@@ -3,80 +3,26 @@
 Knows nothing of Git, entries or search.
 """
 
-import heapq
 import os
-import re
 import secrets
 import stat
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
-from . import fs
-from .errors import InvalidArguments, Unreadable, Unwritable
-from .guard import Guard
-from .version import blob_id
-from .workspace import Workspace, is_kept
+from .. import fs
+from ..errors import InvalidArguments, Unreadable, Unwritable
+from ..guard import Guard
+from ..stamp import Stamp
+from ..workspace import Workspace, is_kept
+from .files import File, Placed, Scan, Unusable
+from .look import Look, Patience, may_hold_files, read_whole, reason
+from .notices import Notices
 
-_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-# A file that changed this recently may change again without its times telling: FAT counts in 2 s.
-_SETTLED_AFTER = 2_500_000_000
+__all__ = ["File", "Placed", "Scan", "Store", "Unusable", "parent_of", "usable_folder"]
 
-
-@dataclass(frozen=True)
-class File:
-    """One file as it was read. `status` belongs to exactly these bytes.
-
-    `is_partial` when somebody was writing it at that moment, so that they may be half of a text.
-    """
-
-    path: str
-    data: bytes
-    blob: str
-    status: os.stat_result
-    is_partial: bool = False
-
-
-@dataclass(frozen=True)
-class Unusable:
-    """A file that is there and cannot be read as one of ours; `reason` says why."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Scan:
-    """Every file that crabmem keeps the history of, by path, and those it cannot use."""
-
-    files: Mapping[str, File]
-    unusable: tuple[Unusable, ...]
-
-    def data(self, path: str) -> bytes | None:
-        """The bytes at `path`; None when there is no such file."""
-        return self.files[path].data if path in self.files else None
-
-    def is_hidden(self, path: str) -> bool:
-        """Whether something that cannot be used stands at `path`, or keeps us from looking there."""
-        return any(path == item.path or path.startswith(f"{item.path}/") for item in self.unusable)
-
-    def newest(self, count: int) -> list[str]:
-        """The paths of the files that were changed last."""
-        return heapq.nlargest(count, self.files, key=lambda path: self.files[path].status.st_ctime_ns)
-
-    def blob(self, path: str) -> str | None:
-        """The blob at `path`; None when there is no such file."""
-        return self.files[path].blob if path in self.files else None
-
-
-@dataclass(frozen=True)
-class Placed:
-    """What happened to one path: the bytes that stood there (None: no file) and the status of the new file."""
-
-    displaced: bytes | None
-    status: os.stat_result | None
+# So many changes are remembered for those who ask what differs since a scan.
+_MOST_CHANGES = 100_000
 
 
 class Store:
@@ -86,38 +32,89 @@ class Store:
         self._workspace = workspace
         self._clock_ns = clock_ns
         self._temporary = workspace.private / "tmp"
-        self._known: dict[str, File] = {}
         self._guard = Guard()
+        self._scan = Scan({}, ())
+        self._looks = 0
+        self._notices: Notices | None = None
+        self._known: Mapping[str, bytes] = {}
+        self._young: set[str] = set()
+        self._partial: set[str] = set()
+        self._linked: set[str] = set()
+
+    def close(self) -> None:
+        """Stop being told of changes."""
+        with self._guard:
+            self._stop_notices()
+
+    def know(self, marks: Mapping[str, bytes]) -> None:
+        """Take it that files had these marks, each a stamp and the id of a blob, and need not be read to know them."""
+        with self._guard:
+            self._known = marks
 
     def scan(self) -> Scan:
-        """All files as they are now. Unchanged ones are not read again.
+        """All files as they are now. Unchanged ones are not read again; the same scan when nothing changed.
 
         Raises:
             Unreadable: a folder cannot be listed, so that what it holds is unknown.
         """
-        files: dict[str, File] = {}
-        unusable: list[Unusable] = []
-        now = self._clock_ns()
-        patience = Patience()
+        with self._guard:
+            told = self._notices.changed() if self._notices else None
+            if told is None:
+                return self._look()
+            if any(is_folder and may_hold_files(path) for path, is_folder in told):
+                return self._look()
+            return self._glance({path for path, is_folder in told if not is_folder and is_kept(path)})
+
+    def _look(self) -> Scan:
+        """Look at every file; from the second time on, be told of what changes afterwards."""
+        self._stop_notices()
+        self._looks += 1
+        look = Look(self._scan.files, self._known, self._young | self._partial, self._clock_ns())
+        notices = Notices.begun() if self._looks > 1 else None
         try:
             with fs.opened(self._workspace.root) as root:
-                for path, spot, status in self._found(root, "", unusable):
-                    try:
-                        files[path] = self._known_or_read(path, spot, status, now, patience)
-                    except FileNotFoundError:
-                        continue
-                    except OSError as error:
-                        unusable.append(Unusable(path, _reason(error)))
+                look.walk(root, "", notices)
         except (FileNotFoundError, NotADirectoryError):
             pass  # no workspace yet
         except OSError as error:
-            raise Unreadable(f"{self._workspace.root} cannot be listed: {_reason(error)}") from None
-        files = {path: files[path] for path in sorted(files)}
-        with self._guard:
-            self._known = {
-                path: file for path, file in files.items() if not file.is_partial and _is_settled(file.status, now)
-            }
-        return Scan(files, tuple(sorted(unusable, key=lambda item: item.path)))
+            raise Unreadable(f"{self._workspace.root} cannot be listed: {reason(error)}") from None
+        self._notices, self._young, self._linked = notices, set(), set()
+        self._scan = self._seen(look, look.files, self._scan.files.keys() - look.files.keys(), look.unusable)
+        return self._scan
+
+    def _glance(self, told: set[str]) -> Scan:
+        """Look at the files that we were told of, and at those of which nobody tells."""
+        paths = told | self._partial | self._linked
+        if not paths:
+            return self._scan
+        look = Look(self._scan.files, {}, self._partial | (self._linked & self._young), self._clock_ns())
+        for path in paths:
+            with suppress(FileNotFoundError, NotADirectoryError), fs.inside(self._workspace.root, path) as spot:
+                look.glance(path, spot)
+        files = dict(self._scan.files)
+        gone = {path for path in paths - look.files.keys() if files.pop(path, None)}
+        files.update(look.files)
+        unusable = [item for item in self._scan.unusable if item.path not in paths] + look.unusable
+        self._young -= paths
+        self._scan = self._seen(look, files, gone, unusable)
+        return self._scan
+
+    def _seen(self, look: Look, files: Mapping[str, File], gone: Iterable[str], unusable: Iterable[Unusable]) -> Scan:
+        """The scan that a look makes: the last one, when there is nothing new."""
+        self._young |= look.young
+        self._partial, self._linked = look.partial, look.linked | (self._linked & files.keys())
+        changed, before = [*look.changed, *gone], self._scan
+        bad = tuple(sorted(unusable, key=lambda item: item.path))
+        if not changed and bad == before.unusable:
+            return before
+        changes = before._changes if len(before._changes) < _MOST_CHANGES else []
+        changes.extend(changed)
+        return Scan(files, bad, self.read, changes, len(changes))
+
+    def _stop_notices(self) -> None:
+        if self._notices:
+            self._notices.close()
+        self._notices = None
 
     def read(self, path: str) -> bytes | None:
         """The bytes at `path` now; None when there is no file.
@@ -128,13 +125,13 @@ class Store:
         try:
             self.check_place(path)
             with fs.inside(self._workspace.root, path) as spot:
-                return _read_whole(spot, Patience())[0]
+                return read_whole(spot, Patience())[0]
         except (FileNotFoundError, NotADirectoryError):
             return None
         except Unwritable as error:
             raise Unreadable(str(error)) from None
         except OSError as error:
-            raise Unreadable(f"{path}: {_reason(error)}") from None
+            raise Unreadable(f"{path}: {reason(error)}") from None
 
     def stage(self, data: bytes | None, mode_of: File | None) -> str:
         """A temporary file with `data`, durable, ready to be exchanged; its name.
@@ -143,7 +140,7 @@ class Store:
         """
         name = f"write-{secrets.token_hex(8)}"
         if data is not None:
-            mode = mode_of.status.st_mode & 0o777 if mode_of else fs.PRIVATE_FILE
+            mode = mode_of.stamp.mode & 0o777 if mode_of else fs.PRIVATE_FILE
             fs.create(self._temporary / name, data, mode)
         return name
 
@@ -178,12 +175,12 @@ class Store:
         if written is None:
             return self._taken_away(target, temporary)
         if not expected:
-            return Placed(None, _same_status(target, written)) if _linked(temporary, target) else None
+            return Placed(None, _stamp_if_same(target, written)) if _linked(temporary, target) else None
         try:
             fs.exchange(temporary, target)
         except FileNotFoundError:
             return None
-        return Placed(self._displaced(temporary, target), _same_status(target, written))
+        return Placed(self._displaced(temporary, target), _stamp_if_same(target, written))
 
     def _displaced(self, temporary: Path, target: fs.Spot) -> bytes:
         """What an exchange moved to `temporary`; put back when it is nothing that history can keep."""
@@ -249,73 +246,12 @@ class Store:
         fs.rename(self._temporary / name, folder / name)
         return folder / name
 
-    def _found(
-        self, folder: fs.Folder, prefix: str, unusable: list[Unusable]
-    ) -> Iterator[tuple[str, fs.Spot, os.stat_result]]:
-        """What is named like a file of ours in `folder` and below, whatever it is; folders nobody may list too."""
-        for item in fs.listed(folder):
-            path = prefix + item.name
-            if item.is_dir(follow_symlinks=False):
-                if is_kept(f"{path}/x.md"):
-                    yield from self._found_below(folder, item.name, path, unusable)
-            elif is_kept(path):
-                try:
-                    yield path, folder.spot(item.name), item.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue
-
-    def _found_below(
-        self, folder: fs.Folder, name: str, path: str, unusable: list[Unusable]
-    ) -> Iterator[tuple[str, fs.Spot, os.stat_result]]:
-        try:
-            with fs.entered(folder, name) as below:
-                yield from self._found(below, f"{path}/", unusable)
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        except OSError as error:
-            unusable.append(Unusable(path, f"the folder cannot be listed: {_reason(error)}"))
-
-    def _known_or_read(self, path: str, spot: fs.Spot, status: os.stat_result, now: int, patience: "Patience") -> File:
-        known = self._known.get(path)
-        if known and _signature(known.status) == _signature(status):
-            return known
-        _check_name(path)
-        if _is_settled(status, now):
-            data, status = fs.read(spot)
-            return File(path, data, blob_id(data), status)
-        data, status, is_partial = _read_whole(spot, patience)
-        return File(path, data, blob_id(data), status, is_partial)
-
     def _taken_away(self, target: fs.Spot, temporary: Path) -> Placed | None:
         try:
             fs.rename(target, temporary)
         except FileNotFoundError:
             return None
         return Placed(fs.read(temporary)[0], None)
-
-
-class Patience:
-    """How long to wait, altogether, for files that somebody is writing: most saves take less."""
-
-    def __init__(self, turns: int = 20, seconds: float = 0.002) -> None:
-        self._turns = turns
-        self._seconds = seconds
-
-    def is_left(self) -> bool:
-        """Wait a little; False when there was enough of that."""
-        self._turns -= 1
-        time.sleep(self._seconds if self._turns >= 0 else 0)
-        return self._turns >= 0
-
-
-def _read_whole(spot: fs.Spot, patience: Patience) -> tuple[bytes, os.stat_result, bool]:
-    """Bytes and status of a file once nobody is writing it, and whether somebody still was."""
-    while True:
-        try:
-            return *fs.read(spot, steady=True), False
-        except fs.BeingWritten:
-            if not patience.is_left():
-                return *fs.read(spot), True
 
 
 def usable_folder(root: Path) -> Path:
@@ -350,36 +286,11 @@ def _linked(temporary: Path, target: fs.Spot) -> bool:
     return True
 
 
-def _signature(status: os.stat_result) -> tuple[int, ...]:
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode)
-
-
-def _is_settled(status: os.stat_result, now: int) -> bool:
-    return max(status.st_mtime_ns, status.st_ctime_ns) + _SETTLED_AFTER < now
-
-
-def _same_status(target: fs.Spot, written: os.stat_result) -> os.stat_result | None:
-    """The status of `target` while it is the file we wrote; None when it is not, or was written again."""
+def _stamp_if_same(target: fs.Spot, written: os.stat_result) -> Stamp | None:
+    """The stamp of `target` while it is the file we wrote; None when it is not, or was written again."""
     try:
-        found = fs.status(target)
+        found = Stamp.of(fs.status(target))
     except FileNotFoundError:
         return None
-    same = (found.st_ino, found.st_mtime_ns, found.st_size) == (
-        written.st_ino,
-        written.st_mtime_ns,
-        written.st_size,
-    )
+    same = (found.inode, found.modified_ns, found.size) == (written.st_ino, written.st_mtime_ns, written.st_size)
     return found if same else None
-
-
-def _check_name(path: str) -> None:
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        raise fs.NotAFile(0, "its name is not UTF-8") from None
-    if _BREAKS.search(path):
-        raise fs.NotAFile(0, "its name has a line break or a control character in it: rename it")
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
