@@ -63,7 +63,10 @@ class Store:
                 return self._look()
             if any(is_folder and may_hold_files(path) for path, is_folder in told):
                 return self._look()
-            return self._glance({path for path, is_folder in told if not is_folder and is_kept(path)})
+            try:
+                return self._glance({path for path, is_folder in told if not is_folder and is_kept(path)})
+            except OSError:
+                return self._look()
 
     def _look(self) -> Scan:
         """Look at every file; from the second time on, be told of what changes afterwards."""
@@ -75,7 +78,7 @@ class Store:
             with fs.opened(self._workspace.root) as root:
                 look.walk(root, "", notices)
         except (FileNotFoundError, NotADirectoryError):
-            pass  # no workspace yet
+            notices = None  # no workspace yet: nothing to be told of
         except OSError as error:
             raise Unreadable(f"{self._workspace.root} cannot be listed: {reason(error)}") from None
         self._notices, self._young, self._linked = notices, set(), set()
