@@ -1,7 +1,7 @@
 """The entries of a workspace as they are on disk: reading them, finding one by name, recalling."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -10,7 +10,7 @@ from .entry import MAX_LABELS, MAX_NAME, Entry, parsed
 from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from .guard import Guard
 from .results import Hit, Recall
-from .search import Index, tokens
+from .search import Document, Index, tokens
 from .slug import free_slug, name_key, slug_of
 from .store import Scan, Unusable
 from .workspace import ENTRIES, entry_path, is_entry
@@ -39,7 +39,7 @@ class Catalog:
     def __init__(self) -> None:
         self._guard = Guard()
         self._parsed: dict[tuple[str, str], Entry] = {}
-        self._index: tuple[tuple[Entry, ...], Index] = ((), Index([]))
+        self._index: tuple[dict[str, Entry], Index] = ({}, Index())
 
     def listing(self, scan: Scan) -> Listing:
         """The entries among the files of `scan`."""
@@ -61,14 +61,19 @@ class Catalog:
     def recall(self, listing: Listing, query: str, limit: int, tags: Sequence[str] = ()) -> Recall:
         """The entries that share a word with `query` and have all `tags`, best first."""
         words = tokens(query)
-        ranked = self._indexed(listing.entries).search(words, _tagged(listing.entries, tags))
-        hits = tuple(Hit(listing.entries[found.position], found.score) for found in ranked[:limit])
+        entries = {entry.path: entry for entry in listing.entries}
+        ranked = self._indexed(entries).search(words, limit, _tagged(entries, tags))
+        hits = tuple(Hit(entries[found.key], found.score) for found in ranked)
         return Recall(query, hits, len(listing.entries), len(listing.unreadable), bool(words))
 
-    def _indexed(self, entries: tuple[Entry, ...]) -> Index:
+    def _indexed(self, entries: dict[str, Entry]) -> Index:
         with self._guard:
-            if self._index[0] != entries:
-                self._index = (entries, Index([_words(entry) for entry in entries]))
+            old, index = self._index
+            if old != entries:
+                changes: dict[str, Document | None] = dict.fromkeys(old.keys() - entries.keys())
+                changed = (entry for path, entry in entries.items() if old.get(path) != entry)
+                changes.update((entry.path, Document(entry.path, b"", _words(entry))) for entry in changed)
+                self._index = (entries, index.updated(changes))
             return self._index[1]
 
 
@@ -189,9 +194,9 @@ def _words(entry: Entry) -> list[str]:
     return tokens("\n".join((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags)))
 
 
-def _tagged(entries: Sequence[Entry], tags: Sequence[str]) -> list[int] | None:
-    """The positions of the entries that have all `tags`; None when none are asked for."""
+def _tagged(entries: dict[str, Entry], tags: Sequence[str]) -> Callable[[str], bool] | None:
+    """Whether the entry at a path has all `tags`; None when none are asked for."""
     wanted = {name_key(tag.removeprefix("#")) for tag in tags}
     if not wanted:
         return None
-    return [at for at, entry in enumerate(entries) if wanted <= set(map(name_key, entry.tags))]
+    return lambda path: wanted <= set(map(name_key, entries[path].tags))
