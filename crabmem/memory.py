@@ -6,15 +6,15 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from . import fs, prompt, settings
-from .catalog import Catalog, Listing, check_query, found, place_for, readable
+from .catalog import Catalog, Listing, Past, check_query, found, place_for, readable
 from .credentials import refuse_new, warnings
 from .doctor import Patient, examined, open_to_others
 from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed, written
-from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
+from .errors import Busy, CrabmemError, Disabled, InvalidArguments, NotFound
 from .history import History, Note, identity
 from .results import Changed, Commit, Document, Finding, Forgotten, Recall, Restored, Saved
 from .slug import slug_of
@@ -24,6 +24,9 @@ from .version import short, version_of
 from .voice import Voice
 from .workspace import IDENTITY, OVERVIEW, SETTINGS, Workspace, entry_path, is_entry
 from .writer import Draft, Writer, Written
+
+_TRIES = 10
+T = TypeVar("T")
 
 
 class Memory:
@@ -40,10 +43,10 @@ class Memory:
         self._voice = voice
         self._clock = clock
         self._soul_editable = soul_editable
-        self._store = Store(self._workspace, self._clock_ns)
+        self._catalog = Catalog(self._workspace.index)
+        self._store = Store(self._workspace, self._clock_ns, self._catalog.marks)
         self._history = History(self._workspace.root, self._workspace.private)
         self._timeline = Timeline(self._history, clock)
-        self._catalog = Catalog()
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
 
     def __enter__(self) -> Self:
@@ -55,7 +58,9 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Close the files that reading the history has opened."""
+        """Close what reading has opened, and keep for the next process what it need not read again."""
+        self._catalog.save()
+        self._store.close()
         self._history.close()
 
     @property
@@ -131,7 +136,7 @@ class Memory:
         fact = checked(Fact(name, description, content, _labels(aliases), _labels(tags)))
 
         def decide(scan: Scan) -> Draft:
-            path = place_for(fact.name, self._catalog.listing(scan), scan)
+            path = place_for(fact.name, self._catalog.listing(scan))
             file = scan.files.get(path)
             self._timeline.check_version(path, file, if_version)
             before = decoded(path, scan.data(path) or b"") if file else None
@@ -149,7 +154,7 @@ class Memory:
         """
 
         def decide(scan: Scan) -> Draft:
-            entry = found(self._catalog.listing(scan).entries, name)
+            entry = found(self._catalog.listing(scan), name)
             return Draft({entry.path: None}, self._note("forget", entry.name))
 
         done = self._write(decide)
@@ -189,7 +194,10 @@ class Memory:
             InvalidArguments: a blank or endless query, too many tags, or a limit below 1 or above `MAX_LIMIT`.
         """
         check_query(query, limit, tags)
-        return self._catalog.recall(self._listing(), query, limit or self.settings.recall_limit, _labels(tags) or ())
+        most, labels = limit or self.settings.recall_limit, _labels(tags) or ()
+        found = self._steadily(lambda: self._catalog.recall(self._listing(), query, most, labels))
+        self._catalog.save()
+        return found
 
     def get(self, name: str, at: str | None = None) -> Entry:
         """The entry called `name`, now or as it was at a revision or time.
@@ -198,7 +206,8 @@ class Memory:
             NotFound: there is none.
         """
         try:
-            return found(self.entries(at), name)
+            shelf = Past(self.entries(at)) if at else self._listing()
+            return found(shelf, name)
         except NotFound:
             path = entry_path(slug_of(name[:MAX_NAME]))
             if at is None and (data := self._store.read(path)):
@@ -208,7 +217,7 @@ class Memory:
     def entries(self, at: str | None = None) -> list[Entry]:
         """All entries in the order of their paths, now or as they were at a revision or time."""
         if at is None:
-            return list(self._listing().entries)
+            return self._steadily(lambda: list(self._listing().entries))
         files = self._timeline.state_at(at)
         return readable((path, self._history.blob(blob)) for path, blob in files.items() if is_entry(path))
 
@@ -371,6 +380,13 @@ class Memory:
             if path is None:
                 raise
             return path
+
+    def _steadily(self, read: Callable[[], T]) -> T:
+        """What `read` says, asked again when a file changes between two looks at it."""
+        for _ in range(_TRIES):
+            with suppress(Busy):
+                return read()
+        return read()
 
     def _listing(self) -> Listing:
         return self._catalog.listing(self._store.scan())

@@ -26,9 +26,14 @@ _MOST_CHANGES = 100_000
 
 
 class Store:
-    """The files of one workspace. `clock_ns` is the time in nanoseconds, on the disk's clock."""
+    """The files of one workspace. `clock_ns` is the time in nanoseconds, on the disk's clock.
 
-    def __init__(self, workspace: Workspace, clock_ns: Callable[[], int]) -> None:
+    `marks` tells of files that need not be read to know them: by path, a stamp and the id of a blob.
+    """
+
+    def __init__(
+        self, workspace: Workspace, clock_ns: Callable[[], int], marks: Callable[[], Mapping[str, bytes]] = dict
+    ) -> None:
         self._workspace = workspace
         self._clock_ns = clock_ns
         self._temporary = workspace.private / "tmp"
@@ -36,7 +41,7 @@ class Store:
         self._scan = Scan({}, ())
         self._looks = 0
         self._notices: Notices | None = None
-        self._known: Mapping[str, bytes] = {}
+        self._marks = marks
         self._young: set[str] = set()
         self._partial: set[str] = set()
         self._linked: set[str] = set()
@@ -45,11 +50,6 @@ class Store:
         """Stop being told of changes."""
         with self._guard:
             self._stop_notices()
-
-    def know(self, marks: Mapping[str, bytes]) -> None:
-        """Take it that files had these marks, each a stamp and the id of a blob, and need not be read to know them."""
-        with self._guard:
-            self._known = marks
 
     def scan(self) -> Scan:
         """All files as they are now. Unchanged ones are not read again; the same scan when nothing changed.
@@ -72,7 +72,8 @@ class Store:
         """Look at every file; from the second time on, be told of what changes afterwards."""
         self._stop_notices()
         self._looks += 1
-        look = Look(self._scan.files, self._known, self._young | self._partial, self._clock_ns())
+        marks = {} if self._looks > 1 else self._marks()
+        look = Look(self._scan.files, marks, self._young | self._partial, self._clock_ns())
         notices = Notices.begun() if self._looks > 1 else None
         try:
             with fs.opened(self._workspace.root) as root:

@@ -14,7 +14,8 @@ class File(NamedTuple):
     """One file as it was found. `mark` is its packed stamp, which belongs to exactly these bytes.
 
     `data` is None when they were not read, because they were known. `is_partial` when somebody was
-    writing the file at that moment, so that they may be half of a text.
+    writing the file at that moment, so that they may be half of a text; `is_young` when the file may
+    change once more and keep its stamp.
     """
 
     path: str
@@ -22,6 +23,7 @@ class File(NamedTuple):
     mark: bytes
     data: bytes | None = None
     is_partial: bool = False
+    is_young: bool = False
 
     @property
     def stamp(self) -> Stamp:

@@ -100,13 +100,12 @@ class Look:
 
     def _read(self, path: str, spot: fs.Spot, status: os.stat_result) -> File:
         _check_name(path)
-        is_partial = False
         if _is_settled(status, self._now):
             data, status = fs.read(spot)
-        else:
-            data, status, is_partial = read_whole(spot, self._patience)
-            self.young.add(path)
-        return File(path, blob_id(data), stamp.packed(status), data, is_partial)
+            return File(path, blob_id(data), stamp.packed(status), data)
+        data, status, is_partial = read_whole(spot, self._patience)
+        self.young.add(path)
+        return File(path, blob_id(data), stamp.packed(status), data, is_partial, is_young=True)
 
 
 class Patience:
