@@ -43,6 +43,7 @@ class Memory:
         self._voice = voice
         self._clock = clock
         self._soul_editable = soul_editable
+        self._rules: tuple[bytes, settings.Settings] | None = None
         self._catalog = Catalog(self._workspace.index)
         self._store = Store(self._workspace, self._clock_ns, self._catalog.marks)
         self._history = History(self._workspace.root, self._workspace.private)
@@ -85,7 +86,9 @@ class Memory:
             InvalidSettings: it says something that cannot be.
         """
         data = self._store.read(SETTINGS) or b""
-        return settings.parsed(decoded(SETTINGS, data), str(self._workspace.file(SETTINGS)))
+        if self._rules is None or self._rules[0] != data:
+            self._rules = data, settings.parsed(decoded(SETTINGS, data), str(self._workspace.file(SETTINGS)))
+        return self._rules[1]
 
     @property
     def soul_editable(self) -> bool:

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from .. import fs
+from .. import fs, stamp
 from ..errors import InvalidArguments, Unreadable, Unwritable
 from ..guard import Guard
 from ..stamp import Stamp
-from ..workspace import Workspace, is_kept
+from ..workspace import SETTINGS, Workspace, is_kept
 from .files import File, Placed, Scan, Unusable
-from .look import Look, Patience, may_hold_files, read_whole, reason
+from .look import Look, Patience, is_settled, may_hold_files, read_whole, reason
 from .notices import Notices
 
 __all__ = ["File", "Placed", "Scan", "Store", "Unusable", "parent_of", "usable_folder"]
@@ -42,6 +42,7 @@ class Store:
         self._looks = 0
         self._notices: Notices | None = None
         self._marks = marks
+        self._documents: dict[str, tuple[bytes, bytes]] = {}
         self._young: set[str] = set()
         self._partial: set[str] = set()
         self._linked: set[str] = set()
@@ -127,15 +128,22 @@ class Store:
             Unreadable: something else than a regular file of bounded size is there.
         """
         try:
+            status = os.lstat(self._workspace.file(path))
+            known = self._documents.get(path)
+            if known and known[0] == stamp.packed(status):
+                return known[1]
             self.check_place(path)
             with fs.inside(self._workspace.root, path) as spot:
-                return read_whole(spot, Patience())[0]
+                data, status, _ = read_whole(spot, Patience())
         except (FileNotFoundError, NotADirectoryError):
             return None
         except Unwritable as error:
             raise Unreadable(str(error)) from None
         except OSError as error:
             raise Unreadable(f"{path}: {reason(error)}") from None
+        if path == SETTINGS and is_settled(status, self._clock_ns()):
+            self._documents[path] = stamp.packed(status), data
+        return data
 
     def stage(self, data: bytes | None, mode_of: File | None) -> str:
         """A temporary file with `data`, durable, ready to be exchanged; its name.

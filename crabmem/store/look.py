@@ -100,7 +100,7 @@ class Look:
 
     def _read(self, path: str, spot: fs.Spot, status: os.stat_result) -> File:
         _check_name(path)
-        if _is_settled(status, self._now):
+        if is_settled(status, self._now):
             data, status = fs.read(spot)
             return File(path, blob_id(data), stamp.packed(status), data)
         data, status, is_partial = read_whole(spot, self._patience)
@@ -137,7 +137,8 @@ def may_hold_files(folder: str) -> bool:
     return is_kept(f"{folder}/x.md")
 
 
-def _is_settled(status: os.stat_result, now: int) -> bool:
+def is_settled(status: os.stat_result, now: int) -> bool:
+    """Whether a file was left alone for so long that its times will tell of the next change."""
     return max(status.st_mtime_ns, status.st_ctime_ns) + _SETTLED_AFTER < now
 
 
