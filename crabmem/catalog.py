@@ -103,9 +103,9 @@ class Catalog:
                 self._follow(scan)
             return self._listing
 
-    def save(self) -> None:
-        """Keep what was read for the next process, when it is worth it; where there is no place, nothing is kept."""
-        if self._unsaved < _WORTH_SAVING:
+    def save(self, least: int = _WORTH_SAVING) -> None:
+        """Keep for the next process what was read, when it is so much; where there is no place, nothing is kept."""
+        if self._unsaved < least:
             return
         with self._guard:
             self._unsaved = 0

@@ -11,7 +11,6 @@ from typing import Self, TypeVar
 from . import fs, prompt, settings
 from .catalog import Catalog, Listing, Past, check_query, found, place_for, readable
 from .credentials import refuse_new, warnings
-from .doctor import Patient, examined, open_to_others
 from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed, written
 from .errors import Busy, CrabmemError, Disabled, InvalidArguments, NotFound
@@ -60,7 +59,7 @@ class Memory:
 
     def close(self) -> None:
         """Close what reading has opened, and keep for the next process what it need not read again."""
-        self._catalog.save()
+        self._catalog.save(least=1)
         self._store.close()
         self._history.close()
 
@@ -287,6 +286,8 @@ class Memory:
 
         Reads the whole history, as `git fsck` does: `progress` is told how many objects it has seen.
         """
+        from .doctor import Patient, examined
+
         try:
             scan = self._store.scan()
         except CrabmemError as error:
@@ -300,6 +301,8 @@ class Memory:
         Finishes an interrupted write, stores again what the history lost and the disk has, brings Git's
         index in step, and keeps other users of the machine out.
         """
+        from .doctor import open_to_others
+
         if not self._history.has_begun():
             return []
         done = self._writer.mend()

@@ -2,7 +2,6 @@
 
 import os
 import struct
-from typing import NamedTuple
 
 _FORM = struct.Struct("<qqqQQIII")
 SIZE = _FORM.size
@@ -10,27 +9,23 @@ SIZE = _FORM.size
 _HALF = 0xFFFFFFFF
 
 
-class Stamp(NamedTuple):
+class Stamp:
     """The status of a file: times in nanoseconds, size in bytes, `mode` with its kind."""
 
-    modified_ns: int
-    changed_ns: int
-    size: int
-    inode: int
-    device: int
-    mode: int
-    owner: int
-    group: int
+    __slots__ = ("changed_ns", "device", "group", "inode", "mode", "modified_ns", "owner", "size")
 
-    @classmethod
-    def of(cls, status: os.stat_result) -> "Stamp":
-        """The stamp of a file's status."""
-        return cls.unpacked(packed(status))
-
-    @classmethod
-    def unpacked(cls, data: bytes) -> "Stamp":
-        """The stamp in `SIZE` bytes."""
-        return cls._make(_FORM.unpack(data))
+    def __init__(self, data: bytes) -> None:
+        """From `SIZE` bytes, as `packed` makes them."""
+        self.modified_ns: int
+        self.changed_ns: int
+        self.size: int
+        self.inode: int
+        self.device: int
+        self.mode: int
+        self.owner: int
+        self.group: int
+        self.modified_ns, self.changed_ns, self.size, self.inode, self.device, *others = _FORM.unpack(data)
+        self.mode, self.owner, self.group = others
 
 
 def packed(status: os.stat_result) -> bytes:

@@ -21,7 +21,7 @@ _BASE = "base"
 _LATER = "later"
 
 
-def load(folder: Path) -> Index | None:
+def load(folder: Path | str) -> Index | None:
     """The index that was kept in `folder`; None when there is none, or none that can be trusted."""
     base, later = _read(folder, _BASE), _read(folder, _LATER)
     if base is None:
@@ -41,9 +41,9 @@ def save(index: Index, folder: Path) -> bool:
     return True
 
 
-def _read(folder: Path, name: str) -> Segment | None:
+def _read(folder: Path | str, name: str) -> Segment | None:
     try:
-        with open(folder / name, "rb") as file:
+        with open(os.path.join(folder, name), "rb") as file:
             return Segment(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     except (OSError, ValueError):  # nothing there, an empty file, or `Damaged`
         return None

@@ -28,7 +28,7 @@ class File(NamedTuple):
     @property
     def stamp(self) -> Stamp:
         """The status of the file."""
-        return Stamp.unpacked(self.mark)
+        return Stamp(self.mark)
 
 
 @dataclass(frozen=True)
