@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from .. import fs
 from ..errors import DamagedHistory
-from ..guard import Guard
+from ..guard import Guard, loading
 from .commit import Heading, heading
 from .listing import EMPTY, FOLDER, REGULAR, Item, Listing, parsed
 from .packs import is_packed
@@ -48,7 +48,9 @@ class Objects:
 
     @cached_property
     def _store(self) -> "DiskObjectStore":
-        from dulwich.object_store import DiskObjectStore
+        with loading():
+            import dulwich.walk  # noqa: F401 (loads all that is needed of it)
+            from dulwich.object_store import DiskObjectStore
 
         return DiskObjectStore(str(self._folder))
 
@@ -321,13 +323,14 @@ class Objects:
     @contextmanager
     def _reading(self, what: str) -> Iterator[None]:
         """Read through dulwich, one thread at a time, whose cache of open packs is not made for more."""
-        from dulwich.errors import (
-            ApplyDeltaError,
-            ChecksumMismatch,
-            FileFormatException,
-            MissingCommitError,
-            ObjectFormatException,
-        )
+        with loading():
+            from dulwich.errors import (
+                ApplyDeltaError,
+                ChecksumMismatch,
+                FileFormatException,
+                MissingCommitError,
+                ObjectFormatException,
+            )
 
         # What dulwich raises for an object that is missing, cut short or not what its name says.
         damage = (

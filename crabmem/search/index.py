@@ -183,10 +183,9 @@ class Index:
         return lambda limit: plain.best(scores, limit)
 
     def _found_by_arrays(self, words: list[str]) -> Found:
-        from .arrays import Weighing
-
         weighing = self._weighing
         if weighing is None:
+            Weighing = _weighing_loaded()
             weighing = Weighing(self._start + self._size, self._dead, self._count, self._average())
             self._weighing = weighing
         weights = [weighing.kept(word) or weighing.weights(word, self._holders(word)) for word in words]
@@ -236,3 +235,11 @@ class Index:
     def _part(self, position: int) -> tuple[int, Segment]:
         at = bisect_right(self._firsts, position) - 1
         return self._firsts[at], self._segments[at]
+
+
+def _weighing_loaded() -> type[Weighing]:
+    from ..guard import loading
+
+    with loading():
+        from .arrays import Weighing
+    return Weighing
