@@ -129,9 +129,13 @@ class Model:
         self._set(path, len(self.nodes) - 1)
 
     def _moved(self, call: Call) -> int:
-        """The node that gets another name. It must be on the disk, unless it is a lock: those say nothing."""
+        """The node that gets another name. It must be on the disk, unless it is a lock or the index of recall.
+
+        A lock says nothing, and the index is believed only when its checksum fits.
+        """
         node = self.names[self._spot(call.path)]
-        if len(self.nodes[node].contents) > 1 and not Path(call.path).name.startswith("lock-"):
+        matters = not Path(call.path).name.startswith("lock-") and "/.git/crabmem/index/" not in call.path
+        if len(self.nodes[node].contents) > 1 and matters:
             self.unsafe.append(f"{call.name} of {call.path}, which was not synced")
         return node
 
