@@ -26,7 +26,7 @@ def load(folder: Path) -> Index | None:
     base, later = _read(folder, _BASE), _read(folder, _LATER)
     if base is None:
         return None
-    return Index([base, later] if later and later.base == base.identity else [base])
+    return Index([base, later] if later is not None and later.base == base.identity else [base])
 
 
 def save(index: Index, folder: Path) -> bool:

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
 EMPTY = built([])
 _MANY = 200_000  # holders of the words of a question, from which on numpy pays at once
 _WIDER = 8
-_asked: list[str] = []  # what tells a process that asks often
+_asked: list[bool] = []
+
+
+def _numpy_pays() -> bool:
+    """Whether numpy is worth its import: it is there already, or this process asks more than once."""
+    if _asked or "numpy" in sys.modules:
+        return True
+    _asked.append(True)
+    return False
 
 
 class Index:
@@ -59,9 +67,6 @@ class Index:
 
         Takes time with the changes, and with all documents now and then, when many changes have come
         together; `progress` then hears how many of the changes are done.
-
-        Raises:
-            ValueError: marks differ in length.
         """
         size = len(self._segments[0])
         later = self._start - size + self._size
@@ -149,7 +154,7 @@ class Index:
         is asked in that order, until there are `limit`.
         """
         found = self._found(list(dict.fromkeys(words)))
-        wanted = window = limit or self._count
+        wanted = window = limit or max(1, self._count)
         if accept is None:
             return self._ranked(found, window)
         accepted: list[Ranked] = []
@@ -173,9 +178,8 @@ class Index:
 
     def _found(self, words: list[str]) -> Found:
         """What gives the scores of the best by their positions: all that may be among so many, and perhaps more."""
-        if _asked or "numpy" in sys.modules:
+        if _numpy_pays():
             return self._found_by_arrays(words)
-        _asked[:] = words
         holders = [self._holders(word) for word in words]
         if sum(len(positions) for each in holders for _, _, positions, _ in each) > _MANY:
             return self._found_by_arrays(words)
