@@ -181,6 +181,14 @@ def test_an_index_in_use_outlives_its_files(index: Index, saved: Path) -> None:
     assert answers(loaded(saved)) == answers(index)
 
 
+def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_writes_is_not(index: Index, saved: Path) -> None:
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    for pid in (int(gone.stdout), os.getppid()):
+        (saved / f"base.{pid}.1").write_bytes(b"half")
+    assert save(index, saved)
+    assert {file.name for file in saved.iterdir()} == {"base", "later", f"base.{os.getppid()}.1"}
+
+
 @pytest.fixture
 def failing() -> Iterator[list[str]]:
     """Operations that the disk refuses."""

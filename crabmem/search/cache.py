@@ -31,7 +31,11 @@ def load(folder: Path) -> Index | None:
 
 def save(index: Index, folder: Path) -> bool:
     """Keep `index` in `folder`, and whether that worked: a cache that cannot be written is none."""
+    from .. import fs  # far more than a process that only asks needs
+
     try:
+        fs.make_folder(folder)
+        _sweep(folder)
         kept = _read(folder, _BASE)
         if kept is None or kept.identity != index.base().identity:
             _write(folder, _BASE, index.base())
@@ -50,16 +54,22 @@ def _read(folder: Path, name: str) -> Segment | None:
 
 
 def _write(folder: Path, name: str, segment: Segment) -> None:
-    from contextlib import suppress
+    from .. import fs
 
-    from .. import fs  # far more than a process that only asks needs
-
-    own = folder / f"{name}.{os.getpid()}-{get_ident()}"
+    own = folder / f"{name}.{os.getpid()}.{get_ident()}"
     try:
-        fs.make_folder(folder)
         fs.hint(own, bytes(segment.data))
         fs.rename(own, folder / name)
     except OSError:
-        with suppress(OSError):
-            fs.unlink(own)
+        fs.unlink(own)
         raise
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what writers left that were killed."""
+    from .. import fs
+
+    for file in folder.glob("*.*.*"):
+        pid = file.name.split(".")[1]
+        if pid.isdigit() and not fs.is_alive(int(pid)):
+            fs.unlink(file)

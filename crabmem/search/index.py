@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from . import plain
 from .build import FEW, built, documents_of, in_pieces, joined
@@ -13,7 +13,7 @@ from .recent import Recent, holding, starting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from .arrays import Weighing
     from .document import Document
@@ -84,11 +84,12 @@ class Index:
             new._recent = Recent(self._recent.documents[: self._size])
         for key, document in changes.items():
             new._drop(key)
-            if document:
+            if document is not None:
                 new._add(key, document)
         new._begin()
         return new
 
+    # These two are for an index that nobody has seen yet.
     def _drop(self, key: str) -> None:
         position = self._find(key)
         if position is not None:
@@ -141,9 +142,14 @@ class Index:
 
     def labels(self, prefix: str = "") -> Iterator[str]:
         """The labels that begin with `prefix`, in order."""
-        names = set(starting(self._recent.labels, prefix))
-        names.update(name for segment in self._segments for name in segment.labels.names.starting(prefix))
-        return (name for name in sorted(names) if self._labelled(name))
+        names: set[str] = set()
+        for first, segment in zip(self._firsts, self._segments, strict=True):
+            names.update(self._alive(first, segment.labels.starting(prefix)))
+        names.update(self._alive(self._start, starting(self._recent.labels, prefix, self._size)))
+        return iter(sorted(names))
+
+    def _alive(self, first: int, names: Iterable[tuple[str, Sequence[int]]]) -> Iterator[str]:
+        return (name for name, positions in names if any(first + position not in self._dead for position in positions))
 
     def search(
         self, words: Sequence[str], limit: int | None = None, accept: Callable[[str], bool] | None = None
@@ -154,20 +160,19 @@ class Index:
         is asked in that order, until there are `limit`.
         """
         found = self._found(list(dict.fromkeys(words)))
-        wanted = window = limit or max(1, self._count)
+        window = limit or max(1, self._count)
         if accept is None:
             return self._ranked(found, window)
-        accepted: list[Ranked] = []
+        return list(islice((each for each in self._one_by_one(found, window) if accept(each.key)), limit))
+
+    def _one_by_one(self, found: Found, window: int) -> Iterator[Ranked]:
+        """All that share a word, best first, of which `window` are put in order first, and then more at once."""
         seen = 0
         while True:
             ranked = self._ranked(found, window)
-            for each in ranked[seen:]:
-                if accept(each.key):
-                    accepted.append(each)
-                if len(accepted) == wanted:
-                    return accepted
+            yield from ranked[seen:]
             if len(ranked) < window:
-                return accepted
+                return
             seen, window = len(ranked), window * _WIDER
 
     def _ranked(self, found: Found, limit: int) -> list[Ranked]:
