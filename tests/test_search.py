@@ -163,6 +163,14 @@ def test_of_many_that_score_the_same_the_first_keys_are_found(limit: int | None)
     assert by_plain_python(index, ["same"], limit) == index.search(["same"], limit)
 
 
+def test_very_common_words_are_left_to_numpy_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = indexed([["same", "thing"]] * 20)
+    monkeypatch.setattr("crabmem.search.index._MANY", 39)
+    monkeypatch.setattr("crabmem.search.plain.scores", None)
+
+    assert by_plain_python(index, ["same", "thing"]) == index.search(["thing", "same"])
+
+
 @given(DOCUMENTS, WORDS, st.sets(st.integers(0, 14)), st.integers(1, 9))
 @settings(max_examples=200, deadline=None)
 def test_what_is_not_accepted_is_left_out_and_changes_nothing_else(

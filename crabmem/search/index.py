@@ -45,8 +45,8 @@ class Index:
     """
 
     def __init__(self, segments: Sequence[Segment] = (EMPTY,)) -> None:
-        self._segments = tuple(segments)
-        *self._firsts, self._start = accumulate(map(len, segments), initial=0)
+        *firsts, self._start = accumulate(map(len, segments), initial=0)
+        self._parts = list(zip(firsts, segments, strict=True))
         self._dead = {position for segment in segments[1:] for position in segment.dead}
         self._count = self._start - len(self._dead)
         self._words = sum(sum(segment.lengths) for segment in segments) - sum(map(self._length, self._dead))
@@ -68,7 +68,7 @@ class Index:
         Takes time with the changes, and with all documents now and then, when many changes have come
         together; `progress` then hears how many of the changes are done.
         """
-        size = len(self._segments[0])
+        size = len(self.base())
         later = self._start - size + self._size
         if max(later, len(self._dead)) + len(changes) > max(FEW, size // 10):
             return self._merged(changes, progress)
@@ -109,17 +109,18 @@ class Index:
         found = map(self._find, changes)
         dead = {at for at in (*self._dead, *found) if at is not None and at < self._start}
         kept = [document for document in self._own_documents() if document.key not in changes]
-        documents = kept + [document for document in changes.values() if document]
-        return Index([joined([*self._segments, *in_pieces(documents, progress)], dead)])
+        documents = kept + [document for document in changes.values() if document is not None]
+        segments = [segment for _, segment in self._parts]
+        return Index([joined([*segments, *in_pieces(documents, progress)], dead)])
 
     def base(self) -> Segment:
         """The large part of it, which most changes leave as it is."""
-        return self._segments[0]
+        return self._parts[0][1]
 
     def later(self) -> Segment:
         """All that is not as `base` has it."""
         base, documents = len(self.base()), self._own_documents()
-        for first, segment in list(zip(self._firsts, self._segments, strict=True))[1:]:
+        for first, segment in self._parts[1:]:
             documents += documents_of(segment, {position - first for position in self._dead})
         return built(documents, self.base().identity, [position for position in self._dead if position < base])
 
@@ -127,7 +128,7 @@ class Index:
         """The mark of every document, by its key."""
         if self._marks is None:
             marks: dict[str, bytes] = {}
-            for first, segment in zip(self._firsts, self._segments, strict=True):
+            for first, segment in self._parts:
                 marks.update(segment.marks_by_key())
                 for position in self._dead:
                     if first <= position < first + len(segment):
@@ -143,7 +144,7 @@ class Index:
     def labels(self, prefix: str = "") -> Iterator[str]:
         """The labels that begin with `prefix`, in order."""
         names: set[str] = set()
-        for first, segment in zip(self._firsts, self._segments, strict=True):
+        for first, segment in self._parts:
             names.update(self._alive(first, segment.labels.starting(prefix)))
         names.update(self._alive(self._start, starting(self._recent.labels, prefix, self._size)))
         return iter(sorted(names))
@@ -207,14 +208,14 @@ class Index:
 
     def _holders(self, word: str) -> list[Holders]:
         held: list[Holders] = []
-        for first, segment in zip(self._firsts, self._segments, strict=True):
+        for first, segment in self._parts:
             held.append((first, segment.lengths, *segment.words.holding(word)))
         held.append((self._start, self._recent.lengths, *holding(self._recent.words, word, self._size)))
         return held
 
     def _labelled(self, label: str) -> set[int]:
         found = {self._start + position for position in holding(self._recent.labels, label, self._size)[0]}
-        for first, segment in zip(self._firsts, self._segments, strict=True):
+        for first, segment in self._parts:
             found.update(first + position for position in segment.labels.holding(label)[0])
         return found - self._dead
 
@@ -224,7 +225,7 @@ class Index:
     def _find(self, key: str) -> int | None:
         if key in self._own:
             return self._own[key]
-        for first, segment in zip(self._firsts, self._segments, strict=True):
+        for first, segment in self._parts:
             position = segment.keys.find(key)
             if position is not None and first + position not in self._dead:
                 return first + position
@@ -243,5 +244,4 @@ class Index:
         return int(segment.lengths[position - first])
 
     def _part(self, position: int) -> tuple[int, Segment]:
-        at = bisect_right(self._firsts, position) - 1
-        return self._firsts[at], self._segments[at]
+        return next(part for part in reversed(self._parts) if position >= part[0])
