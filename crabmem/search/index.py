@@ -150,7 +150,7 @@ class Index:
         return iter(sorted(names))
 
     def _alive(self, first: int, names: Iterable[tuple[str, Sequence[int]]]) -> Iterator[str]:
-        return (name for name, positions in names if any(first + position not in self._dead for position in positions))
+        return (name for name, positions in names if not self._dead.issuperset(map(first.__add__, positions)))
 
     def search(
         self, words: Sequence[str], limit: int | None = None, accept: Callable[[str], bool] | None = None
@@ -244,4 +244,4 @@ class Index:
         return int(segment.lengths[position - first])
 
     def _part(self, position: int) -> tuple[int, Segment]:
-        return next(part for part in reversed(self._parts) if position >= part[0])
+        return self._parts[0 if position < len(self.base()) else -1]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
-from bisect import bisect_left
-from itertools import pairwise, takewhile
+from bisect import bisect_left, bisect_right
+from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,9 +56,11 @@ class Names:
         at = self._first(encoded(name))
         return at if at < len(self) and self._bytes(at) == encoded(name) else None
 
-    def starting(self, prefix: str) -> Iterator[int]:
+    def starting(self, prefix: str) -> range:
         """Where those are that begin with `prefix`."""
-        return takewhile(lambda at: self[at].startswith(prefix), range(self._first(encoded(prefix)), len(self)))
+        start = encoded(prefix)
+        end = bisect_right(range(len(self)), start, key=lambda at: self._bytes(at)[: len(start)])
+        return range(self._first(start), end)
 
     def all(self) -> list[str]:
         """Every one, faster than one by one."""
