@@ -41,7 +41,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> Index:
     """An index with a large segment, and with changes: new, other and removed documents."""
     monkeypatch.setattr("crabmem.search.index.FEW", 10)
     index = Index().updated(documents(0, 60)).updated(documents(58, 62, seed=1)).updated({"k001": None, "k007": None})
-    assert len(index.base()) == 60 and len(index.later()) == 4
+    assert [len(each) for each in index.settled()] == [60] and len(index.later()) == 4
     return index
 
 
@@ -74,7 +74,7 @@ def test_what_is_loaded_can_be_changed_and_saved_again(index: Index, saved: Path
 
 
 def test_documents_that_are_only_removed_stay_removed(index: Index, tmp_path: Path) -> None:
-    removed = Index([index.base()]).updated({"k001": None})
+    removed = Index(index.settled()[:1]).updated({"k001": None})
     assert save(removed, tmp_path)
     assert answers(loaded(tmp_path)) == answers(removed)
 
@@ -84,6 +84,43 @@ def test_many_changes_are_joined_and_saved_as_one(index: Index, saved: Path) -> 
     assert len(changed.later()) == 0
     assert save(changed, saved)
     assert answers(loaded(saved)) == answers(changed) == answers(index.updated(documents(50, 90, seed=4)))
+
+
+@pytest.fixture
+def grown(monkeypatch: pytest.MonkeyPatch) -> Index:
+    """An index with a segment of many changes between the large one and the last changes."""
+    monkeypatch.setattr("crabmem.search.index.FEW", 6)
+    monkeypatch.setattr("crabmem.search.index._PART", 2)
+    index = Index().updated(documents(0, 60)).updated(documents(57, 64, seed=1) | {"k001": None, "k057": None})
+    index = index.updated({"k002": None, "k062": None}).updated(documents(61, 62, seed=3))
+    assert [len(each) for each in (*index.settled(), index.later())] == [60, 6, 1]
+    return index
+
+
+def test_a_segment_of_many_changes_is_kept_too(grown: Index, tmp_path: Path) -> None:
+    assert save(grown, tmp_path)
+    assert answers(loaded(tmp_path)) == answers(grown)
+    before = {name: (tmp_path / name).stat() for name in ("base", "more")}
+    changed = loaded(tmp_path).updated(documents(3, 4, seed=5))
+    assert save(changed, tmp_path)
+    assert answers(loaded(tmp_path)) == answers(changed) == answers(grown.updated(documents(3, 4, seed=5)))
+    assert before == {name: (tmp_path / name).stat() for name in before}
+
+
+@pytest.mark.parametrize("name", ["base", "more", "later"])
+def test_what_is_damaged_is_left_out_with_what_stands_on_it(grown: Index, tmp_path: Path, name: str) -> None:
+    assert save(grown, tmp_path)
+    (tmp_path / name).write_bytes(flipped((tmp_path / name).read_bytes(), 250))
+    left = {"base": None, "more": Index(grown.settled()[:1]), "later": Index(grown.settled())}[name]
+    found = load(tmp_path)
+    assert (found and answers(found)) == (left and answers(left))
+
+
+def test_a_segment_that_is_left_over_does_not_come_back(index: Index, grown: Index, tmp_path: Path) -> None:
+    assert save(grown, tmp_path)
+    short = Index(grown.settled()[:1]).updated({"k003": None})
+    assert save(short, tmp_path)
+    assert answers(loaded(tmp_path)) == answers(short)
 
 
 def test_nothing_is_kept_of_an_empty_folder_or_index(tmp_path: Path) -> None:
@@ -134,7 +171,7 @@ def test_a_file_of_anything_is_not_trusted(tmp_path: Path, data: bytes) -> None:
 def assert_without(name: str, folder: Path, index: Index) -> None:
     """Without the large segment there is nothing; without the changes, what was before them."""
     found = load(folder)
-    assert (found is None) if name == "base" else (found and answers(found) == answers(Index([index.base()])))
+    assert (found is None) if name == "base" else (found and answers(found) == answers(Index(index.settled()[:1])))
 
 
 @pytest.mark.parametrize("data", [b"", b"longer"])

@@ -45,10 +45,14 @@ def indexed(documents: Sequence[Sequence[str]]) -> Index:
 
 
 @contextmanager
-def small_steps(few: int = 3) -> Iterator[None]:
-    """Within it few changes are many, so that segments are made, joined and built by bm25s."""
+def small_steps(few: int = 3, part: int = 10) -> Iterator[None]:
+    """Within it few changes are many, so that segments are made, joined and built by bm25s.
+
+    The large one is left as it is while the others are no more than the `part`th of it.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("crabmem.search.index.FEW", few)
+        patch.setattr("crabmem.search.index._PART", part)
         patch.setattr("crabmem.search.build.FEW", 1)
         patch.setattr("crabmem.search.build._AT_ONCE", 2)
         yield
@@ -107,12 +111,14 @@ def test_scores_are_lucenes_bm25(documents: list[list[str]], query: list[str]) -
     assert hits == pytest.approx(by_bm25s(model)(query), rel=1e-6)
 
 
-@given(CHANGES, WORDS)
-@settings(max_examples=300, deadline=None)
-def test_after_any_changes_all_is_as_if_indexed_anew(changes: list[Change], query: list[str]) -> None:
+@given(CHANGES, WORDS, st.sampled_from([0, 2, 3]), st.sampled_from([1, 10]))
+@settings(max_examples=400, deadline=None)
+def test_after_any_changes_all_is_as_if_indexed_anew(
+    changes: list[Change], query: list[str], few: int, part: int
+) -> None:
     model: Model = {}
     index = Index()
-    with small_steps():
+    with small_steps(few, part):
         for change in changes:
             index = index.updated(
                 {key: words if words is None else document(key, words) for key, words in change.items()}
@@ -128,7 +134,7 @@ def test_after_any_changes_all_is_as_if_indexed_anew(changes: list[Change], quer
 @settings(max_examples=300, deadline=None)
 def test_both_readers_give_the_same_to_the_last_bit(changes: list[Change], query: list[str], limit: int) -> None:
     index = Index()
-    with small_steps(few=8):
+    with small_steps(2, 1):
         for change in changes:
             index = index.updated(
                 {key: words if words is None else document(key, words) for key, words in change.items()}
@@ -234,7 +240,7 @@ def test_labels_are_found_exactly_and_never_ranked() -> None:
 def test_labels_follow_the_changes(changes: list[Change]) -> None:
     model: Model = {}
     index = Index()
-    with small_steps():
+    with small_steps(2, 1):
         for change in changes:
             index = index.updated(
                 {key: labels if labels is None else document(key, [], labels) for key, labels in change.items()}

@@ -1,4 +1,8 @@
-"""The index: a segment, a smaller one of later changes, and what came after them; searched as one."""
+"""The index: a large segment, smaller ones of later changes, and what came after them; searched as one.
+
+A few changes are kept as they come. Many become a segment, which is joined with the large one when it is a
+tenth of it: so each change is written a few times only, and a question looks into a few places only.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 EMPTY = built([])
 _MANY = 200_000  # holders of the words of a question, from which on numpy pays at once
 _WIDER = 8
+_PART = 10
 _asked: list[bool] = []
 
 
@@ -44,10 +49,13 @@ class Index:
     of it; `_own` has the positions of those that still count, `_dead` all that do not.
     """
 
-    def __init__(self, segments: Sequence[Segment] = (EMPTY,)) -> None:
+    def __init__(self, settled: Sequence[Segment] = (EMPTY,), later: Segment | None = None) -> None:
+        segments = [*settled, *([later] if later is not None else [])]
         *firsts, self._start = accumulate(map(len, segments), initial=0)
         self._parts = list(zip(firsts, segments, strict=True))
-        self._dead = {position for segment in segments[1:] for position in segment.dead}
+        self._settled, self._settled_end = len(settled), sum(map(len, settled))
+        self._dead = {position for segment in segments for position in segment.dead}
+        self._settled_dead = sum(len(segment.dead) for segment in settled)
         self._count = self._start - len(self._dead)
         self._words = sum(sum(segment.lengths) for segment in segments) - sum(map(self._length, self._dead))
         self._recent, self._size = Recent(), 0
@@ -68,9 +76,8 @@ class Index:
         Takes time with the changes, and with all documents now and then, when many changes have come
         together; `progress` then hears how many of the changes are done.
         """
-        size = len(self.base())
-        later = self._start - size + self._size
-        if max(later, len(self._dead)) + len(changes) > max(FEW, size // 10):
+        added, removed = self._start - self._settled_end + self._size, len(self._dead) - self._settled_dead
+        if max(added, removed) + len(changes) > FEW:
             return self._merged(changes, progress)
         return self._changed(changes)
 
@@ -110,19 +117,24 @@ class Index:
         dead = {at for at in (*self._dead, *found) if at is not None and at < self._start}
         kept = [document for document in self._own_documents() if document.key not in changes]
         documents = kept + [document for document in changes.values() if document is not None]
-        segments = [segment for _, segment in self._parts]
-        return Index([joined([*segments, *in_pieces(documents, progress)], dead)])
+        base, *others = [segment for _, segment in self._parts]
+        others += in_pieces(documents, progress)
+        if max(sum(map(len, others)), len(dead)) > len(base) // _PART:
+            return Index([joined([base, *others], dead)])
+        in_base = {position for position in dead if position < len(base)}
+        return Index([base, joined(others, {at - len(base) for at in dead - in_base}, base.identity, in_base)])
 
-    def base(self) -> Segment:
-        """The large part of it, which most changes leave as it is."""
-        return self._parts[0][1]
+    def settled(self) -> list[Segment]:
+        """The segments that most changes leave as they are: the first, and one of many changes, if there were."""
+        return [segment for _, segment in self._parts[: self._settled]]
 
     def later(self) -> Segment:
-        """All that is not as `base` has it."""
-        base, documents = len(self.base()), self._own_documents()
-        for first, segment in self._parts[1:]:
+        """All that is not as the settled segments have it."""
+        documents = self._own_documents()
+        for first, segment in self._parts[self._settled :]:
             documents += documents_of(segment, {position - first for position in self._dead})
-        return built(documents, self.base().identity, [position for position in self._dead if position < base])
+        dead = [position for position in self._dead if position < self._settled_end]
+        return built(documents, self.settled()[-1].identity, dead)
 
     def marks(self) -> Mapping[str, bytes]:
         """The mark of every document, by its key."""
@@ -244,4 +256,7 @@ class Index:
         return int(segment.lengths[position - first])
 
     def _part(self, position: int) -> tuple[int, Segment]:
-        return self._parts[0 if position < len(self.base()) else -1]
+        for part in reversed(self._parts):
+            if position >= part[0]:
+                break
+        return part
