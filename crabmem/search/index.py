@@ -45,8 +45,8 @@ def _numpy_pays() -> bool:
 class Index:
     """Documents by their keys, and what ranks them. Immutable: threads may share it, `updated` makes another.
 
-    Positions count on from the segments to the recent documents, of which only the first `_size` are part
-    of it; `_own` has the positions of those that still count, `_dead` all that do not.
+    Its parts are segments; positions count on from one to the next, and to the recent documents, of which only
+    the first `_size` are in it. `_own` has the positions of those that still count, `_dead` all that do not.
     """
 
     def __init__(self, settled: Sequence[Segment] = (EMPTY,), later: Segment | None = None) -> None:
