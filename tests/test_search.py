@@ -1,117 +1,327 @@
-"""Search: the words of a text, and BM25 as Lucene scores it."""
+"""The index: BM25 as Lucene scores it, after any changes, the same from both readers."""
 
 import math
-import unicodedata
+import random
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
+import bm25s
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem.search import Index, tokens
-from crabmem.search.bm25 import K1, B
+from crabmem.search import Document, Index, Ranked, tokens
+from crabmem.search.scoring import K1, B
+from tests.conftest import FIXTURES
 
-WORDS = st.lists(st.sampled_from("abcde"), max_size=8)
+WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "é", "犬"]), max_size=8)
 DOCUMENTS = st.lists(WORDS, max_size=7)
+KEYS = st.sampled_from(["k1", "k2", "é", "z", "K", "", "k1\n\0", "\udcff"])
+CHANGES = st.lists(st.dictionaries(KEYS, st.none() | WORDS, max_size=4), max_size=8)
+
+Model = dict[str, list[str]]
+Change = dict[str, list[str] | None]
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", []),
-        ("?! … — 🦀", []),
-        ("Running runs", ["run", "run"]),
-        ("C++ and C#, or c", ["c++", "and", "c#", "or", "c"]),
-        ("abc++ #tag a#b", ["abc", "tag", "a", "b"]),
-        ("C++のビルド", ["c++", "のビ", "ビル", "ルド"]),
-        ("日本語", ["日本", "本語"]),
-        ("猫 x 犬", ["猫", "x", "犬"]),
-        ("東京tower", ["東京", "tower"]),
-        ("ﾊﾟﾝ ＨＴＴＰ", ["パン", "http"]),
-        ("한국어", ["한국", "국어"]),
-        ("parse_invoice_line", ["pars", "invoic", "line"]),
-        ("HTTP 429", ["http", "429"]),
-        ("Luna's", ["luna", "s"]),
-        ("STRASSE Straße", ["strass", "strass"]),
-        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
-        ("สวัสดี ที่นี่", ["สวัสดี", "ที่นี่"]),
-        ("שָׁלוֹם", ["שָׁלוֹם"]),
-    ],
-)
-def test_words_of_a_text(text: str, words: list[str]) -> None:
-    assert tokens(text) == words
+def document(key: str, words: Sequence[str], labels: Sequence[str] = ()) -> Document:
+    """A document whose mark says what its words are."""
+    return Document(key, hash_of(words), words, labels)
 
 
-@pytest.mark.parametrize("text", ["café", "Käsespätzle", "パン", "한국어", "Ångström"])
-def test_composed_and_decomposed_letters_are_the_same_words(text: str) -> None:
-    assert tokens(unicodedata.normalize("NFD", text)) == tokens(unicodedata.normalize("NFC", text)) != []
+def documents(change: Change) -> dict[str, Document | None]:
+    """A change with documents of these words."""
+    return {key: None if words is None else document(key, words) for key, words in change.items()}
 
 
-@given(st.text())
-@settings(max_examples=200, deadline=None)
-def test_no_word_is_empty_or_holds_white_space(text: str) -> None:
-    assert all(word and not any(char.isspace() for char in word) for word in tokens(text))
+def hash_of(words: Sequence[str]) -> bytes:
+    """Some bytes of one length."""
+    return (hash(tuple(words)) % 2**32).to_bytes(4, "big")
 
 
-def by_hand(documents: list[list[str]], query: set[str]) -> dict[int, float]:
+def indexed(documents: Sequence[Sequence[str]]) -> Index:
+    """An index of documents whose keys are in the order of the list."""
+    return Index().updated({f"{at:04}": document(f"{at:04}", words) for at, words in enumerate(documents)})
+
+
+@contextmanager
+def small_steps(few: int = 3, part: int = 10) -> Iterator[None]:
+    """Within it few changes are many, so that segments are made, joined and built by bm25s.
+
+    The large one is left as it is while the others are no more than the `part`th of it.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crabmem.search.index.FEW", few)
+        patch.setattr("crabmem.search.index._PART", part)
+        patch.setattr("crabmem.search.build.FEW", 1)
+        patch.setattr("crabmem.search.build._AT_ONCE", 2)
+        yield
+
+
+def by_plain_python(index: Index, words: Sequence[str], limit: int | None = None) -> list[Ranked]:
+    """What the first question of a process is answered."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crabmem.search.index._numpy_pays", lambda: False)
+        return index.search(words, limit)
+
+
+def by_hand(documents: Model, query: set[str]) -> dict[str, float]:
     """Scores of the documents that share a word with `query`: Lucene's, which drops the factor k1 + 1."""
     count = len(documents)
-    average = sum(map(len, documents)) / count if count else 0.0
-    scores: dict[int, float] = {}
+    average = sum(map(len, documents.values())) / count if count else 0.0
+    scores: dict[str, float] = {}
     for word in sorted(query):
-        holding = sum(word in document for document in documents)
+        holding = sum(word in words for words in documents.values())
         idf = math.log(1 + (count - holding + 0.5) / (holding + 0.5))
-        for position, document in enumerate(documents):
-            if frequency := document.count(word):
-                part = frequency / (frequency + K1 * (1 - B + B * len(document) / average))
-                scores[position] = scores.get(position, 0.0) + idf * part
+        for key, words in documents.items():
+            if frequency := words.count(word):
+                part = frequency / (frequency + K1 * (1 - B + B * len(words) / average))
+                scores[key] = scores.get(key, 0.0) + idf * part
     return scores
+
+
+def by_bm25s(documents: Model) -> Callable[[Sequence[str]], dict[str, float]]:
+    """What gives the scores of bm25s, which has indexed all of `documents` anew."""
+    if not any(documents.values()):
+        return lambda query: {}
+    index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
+    index.index(list(documents.values()), show_progress=False)
+
+    def scores(query: Sequence[str]) -> dict[str, float]:
+        known = [word for word in dict.fromkeys(query) if word in index.vocab_dict]
+        found = index.get_scores(known) if known else [0.0] * len(documents)
+        return {key: float(score) for key, score in zip(documents, found, strict=True) if score > 0}
+
+    return scores
+
+
+def scores_of(hits: Sequence[Ranked]) -> dict[str, float]:
+    return {hit.key: hit.score for hit in hits}
 
 
 @given(DOCUMENTS, WORDS)
 @settings(max_examples=200, deadline=None)
 def test_scores_are_lucenes_bm25(documents: list[list[str]], query: list[str]) -> None:
-    hits = Index(documents).search(query)
+    model = {f"{at:04}": words for at, words in enumerate(documents)}
+
+    hits = scores_of(indexed(documents).search(query))
 
     assert (K1, B) == (1.5, 0.75)
-    assert dict(hits) == pytest.approx(by_hand(documents, set(query)), rel=1e-5)
+    assert hits == pytest.approx(by_hand(model, set(query)), rel=1e-12)
+    assert hits == pytest.approx(by_bm25s(model)(query), rel=1e-6)
 
 
-@given(DOCUMENTS, WORDS)
-@settings(max_examples=200, deadline=None)
-def test_the_best_come_first_and_ties_in_the_order_indexed(documents: list[list[str]], query: list[str]) -> None:
-    twice = Index(documents + documents)
-
-    hits = twice.search(query)
-
-    assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.position))
-    assert len({hit.position for hit in hits}) == len(hits)
-    assert twice.search(query) == hits
-
-
-@given(DOCUMENTS, WORDS, st.lists(st.integers(0, 6), max_size=5))
-@settings(max_examples=200, deadline=None)
-def test_among_leaves_out_the_others_and_changes_nothing_else(
-    documents: list[list[str]], query: list[str], chosen: list[int]
+@given(CHANGES, WORDS, st.sampled_from([0, 2, 3]), st.sampled_from([1, 10]))
+@settings(max_examples=400, deadline=None)
+def test_after_any_changes_all_is_as_if_indexed_anew(
+    changes: list[Change], query: list[str], few: int, part: int
 ) -> None:
-    among = [position for position in chosen if position < len(documents)]
-    index = Index(documents)
+    model: Model = {}
+    index = Index()
+    with small_steps(few, part):
+        for change in changes:
+            index = index.updated(
+                {key: words if words is None else document(key, words) for key, words in change.items()}
+            )
+            model = {key: words for key, words in (model | change).items() if words is not None}
+            assert scores_of(index.search(query)) == pytest.approx(by_bm25s(model)(query), rel=1e-6)
+            assert scores_of(index.search(query)) == pytest.approx(by_hand(model, set(query)), rel=1e-12)
+            assert index.marks() == {key: hash_of(words) for key, words in model.items()}
+            assert len(index) == len(model)
 
-    assert index.search(query, among) == [hit for hit in index.search(query) if hit.position in among]
+
+@given(CHANGES, WORDS, st.integers(1, 9))
+@settings(max_examples=300, deadline=None)
+def test_both_readers_give_the_same_to_the_last_bit(changes: list[Change], query: list[str], limit: int) -> None:
+    index = Index()
+    with small_steps(2, 1):
+        for change in changes:
+            index = index.updated(
+                {key: words if words is None else document(key, words) for key, words in change.items()}
+            )
+    assert by_plain_python(index, query) == index.search(query)
+    assert by_plain_python(index, query, limit) == index.search(query, limit) == index.search(query)[:limit]
+
+
+@given(DOCUMENTS, WORDS, st.integers(1, 9))
+@settings(max_examples=200, deadline=None)
+def test_the_best_come_first_and_ties_in_the_order_of_keys(
+    documents: list[list[str]], query: list[str], limit: int
+) -> None:
+    index = indexed(documents + documents)
+    later = index.updated({key: None for key in ("0000", "0003")}).updated(
+        {f"{at:04}": document(f"{at:04}", documents[at]) for at in (0, 3) if at < len(documents)}
+    )
+
+    hits = index.search(query)
+
+    assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.key))
+    assert len({hit.key for hit in hits}) == len(hits)
+    assert index.search(query, limit) == hits[:limit]
+    assert later.search(query, limit) == hits[:limit] or len(documents) <= 3
+
+
+@pytest.mark.parametrize("limit", [1, 6, 40, 999, 1000, None])
+def test_of_many_that_score_the_same_the_first_keys_are_found(limit: int | None) -> None:
+    index = indexed([["same", "thing"]] * 1000)
+
+    assert [hit.key for hit in index.search(["same"], limit)] == [f"{at:04}" for at in range(1000)][:limit]
+    assert by_plain_python(index, ["same"], limit) == index.search(["same"], limit)
+
+
+def test_very_common_words_are_left_to_numpy_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = indexed([["same", "thing"]] * 20)
+    monkeypatch.setattr("crabmem.search.index._MANY", 39)
+    monkeypatch.setattr("crabmem.search.plain.scores", None)
+
+    assert by_plain_python(index, ["same", "thing"]) == index.search(["thing", "same"])
+
+
+@given(DOCUMENTS, WORDS, st.sets(st.integers(0, 14)), st.integers(1, 9))
+@settings(max_examples=200, deadline=None)
+def test_what_is_not_accepted_is_left_out_and_changes_nothing_else(
+    documents: list[list[str]], query: list[str], chosen: set[int], limit: int
+) -> None:
+    accept: Callable[[str], bool] = lambda key: int(key) in chosen  # noqa: E731
+    index = indexed(documents + documents)
+    hits = [hit for hit in index.search(query) if accept(hit.key)]
+
+    assert index.search(query, None, accept) == hits
+    assert index.search(query, limit, accept) == hits[:limit]
+
+
+def test_no_more_are_asked_about_than_must_be() -> None:
+    asked: list[str] = []
+    index = indexed([["dog"] * (1 + at % 7) for at in range(400)])
+
+    def accept(key: str) -> bool:
+        asked.append(key)
+        return len(asked) > 5
+
+    hits = index.search(["dog"], 3, accept)
+
+    assert asked == [hit.key for hit in index.search(["dog"], 8)]
+    assert hits == index.search(["dog"], 8)[5:]
 
 
 def test_a_word_counts_once_however_often_the_query_has_it() -> None:
-    index = Index([["luna", "vet"], ["luna"], ["vet", "vet"]])
+    index = indexed([["luna", "vet"], ["luna"], ["vet", "vet"]])
 
     assert index.search(["luna", "vet", "luna", "luna"]) == index.search(["luna", "vet"]) != []
 
 
 def test_a_document_that_shares_no_word_is_no_hit() -> None:
-    hits = Index([["luna"], [], ["vet"]]).search(["luna", "unheard"])
-
-    assert [hit.position for hit in hits] == [0]
+    assert [hit.key for hit in indexed([["luna"], [], ["vet"]]).search(["luna", "unheard"])] == ["0000"]
 
 
 @pytest.mark.parametrize("documents", [[], [[]], [[], []], [["luna"]]])
 @pytest.mark.parametrize("query", [[], ["unheard"], [""]])
-def test_nothing_to_find_is_no_hit(documents: list[list[str]], query: list[str]) -> None:
-    assert Index(documents).search(query) == []
+@pytest.mark.parametrize("limit", [None, 1, 6])
+def test_nothing_to_find_is_no_hit(documents: list[list[str]], query: list[str], limit: int | None) -> None:
+    assert indexed(documents).search(query, limit) == by_plain_python(indexed(documents), query, limit) == []
+
+
+def test_labels_are_found_exactly_and_never_ranked() -> None:
+    index = Index().updated(
+        {
+            key: document(key, ["word"], labels)
+            for key, labels in {"b": ["Dog", "pet"], "a": ["pet", "pet"], "c": []}.items()
+        }
+    )
+
+    assert index.labelled("pet") == ["a", "b"]
+    assert index.labelled("pe") == index.labelled("word") == index.search(["pet"]) == []
+    assert list(index.labels()) == ["Dog", "pet"]
+    assert list(index.labels("p")) == ["pet"]
+
+
+@given(CHANGES)
+@settings(max_examples=200, deadline=None)
+def test_labels_follow_the_changes(changes: list[Change]) -> None:
+    model: Model = {}
+    index = Index()
+    with small_steps(2, 1):
+        for change in changes:
+            index = index.updated(
+                {key: labels if labels is None else document(key, [], labels) for key, labels in change.items()}
+            )
+            model = {key: labels for key, labels in (model | change).items() if labels is not None}
+    every = sorted({label for labels in model.values() for label in labels})
+    assert list(index.labels()) == every
+    assert [index.labelled(label) for label in every] == [
+        sorted(key for key, labels in model.items() if label in labels) for label in every
+    ]
+
+
+def test_an_index_stays_as_it_was_when_others_are_made_of_it() -> None:
+    old = indexed([["luna"], ["vet"]])
+    one = old.updated({"0000": None, "new": document("new", ["luna", "park"])})
+    other = old.updated({"0001": document("0001", ["luna", "luna"])})
+    further = one.updated({"0001": document("0001", ["park"])})
+
+    assert [hit.key for hit in old.search(["luna"])] == ["0000"]
+    assert [hit.key for hit in one.search(["luna"])] == ["new"]
+    assert [hit.key for hit in other.search(["luna"])] == ["0001", "0000"]
+    assert [hit.key for hit in further.search(["park"])] == ["0001", "new"]
+    assert [len(each) for each in (old, one, other, further)] == [2, 2, 2, 2]
+
+
+def test_threads_may_ask_and_change_one_index() -> None:
+    index = indexed([["dog", f"w{at}"] for at in range(200)])
+
+    def changed(at: int) -> list[str]:
+        new = index.updated({f"n{at}": document(f"n{at}", ["dog", "new"])})
+        return [hit.key for hit in new.search(["new"])] + [hit.key for hit in index.search([f"w{at}", "new"])]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(changed, range(200))) == [[f"n{at}", f"{at:04}"] for at in range(200)]
+
+
+def test_marks_of_different_lengths_are_refused() -> None:
+    marks = {str(at): Document(str(at), b"x" * at, ["word"]) for at in range(5)}
+    with small_steps(), pytest.raises(ValueError, match="marks differ in length"):
+        Index().updated(marks)
+
+
+def test_progress_is_told_on_a_long_build() -> None:
+    told: list[int] = []
+    with small_steps():
+        index = Index().updated({str(at): document(str(at), ["word"]) for at in range(5)}, told.append)
+    assert (told, len(index)) == ([2, 4, 5], 5)
+
+
+def test_bm25s_and_counting_by_hand_build_the_same_segment() -> None:
+    from crabmem.search.build import built
+
+    documents = [document(str(at), ["x"] * at * at + [f"w{at % 7}", "all"], ["even"] * (at % 2)) for at in range(60)]
+    counted = built(documents)
+    with small_steps():
+        assert bytes(built(documents).data) == bytes(counted.data)
+
+
+def test_the_texts_of_the_fixtures_score_as_bm25s_has_it() -> None:
+    model = {str(file): tokens(file.read_text("utf-8", "replace")) for file in sorted(FIXTURES.rglob("*.md"))}
+    index = Index().updated({key: document(key, words) for key, words in model.items()})
+    queries = [words[at : at + 5] for words in model.values() for at in range(0, len(words), 17)][:300]
+
+    anew = by_bm25s(model)
+
+    for query in queries:
+        assert scores_of(index.search(query)) == pytest.approx(anew(query), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_large_random_corpus_scores_as_bm25s_has_it(seed: int) -> None:
+    luck = random.Random(seed)
+    model = {f"{at:04}": [f"w{int(luck.paretovariate(0.6))}" for _ in range(luck.randrange(200))] for at in range(1200)}
+    index = Index().updated({key: document(key, words) for key, words in list(model.items())[:700]})
+    index = index.updated({key: document(key, words) for key, words in list(model.items())[700:900]})
+    index = index.updated({key: document(key, words) for key, words in list(model.items())[900:]})
+    anew = by_bm25s(model)
+
+    for _ in range(50):
+        query = [f"w{int(luck.paretovariate(0.6))}" for _ in range(luck.randrange(1, 8))]
+        hits = index.search(query)
+        assert scores_of(hits) == pytest.approx(anew(query), rel=2e-6)
+        assert by_plain_python(index, query) == hits
+        assert index.search(query, 6) == by_plain_python(index, query, 6) == hits[:6]

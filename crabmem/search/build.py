@@ -58,7 +58,7 @@ def _marks(marks: Sequence[bytes]) -> Section:
 
 def in_pieces(documents: Sequence[Document], progress: Callable[[int], None] | None) -> Iterator[Segment]:
     """The segments of many documents, so many at once as memory bears; `progress` hears how many are done."""
-    for start in range(0, len(documents), _AT_ONCE):
+    for start in range(0, max(1, len(documents)), _AT_ONCE):
         yield built(documents[start : start + _AT_ONCE])
         if progress:
             progress(min(len(documents), start + _AT_ONCE))
@@ -109,9 +109,12 @@ def _packed(values: Array) -> Section:
     return code, values.astype(code).tobytes()
 
 
-def joined(segments: Sequence[Segment], dead: Collection[int]) -> Segment:
+def joined(
+    segments: Sequence[Segment], dead: Collection[int], base: bytes = b"", base_dead: Collection[int] = ()
+) -> Segment:
     """One segment of what is in `segments`, whose positions count on from one to the next, without the dead."""
-    if len(segments) == 1 and not dead:
+    segments = [segment for segment in segments if len(segment)] or segments[:1]
+    if len(segments) == 1 and segments[0].base == base and not dead and not base_dead:
         return segments[0]
     import numpy as np
 
@@ -129,8 +132,8 @@ def joined(segments: Sequence[Segment], dead: Collection[int]) -> Segment:
             _packed(lengths),
             *_joined_postings([segment.words for segment in segments], places),
             *_joined_postings([segment.labels for segment in segments], places),
-            ("B", b""),
-            numbers([]),
+            ("B", base),
+            numbers(sorted(base_dead)),
         ]
     )
 

@@ -1,6 +1,6 @@
 """An index kept in a folder: derived, and disposable at any time. What is not whole and ours counts as absent.
 
-Two files: the large segment, read in place, and a small one of what changed since. Writers do not wait for
+Its segments, read in place, and a small one of what changed since, rewritten by every save. Writers do not wait for
 one another: each file is exchanged whole, and changes say which segment they belong to.
 """
 
@@ -17,24 +17,35 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-_BASE = "base"
+_SETTLED = ("base", "more")
 _LATER = "later"
 
 
 def load(folder: Path | str) -> Index | None:
     """The index that was kept in `folder`; None when there is none, or none that can be trusted."""
-    base, later = _read(folder, _BASE), _read(folder, _LATER)
+    base, more, later = (_read(folder, name) for name in (*_SETTLED, _LATER))
     if base is None:
         return None
-    return Index([base, later] if later and later.base == base.identity else [base])
+    if _belongs(later, base) or more is None or not _belongs(more, base):
+        return Index([base], later if _belongs(later, base) else None)
+    return Index([base, more], later if _belongs(later, more) else None)
+
+
+def _belongs(later: Segment | None, segment: Segment) -> bool:
+    return later is not None and later.base == segment.identity
 
 
 def save(index: Index, folder: Path) -> bool:
     """Keep `index` in `folder`, and whether that worked: a cache that cannot be written is none."""
+    from .. import fs  # far more than a process that only asks needs
+
     try:
-        kept = _read(folder, _BASE)
-        if kept is None or kept.identity != index.base().identity:
-            _write(folder, _BASE, index.base())
+        fs.make_folder(folder)
+        _sweep(folder)
+        for name, segment in zip(_SETTLED, index.settled(), strict=False):
+            kept = _read(folder, name)
+            if kept is None or kept.identity != segment.identity:
+                _write(folder, name, segment)
         _write(folder, _LATER, index.later())
     except OSError:
         return False
@@ -50,16 +61,22 @@ def _read(folder: Path | str, name: str) -> Segment | None:
 
 
 def _write(folder: Path, name: str, segment: Segment) -> None:
-    from contextlib import suppress
+    from .. import fs
 
-    from .. import fs  # far more than a process that only asks needs
-
-    own = folder / f"{name}.{os.getpid()}-{get_ident()}"
+    own = folder / f"{name}.{os.getpid()}.{get_ident()}"
     try:
-        fs.make_folder(folder)
         fs.hint(own, bytes(segment.data))
         fs.rename(own, folder / name)
     except OSError:
-        with suppress(OSError):
-            fs.unlink(own)
+        fs.unlink(own)
         raise
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what writers left that were killed."""
+    from .. import fs
+
+    for file in folder.glob("*.*.*"):
+        pid = file.name.split(".")[1]
+        if pid.isdigit() and not fs.is_alive(int(pid)):
+            fs.unlink(file)

@@ -1,10 +1,14 @@
-"""The index: a segment, a smaller one of later changes, and what came after them; searched as one."""
+"""The index: a large segment, smaller ones of later changes, and what came after them; searched as one.
+
+A few changes are kept as they come. Many become a segment, which is joined with the large one when it is a
+tenth of it: so each change is written a few times only, and a question looks into a few places only.
+"""
 
 from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from . import plain
 from .build import FEW, built, documents_of, in_pieces, joined
@@ -13,7 +17,7 @@ from .recent import Recent, holding, starting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from .arrays import Weighing
     from .document import Document
@@ -26,20 +30,32 @@ if TYPE_CHECKING:
 EMPTY = built([])
 _MANY = 200_000  # holders of the words of a question, from which on numpy pays at once
 _WIDER = 8
-_asked: list[str] = []  # what tells a process that asks often
+_PART = 10
+_asked: list[bool] = []
+
+
+def _numpy_pays() -> bool:
+    """Whether numpy is worth its import: it is there already, or this process asks more than once."""
+    if _asked or "numpy" in sys.modules:
+        return True
+    _asked.append(True)
+    return False
 
 
 class Index:
     """Documents by their keys, and what ranks them. Immutable: threads may share it, `updated` makes another.
 
-    Positions count on from the segments to the recent documents, of which only the first `_size` are part
-    of it; `_own` has the positions of those that still count, `_dead` all that do not.
+    Its parts are segments; positions count on from one to the next, and to the recent documents, of which only
+    the first `_size` are in it. `_own` has the positions of those that still count, `_dead` all that do not.
     """
 
-    def __init__(self, segments: Sequence[Segment] = (EMPTY,)) -> None:
-        self._segments = tuple(segments)
-        *self._firsts, self._start = accumulate(map(len, segments), initial=0)
-        self._dead = {position for segment in segments[1:] for position in segment.dead}
+    def __init__(self, settled: Sequence[Segment] = (EMPTY,), later: Segment | None = None) -> None:
+        segments = [*settled, *([later] if later is not None else [])]
+        *firsts, self._start = accumulate(map(len, segments), initial=0)
+        self._parts = list(zip(firsts, segments, strict=True))
+        self._settled, self._settled_end = len(settled), sum(map(len, settled))
+        self._dead = {position for segment in segments for position in segment.dead}
+        self._settled_dead = sum(len(segment.dead) for segment in settled)
         self._count = self._start - len(self._dead)
         self._words = sum(sum(segment.lengths) for segment in segments) - sum(map(self._length, self._dead))
         self._recent, self._size = Recent(), 0
@@ -59,13 +75,9 @@ class Index:
 
         Takes time with the changes, and with all documents now and then, when many changes have come
         together; `progress` then hears how many of the changes are done.
-
-        Raises:
-            ValueError: marks differ in length.
         """
-        size = len(self._segments[0])
-        later = self._start - size + self._size
-        if max(later, len(self._dead)) + len(changes) > max(FEW, size // 10):
+        added, removed = self._start - self._settled_end + self._size, len(self._dead) - self._settled_dead
+        if max(added, removed) + len(changes) > FEW:
             return self._merged(changes, progress)
         return self._changed(changes)
 
@@ -79,11 +91,12 @@ class Index:
             new._recent = Recent(self._recent.documents[: self._size])
         for key, document in changes.items():
             new._drop(key)
-            if document:
+            if document is not None:
                 new._add(key, document)
         new._begin()
         return new
 
+    # These two are for an index that nobody has seen yet.
     def _drop(self, key: str) -> None:
         position = self._find(key)
         if position is not None:
@@ -103,25 +116,31 @@ class Index:
         found = map(self._find, changes)
         dead = {at for at in (*self._dead, *found) if at is not None and at < self._start}
         kept = [document for document in self._own_documents() if document.key not in changes]
-        documents = kept + [document for document in changes.values() if document]
-        return Index([joined([*self._segments, *in_pieces(documents, progress)], dead)])
+        documents = kept + [document for document in changes.values() if document is not None]
+        base, *others = [segment for _, segment in self._parts]
+        others += in_pieces(documents, progress)
+        if max(sum(map(len, others)), len(dead)) > len(base) // _PART:
+            return Index([joined([base, *others], dead)])
+        in_base = {position for position in dead if position < len(base)}
+        return Index([base, joined(others, {at - len(base) for at in dead - in_base}, base.identity, in_base)])
 
-    def base(self) -> Segment:
-        """The large part of it, which most changes leave as it is."""
-        return self._segments[0]
+    def settled(self) -> list[Segment]:
+        """The segments that most changes leave as they are: the first, and one of many changes, if there were."""
+        return [segment for _, segment in self._parts[: self._settled]]
 
     def later(self) -> Segment:
-        """All that is not as `base` has it."""
-        base, documents = len(self.base()), self._own_documents()
-        for first, segment in list(zip(self._firsts, self._segments, strict=True))[1:]:
+        """All that is not as the settled segments have it."""
+        documents = self._own_documents()
+        for first, segment in self._parts[self._settled :]:
             documents += documents_of(segment, {position - first for position in self._dead})
-        return built(documents, self.base().identity, [position for position in self._dead if position < base])
+        dead = [position for position in self._dead if position < self._settled_end]
+        return built(documents, self.settled()[-1].identity, dead)
 
     def marks(self) -> Mapping[str, bytes]:
         """The mark of every document, by its key."""
         if self._marks is None:
             marks: dict[str, bytes] = {}
-            for first, segment in zip(self._firsts, self._segments, strict=True):
+            for first, segment in self._parts:
                 marks.update(segment.marks_by_key())
                 for position in self._dead:
                     if first <= position < first + len(segment):
@@ -136,9 +155,14 @@ class Index:
 
     def labels(self, prefix: str = "") -> Iterator[str]:
         """The labels that begin with `prefix`, in order."""
-        names = set(starting(self._recent.labels, prefix))
-        names.update(name for segment in self._segments for name in segment.labels.names.starting(prefix))
-        return (name for name in sorted(names) if self._labelled(name))
+        names: set[str] = set()
+        for first, segment in self._parts:
+            names.update(self._alive(first, segment.labels.starting(prefix)))
+        names.update(self._alive(self._start, starting(self._recent.labels, prefix, self._size)))
+        return iter(sorted(names))
+
+    def _alive(self, first: int, names: Iterable[tuple[str, Sequence[int]]]) -> Iterator[str]:
+        return (name for name, positions in names if not self._dead.issuperset(map(first.__add__, positions)))
 
     def search(
         self, words: Sequence[str], limit: int | None = None, accept: Callable[[str], bool] | None = None
@@ -149,20 +173,19 @@ class Index:
         is asked in that order, until there are `limit`.
         """
         found = self._found(list(dict.fromkeys(words)))
-        wanted = window = limit or self._count
+        window = limit or max(1, self._count)
         if accept is None:
             return self._ranked(found, window)
-        accepted: list[Ranked] = []
+        return list(islice((each for each in self._one_by_one(found, window) if accept(each.key)), limit))
+
+    def _one_by_one(self, found: Found, window: int) -> Iterator[Ranked]:
+        """All that share a word, best first, of which `window` are put in order first, and then more at once."""
         seen = 0
         while True:
             ranked = self._ranked(found, window)
-            for each in ranked[seen:]:
-                if accept(each.key):
-                    accepted.append(each)
-                if len(accepted) == wanted:
-                    return accepted
+            yield from ranked[seen:]
             if len(ranked) < window:
-                return accepted
+                return
             seen, window = len(ranked), window * _WIDER
 
     def _ranked(self, found: Found, limit: int) -> list[Ranked]:
@@ -173,9 +196,8 @@ class Index:
 
     def _found(self, words: list[str]) -> Found:
         """What gives the scores of the best by their positions: all that may be among so many, and perhaps more."""
-        if _asked or "numpy" in sys.modules:
+        if _numpy_pays():
             return self._found_by_arrays(words)
-        _asked[:] = words
         holders = [self._holders(word) for word in words]
         if sum(len(positions) for each in holders for _, _, positions, _ in each) > _MANY:
             return self._found_by_arrays(words)
@@ -197,14 +219,14 @@ class Index:
 
     def _holders(self, word: str) -> list[Holders]:
         held: list[Holders] = []
-        for first, segment in zip(self._firsts, self._segments, strict=True):
+        for first, segment in self._parts:
             held.append((first, segment.lengths, *segment.words.holding(word)))
         held.append((self._start, self._recent.lengths, *holding(self._recent.words, word, self._size)))
         return held
 
     def _labelled(self, label: str) -> set[int]:
         found = {self._start + position for position in holding(self._recent.labels, label, self._size)[0]}
-        for first, segment in zip(self._firsts, self._segments, strict=True):
+        for first, segment in self._parts:
             found.update(first + position for position in segment.labels.holding(label)[0])
         return found - self._dead
 
@@ -214,7 +236,7 @@ class Index:
     def _find(self, key: str) -> int | None:
         if key in self._own:
             return self._own[key]
-        for first, segment in zip(self._firsts, self._segments, strict=True):
+        for first, segment in self._parts:
             position = segment.keys.find(key)
             if position is not None and first + position not in self._dead:
                 return first + position
@@ -233,8 +255,10 @@ class Index:
         return int(segment.lengths[position - first])
 
     def _part(self, position: int) -> tuple[int, Segment]:
-        at = bisect_right(self._firsts, position) - 1
-        return self._firsts[at], self._segments[at]
+        for part in reversed(self._parts):
+            if position >= part[0]:
+                break
+        return part
 
 
 def _weighing_loaded() -> type[Weighing]:

@@ -51,6 +51,6 @@ def holding(held: Held, name: str, size: int) -> tuple[list[int], list[int]]:
     return positions[:end], counts[:end]
 
 
-def starting(held: Held, prefix: str) -> Iterator[str]:
-    """The names that begin with `prefix`, in no order."""
-    return (name for name in held.copy() if name.startswith(prefix))
+def starting(held: Held, prefix: str, size: int) -> Iterator[tuple[str, list[int]]]:
+    """The names that begin with `prefix`, in no order, and the positions below `size` of who has them."""
+    return ((name, holding(held, name, size)[0]) for name in held.copy() if name.startswith(prefix))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 TYPE_CHECKING = False
@@ -56,12 +56,11 @@ class Names:
         at = self._first(encoded(name))
         return at if at < len(self) and self._bytes(at) == encoded(name) else None
 
-    def starting(self, prefix: str) -> Iterator[str]:
-        """Those that begin with `prefix`, in order."""
-        for at in range(self._first(encoded(prefix)), len(self)):
-            if not (name := self[at]).startswith(prefix):
-                return
-            yield name
+    def starting(self, prefix: str) -> range:
+        """Where those are that begin with `prefix`."""
+        start = encoded(prefix)
+        end = bisect_right(range(len(self)), start, key=lambda at: self._bytes(at)[: len(start)])
+        return range(self._first(start), end)
 
     def all(self) -> list[str]:
         """Every one, faster than one by one."""
@@ -89,8 +88,15 @@ class Postings:
     def holding(self, name: str) -> tuple[memoryview, memoryview]:
         """The positions of the documents that have `name`, in order, and the counts."""
         at = self.names.find(name)
-        start, end = (0, 0) if at is None else (self.starts[at], self.starts[at + 1])
-        return self.positions[start:end], self.counts[start:end]
+        span = slice(0) if at is None else self._span(at)
+        return self.positions[span], self.counts[span]
+
+    def starting(self, prefix: str) -> Iterator[tuple[str, memoryview]]:
+        """The names that begin with `prefix`, in order, and the positions of the documents that have them."""
+        return ((self.names[at], self.positions[self._span(at)]) for at in self.names.starting(prefix))
+
+    def _span(self, at: int) -> slice:
+        return slice(self.starts[at], self.starts[at + 1])
 
 
 class Segment:
