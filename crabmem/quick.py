@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _LIMIT = 5
 _MOST_WORDS, _MOST_HITS = 10_000, 1_000
 _ENTRIES = "memory/entries/"
+# From here on there are characters that nobody sees.
+_MARKS = "\u0300"
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -46,7 +48,7 @@ def _asked(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> "tup
     if rest[-2:-1] == ["--limit"] and rest[-1].isdecimal():
         limit, rest = int(rest[-1]), rest[:-2]
     question = " ".join(rest[1:])
-    odd = not question.isascii() or len(question) > _MOST_WORDS or any(word.startswith("-") for word in rest[1:])
+    odd = not question.isprintable() or len(question) > _MOST_WORDS or any(word.startswith("-") for word in rest[1:])
     return None if odd or not 1 <= limit <= _MOST_HITS else (os.path.expanduser(root), question, limit)
 
 
@@ -89,7 +91,8 @@ def _text(file: str) -> str:
         return ""
     text = plain.layout(name, description, content)
     shown = text.replace("\n", "").replace("\t", "")
-    return text if shown.isascii() and shown.isprintable() and "---" not in text else ""
+    is_seen = shown.isascii() or (max(shown) < _MARKS and sys.stdout.encoding.lower() == "utf-8")
+    return text if is_seen and shown.isprintable() and "---" not in text else ""
 
 
 def _print(text: str) -> None:

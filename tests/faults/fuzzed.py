@@ -37,8 +37,10 @@ from crabmem.history.refs import Refs
 from crabmem.journal import Journal
 from crabmem.moments import moment
 from crabmem.outside import Edit, edit_note
+from crabmem.plain import taken_apart
+from crabmem.search import Document as Asked
 from crabmem.search import Index as Search
-from crabmem.search import tokens
+from crabmem.search import load, save, tokens
 from crabmem.slug import free_slug, name_key, slug_of
 from crabmem.version import blob_id
 from crabmem.workspace import agent_folder, is_kept
@@ -327,8 +329,38 @@ def words(data: bytes) -> None:
     found = tokens(data.decode("utf-8", "replace"))
     assert all(found) and not any(re.search(r"\s", word) for word in found)
     if data[:1] < b"\x10":
-        search = Search([found, ["other"]])
-        assert not found or search.search(found)
+        index = Search().updated({"a": Asked("a", b"1", found), "b": Asked("b", b"2", ["other"])})
+        assert not found or index.search(found)
+
+
+def _kept_indexes() -> list[bytes]:
+    folder = scratch() / "kept"
+    save(Search().updated({name: Asked(name, b"1", [name, "both"]) for name in ("a", "b")}), folder)
+    return [(folder / name).read_bytes() for name in ("base", "later")]
+
+
+@target(_kept_indexes)
+def kept_index(data: bytes) -> None:
+    """What was kept of an index is believed when it is whole, and is none otherwise."""
+    for name in ("base", "later"):
+        folder = scratch() / "index"
+        folder.mkdir(exist_ok=True)
+        (folder / "base").write_bytes(_kept_indexes()[0])
+        (folder / name).write_bytes(data)
+        index = load(folder)
+        if index is not None:
+            assert {found.key for found in index.search(["both"])} <= {"a", "b"} and len(index.marks()) == len(index)
+
+
+@target(samples)
+def plain_entries(data: bytes) -> None:
+    """A text of the plain form says what YAML says of it."""
+    text = data.decode("utf-8", "replace")
+    found = taken_apart(text)
+    if found:
+        parts = header.taken_apart(text)
+        assert parts.header is not None and header.load(parts.header) == found[0]
+        assert parts.content.removeprefix("\n").removesuffix("\n") == found[1]
 
 
 @target(samples)

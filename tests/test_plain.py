@@ -1,0 +1,48 @@
+"""Entries of the plain form are read as YAML reads them, or left to it."""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from crabmem import header
+from crabmem.entry import parsed
+from crabmem.plain import taken_apart
+
+_WORDS = st.text(alphabet="abZ0 :#-[],'\"{}&*!|>%@`?~=.\t\n\x85\u2028éß🦀", max_size=12)
+_LINE = st.tuples(st.sampled_from(["name", "description", "tags", "aliases", "x-y", "", "na me"]), _WORDS)
+_HEADER = st.lists(_LINE.map(lambda pair: f"{pair[0]}: {pair[1]}"), max_size=4).map("\n".join)
+
+
+@given(_HEADER, _WORDS)
+@example("name: a\n---", "x")
+@example("tags: [a, b]", "")
+@example("tags: [a, 'b']", "")
+@example("name: a: b", "")
+@example("name: yes", "")
+@example("name: a\nname: b", "")
+@example("name: a #b", "")
+@example("name: a:", "")
+def test_what_is_read_without_yaml_is_what_yaml_reads(lines: str, content: str) -> None:
+    text = f"---\n{lines}\n---\n\n{content}\n"
+    found = taken_apart(text)
+    if found:
+        parts = header.taken_apart(text)
+        assert parts.header is not None
+        assert header.load(parts.header) == found[0]
+        assert parts.content.removeprefix("\n").removesuffix("\n") == found[1]
+
+
+def test_what_crabmem_writes_is_nearly_always_of_the_plain_form() -> None:
+    text = '---\nname: Luna\ndescription: the dog, since 2019 (a "rescue")\ntags: [pets, vet]\n---\n\nThursday.\n'
+    assert taken_apart(text) == (
+        {"name": "Luna", "description": 'the dog, since 2019 (a "rescue")', "tags": ["pets", "vet"]},
+        "Thursday.",
+    )
+
+
+def test_half_a_merge_is_not_taken_for_plain_words() -> None:
+    text = "---\nname: Luna\ndescription: d\n---\n\n<<<<<<< a\none\n=======\ntwo\n>>>>>>> b\n"
+    assert taken_apart(text) is None
+
+
+def test_an_entry_without_a_name_has_that_of_its_file() -> None:
+    assert parsed("memory/entries/luna.md", b"---\ndescription: d\n---\n\nx\n").name == "luna"

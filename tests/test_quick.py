@@ -1,0 +1,134 @@
+"""The answer of a fresh process: the same words as the whole program's, or left to it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crabmem import Memory, quick
+from tests.conftest import FIXTURES
+
+_ENTRIES = "memory/entries"
+_ASKED = "boiler"
+
+
+@pytest.fixture
+def settled(tmp_path: Path) -> Path:
+    """A memory that is known from the last process, all its files older than a moment."""
+    root = tmp_path / "household"
+    shutil.copytree(FIXTURES / "household", root, ignore=shutil.ignore_patterns("crabmem.toml"))
+    for file in root.rglob("*.md"):
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+    time.sleep(2.6)  # their status changed just now
+    with Memory(root) as memory:
+        memory.adopt()
+        memory.recall("anything")
+    return root
+
+
+def whole(root: Path, *words: str) -> str:
+    """What the whole command line prints."""
+    command = [sys.executable, "-c", "from crabmem.cli import main; main()", "--dir", str(root), "recall", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_quick_answer_is_the_whole_programs(settled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    queries = tomllib.loads((FIXTURES / "queries.toml").read_text("utf-8"))["query"]
+    asked = [query["text"].split() for query in queries if query["workspace"] == settled.name]
+    answered = 0
+    for words in [*asked, [_ASKED, "--limit", "1"]]:
+        if quick.answered(["--dir", str(settled), "recall", *words], {}):
+            answered += 1
+            assert capsys.readouterr().out == whole(settled, *words)
+    assert answered > len(asked) / 2
+
+
+def _edited(root: Path) -> None:
+    file = next((root / _ENTRIES).glob("*.md"))
+    before = file.stat()
+    file.write_bytes(file.read_bytes().replace(b"e", b"a"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _removed(root: Path) -> None:
+    next((root / _ENTRIES).glob("*.md")).unlink()
+
+
+def _added(root: Path) -> None:
+    (root / _ENTRIES / "new.md").write_text("---\nname: New\ndescription: d\n---\n\nthe vet\n")
+
+
+def _renamed(root: Path) -> None:
+    file = next((root / _ENTRIES).glob("*.md"))
+    file.rename(file.with_name("other.md"))
+
+
+def _linked(root: Path) -> None:
+    (root / "memory").rename(root.parent / "elsewhere")
+    (root / "memory").symlink_to(root.parent / "elsewhere")
+
+
+def _interrupted(root: Path) -> None:
+    (root / ".git/crabmem/journal").write_text("{}")
+
+
+def _with_settings(root: Path) -> None:
+    (root / "crabmem.toml").write_text("recall_limit = 1\n")
+
+
+def _forgotten(root: Path) -> None:
+    shutil.rmtree(root / ".git/crabmem/index")
+
+
+@pytest.mark.parametrize(
+    "change", [_edited, _removed, _added, _renamed, _linked, _interrupted, _with_settings, _forgotten]
+)
+def test_whatever_changed_is_left_to_the_whole_program(settled: Path, change: Callable[[Path], None]) -> None:
+    assert quick.answered(["--dir", str(settled), "recall", _ASKED], {})
+    change(settled)
+    assert not quick.answered(["--dir", str(settled), "recall", _ASKED], {})
+
+
+@pytest.mark.parametrize(
+    ("words", "environment"),
+    [
+        (["recall", "vet", "--json"], {}),
+        (["recall", "vet", "-t", "pets"], {}),
+        (["recall", "--", "vet"], {}),
+        (["recall"], {}),
+        (["recall", " "], {}),
+        (["recall", "vet", "--limit", "0"], {}),
+        (["recall", "vet\u200b"], {}),
+        (["recall", "unheardofword"], {}),
+        (["remember", "vet"], {}),
+        (["recall", _ASKED], {"CRABMEM_WORKSPACE": "coder"}),
+    ],
+)
+def test_other_commands_are_left_to_the_whole_program(
+    settled: Path, words: list[str], environment: dict[str, str]
+) -> None:
+    assert not quick.answered(["--dir", str(settled), *words], environment)
+    assert not quick.answered(words, {"CRABMEM_DIR": str(settled), **environment})
+
+
+def test_quick_answer_loads_neither_numpy_nor_yaml_nor_the_command_line(settled: Path) -> None:
+    code = "import sys; from crabmem.__main__ import main; main(); print(*sys.modules, file=sys.stderr)"
+    command = [sys.executable, "-c", code, "--dir", str(settled), "recall", _ASKED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("## ")
+    assert not {"numpy", "bm25s", "yaml", "dulwich", "click", "dataclasses", "typing"} & set(done.stderr.split())
+
+
+def test_reader_that_leaves_ends_the_answer_quietly(settled: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "crabmem", "--dir", str(settled), "recall", _ASKED]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
