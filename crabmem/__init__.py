@@ -6,7 +6,7 @@ with Memory("notes", agent="coder") as memory:
 """
 
 from .api import Memory
-from .entry import Entry
+from .entry import Entry, Fact
 from .errors import (
     Busy,
     CrabmemError,
@@ -34,6 +34,7 @@ __all__ = [
     "Disabled",
     "Document",
     "Entry",
+    "Fact",
     "Finding",
     "Forgotten",
     "Hit",

@@ -1,7 +1,7 @@
 """The entries of a workspace as they are on disk: reading them, finding one by name, recalling."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -140,8 +140,10 @@ def found(entries: Sequence[Entry], name: str) -> Entry:
     raise NotFound(f"no entry named: {name}{_nearest(entries, key)}")
 
 
-def place_for(name: str, listing: Listing, scan: Scan) -> str:
+def place_for(name: str, listing: Listing, scan: Scan, promised: Set[str] = frozenset()) -> str:
     """Where the fact called `name` goes: the entry of that name, else a file nobody has.
+
+    `promised` are keys of slugs that other new facts of the same write got.
 
     Raises:
         Unwritable: what is there cannot be read, and may be the entry of that name.
@@ -156,7 +158,8 @@ def place_for(name: str, listing: Listing, scan: Scan) -> str:
         if item.path == own in scan.files and own not in nameless:
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
     used = [path for path in (*scan.files, *(item.path for item in scan.unusable)) if is_entry(path)]
-    return entry_path(free_slug(name, {name_key(PurePosixPath(path).stem) for path in used if path not in nameless}))
+    taken = {name_key(PurePosixPath(path).stem) for path in used if path not in nameless}
+    return entry_path(free_slug(name, taken | promised))
 
 
 def _nearest(entries: Sequence[Entry], key: str) -> str:
