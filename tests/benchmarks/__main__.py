@@ -20,6 +20,8 @@ _REPEATS = 15
 def main() -> None:
     """Measure what the arguments ask for."""
     given = _arguments()
+    if given.keep:
+        Path(given.keep).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="crabmem-bench-", dir=given.keep) as scratch:
         folder = Path(given.keep or scratch)
         bench = Bench(given.entries, given.repeats, Corpora(folder, Path(scratch) / "copies"), say, given.short)
@@ -44,7 +46,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--short", action="store_true", help="1,000 entries, few repeats: does it run at all")
     given = parser.parse_args()
     given.entries = given.entries or (_SIZES[:1] if given.short else _SIZES)
-    given.repeats = given.repeats or (3 if given.short else _REPEATS)
+    given.repeats = given.repeats or (2 if given.short else _REPEATS)
     return given
 
 

@@ -35,6 +35,11 @@ class Bench:
         """How often something is repeated at so many entries."""
         return max(3, self.repeats // 3) if entries >= _LARGE else self.repeats
 
+    @property
+    def processes(self) -> int:
+        """How many processes are started for the median of something slow."""
+        return 1 if self.short else 5
+
     def settled(self, root: Path) -> Path:
         """`root`, once its youngest entry is old enough for its times to be trusted; a short run does not wait."""
         return root if self.short else settled(root)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import statistics
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -10,11 +9,10 @@ from crabmem import Memory
 from crabmem.workspace import ENTRIES
 
 from .bench import Bench, in_child
-from .corpus import queries
+from .corpus import index_cache, queries
 from .row import Row, faster, medians, milliseconds, seconds, within
 
 _COMPARED = 20
-_REBUILDS = 3
 
 
 def rows(bench: Bench) -> Iterator[Row]:
@@ -32,7 +30,7 @@ def _change_rows(bench: Bench) -> Iterator[Row]:
         memory.recall(asked[0])
         took = [_found_after(memory, (root, bare), number) for number in range(bench.rounds(entries))]
         ours = [{hit.entry.path: hit.score for hit in memory.recall(query, 6)} for query in asked]
-    rebuilt = [in_child("first-recall", bare, json.dumps(asked)) for _ in range(_REBUILDS)]
+    rebuilt = [in_child("first-recall", bare, json.dumps(asked)) for _ in range(bench.processes)]
     taken = medians({"found": took, "rebuild": [each["answered"] for each in rebuilt]})
     figures = milliseconds(taken, "found", "rebuild")
     what = "change on disk → found by the next `recall`, 10k"
@@ -68,18 +66,27 @@ def _open_rows(bench: Bench) -> Iterator[Row]:
     entries = bench.size(meant)
     root, asked = bench.settled(bench.corpora.copy(entries, "recall")), json.dumps(queries(1, entries))
     in_child("first-recall", root, asked)
-    rounds = 3 if bench.short else 5
-    children = [in_child("first-recall", root, asked) for _ in range(rounds)]
-    taken = {name: statistics.median(child[name] for child in children) for name in ("opened", "answered")}
-    taken["reading"] = statistics.median(seconds(lambda: _read_all(root)) for _ in range(rounds))
     bare = bench.corpora.bare_copy(entries, "build")
-    taken["building"] = in_child("first-recall", bare, asked)["answered"]
+    took = {
+        "loaded": _loaded(root, bench.processes),
+        "answered": [in_child("first-recall", root, asked)["answered"] for _ in range(bench.processes)],
+        "reading": [seconds(lambda: _read_all(root)) for _ in range(bench.processes)],
+        "building": [in_child("first-recall", bare, asked)["answered"]],
+    }
     bench.corpora.drop(bare)
-    figures = milliseconds(taken, "opened", "answered", "reading", "building")
+    taken = medians({name: each for name, each in took.items() if each})
+    figures = milliseconds(taken, *took)
     what = "open a 100k workspace with a valid index cache"
-    for name, told in (("opened", "`Memory(…)`"), ("answered", "first recall, every file's status checked")):
-        measured = taken["reading"] / taken[name]
+    for name, told in (("loaded", "index loaded"), ("answered", "first recall, every file's status checked")):
+        measured = taken["reading"] / taken[name] if name in taken else None
         yield Row(f"{what}: {told}", "reading all the files", faster(20), measured, entries, meant, figures)
+
+
+def _loaded(root: Path, rounds: int) -> list[float]:
+    """The seconds of each load of the index in a fresh process; none where none is kept."""
+    cache = index_cache(root)
+    loads = [in_child("load", cache)["loaded"] for _ in range(rounds)] if cache else []
+    return [load for load in loads if load is not None]
 
 
 def _read_all(root: Path) -> int:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from crabmem import Memory
+from crabmem import Memory, search
 
 
 def first_recall(root: str, asked: str) -> Mapping[str, object]:
@@ -21,6 +21,13 @@ def first_recall(root: str, asked: str) -> Mapping[str, object]:
     scores = [{hit.entry.path: hit.score for hit in memory.recall(question, 6)} for question in questions]
     memory.close()
     return {"opened": opened - began, "answered": answered - began, "scores": scores}
+
+
+def load(folder: str) -> Mapping[str, object]:
+    """The seconds until the index that was kept in `folder` can be asked; None where crabmem keeps none."""
+    began = time.perf_counter()
+    kept = getattr(search, "load", lambda folder: None)(Path(folder))
+    return {"loaded": time.perf_counter() - began if kept else None}
 
 
 def peak(root: str, asked: str) -> Mapping[str, object]:
@@ -51,6 +58,7 @@ def _peak() -> int:
 
 _TASKS: Mapping[str, Callable[..., Mapping[str, object]]] = {
     "first-recall": first_recall,
+    "load": load,
     "peak": peak,
     "compact": compact,
 }

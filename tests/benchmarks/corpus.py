@@ -170,6 +170,11 @@ def settled(root: Path) -> Path:
     return root
 
 
+def index_cache(root: Path) -> Path | None:
+    """The folder of the index that is derived from the entries and may be deleted; None while there is none."""
+    return next((base.parent for base in root.glob(".git/crabmem/*/base")), None)
+
+
 def size_of_entries(root: Path) -> int:
     """The bytes of all entries."""
     with os.scandir(root / ENTRIES) as items:

@@ -10,7 +10,7 @@ from pathlib import Path
 from crabmem import Entry, Fact, Memory
 
 from .bench import ROOT, Bench
-from .corpus import facts
+from .corpus import facts, index_cache
 from .row import Row, Target, seconds, within
 from .writing import new_facts, remember
 
@@ -18,14 +18,12 @@ _MEANT = 10_000
 _NEW, _OF = 3, 5
 _MB = 1_000_000
 _SAMPLED = 10
-#: What is derived and may be deleted at any time, below `.git/crabmem`.
-_CACHES = ("search", "cache")
 _LONGEST = Target("≤ 2× (its own time and one more)", 2, at_most=True)
 
 
 def rows(bench: Bench) -> Iterator[Row]:
     """The rows about size and compaction."""
-    entries, many = bench.size(_MEANT), 40 if bench.short else 1000
+    entries, many = bench.size(_MEANT), 20 if bench.short else 1000
     root = bench.corpora.copy(entries, "growth")
     with Memory(root, agent="bench") as memory:
         compaction: Callable[[], object] | None = getattr(memory, "compact", None)
@@ -58,6 +56,7 @@ class _Size:
     def of(cls, root: Path) -> "_Size":
         """What there is now; files that go meanwhile count as nothing."""
         total = derived = blocks = 0
+        cache = index_cache(root)
         for file in (root / ".git").rglob("*"):
             try:
                 status = file.lstat()
@@ -65,12 +64,8 @@ class _Size:
                 continue
             total += status.st_size
             blocks += status.st_blocks * 512
-            derived += status.st_size if _is_derived(file.relative_to(root / ".git")) else 0
+            derived += status.st_size if file.parent == cache else 0
         return cls(total, derived, blocks)
-
-
-def _is_derived(path: Path) -> bool:
-    return path.parts[0] == "crabmem" and len(path.parts) > 1 and path.parts[1].startswith(_CACHES)
 
 
 def _grown(memory: Memory, entries: int, many: int) -> tuple[int, int]:
