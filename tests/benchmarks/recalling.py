@@ -118,26 +118,27 @@ def _fts5(bench: Bench, entries: int) -> Engine | None:
 
 
 def _tantivy(bench: Bench, entries: int) -> Engine | None:
-    """tantivy over the same texts; None where it is not installed."""
+    """tantivy over the same texts, in one field, which is faster than three; None where it is not installed."""
     try:
         tantivy: Any = import_module("tantivy")
     except ImportError:
         return None
     builder = tantivy.SchemaBuilder()
-    fields = ["name", "description", "content"]
-    for field in fields:
-        builder.add_text_field(field, stored=True, tokenizer_name="en_stem")
+    for field in ("name", "description", "content", "words"):
+        builder.add_text_field(field, stored=field != "words", tokenizer_name="en_stem")
     index = tantivy.Index(builder.build())
     writer = index.writer(heap_size=200_000_000, num_threads=1)
     for fact in facts(entries):
-        writer.add_document(tantivy.Document(name=fact.name, description=fact.description, content=fact.content))
+        words = f"{fact.name}\n{fact.description}\n{fact.content}"
+        texts = {"name": fact.name, "description": fact.description, "content": fact.content, "words": words}
+        writer.add_document(tantivy.Document(**texts))
     writer.commit()
     writer.wait_merging_threads()
     index.reload()
     searcher = index.searcher()
 
     def search(query: str) -> list[dict[str, Any]]:
-        found = searcher.search(index.parse_query(query, fields), LIMIT, count=False)
+        found = searcher.search(index.parse_query(query, ["words"]), LIMIT, count=False)
         return [searcher.doc(address).to_dict() for _, address in found.hits]
 
     return search
