@@ -31,6 +31,7 @@ def _change_rows(bench: Bench) -> Iterator[Row]:
         took = [_found_after(memory, (root, bare), number) for number in range(bench.rounds(entries))]
         ours = [{hit.entry.path: hit.score for hit in memory.recall(query, 6)} for query in asked]
     rebuilt = [in_child("first-recall", bare, json.dumps(asked)) for _ in range(bench.processes)]
+    assert not (bare / ".git").exists(), "asking left something behind, and no rebuild is one any more"
     taken = medians({"found": took, "rebuild": [each["answered"] for each in rebuilt]})
     figures = milliseconds(taken, "found", "rebuild")
     what = "change on disk → found by the next `recall`, 10k"

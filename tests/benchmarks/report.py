@@ -2,10 +2,14 @@
 
 import json
 import math
+import os
 import platform
+import sqlite3
+import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib import metadata
 from typing import Any, TypeAlias
 
 from .row import Row, rounded
@@ -66,14 +70,33 @@ def _cell(seconds: float | None) -> str:
 
 def as_json(rows: Iterable[Row], points: Points) -> str:
     """Everything that was measured, with the machine it was measured on."""
-    machine = {"python": platform.python_version(), "system": platform.platform(), "processor": platform.machine()}
-    data: dict[str, Any] = {"machine": machine, "rows": [row.as_data() for row in rows], "seconds": points}
+    data: dict[str, Any] = {"machine": _machine(), "rows": [row.as_data() for row in rows], "seconds": points}
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def _machine() -> dict[str, str | int | None]:
+    """What it was measured on, and with."""
+    git = subprocess.run(["git", "--version"], capture_output=True, text=True).stdout.split()
+    return {
+        "system": platform.platform(),
+        "processors": os.cpu_count(),
+        "python": platform.python_version(),
+        "git": git[-1] if git else None,
+        "sqlite": sqlite3.sqlite_version,
+        **{name: _version(name) for name in ("crabmem", "dulwich", "tantivy")},
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 # The picture
 
-_WIDTH, _HEIGHT = 860, 380
+_WIDTH, _HEIGHT = 940, 380
 _PANEL, _LEFT, _TOP, _TALL, _BETWEEN = 300, 64, 48, 268, 128
 _GREY = "#8a8f98"
 _STYLE = (
