@@ -16,6 +16,7 @@ from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed
 from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
 from .history import History, Note, identity
+from .history.commit import one_line
 from .plan import Plan
 from .results import Changed, Commit, Document, Finding, Forgotten, Recall, Restored, Saved
 from .slug import slug_of
@@ -153,7 +154,7 @@ class Memory:
             plan = self._plan(scan)
             places[:] = [plan.tried(fact) for fact in given]
             count = len(plan.changed)
-            words = f"{count} {'fact' if count == 1 else 'facts'} from {source}"
+            words = f"{count} {'fact' if count == 1 else 'facts'} from {one_line(source)}"
             return Draft(plan.files, self._note("import", words))
 
         done = self._tried(decide) if dry_run else self._write(decide)

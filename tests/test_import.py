@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -198,6 +199,19 @@ def test_nothing_in_the_folder_is_changed(imported: Import, folder: Path) -> Non
     assert seen() == before
 
 
+def test_names_that_are_no_text_stop_nothing(imported: Import, folder: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(folder) + b"\n\xff"))
+    folder.rename(odd)
+    (odd / os.fsdecode(b"caf\xe9.txt")).write_text("no name for this one")
+    (odd / "two\nlines.md").write_text("named like two lines")
+    result = imported(odd, "--json")
+    assert sorted(states(result).values()) == ["made"] * 3 + ["skipped"] * 2
+    assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
+    assert imported(odd).stdout.count("\n") == 5
+    with opened(folder.parent) as memory:
+        assert memory.log(1)[0].subject == "import: 3 facts from old notes"
+
+
 def test_folder_without_texts_is_an_error_of_one_line(imported: Import, tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     result = imported(tmp_path / "nothing")
@@ -208,6 +222,14 @@ def test_folder_without_texts_is_an_error_of_one_line(imported: Import, tmp_path
 def test_a_bar_is_shown_on_a_terminal(folder: Path) -> None:
     shown = on_terminal("--dir", str(folder.parent / "memory"), "import", str(folder))
     assert "reading" in shown and "100%" in shown
+
+
+@pytest.mark.parametrize("run", [" ", "#", "`", "- ", "1) ", ". ", "> ", "\n\n", "~~~\n"])
+def test_long_runs_of_marks_are_read_in_time(run: str) -> None:
+    began = time.perf_counter()
+    fact_of("a.md", f"# a{run * 100_000}x\n\n{run * 100_000}x".encode())
+    fact_of("a.md", f"# {run * 100_000}".encode())
+    assert time.perf_counter() - began < 5
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ _MAX_DEPTH = 64
 _MAX_TITLE = 120
 _MAX_SUMMARY = 200
 _FENCES = re.compile(r"^(```+|~~~+).*?(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
-_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>[^ \t\n].*)$", re.MULTILINE)
 _MARKS = re.compile(r"[ \t]*(?:[-*+>][ \t]+|\d+[.)][ \t]+)*")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
 _SENTENCE = re.compile(r".*?[.!?](?=\s|\Z)|.+", re.DOTALL)
@@ -85,9 +85,10 @@ def _conclude(done: _Import, json_wanted: bool) -> None:
     counts = done.counts
     if not json_wanted:
         words = ", ".join(f"{counts[state]} {state}" for state in ("made", "replaced", "unchanged") if counts[state])
-        tell(f"{words or 'nothing made'}{' if this were no dry run' if done.dry_run else ''}")
+        tell(f"{words or 'nothing made'}{'; nothing was written' if done.dry_run else ''}")
     if counts["skipped"]:
-        raise Failure(f"{counts['skipped']} of {len(done.files)} files in {done.folder} could not be taken")
+        words = f"{counts['skipped']} of {len(done.files)} files in {done.folder} could not be taken"
+        raise Failure(" ".join(words.split()))
 
 
 def _state(item: Saved | CrabmemError) -> str:
@@ -98,7 +99,7 @@ def _state(item: Saved | CrabmemError) -> str:
 
 def _line(path: str, item: Saved | CrabmemError) -> str:
     what = str(item) if isinstance(item, CrabmemError) else item.entry.name
-    return f"{_state(item):9}  {plain(path)}: {plain(what)}"
+    return f"{_state(item):9}  {plain(' '.join(f'{path}: {what}'.split()))}"
 
 
 def _data(done: _Import) -> dict[str, Any]:
@@ -201,7 +202,7 @@ def _keys(data: bytes) -> set[str]:
 def _title(text: str) -> str:
     """The first heading; "" when there is none."""
     heading = _HEADING.search(text)
-    return shortened(heading["title"], _MAX_TITLE) if heading else ""
+    return shortened(heading["title"].rstrip().rstrip("#"), _MAX_TITLE) if heading else ""
 
 
 def _summary(text: str) -> str:

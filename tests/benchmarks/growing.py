@@ -33,6 +33,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         written, highest = _grown(memory, entries, many)
         loose = _Size.of(root)
         _all_over(compaction)
+        memory.recall(facts(entries)[0].name)  # which keeps what it had to derive
     after = _Size.of(root)
     yield _growth_row(before, loose, after, written, entries, bool(compaction))
     yield _highest_row(max(highest, loose.blocks), after, entries, bool(compaction))
