@@ -5,23 +5,25 @@ with Memory("notes", agent="coder") as memory:
     memory.recall("deploy key")[0].entry.content
 """
 
-from .api import Memory
-from .entry import Entry, Fact
-from .errors import (
-    Busy,
-    CrabmemError,
-    DamagedHistory,
-    Disabled,
-    HoldsSecret,
-    InvalidArguments,
-    InvalidSettings,
-    NotFound,
-    Stale,
-    Unreadable,
-    Unwritable,
-)
-from .results import Changed, Commit, Document, Finding, Forgotten, Hit, Recall, Restored, Saved
-from .tools import Result, Tool
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .api import Memory
+    from .entry import Entry, Fact
+    from .errors import (
+        Busy,
+        CrabmemError,
+        DamagedHistory,
+        Disabled,
+        HoldsSecret,
+        InvalidArguments,
+        InvalidSettings,
+        NotFound,
+        Stale,
+        Unreadable,
+        Unwritable,
+    )
+    from .results import Changed, Commit, Document, Finding, Forgotten, Hit, Recall, Restored, Saved
+    from .tools import Result, Tool
 
 __version__ = "0.1.0"
 
@@ -52,3 +54,44 @@ __all__ = [
     "Unreadable",
     "Unwritable",
 ]
+
+# Where each name is. Loaded when it is asked for: `crabmem recall` answers before all of them are.
+_HOMES = {
+    "Busy": "errors",
+    "Changed": "results",
+    "Commit": "results",
+    "CrabmemError": "errors",
+    "DamagedHistory": "errors",
+    "Disabled": "errors",
+    "Document": "results",
+    "Entry": "entry",
+    "Fact": "entry",
+    "Finding": "results",
+    "Forgotten": "results",
+    "Hit": "results",
+    "HoldsSecret": "errors",
+    "InvalidArguments": "errors",
+    "InvalidSettings": "errors",
+    "Memory": "api",
+    "NotFound": "errors",
+    "Recall": "results",
+    "Restored": "results",
+    "Result": "tools",
+    "Saved": "results",
+    "Stale": "errors",
+    "Tool": "tools",
+    "Unreadable": "errors",
+    "Unwritable": "errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_HOMES]

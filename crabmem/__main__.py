@@ -1,5 +1,18 @@
-"""`python -m crabmem`."""
+"""The `crabmem` command, also as `python -m crabmem`."""
 
-from .cli import main
+import os
+import sys
 
-main()
+from .quick import answered
+
+
+def main() -> None:
+    """Answer at once what is plain; load the whole command line for the rest."""
+    if not answered(sys.argv[1:], os.environ):
+        from .cli import main as whole
+
+        whole()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,16 +1,20 @@
 """The entries of a workspace as they are on disk: reading them, finding one by name, recalling."""
 
 import difflib
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Protocol
 
+from . import search
 from .edit import shortened
 from .entry import MAX_LABELS, MAX_NAME, Entry, parsed
 from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from .guard import Guard
 from .results import Hit, Recall
-from .search import Index, tokens
+from .search import Document, Index, tokens
 from .slug import free_slug, name_key, slug_of
 from .store import File, Scan, Unusable
 from .workspace import ENTRIES, entry_path, is_entry
@@ -19,64 +23,183 @@ MAX_QUERY = 10_000
 MAX_LIMIT = 1_000
 _NEAREST = 3
 _SHOWN = 80
+# Entries that were asked for of late and are kept parsed.
+_PARSED = 4_096
+_TOLD_EVERY = 500
+# So many changes are worth writing the cache on disk; a fresh process reads those files again.
+_WORTH_SAVING = 32
+#: What an entry is found by, each before its `name_key`.
+NAME, FILE, ALIAS = "name ", "file ", "alias "
+
+#: Told how many entries of how many were read.
+Progress = Callable[[int, int], None]
+
+
+class Shelf(Protocol):
+    """Entries that can be found by their labels."""
+
+    def having(self, label: str) -> list[Entry]:
+        """The entries that have a label, in the order of their paths."""
+
+    def labels(self) -> Iterator[str]:
+        """Every label."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Entries in the order of their paths, and the files that could not be read as one.
+    """The entries of a scan, in the order of their paths, and the files that could not be read as one.
 
     `being_written` are among the unreadable: entries whose text may be half of one.
     """
 
-    entries: tuple[Entry, ...]
+    scan: Scan
+    index: Index
     unreadable: tuple[Unusable, ...]
-    being_written: tuple[Entry, ...] = ()
+    being_written: tuple[Entry, ...]
+    entry: Callable[[Scan, str], Entry] = field(repr=False)
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """All of them, read if need be."""
+        return tuple(self.entry(self.scan, path) for path in sorted(self.index.marks()))
+
+    def having(self, label: str) -> list[Entry]:
+        """The entries that have a label, in the order of their paths."""
+        return [self.entry(self.scan, path) for path in self.index.labelled(label)]
+
+    def labels(self) -> Iterator[str]:
+        """Every label."""
+        return self.index.labels()
 
 
 class Catalog:
-    """Reads entries from scans; keeps what did not change between two of them."""
+    """Reads entries from scans; keeps what did not change between two of them, in `folder` also between processes."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path, progress: Progress | None = None) -> None:
+        self._folder = folder
+        self._progress = progress or (lambda done, total: None)
         self._guard = Guard()
-        self._parsed: dict[tuple[str, str], Entry] = {}
-        self._index: tuple[tuple[Entry, ...], Index] = ((), Index([]))
+        self._loaded: Index | None = None
+        self._unsaved = 0
+        self._scan: Scan | None = None
+        self._broken: dict[str, Unusable] = {}
+        self._halves: dict[str, Entry] = {}
+        self._parsed: OrderedDict[tuple[str, str], Entry] = OrderedDict()
+
+    @property
+    def _index(self) -> Index:
+        if self._loaded is None:
+            self._loaded = search.load(self._folder) or Index()
+        return self._loaded
+
+    def marks(self) -> Mapping[str, bytes]:
+        """How the files looked whose words are known."""
+        return self._index.marks()
 
     def listing(self, scan: Scan) -> Listing:
         """The entries among the files of `scan`."""
         with self._guard:
-            whole: dict[tuple[str, str], Entry] = {}
-            broken, halves = [item for item in scan.unusable if _may_hold_entries(item.path)], []
-            for file in (file for path, file in scan.files.items() if is_entry(path)):
-                entry = self._parsed.get((file.path, file.blob)) or _read(file)
-                if isinstance(entry, Unusable):
-                    broken.append(entry)
-                elif file.is_partial:
-                    halves.append(entry)
-                else:
-                    whole[file.path, file.blob] = entry
-            self._parsed = whole
-        broken += [Unusable(half.path, f"{half.path} is being written at this moment") for half in halves]
-        return Listing(tuple(whole.values()), tuple(broken), tuple(halves))
+            if scan is not self._scan:
+                self._follow(scan)
+            return self._listing
+
+    def save(self, least: int = _WORTH_SAVING) -> None:
+        """Keep for the next process what was read, when it is so much; where there is no place, nothing is kept."""
+        if self._unsaved < least:
+            return
+        with self._guard:
+            self._unsaved = 0
+            if self._folder.parent.is_dir():
+                search.save(self._index, self._folder)
 
     def recall(self, listing: Listing, query: str, limit: int, tags: Sequence[str] = ()) -> Recall:
         """The entries that share a word with `query` and have all `tags`, best first."""
         words = tokens(query)
-        ranked = self._indexed(listing.entries).search(words, _tagged(listing.entries, tags))
-        hits = tuple(Hit(listing.entries[found.position], found.score) for found in ranked[:limit])
-        return Recall(query, hits, len(listing.entries), len(listing.unreadable), bool(words))
+        wanted = {name_key(tag.removeprefix("#")) for tag in tags}
 
-    def _indexed(self, entries: tuple[Entry, ...]) -> Index:
-        with self._guard:
-            if self._index[0] != entries:
-                self._index = (entries, Index([_words(entry) for entry in entries]))
-            return self._index[1]
+        def has_tags(path: str) -> bool:
+            return wanted <= set(map(name_key, self.entry(listing.scan, path).tags))
+
+        ranked = listing.index.search(words, limit, has_tags if wanted else None)
+        hits = tuple([Hit(self.entry(listing.scan, found.key), found.score) for found in ranked])
+        return Recall(query, hits, len(listing.index), len(listing.unreadable), bool(words))
+
+    def entry(self, scan: Scan, path: str) -> Entry:
+        """The entry in a file of `scan`, which is known to be one."""
+        key = path, scan.files[path].blob
+        found = self._parsed.get(key) or parsed(path, scan.data(path) or b"")
+        self._parsed[key] = found
+        while len(self._parsed) > _PARSED:
+            self._parsed.popitem(last=False)
+        return found
+
+    def _follow(self, scan: Scan) -> None:
+        """Bring the index in step with `scan`."""
+        paths = self._differing(scan)
+        changes = dict(self._read(scan, paths))
+        self._loaded = self._index.updated(changes) if changes else self._index
+        self._unsaved += len(changes)
+        self._scan = scan
+        halves = tuple(self._halves[path] for path in sorted(self._halves))
+        broken = [*(item for item in scan.unusable if _may_hold_entries(item.path)), *self._broken.values()]
+        broken += [Unusable(half.path, f"{half.path} is being written at this moment") for half in halves]
+        self._listing = Listing(scan, self._index, tuple(broken), halves, self.entry)
+
+    def _differing(self, scan: Scan) -> list[str]:
+        """The paths whose entries may not be as they were when the index was in step."""
+        since = scan.since(self._scan) if self._scan else None
+        if since is None:
+            marks = self._index.marks()
+            files = {path: file for path, file in scan.files.items() if is_entry(path)}
+            since = {path for path, file in files.items() if marks.get(path) != _mark(file)}
+            since |= marks.keys() - files.keys() | self._broken.keys() | self._halves.keys()
+        return sorted(filter(is_entry, since))
+
+    def _read(self, scan: Scan, paths: Sequence[str]) -> Iterator[tuple[str, Document | None]]:
+        for done, path in enumerate(paths):
+            self._broken.pop(path, None)
+            self._halves.pop(path, None)
+            yield path, self._document(scan, path)
+            if done % _TOLD_EVERY == 0:
+                self._progress(done, len(paths))
+
+    def _document(self, scan: Scan, path: str) -> Document | None:
+        """What the index is to know of a file; None for what is no entry."""
+        file = scan.files.get(path)
+        if file is None:
+            return None
+        try:
+            entry = self.entry(scan, path)
+        except Unreadable as error:
+            self._broken[path] = Unusable(path, str(error))
+            return None
+        if file.is_partial:
+            self._halves[path] = entry
+            return None
+        return Document(path, _mark(file), _words(entry), _labels(entry))
 
 
-def _read(file: File) -> Entry | Unusable:
-    try:
-        return parsed(file.path, file.data)
-    except Unreadable as error:
-        return Unusable(file.path, str(error))
+class Past:
+    """Entries of another time."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._entries: dict[str, list[Entry]] = {}
+        for entry in entries:
+            for label in dict.fromkeys(_labels(entry)):
+                self._entries.setdefault(label, []).append(entry)
+
+    def having(self, label: str) -> list[Entry]:
+        """The entries that have a label, in the order given."""
+        return self._entries.get(label, [])
+
+    def labels(self) -> Iterator[str]:
+        """Every label."""
+        return iter(self._entries)
+
+
+def _mark(file: File) -> bytes:
+    """What the index remembers a file by; a stamp that no file has when it cannot be relied on."""
+    return (bytes(len(file.mark)) if file.is_young else file.mark) + bytes.fromhex(file.blob)
 
 
 def _may_hold_entries(path: str) -> bool:
@@ -113,13 +236,7 @@ def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
     return entries
 
 
-def named(entries: Iterable[Entry], name: str) -> Entry | None:
-    """The entry whose own name is `name`, without regard to case; the first by path when several are."""
-    key = name_key(name)
-    return next((entry for entry in entries if name_key(entry.name) == key), None)
-
-
-def found(entries: Sequence[Entry], name: str) -> Entry:
+def found(shelf: Shelf, name: str) -> Entry:
     """The entry called `name`: by name, else by slug, else by alias.
 
     Raises:
@@ -129,18 +246,19 @@ def found(entries: Sequence[Entry], name: str) -> Entry:
     if len(name) > MAX_NAME:
         raise NotFound(f"no entry named: {shortened(name, _SHOWN)}")
     key = name_key(name)
-    ways = ((name, _by_exact_name), (key, _by_name), (key, _by_slug), (key, _by_alias))
-    for wanted, names in ways:
-        matches = [entry for entry in entries if wanted in names(entry)]
+    for label in (NAME + key, FILE + key, ALIAS + key):
+        matches = shelf.having(label)
+        exact = [entry for entry in matches if entry.name == name] if label.startswith(NAME) else []
+        matches = exact or matches
         if len(matches) > 1:
             slugs = ", ".join(entry.slug for entry in matches)
             raise InvalidArguments(f"several entries are called {name}; say which file: {slugs}")
         if matches:
             return matches[0]
-    raise NotFound(f"no entry named: {name}{_nearest(entries, key)}")
+    raise NotFound(f"no entry named: {name}{_nearest(shelf, key)}")
 
 
-def place_for(name: str, listing: Listing, scan: Scan, promised: Set[str] = frozenset()) -> str:
+def place_for(name: str, listing: Listing, promised: Set[str] = frozenset()) -> str:
     """Where the fact called `name` goes: the entry of that name, else a file nobody has.
 
     `promised` are keys of slugs that other new facts of the same write got.
@@ -148,49 +266,47 @@ def place_for(name: str, listing: Listing, scan: Scan, promised: Set[str] = froz
     Raises:
         Unwritable: what is there cannot be read, and may be the entry of that name.
     """
-    entry = named((*listing.entries, *listing.being_written), name)
-    if entry:
-        return entry.path
-    own = entry_path(slug_of(name))
-    # A file that is empty, or whose beginning is not written yet, has no other name.
-    nameless = {path for path, file in scan.files.items() if not file.data.strip() or (path == own and file.is_partial)}
-    for item in listing.unreadable:
-        if item.path == own in scan.files and own not in nameless:
+    key = name_key(name)
+    same = [*listing.having(NAME + key), *(half for half in listing.being_written if name_key(half.name) == key)]
+    if same:
+        return same[0].path
+    own, scan = entry_path(slug_of(name)), listing.scan
+    used = [item for item in listing.unreadable if not _is_nameless(item.path, own, scan)]
+    for item in used:
+        if item.path == own in scan.files:
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
-    used = [path for path in (*scan.files, *(item.path for item in scan.unusable)) if is_entry(path)]
-    taken = {name_key(PurePosixPath(path).stem) for path in used if path not in nameless}
-    return entry_path(free_slug(name, taken | promised))
+    return entry_path(free_slug(name, _Taken(listing.index, used, promised)))
 
 
-def _nearest(entries: Sequence[Entry], key: str) -> str:
-    names = {name_key(name): entry.name for entry in entries for name in (entry.name, *entry.aliases)}
-    near = difflib.get_close_matches(key, names, n=_NEAREST, cutoff=0.5)
-    return f" (nearest: {', '.join(dict.fromkeys(names[name] for name in near))})" if near else ""
+def _is_nameless(path: str, own: str, scan: Scan) -> bool:
+    """Whether a file is empty, or is `own` and its beginning not written yet: it has no other name."""
+    file = scan.files.get(path)
+    return file is not None and (not (scan.data(path) or b"").strip() or (path == own and file.is_partial))
 
 
-def _by_exact_name(entry: Entry) -> tuple[str, ...]:
-    return (entry.name,)
+class _Taken:
+    """The keys of the file names that entries have, and files that cannot be read as one."""
+
+    def __init__(self, index: Index, unreadable: Iterable[Unusable], promised: Set[str]) -> None:
+        self._index = index
+        self._others = {
+            name_key(PurePosixPath(item.path).stem) for item in unreadable if is_entry(item.path)
+        } | promised
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._others or bool(self._index.labelled(f"{FILE}{key}"))
 
 
-def _by_name(entry: Entry) -> tuple[str, ...]:
-    return (name_key(entry.name),)
+def _nearest(shelf: Shelf, key: str) -> str:
+    keys = {label.partition(" ")[2]: label for label in shelf.labels() if not label.startswith(FILE)}
+    near = difflib.get_close_matches(key, keys, n=_NEAREST, cutoff=0.5)
+    names = dict.fromkeys(entry.name for match in near for entry in shelf.having(keys[match])[:1])
+    return f" (nearest: {', '.join(names)})" if names else ""
 
 
-def _by_slug(entry: Entry) -> tuple[str, ...]:
-    return (name_key(entry.slug),)
-
-
-def _by_alias(entry: Entry) -> tuple[str, ...]:
-    return tuple(map(name_key, entry.aliases))
+def _labels(entry: Entry) -> list[str]:
+    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *(ALIAS + name_key(it) for it in entry.aliases)]
 
 
 def _words(entry: Entry) -> list[str]:
     return tokens("\n".join((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags)))
-
-
-def _tagged(entries: Sequence[Entry], tags: Sequence[str]) -> list[int] | None:
-    """The positions of the entries that have all `tags`; None when none are asked for."""
-    wanted = {name_key(tag.removeprefix("#")) for tag in tags}
-    if not wanted:
-        return None
-    return [at for at, entry in enumerate(entries) if wanted <= set(map(name_key, entry.tags))]

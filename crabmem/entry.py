@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from . import header
+from . import header, plain
 from .edit import BOM, is_in_conflict
 from .errors import InvalidArguments, Unreadable
 from .version import version_of
@@ -43,7 +43,7 @@ class Entry:
     @property
     def slug(self) -> str:
         """The file's name without its ending."""
-        return PurePosixPath(self.path).stem
+        return _stem(self.path)
 
 
 @dataclass(frozen=True)
@@ -76,24 +76,36 @@ def parsed(path: str, data: bytes) -> Entry:
         Unreadable: `data` is no whole text: not UTF-8, empty, cut short or with the marks of a merge.
     """
     text = decoded(path, data)
+    if found := plain.taken_apart(text):
+        return _made(Entry(path, version_of(data), _stem(path), "", ""), *found)
     if reason := _unfinished(text):
         raise Unreadable(f"{path} {reason}")
     parts = header.taken_apart(text)
-    bare = Entry(path, version_of(data), PurePosixPath(path).stem, "", text.removeprefix(BOM))
+    bare = Entry(path, version_of(data), _stem(path), "", text.removeprefix(BOM))
     if parts.header is None:
         return replace(bare, problem=NO_HEADER)
     try:
         keys = header.load(parts.header)
     except header.BadHeader as error:
         return replace(bare, problem=f"its frontmatter cannot be read: {error}")
-    return replace(
-        bare,
+    return _made(bare, keys, _unwrapped(parts))
+
+
+def _made(bare: Entry, keys: Mapping[str, object], content: str) -> Entry:
+    """The entry of that path and version with what its frontmatter says."""
+    return Entry(
+        bare.path,
+        bare.version,
         name=_line(keys.get("name")) or bare.name,
         description=_text(keys.get("description")),
-        content=_unwrapped(parts),
+        content=content,
         aliases=_labels(keys.get("aliases")),
         tags=tuple(tag for tag in map(_bare_tag, _labels(keys.get("tags"))) if tag),
     )
+
+
+def _stem(path: str) -> str:
+    return PurePosixPath(path).stem
 
 
 def _unfinished(text: str) -> str | None:
@@ -183,18 +195,18 @@ def _ended(closing: str, newline: str) -> str:
     return closing if closing.endswith("\n") else closing.rstrip("\r") + newline
 
 
-def _text(value: "header.Value | None") -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _line(value: "header.Value | None") -> str:
+def _line(value: object) -> str:
     return " ".join(_text(value).splitlines()).strip()
 
 
-def _labels(value: "header.Value | None") -> tuple[str, ...]:
+def _labels(value: object) -> tuple[str, ...]:
     """Labels as Obsidian writes them: a list, or one text with commas."""
     if isinstance(value, str):
-        value = [*value.split(",")]
+        value = value.split(",")
     if not isinstance(value, list):
         return ()
     return tuple(line for line in map(_line, value) if line)

@@ -27,7 +27,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 _READ = os.O_RDONLY | _NO_FOLLOW | _NO_WAIT | _BINARY | _CLOEXEC
 _FOLDER = os.O_RDONLY | _CLOEXEC | getattr(os, "O_DIRECTORY", 0)
-_HAS_HANDLES = os.open in os.supports_dir_fd and os.scandir in os.supports_fd and hasattr(os, "O_DIRECTORY")
+_HAS_HANDLES = os.open in os.supports_dir_fd and os.listdir in os.supports_fd and hasattr(os, "O_DIRECTORY")
 _EXCHANGE_IS_MISSING = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 _waiting: ContextVar[bool] = ContextVar("waiting", default=True)
 
@@ -66,6 +66,12 @@ class Folder(NamedTuple):
     def spot(self, name: str) -> Spot:
         """The place of `name` in it."""
         return Spot(self.path / name, self.handle)
+
+    def status(self, name: str) -> os.stat_result:
+        """The status of what is called `name`, be it a link. Asked of every file, so without a path."""
+        if self.handle is None:
+            return os.lstat(f"{self.path}/{name}")
+        return os.stat(name, dir_fd=self.handle, follow_symlinks=False)
 
 
 Place: TypeAlias = Path | Spot
@@ -158,10 +164,9 @@ def inside(root: Path, path: str, make: bool = False) -> Iterator[Spot]:
         yield here.spot(name)
 
 
-def listed(folder: Folder) -> list[os.DirEntry[str]]:
-    """What is in an open folder. Its status can be asked for while the folder is open."""
-    with os.scandir(folder.path if folder.handle is None else folder.handle) as items:
-        return list(items)
+def names(folder: Folder) -> list[str]:
+    """The names of what is in an open folder."""
+    return os.listdir(folder.path if folder.handle is None else folder.handle)
 
 
 def read(place: Place, steady: bool = False) -> tuple[bytes, os.stat_result]:

@@ -3,6 +3,8 @@
 import os
 import threading
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 
@@ -37,10 +39,30 @@ class Guard:
 _guards: "weakref.WeakSet[Guard]" = weakref.WeakSet()
 
 
+_loading = threading.RLock()
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Import within it what is loaded late: a child that is forked meanwhile would wait for that import forever."""
+    with _loading:
+        yield
+
+
+def _before_fork() -> None:
+    _loading.acquire()
+
+
+def _after_fork() -> None:
+    _loading.release()
+
+
 def _renew_all() -> None:
+    global _loading
+    _loading = threading.RLock()
     for guard in list(_guards):
         guard.renew()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_all)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_renew_all)

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from . import fs
 from .errors import Busy
 from .guard import Guard
@@ -50,12 +48,14 @@ class WriterLock:
         deadline = time.monotonic() + timeout
         try:
             if sys.platform == "win32":
+                from filelock import FileLock
+
                 held.enter_context(FileLock(self._file, thread_local=False, poll_interval=_POLL).acquire(timeout))
                 return
             fs.make_folder(self._folder)
             with _locked(self._file, os.O_RDWR | os.O_CREAT, deadline):
                 held.enter_context(_locked(self._folder, os.O_RDONLY, deadline))
-        except Timeout:
+        except TimeoutError:
             raise Busy(
                 f"{self._holder_name()} has been writing to {self._file.parent.parent.parent} "
                 f"for more than {timeout:g} s; try again"
@@ -70,14 +70,14 @@ class WriterLock:
 
 @contextmanager
 def _locked(place: Path, flags: int, deadline: float) -> Iterator[None]:
-    """Hold the kernel's lock on a file or folder; Timeout when that did not work until `deadline`."""
+    """Hold the kernel's lock on a file or folder; TimeoutError when that did not work until `deadline`."""
     import fcntl
 
     handle = os.open(place, flags | os.O_CLOEXEC, fs.PRIVATE_FILE)
     try:
         while not _taken(handle):
             if time.monotonic() > deadline:
-                raise Timeout(str(place))
+                raise TimeoutError(str(place))
             time.sleep(_POLL)
         yield
     finally:

@@ -6,15 +6,14 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from . import fs, prompt, settings
-from .catalog import Catalog, Listing, check_query, found, readable
+from .catalog import Catalog, Listing, Past, check_query, found, readable
 from .credentials import refuse_new, warnings
-from .doctor import Patient, examined, open_to_others
 from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed
-from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
+from .errors import Busy, CrabmemError, Disabled, InvalidArguments, NotFound
 from .history import History, Note, identity
 from .history.commit import one_line
 from .plan import Plan
@@ -26,6 +25,9 @@ from .version import short, version_of
 from .voice import Voice
 from .workspace import IDENTITY, OVERVIEW, SETTINGS, Workspace, entry_path, is_entry
 from .writer import Draft, Writer, Written
+
+_TRIES = 10
+T = TypeVar("T")
 
 
 class Memory:
@@ -42,10 +44,11 @@ class Memory:
         self._voice = voice
         self._clock = clock
         self._soul_editable = soul_editable
-        self._store = Store(self._workspace, self._clock_ns)
+        self._rules: tuple[bytes, settings.Settings] | None = None
+        self._catalog = Catalog(self._workspace.index)
+        self._store = Store(self._workspace, self._clock_ns, self._catalog.marks)
         self._history = History(self._workspace.root, self._workspace.private)
         self._timeline = Timeline(self._history, clock)
-        self._catalog = Catalog()
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
 
     def __enter__(self) -> Self:
@@ -57,7 +60,9 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Close the files that reading the history has opened."""
+        """Close what reading has opened, and keep for the next process what it need not read again."""
+        self._catalog.save(least=1)
+        self._store.close()
         self._history.close()
 
     @property
@@ -82,7 +87,9 @@ class Memory:
             InvalidSettings: it says something that cannot be.
         """
         data = self._store.read(SETTINGS) or b""
-        return settings.parsed(decoded(SETTINGS, data), str(self._workspace.file(SETTINGS)))
+        if self._rules is None or self._rules[0] != data:
+            self._rules = data, settings.parsed(decoded(SETTINGS, data), str(self._workspace.file(SETTINGS)))
+        return self._rules[1]
 
     @property
     def soul_editable(self) -> bool:
@@ -168,7 +175,7 @@ class Memory:
         """
 
         def decide(scan: Scan) -> Draft:
-            entry = found(self._catalog.listing(scan).entries, name)
+            entry = found(self._catalog.listing(scan), name)
             return Draft({entry.path: None}, self._note("forget", entry.name))
 
         done = self._write(decide)
@@ -208,7 +215,10 @@ class Memory:
             InvalidArguments: a blank or endless query, too many tags, or a limit below 1 or above `MAX_LIMIT`.
         """
         check_query(query, limit, tags)
-        return self._catalog.recall(self._listing(), query, limit or self.settings.recall_limit, _labels(tags) or ())
+        most, labels = limit or self.settings.recall_limit, _labels(tags) or ()
+        found = self._steadily(lambda: self._catalog.recall(self._listing(), query, most, labels))
+        self._catalog.save()
+        return found
 
     def get(self, name: str, at: str | None = None) -> Entry:
         """The entry called `name`, now or as it was at a revision or time.
@@ -217,7 +227,8 @@ class Memory:
             NotFound: there is none.
         """
         try:
-            return found(self.entries(at), name)
+            shelf = Past(self.entries(at)) if at else self._listing()
+            return found(shelf, name)
         except NotFound:
             path = entry_path(slug_of(name[:MAX_NAME]))
             if at is None and (data := self._store.read(path)):
@@ -227,7 +238,7 @@ class Memory:
     def entries(self, at: str | None = None) -> list[Entry]:
         """All entries in the order of their paths, now or as they were at a revision or time."""
         if at is None:
-            return list(self._listing().entries)
+            return self._steadily(lambda: list(self._listing().entries))
         files = self._timeline.state_at(at)
         return readable((path, self._history.blob(blob)) for path, blob in files.items() if is_entry(path))
 
@@ -294,6 +305,8 @@ class Memory:
 
         Reads the whole history, as `git fsck` does: `progress` is told how many objects it has seen.
         """
+        from .doctor import Patient, examined
+
         try:
             scan = self._store.scan()
         except CrabmemError as error:
@@ -307,6 +320,8 @@ class Memory:
         Finishes an interrupted write, stores again what the history lost and the disk has, brings Git's
         index in step, and keeps other users of the machine out.
         """
+        from .doctor import open_to_others
+
         if not self._history.has_begun():
             return []
         done = self._writer.mend()
@@ -343,7 +358,7 @@ class Memory:
         def decide(scan: Scan) -> Draft:
             file = scan.files.get(path)
             self._timeline.check_version(path, file, if_version)
-            before = decoded(path, file.data) if file else ""
+            before = decoded(path, scan.data(path) or b"")
             text = in_style_of(content, before)
             refuse_new(text, before, self.settings.secrets)
             return Draft({path: text.encode()}, self._note(tool, path.rpartition("/")[2]))
@@ -399,6 +414,13 @@ class Memory:
             if path is None:
                 raise
             return path
+
+    def _steadily(self, read: Callable[[], T]) -> T:
+        """What `read` says, asked again when a file changes between two looks at it."""
+        for _ in range(_TRIES):
+            with suppress(Busy):
+                return read()
+        return read()
 
     def _listing(self) -> Listing:
         return self._catalog.listing(self._store.scan())

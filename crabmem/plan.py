@@ -38,7 +38,7 @@ class Plan:
         key = name_key(fact.name)
         if key in self._names:
             raise InvalidArguments(f"{fact.name} is there twice; give each fact a name of its own")
-        path = place_for(fact.name, self._listing, self._scan, self._slugs)
+        path = place_for(fact.name, self._listing, self._slugs)
         data = self._scan.data(path)
         before = None if data is None else decoded(path, data)
         text = written(fact, before)

@@ -10,6 +10,8 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
+from . import plain
+
 # What shows nothing of its own and may stand inside words: joiners, and selectors of a character's form.
 _JOINERS = "\u200c\u200d"
 _SELECTORS = "\ufe00\ufe01\ufe02\ufe0e\ufe0f\u180b\u180c\u180d\u180f"
@@ -41,14 +43,12 @@ def block(tag: str, text: str) -> str:
 
 def entry_text(name: str, description: str, content: str) -> str:
     """One entry as a model reads it: a heading, the description, a blank line, the content."""
-    heading = " ".join(visible(f"## {name}").split())
-    parts = [heading, visible(description).strip(), "", visible(content).strip()]
-    return "\n".join(part for at, part in enumerate(parts) if part or at == 2).strip()
+    return plain.layout(visible(name), visible(description), visible(content))
 
 
 def entry_texts(texts: Iterable[str]) -> str:
     """Several entries, a line `---` between; one inside a text that would begin another entry is a rule `- - -`."""
-    return "\n---\n".join(_FORGED.sub("- - -", text) for text in texts)
+    return plain.BETWEEN.join(_FORGED.sub("- - -", text) for text in texts)
 
 
 def fitting(texts: Sequence[str], limit: int) -> str:

@@ -146,7 +146,7 @@ class Timeline:
         file = scan.files.get(path)
         if blob is None:
             return None
-        return shown(file.data if file and file.blob == blob else self._history.blob(blob))
+        return shown(scan.data(path) if file and file.blob == blob else self._history.blob(blob))
 
 
 def shown(data: bytes | None) -> str | None:

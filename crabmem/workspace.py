@@ -39,6 +39,11 @@ class Workspace:
         return self.git / "crabmem"
 
     @property
+    def index(self) -> Path:
+        """What recall need not read again: derived, and may be deleted at any time."""
+        return self.private / "index"
+
+    @property
     def repairs(self) -> Path:
         """A line for each repair that a write had to make."""
         return self.private / "repairs.log"

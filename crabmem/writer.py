@@ -5,7 +5,6 @@ writer finds; the journal says whose it was.
 """
 
 import errno
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from .journal import Intent, Journal, Step
 from .lock import WriterLock
 from .outside import Edit, edit_note
 from .settings import Settings
+from .stamp import Stamp
 from .store import File, Placed, Scan, Store
 from .version import blob_id
 from .workspace import Workspace, is_kept
@@ -50,6 +50,15 @@ class Written:
     after: Mapping[str, bytes | None]
 
 
+@dataclass(frozen=True)
+class Agreed:
+    """What files and history agree on: all files of `scan` are in the commit `head`, apart from `doubts`."""
+
+    scan: Scan
+    head: str | None
+    doubts: frozenset[str]
+
+
 class Writer:
     """Writes one workspace. `clock` tells the time of commits; `settings` are asked for at each write."""
 
@@ -69,6 +78,7 @@ class Writer:
         self._journal = Journal(workspace.private / "journal")
         self._displaced = Displaced(workspace.private / "displaced")
         self._lock = WriterLock(workspace.private / "lock")
+        self._agreed: Agreed | None = None
 
     def write(self, decide: Callable[[Scan], Draft]) -> Written:
         """Record outside edits, ask `decide` with the files as they then are, and write what it says.
@@ -98,6 +108,7 @@ class Writer:
         with self._alone():
             scan = self._store.scan()
             self._put_back(scan, scan.files)
+            self._agreed = None
             self._history.settle(
                 {path: (blob, None) for path, blob in self._history.files(self._history.head()).items()}
             )
@@ -113,20 +124,31 @@ class Writer:
     def _put_back(self, scan: Scan, paths: Iterable[str]) -> None:
         """Store again the texts that a prune, or a power cut, took from the history while they are on disk."""
         for path in self._history.lost({path: scan.files[path].blob for path in paths}):
-            self._history.put(scan.files[path].data)
+            self._history.put(scan.data(path) or b"")
             self._report(f"the text of {path} was missing from the history and was put back")
         self._history.flush()
 
     def outside(self, scan: Scan) -> dict[str, File | None]:
         """What differs from the head on disk, by path; None for a file that is gone."""
-        head = self._history.files(self._history.head()) if self._history.exists() else {}
-        changed: dict[str, File | None] = {
-            path: file for path, file in scan.files.items() if head.get(path) != file.blob
-        }
-        gone = [path for path in head if is_kept(path) and path not in scan.files and not scan.is_hidden(path)]
-        if gone and self._history.is_sparse():
-            return changed  # what is hidden was not removed
-        return changed | {path: None for path in gone if not self._is_there(path)}
+        head = self._history.head() if self._history.exists() else None
+        agreed, since = self._agreed, scan.since(self._agreed.scan) if self._agreed else None
+        if agreed and agreed.head == head and since is not None:
+            return self._differing(scan, head, since | agreed.doubts)
+        return self._differing(scan, head, {*scan.files, *filter(is_kept, self._history.files(head))})
+
+    def _differing(self, scan: Scan, head: str | None, paths: Iterable[str]) -> dict[str, File | None]:
+        """Those of `paths` that differ from the head. The others agree with it, as is remembered."""
+        found = {path: scan.files.get(path) for path in paths if scan.blob(path) != self._history.file(head, path)}
+        gone = {path for path, file in found.items() if file is None}
+        kept = gone if gone and self._history.is_sparse() else {path for path in gone if self._stands(scan, path)}
+        # What hides or is hidden may go without a scan seeing it.
+        self._agreed = None if kept or scan.unusable else Agreed(scan, head, frozenset(found))
+        return {path: file for path, file in found.items() if path not in kept}
+
+    def _stands(self, scan: Scan, path: str) -> bool:
+        """Whether something is at `path`, or keeps us from looking there, that a scan does not take for a file."""
+        file = self._workspace.file(path)
+        return scan.is_hidden(path) or file.is_symlink() or file.exists()
 
     def is_interrupted(self) -> bool:
         """Whether a write was begun and did not end."""
@@ -152,19 +174,20 @@ class Writer:
     def _adopted(self) -> Scan:
         """The files, after what differs from the head, and is whole, was recorded as the person's."""
         scan = self._store.scan()
-        self._put_back(scan, scan.newest(_RECENT))
-        self._record_outside({path: file for path, file in self.outside(scan).items() if not _is_partial(file)})
+        since = scan.since(self._agreed.scan) if self._agreed else None
+        self._put_back(scan, scan.newest(_RECENT) if since is None else since & scan.files.keys())
+        self._record_outside({path: file for path, file in self.outside(scan).items() if not _is_partial(file)}, scan)
         return scan
 
-    def _record_outside(self, edits: Mapping[str, File | None]) -> None:
+    def _record_outside(self, edits: Mapping[str, File | None], scan: Scan) -> None:
         """Record edits as the person's, those apart that are writes of ours."""
         if edits:
             ours = self._kept_by_us(edits)
             if ours:
-                self._record_files({path: edits[path] for path in ours}, _later_note())
+                self._record_files({path: edits[path] for path in ours}, _later_note(), scan)
             theirs = {path: file for path, file in edits.items() if path not in ours}
             if theirs:
-                self._record_files(theirs, self._edit_note({path: _bytes(file) for path, file in theirs.items()}))
+                self._record_files(theirs, self._edit_note({path: scan.data(path) for path in theirs}), scan)
 
     def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
         """Those edits that are writes of ours which a rebase or merge of the person kept off the branch."""
@@ -174,10 +197,20 @@ class Writer:
         blobs = self._history.files(kept)
         return {path for path, file in edits.items() if file and blobs.get(path) == file.blob}
 
-    def _record_files(self, files: Mapping[str, File | None], note: Note) -> None:
-        blobs = {path: self._history.put(file.data) if file else None for path, file in files.items()}
-        self._history.record(blobs, note, self._clock())
-        self._history.settle({path: (blob, _status(files[path])) for path, blob in blobs.items()})
+    def _record_files(self, files: Mapping[str, File | None], note: Note, scan: Scan) -> None:
+        blobs = {path: self._history.put(scan.data(path) or b"") if file else None for path, file in files.items()}
+        self._record(blobs, note, self._clock())
+        self._history.settle({path: (blob, _stamp(files[path])) for path, blob in blobs.items()})
+
+    def _record(
+        self, blobs: Mapping[str, str | None], note: Note, when: datetime, journalled: bool = False
+    ) -> str | None:
+        """Commit blobs; what files and history agree on stays known while nobody else commits."""
+        commit, agreed = self._history.record(blobs, note, when, journalled), self._agreed
+        if commit and agreed:
+            follows = self._history.parent(commit) == agreed.head
+            self._agreed = Agreed(agreed.scan, commit, agreed.doubts | blobs.keys()) if follows else None
+        return commit
 
     def _applied(self, draft: Draft, scan: Scan) -> Written:
         changes = {path: data for path, data in draft.changes.items() if scan.data(path) != data}
@@ -188,7 +221,7 @@ class Writer:
         # Half a save is recorded only where it is about to be replaced; else the whole one will be, by the next write.
         halves = {path for path in changes if _is_partial(scan.files.get(path))}
         self._record_outside(
-            {path: file for path, file in self.outside(scan).items() if path in halves} if halves else {}
+            {path: file for path, file in self.outside(scan).items() if path in halves} if halves else {}, scan
         )
         intent = self._begun(changes, draft.note, scan)
         placed = self._placed(intent)
@@ -233,8 +266,8 @@ class Writer:
         displaced = {path: place.displaced for path, place in placed.items()}
         self._record_raced(intent, displaced)
         blobs = {path: step.new for path, step in intent.steps.items()}
-        commit = self._history.record(blobs, _note(intent), intent.when, journalled=True)
-        self._history.settle({path: (blobs[path], place.status) for path, place in placed.items()})
+        commit = self._record(blobs, _note(intent), intent.when, journalled=True)
+        self._history.settle({path: (blobs[path], place.stamp) for path, place in placed.items()})
         return commit
 
     def _record_raced(self, intent: Intent, displaced: Mapping[str, bytes | None]) -> None:
@@ -246,7 +279,7 @@ class Writer:
         }
         if raced:
             blobs = {path: self._history.put(data) for path, data in raced.items()}
-            self._history.record(blobs, self._edit_note(dict(raced)), self._clock(), journalled=True)
+            self._record(blobs, self._edit_note(dict(raced)), self._clock(), journalled=True)
 
     def _ended(self, intent: Intent) -> None:
         """The write is over; what it displaced stays a while for editors that have it open."""
@@ -289,7 +322,7 @@ class Writer:
         displaced = {path: self._store.staged(step.temporary) for path, step in intent.steps.items()}
         self._record_raced(intent, displaced)
         blobs = {path: step.new for path, step in intent.steps.items() if self._is_stored(path, step.new)}
-        self._history.record(blobs, _note(intent), intent.when, journalled=True)
+        self._record(blobs, _note(intent), intent.when, journalled=True)
         self._history.settle({path: (blob, None) for path, blob in blobs.items()})
 
     def _staged_again(self, step: Step) -> str | None:
@@ -333,9 +366,9 @@ class Writer:
         if self._blob_at(path) == blob_id(data):
             return  # a power cut left both names to one file: it is in its place, and will be recorded as such
         current = self._history.files(self._history.head()).get(path)
-        self._history.record({path: self._history.put(data)}, self._edit_note({path: data}), self._clock())
+        self._record({path: self._history.put(data)}, self._edit_note({path: data}), self._clock())
         note = Note("keep: what replaced it stays", identity("crabmem"))
-        self._history.record({path: current}, note, self._clock())
+        self._record({path: current}, note, self._clock())
 
     def _report(self, repair: str | None) -> None:
         """Note a repair for `doctor`."""
@@ -351,11 +384,6 @@ class Writer:
         told = {path: Edit(before.get(path), data) for path, data in sorted(edits.items())}
         return edit_note(told, self._settings().person)
 
-    def _is_there(self, path: str) -> bool:
-        """Whether something stands at `path` that a scan does not take for a file of ours."""
-        file = self._workspace.file(path)
-        return file.is_symlink() or file.exists()
-
 
 def _later_note() -> Note:
     return Note("keep: what was written during a rebase or merge", identity("crabmem"))
@@ -369,12 +397,8 @@ def _is_partial(file: File | None) -> bool:
     return file is not None and file.is_partial
 
 
-def _bytes(file: File | None) -> bytes | None:
-    return file.data if file else None
-
-
-def _status(file: File | None) -> os.stat_result | None:
-    return file.status if file else None
+def _stamp(file: File | None) -> Stamp | None:
+    return file.stamp if file else None
 
 
 def _blob_of(data: bytes | None) -> str | None:

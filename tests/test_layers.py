@@ -12,9 +12,11 @@ ROWS: list[list[str]] = [
     [
         "errors",
         "version",
+        "stamp",
         "slug",
         "edit",
         "credentials",
+        "plain",
         "header",
         "entry",
         "settings",
@@ -32,7 +34,7 @@ ROWS: list[list[str]] = [
     ["wire"],
     ["tools", "watcher"],
     ["api"],
-    ["cli"],
+    ["cli", "quick"],
 ]
 ROW_OF = {name: number for number, row in enumerate(ROWS) for name in row}
 ENTRANCES = {"__init__", "__main__"}

@@ -5,6 +5,7 @@ reason; only names with a leading dot and files of other kinds are passed over.
 """
 
 import re
+import stat
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -134,15 +135,13 @@ def _read(folder: Path, own: Path) -> list[Found]:
 
 def _texts(folder: fs.Folder, prefix: str, own: Path, depth: int = 0) -> Iterator[tuple[str, CrabmemError | None]]:
     """The paths of what is named like a text below an open folder, and why some cannot be read."""
-    for item in fs.listed(folder):
-        path = prefix + item.name
-        if item.name.startswith("."):
-            continue
-        if item.is_dir(follow_symlinks=False):
-            yield from _below(folder, item.name, path, own, depth)
-        elif item.is_symlink():
+    for name in (name for name in fs.names(folder) if not name.startswith(".")):
+        path, mode = prefix + name, folder.status(name).st_mode
+        if stat.S_ISDIR(mode):
+            yield from _below(folder, name, path, own, depth)
+        elif stat.S_ISLNK(mode):
             yield path, Unreadable("it is a link, which may lead anywhere; import what it leads to")
-        elif item.name.lower().endswith(_SUFFIXES):
+        elif name.lower().endswith(_SUFFIXES):
             yield path, None
 
 

@@ -27,9 +27,9 @@ def texts(patient: Patient) -> Iterator[Finding]:
     """Files that cannot be used, are half of something, or lie where nobody looks."""
     for item in patient.scan.unusable:
         yield error(item.path, item.reason)
-    for path, file in patient.scan.files.items():
+    for path in sorted(patient.scan.files):
         try:
-            yield from _text(path, file.data)
+            yield from _text(path, patient.scan.data(path) or b"")
         except Unreadable as failed:
             yield error(path, _without(path, str(failed)))
     if IDENTITY not in patient.scan.files:
@@ -55,7 +55,7 @@ def _keys(path: str, keys: list[str]) -> Iterator[Finding]:
 
 def _bystanders(patient: Patient) -> Iterator[Finding]:
     """Files that look as if they were memory, and are not."""
-    for path in patient.scan.files:
+    for path in sorted(patient.scan.files):
         if path.startswith(f"{ENTRIES}/") and not is_entry(path):
             yield info(path, "it is not directly in memory/entries, so it is recorded but not recalled")
     folder = patient.workspace.file(MEMORY)
@@ -102,8 +102,8 @@ def secrets(patient: Patient) -> Iterator[Finding]:
     """What looks like a credential in a file."""
     if not patient.wants_secrets_named:
         return
-    for path, file in patient.scan.files.items():
-        for found in credentials_in(shown(file.data) or ""):
+    for path in sorted(patient.scan.files):
+        for found in credentials_in(shown(patient.scan.data(path)) or ""):
             yield warning(
                 path,
                 f"it holds what looks like a secret: {found.masked}; take it out, and change it where it was issued: "

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .. import fs
 from ..results import Finding
+from ..stamp import packed
 from ..version import blob_id
 from ..workspace import ENTRIES, IDENTITY, MEMORY, OVERVIEW
 from .patient import Patient, error, warning
@@ -74,6 +75,5 @@ def cache(patient: Patient) -> Iterator[Finding]:
             data, status = fs.read(patient.workspace.file(path))
         except OSError:
             continue  # gone, or changed into something else since
-        unchanged = status.st_mtime_ns == file.status.st_mtime_ns and status.st_ino == file.status.st_ino
-        if unchanged and blob_id(data) != file.blob:
+        if packed(status) == file.mark and blob_id(data) != file.blob:
             yield error(path, "it was changed without its times telling; `touch` it, and mind this machine's clock")

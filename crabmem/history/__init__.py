@@ -11,20 +11,19 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from dulwich.objects import Blob
-
 from .. import fs
 from ..errors import Busy, DamagedHistory, Unwritable
 from ..results import Commit
 from ..workspace import IDENTITY, MEMORY
 from . import repository
 from .commit import Note, identity, raw_commit, read_commit
-from .index import Index, Settled
+from .index import Index
 from .keeping import Keep
 from .mending import mended
 from .objects import HEX, OID, Objects
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
+from .rows import Settled
 from .whole import Stored, everything
 
 __all__ = ["History", "Note", "Stored", "identity"]
@@ -163,6 +162,10 @@ class History:
             listed = self._listed = (tree, self._objects.files(tree))
         return listed[1]
 
+    def file(self, commit: str | None, path: str) -> str | None:
+        """The blob of the regular file at `path` in `commit`; None when there is none."""
+        return self._objects.file(self._tree(commit), path)
+
     def blob(self, oid: str) -> bytes:
         """The bytes stored under `oid`."""
         return self._objects.blob(oid)
@@ -171,8 +174,8 @@ class History:
         """The stored bytes whose blob's id begins with `version`, at least four hex digits; None when unknown."""
         if not HEX.match(version) or not self.exists():
             return None
-        found = (self._objects.get(oid) for oid in self._objects.starting_with(version))
-        return next((bytes(item.as_raw_string()) for item in found if isinstance(item, Blob)), None)
+        found = map(self._objects.raw, self._objects.starting_with(version))
+        return next((data for kind, data in found if kind == "blob"), None)
 
     def has(self, oid: str) -> bool:
         """Whether `oid` is stored and whole."""
@@ -180,7 +183,7 @@ class History:
 
     def put(self, data: bytes) -> str:
         """Store bytes, in no commit yet; their id. Durable after `flush`, or with a commit."""
-        return self._objects.put_blob(data)
+        return self._objects.put("blob", data)
 
     def flush(self) -> None:
         """Make what was put durable."""
@@ -217,7 +220,7 @@ class History:
     def settle(self, paths: Mapping[str, Settled]) -> None:
         """Make Git's index agree with the head about `paths`, and about those a crash left unsettled."""
         if (paths or self._index.is_behind()) and not self.in_progress():
-            self._index.settle(paths, self.files(self.head()))
+            self._index.settle(paths, lambda: self.files(self.head()))
 
     def in_progress(self) -> str | None:
         """What the person is in the middle of that moves the branch, such as "rebase"; None for nothing."""
@@ -248,8 +251,9 @@ class History:
 
     def lost(self, blobs: Mapping[str, str]) -> list[str]:
         """Those paths, by blob, that the newest commit holds so, and whose text the history lost."""
-        files = self.files(self.head())
-        return [path for path, blob in blobs.items() if blob == files.get(path) and not self.has(blob)]
+        head = self.head()
+        kept = [path for path, blob in blobs.items() if blob == self.file(head, path)]
+        return [path for path in kept if not self._objects.is_there(blobs[path])]
 
     def log(self, limit: int | None = None, path: str | None = None, start: str | None = None) -> list[Commit]:
         """The newest commits first, at most `limit`, only those that touch `path` when it is given."""
@@ -270,8 +274,7 @@ class History:
         """The commit that was current at `when`; None when the history begins later."""
         commit = self.head()
         while commit:
-            raw = self._objects.commit(commit)
-            if raw.commit_time <= when.timestamp():
+            if self._objects.heading(commit).time <= when.timestamp():
                 return commit
             commit = self.parent(commit)
         return None
@@ -280,12 +283,12 @@ class History:
         """A commit of `changes` on `head`, not yet on any branch; None when nothing differs."""
         base = self._base(head)
         before = self._tree(base)
-        tree = self._objects.grafted(before, changes) or self._objects.put(self._objects.tree(None))
+        tree = self._objects.grafted(before, changes) or self._objects.put("tree", b"")
         if tree == before or (before is None and not any(changes.values())):
             return None
         parents = [base] if base else []
-        times = [self._objects.commit(parent).commit_time for parent in parents]
-        return self._objects.put(raw_commit(tree, parents, note, when, max(times, default=0)))
+        times = [self._objects.heading(parent).time for parent in parents]
+        return self._objects.put("commit", raw_commit(tree, parents, note, when, max(times, default=0)))
 
     def _keep_as_it_is(self, head: Head) -> None:
         """Keep the head, for somebody's own commit holds a write of ours that was quicker on the disk."""
@@ -300,18 +303,14 @@ class History:
             if not self._refs.swap(head.ref, head.commit, commit):
                 return False
             logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
-            self._refs.note(logs, head.commit, commit, self._who(commit), note.subject)
+            self._refs.note(logs, head.commit, commit, self._objects.heading(commit).committer, note.subject)
         self._objects.settled()
         self._keep.advance(commit)
         return True
 
     def _is_whole(self, commit: str) -> bool:
         """Whether the commit and the folders of its tree can be read."""
-        try:
-            self.files(commit)
-        except DamagedHistory:
-            return False
-        return True
+        return self._objects.is_readable(commit)
 
     def _holds_memory(self) -> bool:
         """Whether the newest commit, if there is one, has an identity or a folder of memory."""
@@ -323,11 +322,4 @@ class History:
         return kept if kept and head.commit and self._keep.is_ancestor(head.commit, kept) else head.commit
 
     def _tree(self, commit: str | None) -> str | None:
-        return self._objects.commit(commit).tree.decode() if commit else None
-
-    def _who(self, commit: str) -> bytes:
-        raw = self._objects.commit(commit)
-        zone = raw.commit_timezone // 60
-        sign = "-" if zone < 0 else "+"
-        stamp = f"{sign}{abs(zone) // 60:02}{abs(zone) % 60:02}"
-        return bytes(raw.committer) + f" {raw.commit_time} {stamp}".encode()
+        return self._objects.heading(commit).tree if commit else None

@@ -3,11 +3,12 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-
-from dulwich.objects import Commit as RawCommit
-from dulwich.objects import ObjectID
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..results import Commit
+
+if TYPE_CHECKING:
+    from dulwich.objects import Commit as RawCommit
 
 # The end of the year 9998, after which datetime has no zones.
 _LAST_TIME = 253_370_764_799
@@ -47,21 +48,40 @@ def identity(name: str, fallback: str = "person") -> str:
     return f"{plain} <{mail or _mailbox(plain) + '@crabmem.invalid'}>"
 
 
-def raw_commit(tree: str, parents: list[str], note: Note, when: datetime, not_before: int) -> RawCommit:
-    """The commit object. Its time is `when`, or `not_before` (seconds) when the clock went back."""
-    commit = RawCommit()
-    commit.tree = ObjectID(tree.encode())
-    commit.parents = [ObjectID(parent.encode()) for parent in parents]
-    commit.author = note.author.encode()
-    commit.committer = COMMITTER.encode()
-    commit.author_time = commit.commit_time = max(int(when.timestamp()), not_before)
-    offset = when.utcoffset() or timedelta()
-    commit.author_timezone = commit.commit_timezone = int(offset.total_seconds()) // 60 * 60
-    commit.message = note.message.encode("utf-8", "replace")
-    return commit
+class Heading(NamedTuple):
+    """What a commit says before its words. `committer` is who and when, as Git writes it; `time` in seconds."""
+
+    tree: str
+    parents: tuple[str, ...]
+    committer: bytes
+    time: int
 
 
-def read_commit(raw: RawCommit, paths: tuple[str, ...]) -> Commit:
+def heading(raw: bytes) -> Heading:
+    """The heading of the bytes of a commit; ValueError when they are none."""
+    lines = [line.partition(b" ") for line in raw.partition(b"\n\n")[0].split(b"\n")]
+    parents = tuple(value.decode("ascii") for key, _, value in lines if key == b"parent")
+    said = {key: value for key, _, value in reversed(lines)}
+    if not {b"tree", b"committer"} <= said.keys():
+        raise ValueError("not a commit of Git's")
+    committer = said[b"committer"]
+    return Heading(said[b"tree"].decode("ascii"), parents, committer, int(committer.rsplit(b" ", 2)[-2]))
+
+
+def raw_commit(tree: str, parents: list[str], note: Note, when: datetime, not_before: int) -> bytes:
+    """The bytes of the commit. Its time is `when`, or `not_before` (seconds) when the clock went back."""
+    stamp = f"{max(int(when.timestamp()), not_before)} {_zone(when.utcoffset() or timedelta())}"
+    lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+    lines += [f"author {note.author} {stamp}", f"committer {COMMITTER} {stamp}", "", ""]
+    return "\n".join(lines).encode() + note.message.encode("utf-8", "replace")
+
+
+def _zone(offset: timedelta) -> str:
+    minutes = int(offset.total_seconds()) // 60
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
+
+
+def read_commit(raw: "RawCommit", paths: tuple[str, ...]) -> Commit:
     """`raw` as a `Commit`."""
     message = raw.message.decode("utf-8", "replace")
     trailers = _trailers(message)

@@ -61,7 +61,9 @@ class Keep:
         """Whether `new` is `old` or stands on it."""
         if not self._objects.has(old):
             return False
-        return any(commit == old for commit in self.ancestors(new, self._objects.commit(old).commit_time))
+        if old in self._objects.parents(new):
+            return True
+        return any(commit == old for commit in self.ancestors(new, self._objects.heading(old).time))
 
     def ancestors(self, commit: str, since: int = 0) -> Iterator[str]:
         """`commit` and what it stands on, nearest first, as far as it can be read; nothing beyond a time `since`."""
@@ -75,6 +77,6 @@ class Keep:
     def _parents(self, commits: Iterable[str], since: int) -> list[str]:
         found: dict[str, None] = {}
         for commit in commits:
-            if self._objects.has(commit) and (raw := self._objects.commit(commit)).commit_time >= since:
-                found.update((parent.decode(), None) for parent in self._objects.parents(raw))
+            if self._objects.has(commit) and self._objects.heading(commit).time >= since:
+                found.update(dict.fromkeys(self._objects.parents(commit)))
         return list(found)

@@ -1,5 +1,6 @@
-"""Git's objects: reading them through dulwich, writing them so that they outlast a power cut."""
+"""Git's objects: loose ones read and written here, so that they outlast a power cut; others read through dulwich."""
 
+import hashlib
 import io
 import re
 import stat
@@ -7,35 +8,29 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
-
-from dulwich.diff_tree import tree_changes
-from dulwich.errors import (
-    ApplyDeltaError,
-    ChecksumMismatch,
-    FileFormatException,
-    MissingCommitError,
-    ObjectFormatException,
-)
-from dulwich.object_store import DiskObjectStore
-from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
-from dulwich.walk import Walker
+from typing import TYPE_CHECKING, TypeVar
 
 from .. import fs
 from ..errors import DamagedHistory
-from ..guard import Guard
+from ..guard import Guard, loading
+from .commit import Heading, heading
+from .listing import EMPTY, FOLDER, REGULAR, Item, Listing, parsed
+from .packs import is_packed
 from .spares import Spares
 
-REGULAR = 0o100644
+if TYPE_CHECKING:  # what most writes do not need takes long to import
+    from dulwich.object_store import DiskObjectStore
+    from dulwich.objects import Commit, ObjectID, ShaFile
+
 #: An id of Git's, or the beginning of one.
 HEX = re.compile(r"[0-9a-f]{4,40}\Z")
 OID = re.compile(rb"[0-9a-f]{40}")
-_FOLDER = 0o40000
-# What dulwich raises for an object that is missing, cut short or not what its name says.
-_DAMAGE = (
-    MissingCommitError, LookupError, OSError, ValueError, TypeError, ArithmeticError, AssertionError, EOFError,
-    zlib.error, struct.error, ApplyDeltaError, ObjectFormatException, ChecksumMismatch, FileFormatException,
-)  # fmt: skip
+_KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
+# A folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a delta of it.
+_LARGE = 16_384
+_REMEMBERED = 16
 
 
 class Objects:
@@ -44,36 +39,65 @@ class Objects:
     def __init__(self, folder: Path, spares: Path) -> None:
         self._folder = folder
         self._spares = Spares(spares, folder)
-        self._store = DiskObjectStore(str(folder))
         self._guard = Guard()
         self._fresh: list[str] = []
         self._unsynced: set[Path] = set()
+        self._headings: dict[str, Heading] = {}
+        self._listings: dict[str, Listing] = {}
+        self._whole: dict[str, tuple[int, ...] | None] = {}
+
+    @cached_property
+    def _store(self) -> "DiskObjectStore":
+        with loading():
+            import dulwich.walk  # noqa: F401 (loads all that is needed of it)
+            from dulwich.object_store import DiskObjectStore
+
+        return DiskObjectStore(str(self._folder))
 
     def close(self) -> None:
         """Close the packs that reading has opened."""
         with self._guard:
-            self._store.close()
+            if "_store" in vars(self):
+                self._store.close()
 
-    def get(self, oid: str) -> ShaFile:
+    def raw(self, oid: str) -> tuple[str, bytes]:
+        """Kind and bytes of the object called `oid`; DamagedHistory when it is missing or broken."""
+        loose = self._loose(oid)
+        if loose:
+            return loose
+        found = self.get(oid)
+        kind, data = found.type_name.decode(), found.as_raw_string()
+        if _id(kind, data) != oid:
+            raise DamagedHistory(f"object {oid} of the history is another")
+        return kind, data
+
+    def _loose(self, oid: str) -> tuple[str, bytes] | None:
+        """Kind and bytes of an object that is no pack's; None when it is not there, or not what its name says."""
+        try:
+            kind, data = _unpacked(self._spares.file(oid).read_bytes())
+        except (OSError, ValueError, zlib.error):
+            return None
+        return (kind, data) if _id(kind, data) == oid else None
+
+    def get(self, oid: str) -> "ShaFile":
         """The object called `oid`.
 
         Raises:
             DamagedHistory: it is missing or broken.
         """
         try:
-            return self._stored(oid)
+            with self._reading(oid):
+                return self._store[_oid(oid)]
         except DamagedHistory:
             spare = self._spare(oid)
             if spare is None:
                 raise
             return spare
 
-    def _stored(self, oid: str) -> ShaFile:
-        with self._reading(oid):
-            return self._store[_oid(oid)]
-
-    def _spare(self, oid: str) -> ShaFile | None:
+    def _spare(self, oid: str) -> "ShaFile | None":
         """An object that somebody's `git prune` took, from its second name."""
+        from dulwich.objects import ShaFile
+
         data = self._spares.read(oid)
         if data is None:
             return None
@@ -83,47 +107,92 @@ class Objects:
 
     def _is_stored(self, oid: str) -> bool:
         """Whether Git itself finds the object, whole."""
+        if self._loose(oid):
+            return True
+        if not is_packed(self._folder, oid):
+            return False
         try:
-            self._stored(oid)
+            with self._reading(oid):
+                return self._store[_oid(oid)] is not None
         except DamagedHistory:
             return False
-        return True
 
-    def commit(self, oid: str) -> Commit:
+    def commit(self, oid: str) -> "Commit":
         """The commit called `oid`; DamagedHistory when it is none."""
+        from dulwich.objects import Commit
+
         found = self.get(oid)
         if not isinstance(found, Commit):
             raise DamagedHistory(f"object {oid} of the history is no commit")
         return found
 
-    def tree(self, oid: str | None) -> Tree:
-        """The tree called `oid`; an empty one for None; DamagedHistory when it is none."""
-        if oid is None:
-            return Tree()
-        found = self.get(oid)
-        if not isinstance(found, Tree):
-            raise DamagedHistory(f"object {oid} of the history is no tree")
-        return found
+    def heading(self, oid: str) -> Heading:
+        """What the commit called `oid` says of itself before its words; DamagedHistory when it is none."""
+        if oid not in self._headings:
+            kind, data = self.raw(oid)
+            try:
+                _remember(self._headings, oid, heading(data if kind == "commit" else b""))
+            except ValueError:
+                raise DamagedHistory(f"object {oid} of the history is no commit") from None
+        return self._headings[oid]
 
-    def blob(self, oid: str) -> bytes:
-        """The bytes of the blob called `oid`."""
-        found = self.get(oid)
-        return bytes(found.as_raw_string())
+    def listing(self, tree: str | None) -> Listing:
+        """The folder called `tree`; an empty one for None; DamagedHistory when it is none."""
+        if tree is None:
+            return EMPTY
+        if tree not in self._listings:
+            kind, data = self.raw(tree)
+            try:
+                _remember(self._listings, tree, parsed(data if kind == "tree" else b"-"))
+            except ValueError:
+                raise DamagedHistory(f"object {tree} of the history is no tree") from None
+        return self._listings[tree]
 
-    def has(self, oid: str) -> bool:
-        """Whether the object is there and whole."""
+    def is_readable(self, commit: str) -> bool:
+        """Whether the commit and the folders of its tree are there and whole."""
         try:
-            self.get(oid)
+            row = [commit, self.heading(commit).tree]
+            for oid in row:
+                if not self._is_as_it_was(oid) and not self.has(oid):
+                    return False
+                row += self.listing(oid).folders() if oid != commit else []
         except DamagedHistory:
             return False
         return True
 
-    def verified(self, oid: str) -> ShaFile:
+    def _is_as_it_was(self, oid: str) -> bool:
+        """Whether the object is a file that was found whole and has not changed since."""
+        seen = self._spares.signature(oid)
+        if seen is None or (self._whole.get(oid) != seen and not self._loose(oid)):
+            return False
+        _remember(self._whole, oid, seen)
+        return True
+
+    def blob(self, oid: str) -> bytes:
+        """The bytes of the blob called `oid`."""
+        return self.raw(oid)[1]
+
+    def has(self, oid: str) -> bool:
+        """Whether the object is there and whole."""
+        try:
+            self.raw(oid)
+        except DamagedHistory:
+            return False
+        return True
+
+    def is_there(self, oid: str) -> bool:
+        """Whether the object has its name, or is in a pack; a look that does not read it."""
+        seen = self._spares.signature(oid)
+        return bool(seen and seen[0]) or is_packed(self._folder, oid)
+
+    def verified(self, oid: str) -> "ShaFile":
         """The object called `oid`, its bytes compared with its name and its form with Git's rules.
 
         Raises:
             DamagedHistory: it is missing, broken or another.
         """
+        from dulwich.objects import ShaFile
+
         with self._reading(oid):
             kind, data = self._store.get_raw(_oid(oid))
             item = ShaFile.from_raw_string(kind, data)
@@ -140,17 +209,27 @@ class Objects:
     def files(self, tree: str | None, folder: str = "") -> dict[str, str]:
         """Path and blob of each regular file in `tree` and below, in Git's order."""
         found: dict[str, str] = {}
-        for name, mode, oid in self.tree(tree).iteritems():
+        for name, mode, oid in self.listing(tree):
             path = folder + name.decode("utf-8", "surrogateescape")
-            if stat.S_ISDIR(mode):
-                found |= self.files(oid.decode(), f"{path}/")
+            if mode == FOLDER:
+                found |= self.files(oid, f"{path}/")
             elif stat.S_ISREG(mode):
-                found[path] = oid.decode()
+                found[path] = oid
         return found
 
-    def parents(self, commit: Commit) -> list[ObjectID]:
+    def file(self, tree: str | None, path: str) -> str | None:
+        """The blob of the regular file at `path` in `tree`; None when there is none."""
+        *way, name = path.encode("utf-8", "surrogateescape").split(b"/")
+        for step in way:
+            mode, tree = self.listing(tree).get(step) or (0, None)
+            if mode != FOLDER:
+                return None
+        mode, oid = self.listing(tree).get(name) or (0, None)
+        return oid if stat.S_ISREG(mode) else None
+
+    def parents(self, commit: str) -> list[str]:
         """The parents of `commit`; none where a shallow clone ends."""
-        return [] if commit.id in self._shallow() else commit.parents
+        return [] if commit.encode() in self._shallow() else list(self.heading(commit).parents)
 
     def _shallow(self) -> frozenset[bytes]:
         try:
@@ -158,34 +237,37 @@ class Objects:
         except FileNotFoundError:
             return frozenset()
 
-    def walked(self, start: str, limit: int | None, path: str | None) -> list[Commit]:
+    def walked(self, start: str, limit: int | None, path: str | None) -> "list[Commit]":
         """`start` and the commits it stands on, newest first, at most `limit`, only those that touch `path`."""
+        from dulwich.walk import Walker
+
+        def parents(commit: "Commit") -> "list[ObjectID]":
+            return [] if commit.id in self._shallow() else commit.parents
+
         with self._reading(start):
             paths = [path.encode()] if path else None
-            walker = Walker(self._store, [_oid(start)], max_entries=limit, paths=paths, get_parents=self.parents)
+            walker = Walker(self._store, [_oid(start)], max_entries=limit, paths=paths, get_parents=parents)
             return [found.commit for found in walker]
 
-    def changed(self, commit: Commit) -> tuple[str, ...]:
+    def changed(self, commit: "Commit") -> tuple[str, ...]:
         """The paths in which `commit` differs from its first parent, in Git's order."""
-        parents = self.parents(commit)
-        before = self.commit(parents[0].decode()).tree if parents else None
+        from dulwich.diff_tree import tree_changes
+
+        parents = self.parents(commit.id.decode())
+        before = _oid(self.heading(parents[0]).tree) if parents else None
         with self._reading(commit.id.decode()):
             changes = [change.new or change.old for change in tree_changes(self._store, before, commit.tree)]
         return tuple(item.path.decode("utf-8", "replace") for item in changes if item and item.path)
 
-    def put_blob(self, data: bytes) -> str:
-        """Store `data`; its id. Durable after `flush`."""
-        return self.put(Blob.from_string(data))
-
-    def put(self, item: ShaFile) -> str:
-        """Store `item`; its id. Durable after `flush`. One that is there already is checked and made to look new."""
-        oid = item.id.decode()
-        if self._is_stored(oid):
-            with suppress(FileNotFoundError):  # it lies in a pack
-                fs.touch(self._spares.file(oid))
+    def put(self, kind: str, data: bytes) -> str:
+        """Store an object; its id. Durable after `flush`. One that is there already is made to look new."""
+        oid = _id(kind, data)
+        if self._loose(oid):
+            fs.touch(self._spares.file(oid))
             self._spares.add(oid)
         else:
-            self._spares.write(oid, item.as_legacy_object())
+            self._spares.write(oid, _packed(kind, data))
+            _remember(self._whole, oid, self._spares.signature(oid))
             self._unsynced.add(self._spares.file(oid).parent)
         self._fresh.append(oid)
         return oid
@@ -200,7 +282,7 @@ class Objects:
     def settled(self) -> None:
         """Put back what somebody's `git prune` removed since it was put, and forget what was put."""
         for oid in self._fresh:
-            if not self._is_stored(oid):
+            if not self.is_there(oid):
                 self._spares.restore(oid)
                 self._unsynced.add(self._spares.file(oid).parent)
         self._fresh.clear()
@@ -218,41 +300,83 @@ class Objects:
 
         A file keeps its mode; None is returned for a tree without files.
         """
-        grown = Tree.from_string(self.tree(tree).as_raw_string())
+        base = self.listing(tree)
+        items: dict[bytes, Item | None] = {}
         for name, below in _by_first_part(changes):
             key = name.encode("utf-8", "surrogateescape")
-            mode, oid = _found(grown, key)
+            mode, oid = base.get(key) or (0, None)
             if "" in below:
-                _set(grown, key, mode if stat.S_ISREG(mode) else REGULAR, below[""])
+                blob = below[""]
+                items[key] = (mode if stat.S_ISREG(mode) else REGULAR, blob) if blob else None
             else:
-                folder = oid.decode() if oid and stat.S_ISDIR(mode) else None
-                _set(grown, key, _FOLDER, self.grafted(folder, below))
-        return self.put(grown) if len(grown) else None
+                grown = self.grafted(oid if mode == FOLDER else None, below)
+                items[key] = (FOLDER, grown) if grown else None
+        return self._put_listing(base.changed(items))
+
+    def _put_listing(self, listing: Listing) -> str | None:
+        if not len(listing):
+            return None
+        oid = self.put("tree", listing.raw())
+        _remember(self._listings, oid, listing)
+        return oid
 
     @contextmanager
     def _reading(self, what: str) -> Iterator[None]:
         """Read through dulwich, one thread at a time, whose cache of open packs is not made for more."""
+        with loading():
+            from dulwich.errors import (
+                ApplyDeltaError,
+                ChecksumMismatch,
+                FileFormatException,
+                MissingCommitError,
+                ObjectFormatException,
+            )
+
+        # What dulwich raises for an object that is missing, cut short or not what its name says.
+        damage = (
+            MissingCommitError, LookupError, OSError, ValueError, TypeError, ArithmeticError, AssertionError, EOFError,
+            zlib.error, struct.error, ApplyDeltaError, ObjectFormatException, ChecksumMismatch, FileFormatException,
+        )  # fmt: skip
         with self._guard:
             try:
                 yield
-            except _DAMAGE:
+            except damage:
                 raise DamagedHistory(f"object {what} of the history is missing or broken") from None
 
 
-def _oid(text: str) -> ObjectID:
+def _oid(text: str) -> "ObjectID":
+    from dulwich.objects import ObjectID
+
     return ObjectID(text.encode())
 
 
-def _found(tree: Tree, name: bytes) -> tuple[int, ObjectID | None]:
-    """Mode and id of `name` in `tree`; (0, None) when it is not there."""
-    return tree[name] if name in tree else (0, None)  # noqa: SIM401 (a Tree has no get)
+def _id(kind: str, data: bytes) -> str:
+    return hashlib.sha1(b"%s %d\0" % (kind.encode(), len(data)) + data, usedforsecurity=False).hexdigest()
 
 
-def _set(tree: Tree, name: bytes, mode: int, oid: str | None) -> None:
-    if oid is not None:
-        tree.add(name, mode, _oid(oid))
-    elif name in tree:
-        del tree[name]
+def _packed(kind: str, data: bytes) -> bytes:
+    """An object as Git stores it by itself."""
+    level = 0 if kind == "tree" and len(data) > _LARGE else -1
+    return zlib.compress(b"%s %d\0" % (kind.encode(), len(data)) + data, level)
+
+
+def _unpacked(stored: bytes) -> tuple[str, bytes]:
+    """Kind and bytes of an object stored by itself; ValueError or zlib.error when it is none."""
+    plain = zlib.decompress(stored)
+    found = _KIND.match(plain)
+    if not found:
+        raise ValueError("not an object of Git's")
+    return found[1].decode(), plain[found.end() :]
+
+
+T = TypeVar("T")
+
+
+def _remember(known: dict[str, T], key: str, value: T) -> None:
+    """Keep a value with the newest of its kind; what many threads do at once does no harm."""
+    known[key] = value
+    if len(known) > _REMEMBERED:
+        known.pop(next(iter(known)), None)
 
 
 def _by_first_part(changes: Mapping[str, str | None]) -> Iterable[tuple[str, dict[str, str | None]]]:

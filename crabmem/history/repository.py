@@ -6,11 +6,13 @@ import re
 import secrets
 import shutil
 from pathlib import Path
-
-from dulwich.config import ConfigFile
+from typing import TYPE_CHECKING
 
 from .. import fs
 from .refs import MAIN
+
+if TYPE_CHECKING:
+    from dulwich.config import ConfigFile
 
 _CONFIG = """\
 [core]
@@ -73,7 +75,7 @@ def foreign_format(git: Path) -> str | None:
 def is_readable(file: Path) -> bool:
     """Whether a configuration file, if there is one, is in the form of Git's."""
     try:
-        _parsed(file)
+        _parsed(file.read_bytes())
     except FileNotFoundError:
         return True
     except (ValueError, OSError):
@@ -81,8 +83,10 @@ def is_readable(file: Path) -> bool:
     return True
 
 
-def _parsed(file: Path) -> ConfigFile:
-    return ConfigFile.from_file(io.BytesIO(file.read_bytes()))
+def _parsed(data: bytes) -> "ConfigFile":
+    from dulwich.config import ConfigFile
+
+    return ConfigFile.from_file(io.BytesIO(data))
 
 
 def is_sparse(git: Path) -> bool:
@@ -93,7 +97,10 @@ def is_sparse(git: Path) -> bool:
 def _configured(file: Path, section: str, key: str) -> str:
     """A setting in a configuration file of the repository, in lower case; "" when it has none."""
     try:
-        return _parsed(file).get((section.encode(),), key.encode()).decode("utf-8", "replace").lower()
+        data = file.read_bytes()
+        if key.encode() not in data.lower():
+            return ""  # parsing takes longer, and every write asks
+        return _parsed(data).get((section.encode(),), key.encode()).decode("utf-8", "replace").lower()
     except (FileNotFoundError, ValueError, KeyError):
         return ""
 

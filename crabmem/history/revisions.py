@@ -2,8 +2,6 @@
 
 import re
 
-from dulwich.objects import Commit, Tag
-
 from ..errors import InvalidArguments, NotFound
 from .objects import HEX, Objects
 from .refs import Refs, is_ref
@@ -32,8 +30,8 @@ def resolved(revision: str, head: str | None, refs: Refs, objects: Objects) -> s
 
 def parent_of(commit: str, objects: Objects) -> str | None:
     """The first parent of `commit`; None for the first commit."""
-    parents = objects.parents(objects.commit(commit))
-    return parents[0].decode() if parents else None
+    parents = objects.parents(commit)
+    return parents[0] if parents else None
 
 
 def _named(name: str, head: str | None, refs: Refs, objects: Objects) -> str | None:
@@ -49,7 +47,7 @@ def _named(name: str, head: str | None, refs: Refs, objects: Objects) -> str | N
 def _by_digits(digits: str, objects: Objects) -> str | None:
     if not HEX.match(digits):
         return None
-    found = [oid for oid in objects.starting_with(digits) if isinstance(objects.get(oid), Commit)]
+    found = [oid for oid in objects.starting_with(digits) if objects.raw(oid)[0] == "commit"]
     if len(found) > 1:
         raise InvalidArguments(f"{digits} is short for {len(found)} commits; give more digits")
     return found[0] if found else None
@@ -57,7 +55,8 @@ def _by_digits(digits: str, objects: Objects) -> str | None:
 
 def _peeled(oid: str, objects: Objects) -> str | None:
     """The commit that `oid` is, or that the tag of that id is about."""
-    found = objects.get(oid)
-    while isinstance(found, Tag):
-        found = objects.get(found.object[1].decode())
-    return found.id.decode() if isinstance(found, Commit) else None
+    kind, data = objects.raw(oid)
+    while kind == "tag":
+        oid = data.partition(b"\n")[0].removeprefix(b"object ").decode("ascii", "replace")
+        kind, data = objects.raw(oid)
+    return oid if kind == "commit" else None

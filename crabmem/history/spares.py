@@ -46,33 +46,38 @@ class Spares:
 
     def restore(self, oid: str) -> None:
         """Give the object its name back, over whatever has it; FileNotFoundError when there is no spare."""
-        temporary = self._folder / f"new-{secrets.token_hex(8)}"
-        fs.link(self._folder / oid, temporary)
         for attempt in range(_TRIES):
-            fs.make_folder(self.file(oid).parent)
             try:
-                fs.rename(temporary, self.file(oid))
-                break
+                return fs.link(self._folder / oid, self.file(oid))
+            except FileExistsError:
+                return self._put_over(oid)
             except FileNotFoundError:
-                # Somebody's `git gc` removes folders that it leaves empty.
+                # Not made yet, or somebody's `git gc` removed a folder that it left empty.
                 if attempt == _TRIES - 1:
                     raise
+                fs.make_folder(self.file(oid).parent)
+
+    def _put_over(self, oid: str) -> None:
+        """Replace what has the object's name, which is not whole."""
+        temporary = self._folder / f"new-{secrets.token_hex(8)}"
+        fs.link(self._folder / oid, temporary)
+        fs.rename(temporary, self.file(oid))
         fs.unlink(temporary)  # a rename over the same file leaves it
 
     def read(self, oid: str) -> bytes | None:
         """The object as Git compresses it; None when there is no spare."""
         try:
-            return fs.read(self._folder / oid)[0]
+            return (self._folder / oid).read_bytes()
         except OSError:
             return None
 
     def all_restored(self, is_stored: Callable[[str], bool]) -> list[str]:
         """Give every object that lost its name the name back; which. Old spares go."""
         restored = []
-        for place, name in enumerate(self._newest_first()):
+        for place, (name, is_alone) in enumerate(self._newest_first()):
             if not _OID.match(name):
                 fs.unlink(self._folder / name)
-            elif self._is_there(name):
+            elif not is_alone:
                 if place >= MOST:
                     fs.unlink(self._folder / name)
             elif is_stored(name):
@@ -82,18 +87,20 @@ class Spares:
                 restored.append(name)
         return restored
 
-    def _is_there(self, oid: str) -> bool:
-        """Whether the object has its name and is not empty, as a power cut leaves it."""
+    def signature(self, oid: str) -> tuple[int, ...] | None:
+        """Size, time and number of the object's file, by which a change is seen; None when there is none."""
         try:
-            return os.stat(f"{self._objects}/{oid[:2]}/{oid[2:]}").st_size > 0
+            status = os.stat(f"{self._objects}/{oid[:2]}/{oid[2:]}")
         except FileNotFoundError:
-            return False
+            return None
+        return status.st_size, status.st_mtime_ns, status.st_ino
 
-    def _newest_first(self) -> list[str]:
-        """The names of the spares. Every write comes here, so it is done without paths."""
+    def _newest_first(self) -> list[tuple[str, bool]]:
+        """The names of the spares, and whether that is the only name or the file is empty. One look at each."""
         try:
             with os.scandir(self._folder) as items:
-                found = sorted(((item.stat().st_mtime_ns, item.name) for item in items), reverse=True)
+                found = [(item.stat(follow_symlinks=False), item.name) for item in items]
         except FileNotFoundError:
             return []
-        return [name for _, name in found]
+        found.sort(key=lambda item: item[0].st_mtime_ns, reverse=True)
+        return [(name, status.st_nlink == 1 or not status.st_size) for status, name in found]

@@ -3,11 +3,13 @@
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-
-from dulwich.objects import Commit, ShaFile, Tag, Tree
+from typing import TYPE_CHECKING
 
 from ..errors import DamagedHistory
 from .objects import Objects
+
+if TYPE_CHECKING:
+    from dulwich.objects import ShaFile
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,12 @@ def everything(tips: Iterable[str], objects: Objects) -> Iterator[Stored]:
         waiting.extend(_below(item, path, objects))
 
 
-def _below(item: ShaFile, path: str, objects: Objects) -> Iterator[tuple[str, str, str]]:
+def _below(item: "ShaFile", path: str, objects: Objects) -> Iterator[tuple[str, str, str]]:
     """What `item` refers to: id, kind and path."""
+    from dulwich.objects import Commit, Tag, Tree
+
     if isinstance(item, Commit):
-        yield from ((parent.decode(), "commit", "") for parent in objects.parents(item))
+        yield from ((parent, "commit", "") for parent in objects.parents(item.id.decode()))
         yield item.tree.decode(), "tree", ""
     elif isinstance(item, Tag):
         yield item.object[1].decode(), "commit", ""

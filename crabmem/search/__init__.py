@@ -1,6 +1,11 @@
-"""Search: ranks documents of words for a query of words. Knows nothing of files, entries or Git."""
+"""Search: ranks documents of words for a query of words. Knows nothing of files, entries or Git.
 
-from .bm25 import Index, Ranked
+A process that only asks imports neither numpy nor bm25s, `re` nor `typing`: they cost more than the answer.
+"""
+
+from .cache import load, save
+from .document import Document, Ranked
+from .index import Index
 from .tokens import tokens
 
-__all__ = ["Index", "Ranked", "tokens"]
+__all__ = ["Document", "Index", "Ranked", "load", "save", "tokens"]

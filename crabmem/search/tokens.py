@@ -1,21 +1,23 @@
 """From text to the words that are searched. One rule for documents and queries."""
 
-import re
-import unicodedata
-from functools import lru_cache
-from itertools import pairwise
+from __future__ import annotations
 
 import Stemmer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from re import Pattern
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
 # Marks that belong to the letter before them, where `\w` would end the word: accents, Hebrew and
 # Arabic points, the vowel signs of Devanagari and Thai.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u065f\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e4e"
 _LETTER = rf"[^\W_{_CJK}]"
-_TOKEN = re.compile(
-    rf"(?P<sign>(?<!{_LETTER})[a-z](?:\+\+|#)(?!{_LETTER}))|(?P<cjk>[{_CJK}]+)|(?P<word>{_LETTER}(?:{_LETTER}|[{_MARKS}])*)"
-)
+_SIGN = rf"(?P<sign>(?<!{_LETTER})[a-z](?:\+\+|#)(?!{_LETTER}))"
+_TOKEN = rf"{_SIGN}|(?P<cjk>[{_CJK}]+)|(?P<word>{_LETTER}(?:{_LETTER}|[{_MARKS}])*)"
 _CACHED_WORDS = 65_536
+_ASCII_WORDS = {code: " " for code in range(128) if not chr(code).isalnum()}
 
 
 def tokens(text: str) -> list[str]:
@@ -23,23 +25,48 @@ def tokens(text: str) -> list[str]:
 
     A single CJK character is a word of its own; longer runs give every pair of neighbours.
     """
+    if text.isascii() and not _may_hold_signs(text):
+        return [_stems[word] for word in text.lower().translate(_ASCII_WORDS).split()]
+    return list(_of_any(text))
+
+
+def _may_hold_signs(text: str) -> bool:
+    """Whether something like `c++` or `c#` may be among the words."""
+    return "++" in text or ("#" in text and any(before[-1:].isalpha() for before in text.split("#")))
+
+
+def _of_any(text: str) -> Iterator[str]:
+    import unicodedata
+
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    found: list[str] = []
-    for match in _TOKEN.finditer(folded):
+    for match in _token().finditer(folded):
         if match["word"]:
-            found.append(_stem(match["word"]))
+            yield _stems[match["word"]]
         elif match["cjk"]:
-            found.extend(_pairs(match["cjk"]))
+            yield from _pairs(match["cjk"])
         else:
-            found.append(match["sign"])
-    return found
+            yield match["sign"]
+
+
+def _token() -> Pattern[str]:
+    import re  # takes longer to import than most queries to answer
+
+    return re.compile(_TOKEN)  # which `re` keeps
 
 
 def _pairs(run: str) -> list[str]:
-    return [run] if len(run) == 1 else [one + other for one, other in pairwise(run)]
+    return [run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)]
 
 
-@lru_cache(_CACHED_WORDS)
-def _stem(word: str) -> str:
-    # A stemmer is not made for threads; the cache leaves few words to make one for.
-    return str(Stemmer.Stemmer("english").stemWord(word))
+class _Stems(dict[str, str]):
+    """Words without their English endings, as they are asked for."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _CACHED_WORDS:
+            self.clear()
+        # A stemmer is not made for threads; what is kept leaves few words to make one for.
+        stem = self[word] = str(Stemmer.Stemmer("english").stemWord(word))
+        return stem
+
+
+_stems = _Stems()

@@ -1,0 +1,101 @@
+"""The answer to `crabmem recall WORDS` in a fresh process, when nothing about it is out of the ordinary.
+
+Reads the status of every file, as any recall does, and loads next to nothing: the command line, the
+settings and YAML take longer than the search. Whatever is not plain is left to the whole program.
+"""
+
+import os
+import sys
+
+from . import plain, stamp
+from .search import load, tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_LIMIT = 5
+_MOST_WORDS, _MOST_HITS = 10_000, 1_000
+_ENTRIES = "memory/entries/"
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+def answered(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> bool:
+    """Whether the command was one for us, and is done."""
+    asked = _asked(arguments, environment)
+    if asked is None or os.listdir not in os.supports_fd:
+        return False
+    try:
+        text = _found(*asked)
+    except (OSError, ValueError):
+        return False  # the whole program says what is wrong
+    if text:
+        _print(text)
+    return bool(text)
+
+
+def _asked(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> "tuple[str, str, int] | None":
+    """The workspace, the question and how many facts it wants; None for any other command."""
+    if environment.get("CRABMEM_WORKSPACE") or environment.get("_CRABMEM_COMPLETE"):
+        return None
+    root, limit, rest = environment.get("CRABMEM_DIR") or "~/.crabmem", _LIMIT, list(arguments)
+    if rest[:1] == ["--dir"]:
+        root, rest = rest[1], rest[2:]
+    if rest[:1] != ["recall"]:
+        return None
+    if rest[-2:-1] == ["--limit"] and rest[-1].isdecimal():
+        limit, rest = int(rest[-1]), rest[:-2]
+    question = " ".join(rest[1:])
+    odd = not question.isascii() or len(question) > _MOST_WORDS or any(word.startswith("-") for word in rest[1:])
+    return None if odd or not 1 <= limit <= _MOST_HITS else (os.path.expanduser(root), question, limit)
+
+
+def _found(root: str, question: str, limit: int) -> str:
+    """The facts that answer, as text; "" when the whole program has to look."""
+    private, words = f"{root}/.git/crabmem", tokens(question)
+    if not words or os.path.exists(f"{root}/crabmem.toml") or os.stat(f"{private}/journal").st_size:
+        return ""
+    index = load(f"{private}/index")
+    if index is None or not _is_as_known(root, index.marks()):
+        return ""
+    texts = [_text(f"{root}/{found.key}") for found in index.search(words, limit)]
+    return plain.BETWEEN.join(texts) if all(texts) else ""
+
+
+def _is_as_known(root: str, marks: "Mapping[str, bytes]") -> bool:
+    """Whether every entry is a file that the index knows, and has not changed since."""
+    memory = os.open(f"{root}/memory", _FOLDER)
+    entries = os.open("entries", _FOLDER, dir_fd=memory)
+    names = [name for name in os.listdir(entries) if name.endswith(".md") and name[0] != "."]
+    packed, status, size = stamp.packed, os.stat, stamp.SIZE
+    if len(names) != len(marks):
+        return False
+    for name in names:
+        mark = marks.get(_ENTRIES + name)
+        if mark is None or mark[:size] != packed(status(name, dir_fd=entries, follow_symlinks=False)):
+            return False
+    return True
+
+
+def _text(file: str) -> str:
+    """An entry as a model reads it; "" when there is more to it than plain words."""
+    with open(file, encoding="utf-8", newline="") as opened:
+        found = plain.taken_apart(opened.read())
+    if found is None:
+        return ""
+    keys, content = found
+    name, description = keys.get("name"), keys.get("description", "")
+    if not isinstance(name, str) or not isinstance(description, str):
+        return ""
+    text = plain.layout(name, description, content)
+    shown = text.replace("\n", "").replace("\t", "")
+    return text if shown.isascii() and shown.isprintable() and "---" not in text else ""
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

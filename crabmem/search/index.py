@@ -1,0 +1,245 @@
+"""The index: a segment, a smaller one of later changes, and what came after them; searched as one."""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from itertools import accumulate
+
+from . import plain
+from .build import FEW, built, documents_of, in_pieces, joined
+from .document import Ranked
+from .recent import Recent, holding, starting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from .arrays import Weighing
+    from .document import Document
+    from .segment import Segment
+
+    # Where the positions of a part begin, its lengths, and positions in it with their counts.
+    Holders = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
+    Found = Callable[[int], dict[int, float]]
+
+EMPTY = built([])
+_MANY = 200_000  # holders of the words of a question, from which on numpy pays at once
+_WIDER = 8
+_asked: list[str] = []  # what tells a process that asks often
+
+
+class Index:
+    """Documents by their keys, and what ranks them. Immutable: threads may share it, `updated` makes another.
+
+    Positions count on from the segments to the recent documents, of which only the first `_size` are part
+    of it; `_own` has the positions of those that still count, `_dead` all that do not.
+    """
+
+    def __init__(self, segments: Sequence[Segment] = (EMPTY,)) -> None:
+        self._segments = tuple(segments)
+        *self._firsts, self._start = accumulate(map(len, segments), initial=0)
+        self._dead = {position for segment in segments[1:] for position in segment.dead}
+        self._count = self._start - len(self._dead)
+        self._words = sum(sum(segment.lengths) for segment in segments) - sum(map(self._length, self._dead))
+        self._recent, self._size = Recent(), 0
+        self._own: dict[str, int] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pen = [self._recent]  # whoever takes it may add to what is recent
+        self._marks: dict[str, bytes] | None = None
+        self._weighing: Weighing | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def updated(self, changes: Mapping[str, Document | None], progress: Callable[[int], None] | None = None) -> Index:
+        """The index with these documents by their keys instead of those it has; None is without one.
+
+        Takes time with the changes, and with all documents now and then, when many changes have come
+        together; `progress` then hears how many of the changes are done.
+
+        Raises:
+            ValueError: marks differ in length.
+        """
+        size = len(self._segments[0])
+        later = self._start - size + self._size
+        if max(later, len(self._dead)) + len(changes) > max(FEW, size // 10):
+            return self._merged(changes, progress)
+        return self._changed(changes)
+
+    def _changed(self, changes: Mapping[str, Document | None]) -> Index:
+        new = object.__new__(Index)
+        new.__dict__.update(self.__dict__)
+        new._own, new._dead = self._own.copy(), self._dead.copy()
+        try:
+            self._pen.pop()
+        except IndexError:  # another index goes on from this one already
+            new._recent = Recent(self._recent.documents[: self._size])
+        for key, document in changes.items():
+            new._drop(key)
+            if document:
+                new._add(key, document)
+        new._begin()
+        return new
+
+    def _drop(self, key: str) -> None:
+        position = self._find(key)
+        if position is not None:
+            self._own.pop(key, None)
+            self._dead.add(position)
+            self._count -= 1
+            self._words -= self._length(position)
+
+    def _add(self, key: str, document: Document) -> None:
+        self._recent.append(document)
+        self._own[key] = self._start + self._size
+        self._size += 1
+        self._count += 1
+        self._words += len(document.words)
+
+    def _merged(self, changes: Mapping[str, Document | None], progress: Callable[[int], None] | None) -> Index:
+        found = map(self._find, changes)
+        dead = {at for at in (*self._dead, *found) if at is not None and at < self._start}
+        kept = [document for document in self._own_documents() if document.key not in changes]
+        documents = kept + [document for document in changes.values() if document]
+        return Index([joined([*self._segments, *in_pieces(documents, progress)], dead)])
+
+    def base(self) -> Segment:
+        """The large part of it, which most changes leave as it is."""
+        return self._segments[0]
+
+    def later(self) -> Segment:
+        """All that is not as `base` has it."""
+        base, documents = len(self.base()), self._own_documents()
+        for first, segment in list(zip(self._firsts, self._segments, strict=True))[1:]:
+            documents += documents_of(segment, {position - first for position in self._dead})
+        return built(documents, self.base().identity, [position for position in self._dead if position < base])
+
+    def marks(self) -> Mapping[str, bytes]:
+        """The mark of every document, by its key."""
+        if self._marks is None:
+            marks: dict[str, bytes] = {}
+            for first, segment in zip(self._firsts, self._segments, strict=True):
+                marks.update(segment.marks_by_key())
+                for position in self._dead:
+                    if first <= position < first + len(segment):
+                        del marks[self._key(position)]
+            marks.update((document.key, document.mark) for document in self._own_documents())
+            self._marks = marks
+        return self._marks
+
+    def labelled(self, label: str) -> list[str]:
+        """The keys of the documents that have `label`, in order."""
+        return sorted(map(self._key, self._labelled(label)))
+
+    def labels(self, prefix: str = "") -> Iterator[str]:
+        """The labels that begin with `prefix`, in order."""
+        names = set(starting(self._recent.labels, prefix))
+        names.update(name for segment in self._segments for name in segment.labels.names.starting(prefix))
+        return (name for name in sorted(names) if self._labelled(name))
+
+    def search(
+        self, words: Sequence[str], limit: int | None = None, accept: Callable[[str], bool] | None = None
+    ) -> list[Ranked]:
+        """The documents that share a word with `words`, best first, ties in the order of their keys.
+
+        A word counts once however often it is said. `accept` says of a key whether it may be found, and
+        is asked in that order, until there are `limit`.
+        """
+        found = self._found(list(dict.fromkeys(words)))
+        wanted = window = limit or self._count
+        if accept is None:
+            return self._ranked(found, window)
+        accepted: list[Ranked] = []
+        seen = 0
+        while True:
+            ranked = self._ranked(found, window)
+            for each in ranked[seen:]:
+                if accept(each.key):
+                    accepted.append(each)
+                if len(accepted) == wanted:
+                    return accepted
+            if len(ranked) < window:
+                return accepted
+            seen, window = len(ranked), window * _WIDER
+
+    def _ranked(self, found: Found, limit: int) -> list[Ranked]:
+        order = sorted([(-score, position) for position, score in found(limit).items()])
+        if limit < len(order):  # of equal scores, the keys decide which are left out
+            order = order[: bisect_right(order, (order[limit - 1][0], self._start + self._size))]
+        return [Ranked(key, -score) for score, key in sorted([(score, self._key(at)) for score, at in order])[:limit]]
+
+    def _found(self, words: list[str]) -> Found:
+        """What gives the scores of the best by their positions: all that may be among so many, and perhaps more."""
+        if _asked or "numpy" in sys.modules:
+            return self._found_by_arrays(words)
+        _asked[:] = words
+        holders = [self._holders(word) for word in words]
+        if sum(len(positions) for each in holders for _, _, positions, _ in each) > _MANY:
+            return self._found_by_arrays(words)
+        scores = plain.scores(holders, self._dead, self._count, self._average())
+        return lambda limit: plain.best(scores, limit)
+
+    def _found_by_arrays(self, words: list[str]) -> Found:
+        weighing = self._weighing
+        if weighing is None:
+            Weighing = _weighing_loaded()
+            weighing = Weighing(self._start + self._size, self._dead, self._count, self._average())
+            self._weighing = weighing
+        weights = [weighing.kept(word) or weighing.weights(word, self._holders(word)) for word in words]
+        weights = [each for each in weights if len(each[0])]
+        return lambda limit: weighing.best(weights, limit)
+
+    def _average(self) -> float:
+        return self._words / max(1, self._count)
+
+    def _holders(self, word: str) -> list[Holders]:
+        held: list[Holders] = []
+        for first, segment in zip(self._firsts, self._segments, strict=True):
+            held.append((first, segment.lengths, *segment.words.holding(word)))
+        held.append((self._start, self._recent.lengths, *holding(self._recent.words, word, self._size)))
+        return held
+
+    def _labelled(self, label: str) -> set[int]:
+        found = {self._start + position for position in holding(self._recent.labels, label, self._size)[0]}
+        for first, segment in zip(self._firsts, self._segments, strict=True):
+            found.update(first + position for position in segment.labels.holding(label)[0])
+        return found - self._dead
+
+    def _own_documents(self) -> list[Document]:
+        return [self._recent.documents[position - self._start] for position in self._own.values()]
+
+    def _find(self, key: str) -> int | None:
+        if key in self._own:
+            return self._own[key]
+        for first, segment in zip(self._firsts, self._segments, strict=True):
+            position = segment.keys.find(key)
+            if position is not None and first + position not in self._dead:
+                return first + position
+        return None
+
+    def _key(self, position: int) -> str:
+        if position >= self._start:
+            return self._recent.documents[position - self._start].key
+        first, segment = self._part(position)
+        return segment.keys[position - first]
+
+    def _length(self, position: int) -> int:
+        if position >= self._start:
+            return self._recent.lengths[position - self._start]
+        first, segment = self._part(position)
+        return int(segment.lengths[position - first])
+
+    def _part(self, position: int) -> tuple[int, Segment]:
+        at = bisect_right(self._firsts, position) - 1
+        return self._firsts[at], self._segments[at]
+
+
+def _weighing_loaded() -> type[Weighing]:
+    from ..guard import loading
+
+    with loading():
+        from .arrays import Weighing
+    return Weighing

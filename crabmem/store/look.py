@@ -1,0 +1,170 @@
+"""One look at the files of a workspace: which are there, and which of them must be read."""
+
+import os
+import re
+import stat
+import time
+from collections.abc import Mapping, Set
+from contextlib import suppress
+
+from .. import fs, stamp
+from ..version import blob_id
+from ..workspace import is_kept
+from .files import File, Unusable
+from .notices import Notices
+
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# A file that changed this recently may change again without its times telling: FAT counts in 2 s.
+_SETTLED_AFTER = 2_500_000_000
+
+
+class Look:
+    """What a look finds. `known` are the files of the last one, `marks` what an older process knew.
+
+    `doubted` files are read again although they look the same. `now` is the time in nanoseconds.
+    """
+
+    def __init__(self, known: Mapping[str, File], marks: Mapping[str, bytes], doubted: Set[str], now: int) -> None:
+        self.files: dict[str, File] = {}
+        self.unusable: list[Unusable] = []
+        self.changed: list[str] = []
+        #: Files that may look the same after a change: too new for their times to tell, ...
+        self.young: set[str] = set()
+        #: ... half written, ...
+        self.partial: set[str] = set()
+        #: ... or with another name, under which they may be written without us being told.
+        self.linked: set[str] = set()
+        self._known = known
+        self._marks = marks
+        self._doubted = doubted
+        self._now = now
+        self._patience = Patience()
+
+    def walk(self, folder: fs.Folder, prefix: str, notices: Notices | None) -> None:
+        """Look at what is named like a file of ours in `folder` and below; be told of changes from then on."""
+        if notices and folder.handle is not None:
+            notices.watch(folder.handle, os.fspath(folder.path), prefix)
+        for name in fs.names(folder):
+            path = prefix + name
+            if path in self._known or is_kept(path) or may_hold_files(path):
+                with suppress(FileNotFoundError):
+                    status = folder.status(name)
+                    if not stat.S_ISDIR(status.st_mode):
+                        self._file(path, folder, name, status)
+                    elif may_hold_files(path):
+                        self._walk_below(folder, name, path, notices)
+
+    def glance(self, path: str, spot: fs.Spot) -> None:
+        """Look at one file."""
+        folder = fs.Folder(spot.path.parent, spot.handle)
+        self._file(path, folder, spot.path.name, folder.status(spot.path.name))
+
+    def _walk_below(self, folder: fs.Folder, name: str, path: str, notices: Notices | None) -> None:
+        try:
+            with fs.entered(folder, name) as below:
+                self.walk(below, f"{path}/", notices)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            self.unusable.append(Unusable(path, f"the folder cannot be listed: {reason(error)}"))
+
+    def _file(self, path: str, folder: fs.Folder, name: str, status: os.stat_result) -> None:
+        known, mark = self._known.get(path), stamp.packed(status)
+        if status.st_nlink > 1:
+            self.linked.add(path)
+        if known and known.mark == mark and path not in self._doubted:
+            self.files[path] = known
+        elif is_kept(path):
+            self._found(path, folder.spot(name), status, mark, known)
+
+    def _found(self, path: str, spot: fs.Spot, status: os.stat_result, mark: bytes, known: File | None) -> None:
+        """Take a file from what an older process knew, or read it."""
+        file = self._remembered(path, mark)
+        try:
+            file = file or self._read(path, spot, status)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.unusable.append(Unusable(path, reason(error)))
+            return
+        self.files[path] = file
+        if known is None or known[1:3] != file[1:3] or known.is_partial != file.is_partial:
+            self.changed.append(path)
+        if file.is_partial:
+            self.partial.add(path)
+
+    def _remembered(self, path: str, mark: bytes) -> File | None:
+        found = self._marks.get(path, b"")
+        is_same = found[: stamp.SIZE] == mark and path not in self._doubted
+        return File(path, found[stamp.SIZE :].hex(), mark) if is_same else None
+
+    def _read(self, path: str, spot: fs.Spot, status: os.stat_result) -> File:
+        _check_name(path)
+        if is_settled(status, self._now):
+            data, status = fs.read(spot)
+            return File(path, blob_id(data), stamp.packed(status), data)
+        data, status, is_partial = read_whole(spot, self._patience)
+        self.young.add(path)
+        return File(path, blob_id(data), stamp.packed(status), data, is_partial, is_young=True)
+
+
+class Patience:
+    """How long to wait, altogether, for files that somebody is writing: most saves take less."""
+
+    def __init__(self, turns: int = 20, seconds: float = 0.002) -> None:
+        self._turns = turns
+        self._seconds = seconds
+
+    def is_left(self) -> bool:
+        """Wait a little; False when there was enough of that."""
+        self._turns -= 1
+        time.sleep(self._seconds if self._turns >= 0 else 0)
+        return self._turns >= 0
+
+
+def read_whole(spot: fs.Spot, patience: Patience) -> tuple[bytes, os.stat_result, bool]:
+    """Bytes and status of a file once nobody is writing it, and whether somebody still was."""
+    while True:
+        try:
+            return *fs.read(spot, steady=True), False
+        except fs.BeingWritten:
+            if not patience.is_left():
+                return *fs.read(spot), True
+
+
+def may_hold_files(folder: str) -> bool:
+    """Whether a file of ours may lie in the folder of that path."""
+    return is_kept(f"{folder}/x.md")
+
+
+def is_settled(status: os.stat_result, now: int) -> bool:
+    """Whether a file was left alone for so long that its times will tell of the next change."""
+    return max(status.st_mtime_ns, status.st_ctime_ns) + _SETTLED_AFTER < now
+
+
+def _same_status(target: fs.Spot, written: os.stat_result) -> os.stat_result | None:
+    """The status of `target` while it is the file we wrote; None when it is not, or was written again."""
+    try:
+        found = fs.status(target)
+    except FileNotFoundError:
+        return None
+    same = (found.st_ino, found.st_mtime_ns, found.st_size) == (
+        written.st_ino,
+        written.st_mtime_ns,
+        written.st_size,
+    )
+    return found if same else None
+
+
+def _check_name(path: str) -> None:
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        raise fs.NotAFile(0, "its name is not UTF-8") from None
+    if _BREAKS.search(path):
+        raise fs.NotAFile(0, "its name has a line break or a control character in it: rename it")
+
+
+def reason(error: OSError) -> str:
+    """What the system said."""
+    return (error.strerror or str(error)).lower()

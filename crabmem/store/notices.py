@@ -1,0 +1,111 @@
+"""Told by Linux what changes in open folders, so that a look need not ask for the status of every file.
+
+A change is told before the call that made it returns, so that nothing is missed by asking late. Only
+for disks of this machine: what others do to a network's or another system's is not told.
+"""
+
+import ctypes
+import os
+import struct
+import sys
+import weakref
+
+_EVENT = struct.Struct("iIII")
+_BUFFER = 1 << 16
+_MODIFY, _ATTRIB, _CLOSE_WRITE, _MOVED, _CREATE, _DELETE, _SELF = 0x2, 0x4, 0x8, 0xC0, 0x100, 0x200, 0xC00
+_ONLY_FOLDERS, _IS_FOLDER = 0x01000000, 0x40000000
+_WATCHED = _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED | _CREATE | _DELETE | _SELF | _ONLY_FOLDERS
+# Overflow, unmounted, no longer watched, and the folder itself moved or removed: look at everything.
+_LOST = 0x4000 | 0x2000 | 0x8000 | _SELF
+#: ext, xfs, btrfs, tmpfs, f2fs, bcachefs, zfs: each is written by way of this machine's kernel alone.
+_LOCAL = {0xEF53, 0x58465342, 0x9123683E, 0x01021994, 0xF2F52010, 0xCA451A4E, 0x2FC12FC1}
+_STATFS_BYTES = 256
+
+
+class Notices:
+    """The changes in some folders since the last time they were asked for. Belongs to one process."""
+
+    def __init__(self) -> None:
+        """Begin.
+
+        Raises:
+            OSError: the system has no more of them.
+        """
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._handle = self._checked(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+        self._process = os.getpid()
+        self._prefixes: dict[int, str] = {}
+        self._folders: dict[str, tuple[int, int]] = {}
+        self.close = weakref.finalize(self, os.close, self._handle)
+
+    @staticmethod
+    def begun() -> "Notices | None":
+        """Notices of nothing yet; None where there are none."""
+        try:
+            return Notices() if sys.platform == "linux" else None
+        except OSError:
+            return None
+
+    def watch(self, handle: int, path: str, prefix: str) -> None:
+        """Be told of what is in an open folder, which is at `path`; names get `prefix` before them.
+
+        Where that cannot be, every question is answered by None from then on.
+        """
+        try:
+            self._watch(handle, path, prefix)
+        except OSError:
+            self._process = 0
+
+    def _watch(self, handle: int, path: str, prefix: str) -> None:
+        if self._kind(handle) not in _LOCAL:
+            raise OSError("not a disk of this machine")
+        name = f"/proc/self/fd/{handle}".encode()
+        number = self._checked(self._libc.inotify_add_watch(self._handle, name, _WATCHED))
+        self._prefixes[number] = prefix
+        status = os.fstat(handle)
+        self._folders[path] = status.st_dev, status.st_ino
+
+    def changed(self) -> set[tuple[str, bool]] | None:
+        """What changed since the last time: each path, and whether it is a folder; None when anything may have."""
+        if self._process != os.getpid() or not self._are_in_place():
+            return None
+        found: set[tuple[str, bool]] = set()
+        while data := self._read():
+            at = 0
+            while at < len(data):
+                number, kind, _, size = _EVENT.unpack_from(data, at)
+                at += _EVENT.size + size
+                if kind & _LOST or not size or number not in self._prefixes:
+                    return None
+                name = os.fsdecode(data[at - size : at].rstrip(b"\0"))
+                found.add((self._prefixes[number] + name, bool(kind & _IS_FOLDER)))
+        return found
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._handle, _BUFFER)
+        except BlockingIOError:
+            return b""
+
+    def _are_in_place(self) -> bool:
+        """Whether each folder is still the one that its path names."""
+        try:
+            for path, (device, inode) in self._folders.items():
+                status = os.stat(path)
+                if status.st_ino != inode or status.st_dev != device:
+                    return False
+        except OSError:
+            return False
+        return True
+
+    def _kind(self, handle: int) -> int:
+        """The number of the kind of disk that an open file is on."""
+        found = ctypes.create_string_buffer(_STATFS_BYTES)
+        self._checked(self._libc.fstatfs(handle, found))
+        return int.from_bytes(found.raw[: ctypes.sizeof(ctypes.c_long)], sys.byteorder) & 0xFFFFFFFF
+
+    def _checked(self, result: int) -> int:
+        if result < 0:
+            code = ctypes.get_errno()
+            raise OSError(code, os.strerror(code))
+        return result
