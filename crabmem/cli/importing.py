@@ -125,8 +125,11 @@ def _read(folder: Path, own: Path) -> list[Found]:
     """
     if folder.resolve().is_relative_to(own.resolve()):
         raise InvalidArguments(f"{folder} is in this memory already; edit its files, or import another folder")
-    with fs.opened(folder) as here:
-        paths = sorted(_texts(here, "", own.resolve()))
+    try:
+        with fs.opened(folder) as here:
+            paths = sorted(_texts(here, "", own.resolve()))
+    except OSError as error:
+        raise InvalidArguments(f"{folder} cannot be listed: {_reason(error)}") from None
     if not paths:
         raise InvalidArguments(f"there is no Markdown or text file in {folder}")
     with click.progressbar(paths, label="reading", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
@@ -136,13 +139,21 @@ def _read(folder: Path, own: Path) -> list[Found]:
 def _texts(folder: fs.Folder, prefix: str, own: Path, depth: int = 0) -> Iterator[tuple[str, CrabmemError | None]]:
     """The paths of what is named like a text below an open folder, and why some cannot be read."""
     for name in (name for name in fs.names(folder) if not name.startswith(".")):
-        path, mode = prefix + name, folder.status(name).st_mode
+        path, mode = prefix + name, _mode(folder, name)
         if stat.S_ISDIR(mode):
             yield from _below(folder, name, path, own, depth)
         elif stat.S_ISLNK(mode):
             yield path, Unreadable("it is a link, which may lead anywhere; import what it leads to")
-        elif name.lower().endswith(_SUFFIXES):
+        elif mode and name.lower().endswith(_SUFFIXES):
             yield path, None
+
+
+def _mode(folder: fs.Folder, name: str) -> int:
+    """The kind of what has that name; 0 for what is gone meanwhile."""
+    try:
+        return folder.status(name).st_mode
+    except FileNotFoundError:
+        return 0
 
 
 def _below(folder: fs.Folder, name: str, path: str, own: Path, depth: int) -> Iterator[tuple[str, CrabmemError | None]]:
