@@ -18,6 +18,7 @@ def rows(bench: Bench) -> Iterator[Row]:
     folder, root = bench.corpora.folder("to-import"), bench.corpora.copy(entries, "import")
     for fact in other_facts(many, seed=7):
         (folder / f"{slug_of(fact.name)}.md").write_text(text_of(fact))
+    crabmem("--dir", bench.settled(root), "recall", "anything")  # a workspace in use has an index
     took = seconds(lambda: crabmem("--dir", root, "import", folder))
     bench.corpora.drop(root)
     what = "`crabmem import` of 1,000 entries as a fresh process, 10k"
