@@ -8,7 +8,7 @@ with Memory("notes", agent="coder") as memory:
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .api import Memory
-    from .entry import Entry
+    from .entry import Entry, Fact
     from .errors import (
         Busy,
         CrabmemError,
@@ -36,6 +36,7 @@ __all__ = [
     "Disabled",
     "Document",
     "Entry",
+    "Fact",
     "Finding",
     "Forgotten",
     "Hit",
@@ -64,6 +65,7 @@ _HOMES = {
     "Disabled": "errors",
     "Document": "results",
     "Entry": "entry",
+    "Fact": "entry",
     "Finding": "results",
     "Forgotten": "results",
     "Hit": "results",

@@ -2,7 +2,7 @@
 
 import difflib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -258,8 +258,10 @@ def found(shelf: Shelf, name: str) -> Entry:
     raise NotFound(f"no entry named: {name}{_nearest(shelf, key)}")
 
 
-def place_for(name: str, listing: Listing) -> str:
+def place_for(name: str, listing: Listing, promised: Set[str] = frozenset()) -> str:
     """Where the fact called `name` goes: the entry of that name, else a file nobody has.
+
+    `promised` are keys of slugs that other new facts of the same write got.
 
     Raises:
         Unwritable: what is there cannot be read, and may be the entry of that name.
@@ -273,7 +275,7 @@ def place_for(name: str, listing: Listing) -> str:
     for item in used:
         if item.path == own in scan.files:
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
-    return entry_path(free_slug(name, _Taken(listing.index, used)))
+    return entry_path(free_slug(name, _Taken(listing.index, used, promised)))
 
 
 def _is_nameless(path: str, own: str, scan: Scan) -> bool:
@@ -285,9 +287,11 @@ def _is_nameless(path: str, own: str, scan: Scan) -> bool:
 class _Taken:
     """The keys of the file names that entries have, and files that cannot be read as one."""
 
-    def __init__(self, index: Index, unreadable: Iterable[Unusable]) -> None:
+    def __init__(self, index: Index, unreadable: Iterable[Unusable], promised: Set[str]) -> None:
         self._index = index
-        self._others = {name_key(PurePosixPath(item.path).stem) for item in unreadable if is_entry(item.path)}
+        self._others = {
+            name_key(PurePosixPath(item.path).stem) for item in unreadable if is_entry(item.path)
+        } | promised
 
     def __contains__(self, key: object) -> bool:
         return key in self._others or bool(self._index.labelled(f"{FILE}{key}"))

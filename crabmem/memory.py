@@ -9,12 +9,14 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from . import fs, prompt, settings
-from .catalog import Catalog, Listing, Past, check_query, found, place_for, readable
+from .catalog import Catalog, Listing, Past, check_query, found, readable
 from .credentials import refuse_new, warnings
 from .edit import in_style_of, unified_diff
-from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed, written
+from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed
 from .errors import Busy, CrabmemError, Disabled, InvalidArguments, NotFound
 from .history import History, Note, identity
+from .history.commit import one_line
+from .plan import Plan
 from .results import Changed, Commit, Document, Finding, Forgotten, Recall, Restored, Saved
 from .slug import slug_of
 from .store import Scan, Store, parent_of, usable_folder
@@ -138,15 +140,32 @@ class Memory:
         fact = checked(Fact(name, description, content, _labels(aliases), _labels(tags)))
 
         def decide(scan: Scan) -> Draft:
-            path = place_for(fact.name, self._catalog.listing(scan))
-            file = scan.files.get(path)
-            self._timeline.check_version(path, file, if_version)
-            before = decoded(path, scan.data(path) or b"") if file else None
-            text = written(fact, before)
-            refuse_new(text, before, self.settings.secrets)
-            return Draft({path: text.encode()}, self._note("remember", fact.name))
+            plan = self._plan(scan)
+            path = plan.add(fact)
+            self._timeline.check_version(path, scan.files.get(path), if_version)
+            return Draft(plan.files, self._note("remember", fact.name))
 
-        return self._saved(self._write(decide))
+        done = self._write(decide)
+        [path] = done.after
+        return self._saved(done, path)
+
+    def remember_all(self, facts: Iterable[Fact], source: str, dry_run: bool = False) -> list[Saved | CrabmemError]:
+        """Save many facts in one commit, `import: N facts from <source>`; what became of each, in their order.
+
+        A fact that cannot be kept stands in the answer as the error that says why, and stops no other.
+        With `dry_run` nothing is written, and the answer is what it would be, without a commit.
+        """
+        given, places = list(facts), list[str | CrabmemError]()
+
+        def decide(scan: Scan) -> Draft:
+            plan = self._plan(scan)
+            places[:] = [plan.tried(fact) for fact in given]
+            count = len(plan.changed)
+            words = f"{count} {'fact' if count == 1 else 'facts'} from {one_line(source)}"
+            return Draft(plan.files, self._note("import", words))
+
+        done = self._tried(decide) if dry_run else self._write(decide)
+        return [place if isinstance(place, CrabmemError) else self._saved(done, place) for place in places]
 
     def forget(self, name: str) -> Forgotten:
         """Remove the entry called `name` from memory; history keeps it.
@@ -319,6 +338,15 @@ class Memory:
             self.init()
         return self._writer.write(decide)
 
+    def _tried(self, decide: Callable[[Scan], Draft]) -> Written:
+        """What a write would do now."""
+        scan = self._store.scan()
+        changes = decide(scan).changes
+        return Written(None, {path: scan.data(path) for path in changes}, changes)
+
+    def _plan(self, scan: Scan) -> Plan:
+        return Plan(self._catalog.listing(scan), scan, self.settings.secrets)
+
     def _seed(self, scan: Scan) -> Draft:
         """The first commit: an identity, where neither the person nor a parent has one."""
         seeds = {} if self._parent or IDENTITY in scan.files else {IDENTITY: prompt.template("identity").encode()}
@@ -335,7 +363,7 @@ class Memory:
             refuse_new(text, before, self.settings.secrets)
             return Draft({path: text.encode()}, self._note(tool, path.rpartition("/")[2]))
 
-        return self._changed(self._write(decide))
+        return self._changed(self._write(decide), path)
 
     def _restored(self, to: str, wanted: Callable[[Scan], Mapping[str, str | None]], words: str) -> Restored:
         """Write the blobs that `wanted` names by path (None: no file), and say what that changed."""
@@ -357,18 +385,18 @@ class Memory:
         if self._voice.agent and (changed := sorted(paths & held)):
             raise Disabled(f"that would change {changed[0]}, which an agent may not; a person may go back")
 
-    def _changed(self, done: Written) -> Changed:
-        """What a write of one file did."""
-        [(path, data)] = done.after.items()
-        before = done.before[path]
+    def _changed(self, done: Written, path: str) -> Changed:
+        """What a write did to the file at `path`."""
+        before, data = done.before[path], done.after[path]
+        commit = None if before == data else done.commit
         diff = unified_diff(shown(before), shown(data), path)
-        origin = partial(self._timeline.origin, path, done.commit)
+        origin = partial(self._timeline.origin, path, commit)
         told = warnings(shown(data) or "", shown(before), self.settings.secrets)
-        return Changed(path, version_of(data or b""), done.commit, before is None, diff, told, origin)
+        return Changed(path, version_of(data or b""), commit, before is None, diff, told, origin)
 
-    def _saved(self, done: Written) -> Saved:
-        change = self._changed(done)
-        entry = parsed(change.path, done.after[change.path] or b"")
+    def _saved(self, done: Written, path: str) -> Saved:
+        change = self._changed(done, path)
+        entry = parsed(path, done.after[path] or b"")
         return Saved(**vars(change), entry=entry)
 
     def _clock_ns(self) -> int:

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Memory, __version__
 from crabmem.cli import cli
-from tests.conftest import git
+from tests.conftest import FIXTURES, git
 
 Run = Callable[..., Result]
 
@@ -32,6 +32,7 @@ SAMPLES: dict[str, list[str]] = {
     "list": [],
     "edit": ["wifi"],
     "forget": ["wifi"],
+    "import": [str(FIXTURES / "household" / "memory" / "entries")],
     "memory show": [],
     "memory set": ["-c", "# Overview"],
     "memory edit": [],

@@ -28,7 +28,7 @@ ROWS: list[list[str]] = [
     ["fs", "guard"],
     ["store", "history", "search", "lock", "journal", "displaced"],
     ["outside", "voice", "timeline", "catalog"],
-    ["writer"],
+    ["writer", "plan"],
     ["doctor"],
     ["memory"],
     ["wire"],

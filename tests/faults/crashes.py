@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from crabmem import CrabmemError, Memory, entry, writer
+from crabmem import CrabmemError, Fact, Memory, entry, writer
 from tests.faults.repository import complaints, git
 from tests.faults.shim import KILLED, MOMENTS, Call, Fault, Shim
 
@@ -67,6 +67,11 @@ def _rollback(memory: Memory) -> None:
 
 def _undo(memory: Memory) -> None:
     memory.undo()
+
+
+def _import(memory: Memory) -> None:
+    facts = [Fact("Fresh", "a new fact", NEW), Fact("fresh!", "another one", NEW), Fact("Luna's vet", "who", NEW)]
+    memory.remember_all(facts, "a folder")
 
 
 def _adopt(memory: Memory) -> None:
@@ -127,12 +132,14 @@ OPERATIONS: dict[str, Operation] = {
     "identity": Operation(_identity),
     "rollback": Operation(_rollback),
     "undo": Operation(_undo),
+    "import": Operation(_import),
     "adopt": Operation(_adopt, _saved_by_the_person),
     "over_an_edit": Operation(_overwrite, _saved_by_the_person),
     "init": Operation(_create, _without_anything),
     "recovery_of_begun": Operation(_create, _killed(_overwrite, "fsync", "/crabmem/journal")),
     "recovery_of_placed": Operation(_create, _killed(_overwrite, "exchange", VET)),
     "recovery_of_half_placed": Operation(_create, _killed(_undo, "exchange", VET)),
+    "recovery_of_half_imported": Operation(_create, _killed(_import, "link", "/fresh.md")),
     "recovery_of_taken_away": Operation(_create, _killed(_forget, "fsync", "/entries")),
     "recovery_of_locked": Operation(_create, _killed(_overwrite, "link", "/refs/heads/main.lock")),
     "recovery_of_committed": Operation(_create, _killed(_overwrite, "rename", "/refs/heads/main")),

@@ -1,0 +1,56 @@
+"""What a write of facts will put where: each fact sees the places of those before it."""
+
+from pathlib import PurePosixPath
+
+from .catalog import Listing, place_for
+from .credentials import refuse_new
+from .entry import Fact, checked, decoded, written
+from .errors import CrabmemError, InvalidArguments
+from .slug import name_key
+from .store import Scan
+
+
+class Plan:
+    """The files of one write, by path, as facts are added. Touches no disk."""
+
+    def __init__(self, listing: Listing, scan: Scan, secrets: str) -> None:
+        """`listing` are the entries of `scan`; `secrets` is the setting of that name."""
+        self.files: dict[str, bytes] = {}
+        self._listing = listing
+        self._scan = scan
+        self._secrets = secrets
+        self._names: set[str] = set()
+        self._slugs: set[str] = set()
+
+    @property
+    def changed(self) -> list[str]:
+        """The paths whose files will say something else than now."""
+        return [path for path, data in self.files.items() if self._scan.data(path) != data]
+
+    def add(self, fact: Fact) -> str:
+        """The path of a fact that was checked; its text is then in `files`.
+
+        Raises:
+            InvalidArguments: another fact of this plan has its name.
+            HoldsSecret: there is a credential in it, and the settings refuse that.
+            Unwritable: what stands in its place cannot be read.
+        """
+        key = name_key(fact.name)
+        if key in self._names:
+            raise InvalidArguments(f"{fact.name} is there twice; give each fact a name of its own")
+        path = place_for(fact.name, self._listing, self._slugs)
+        data = self._scan.data(path)
+        before = None if data is None else decoded(path, data)
+        text = written(fact, before)
+        refuse_new(text, before, self._secrets)
+        self._names.add(key)
+        self._slugs.add(name_key(PurePosixPath(path).stem))
+        self.files[path] = text.encode()
+        return path
+
+    def tried(self, fact: Fact) -> str | CrabmemError:
+        """The path of a fact that nobody has checked, or why it cannot be kept."""
+        try:
+            return self.add(checked(fact))
+        except CrabmemError as error:
+            return error

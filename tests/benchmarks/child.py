@@ -1,0 +1,67 @@
+"""`python -m tests.benchmarks.child TASK ROOT …`: what has to be measured in a process of its own. Prints JSON."""
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from crabmem import Memory, search
+
+
+def first_recall(root: str, asked: str) -> Mapping[str, object]:
+    """The seconds until a memory is there, and until its first recall is answered; and the scores of all queries."""
+    questions: list[str] = json.loads(asked)
+    began = time.perf_counter()
+    memory = Memory(root)
+    opened = time.perf_counter()
+    memory.recall(questions[0], 6)
+    answered = time.perf_counter()
+    scores = [{hit.entry.path: hit.score for hit in memory.recall(question, 6)} for question in questions]
+    memory.close()
+    return {"opened": opened - began, "answered": answered - began, "scores": scores}
+
+
+def load(folder: str) -> Mapping[str, object]:
+    """The seconds until the index that was kept in `folder` can be asked; None where crabmem keeps none."""
+    began = time.perf_counter()
+    kept = getattr(search, "load", lambda folder: None)(Path(folder))
+    return {"loaded": time.perf_counter() - began if kept else None}
+
+
+def peak(root: str, asked: str) -> Mapping[str, object]:
+    """The highest memory of a process that answers these queries, in bytes."""
+    memory = Memory(root)
+    for question in json.loads(asked):
+        memory.recall(question, 6)
+    memory.close()
+    return {"bytes": _peak()}
+
+
+def compact(root: str) -> Mapping[str, object]:
+    """The seconds that a compaction takes."""
+    began = time.perf_counter()
+    with Memory(root) as memory:
+        getattr(memory, "compact", lambda: None)()
+    return {"seconds": time.perf_counter() - began}
+
+
+def _peak() -> int:
+    """The highest resident size of this program, where the system tells; what it was started from does not count."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+    except (OSError, IndexError):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+_TASKS: Mapping[str, Callable[..., Mapping[str, object]]] = {
+    "first-recall": first_recall,
+    "load": load,
+    "peak": peak,
+    "compact": compact,
+}
+
+if __name__ == "__main__":
+    print(json.dumps(_TASKS[sys.argv[1]](*sys.argv[2:])))

@@ -1,0 +1,252 @@
+"""`crabmem import` and `Memory.remember_all`: many facts, one commit, nothing passed over in silence."""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from crabmem import Fact, HoldsSecret, InvalidArguments, Memory, Saved
+from crabmem.cli import cli
+from crabmem.cli.importing import fact_of
+from tests.conftest import assert_clean, git
+from tests.test_cli import on_terminal
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
+
+Import = Callable[..., Result]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder to import, with a file of each kind."""
+    texts = {
+        "vet.md": "---\nname: Luna's vet\ndescription: who looks after the dog\ntags: [pets]\n---\n\nDr. Moreno.\n",
+        "home/wifi.md": "# The network\n\nNamed Pinguin. The key is on the router.\n",
+        "plain.txt": "# no heading\njust text",
+        "picture.png": "",
+        ".hidden/notes.md": "nobody's",
+    }
+    for path, text in texts.items():
+        (tmp_path / "old notes" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "old notes" / path).write_text(text)
+    return tmp_path / "old notes"
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> Import:
+    """`crabmem --dir … import …` in this process."""
+
+    def run(*words: object) -> Result:
+        return CliRunner().invoke(cli, ["--dir", str(tmp_path / "memory"), "import", *map(str, words)])
+
+    return run
+
+
+def opened(tmp_path: Path) -> Memory:
+    """The memory that `imported` writes to."""
+    return Memory(tmp_path / "memory")
+
+
+def states(result: Result) -> dict[str, str]:
+    """What became of each file, from `--json`."""
+    data: dict[str, Any] = json.loads(result.stdout)
+    return {item["file"]: item["state"] for item in data["files"]}
+
+
+def test_an_import_is_one_commit_of_facts_as_their_files_tell_them(imported: Import, folder: Path) -> None:
+    result = imported(folder)
+    assert (result.exit_code, result.stderr) == (0, "3 made\n")
+    assert result.stdout == (
+        "made       home/wifi.md: The network\nmade       plain.txt: plain\nmade       vet.md: Luna's vet\n"
+    )
+    root = folder.parent / "memory"
+    with opened(folder.parent) as memory:
+        facts = {entry.name: (entry.description, entry.content, entry.tags) for entry in memory.entries()}
+        assert [commit.subject for commit in memory.log()] == ["import: 3 facts from old notes", "init: a new memory"]
+    assert facts == {
+        "The network": ("Named Pinguin.", "# The network\n\nNamed Pinguin. The key is on the router.", ()),
+        "plain": ("just text", "# no heading\njust text", ()),
+        "Luna's vet": ("who looks after the dog", "Dr. Moreno.", ("pets",)),
+    }
+    assert_clean(root)
+
+
+def test_importing_twice_makes_no_second_commit(imported: Import, folder: Path) -> None:
+    imported(folder)
+    head = git(folder.parent / "memory", "rev-parse", "HEAD")
+    again = imported(folder)
+    assert (again.exit_code, again.stderr) == (0, "3 unchanged\n")
+    assert git(folder.parent / "memory", "rev-parse", "HEAD") == head
+
+
+def test_only_what_changed_is_replaced_and_told(imported: Import, folder: Path) -> None:
+    imported(folder)
+    (folder / "plain.txt").write_text("other text")
+    result = imported(folder, "--json")
+    assert states(result) == {"home/wifi.md": "unchanged", "plain.txt": "replaced", "vet.md": "unchanged"}
+    assert "+other text" in json.loads(result.stdout)["files"][1]["diff"]
+    with opened(folder.parent) as memory:
+        assert memory.log(1)[0].subject == "import: 1 fact from old notes"
+        assert memory.log(1)[0].paths == ("memory/entries/plain.md",)
+
+
+def test_dry_run_says_the_same_and_writes_nothing(imported: Import, folder: Path) -> None:
+    tried = imported(folder, "--dry-run", "--json")
+    assert states(tried) == dict.fromkeys(["home/wifi.md", "plain.txt", "vet.md"], "made")
+    assert json.loads(tried.stdout)["commit"] is None
+    assert not (folder.parent / "memory").exists()
+
+
+def test_tags_are_added_to_those_of_the_file(imported: Import, folder: Path) -> None:
+    imported(folder, "-t", "old", "-t", "pets")
+    with opened(folder.parent) as memory:
+        assert {entry.slug: entry.tags for entry in memory.entries()} == {
+            "the-network": ("old", "pets"),
+            "plain": ("old", "pets"),
+            "luna-s-vet": ("pets", "old"),
+        }
+
+
+def test_what_cannot_be_taken_is_named_and_stops_nothing_else(imported: Import, folder: Path) -> None:
+    (folder / "token.md").write_text(f"The key is {TOKEN}.")
+    (folder / "latin.txt").write_bytes(b"caf\xe9")
+    (folder / "empty.md").write_text("")
+    (folder / "long.md").write_text("a" * 300_000)
+    (folder / "huge.md").write_bytes(b"a" * 6_000_000)
+    (folder / "link.md").symlink_to("/etc/hostname")
+    (folder / "out").symlink_to("/etc")
+    os.mkfifo(folder / "pipe.md")
+    result = imported(folder, "--json")
+    files = {item["file"]: item.get("reason") for item in json.loads(result.stdout)["files"]}
+    assert result.exit_code == 1
+    assert result.stderr == f"crabmem: 8 of 11 files in {folder} could not be taken\n"
+    reasons = {path: reason for path, reason in files.items() if reason}
+    expected = {
+        "empty.md": "it is empty",
+        "huge.md": "larger than",
+        "latin.txt": "it is not UTF-8",
+        "link.md": "it is a link",
+        "long.md": "at most 262144",
+        "out": "it is a link",
+        "pipe.md": "not a regular file",
+        "token.md": "GitHub token (ghp_…)",
+    }
+    assert {path: words in reasons[path] for path, words in expected.items()} == dict.fromkeys(reasons, True)
+    assert TOKEN not in result.output
+
+
+def test_files_of_one_name_become_facts_told_apart(imported: Import, folder: Path) -> None:
+    for place in ("home", "office"):
+        (folder / place).mkdir(exist_ok=True)
+        (folder / place / "notes.md").write_text(f"# Notes\n\nOf the {place}.")
+    imported(folder)
+    assert states(imported(folder, "--json")) == dict.fromkeys(
+        ["home/notes.md", "home/wifi.md", "office/notes.md", "plain.txt", "vet.md"], "unchanged"
+    )
+    with opened(folder.parent) as memory:
+        assert memory.get("Notes (home/notes)").content.endswith("Of the home.")
+        assert memory.get("notes (office/notes)").content.endswith("Of the office.")
+
+
+def test_names_of_one_slug_get_files_of_their_own(tmp_path: Path) -> None:
+    facts = [Fact(name, "d", name) for name in ("a b", "a-b", "a_b")]
+    with opened(tmp_path) as memory:
+        memory.remember_all(facts, "tests")
+        assert {entry.name: entry.content for entry in memory.entries()} == {"a b": "a b", "a-b": "a-b", "a_b": "a_b"}
+
+
+def test_remember_all_answers_for_each_fact_in_order(tmp_path: Path) -> None:
+    facts = [Fact("A", "d", "a"), Fact("", "d", "c"), Fact("a", "d", "again"), Fact("Key", "d", TOKEN)]
+    with opened(tmp_path) as memory:
+        memory.remember("B", "d", "b")
+        done = memory.remember_all([*facts, Fact("B", "d", "b"), Fact("b2", "d", "b2")], "tests")
+        kinds = [type(item) for item in done]
+        assert kinds == [Saved, InvalidArguments, InvalidArguments, HoldsSecret, Saved, Saved]
+        commits = [item.commit for item in done if isinstance(item, Saved)]
+        assert commits == [(head := memory.log(1)[0].commit), None, head]
+
+
+def test_edit_of_the_person_is_recorded_before_an_import_replaces_it(imported: Import, folder: Path) -> None:
+    imported(folder)
+    root = folder.parent / "memory"
+    (root / "memory" / "entries" / "plain.md").write_text("---\nname: plain\n---\n\nmine\n")
+    imported(folder)
+    assert "mine" in git(root, "show", "HEAD~1:memory/entries/plain.md")
+    assert git(root, "log", "-2", "--format=%s").splitlines() == ["import: 1 fact from old notes", "edit: plain"]
+
+
+def test_the_workspace_itself_is_not_imported(imported: Import, folder: Path) -> None:
+    imported(folder)
+    result = imported(folder.parent / "memory")
+    assert (result.exit_code, "is in this memory already" in result.stderr) == (1, True)
+    beside = imported(folder.parent, "--json")
+    assert {item["file"]: item.get("reason") for item in json.loads(beside.stdout)["files"]}["memory"] == (
+        "it is this memory itself"
+    )
+
+
+def test_nothing_in_the_folder_is_changed(imported: Import, folder: Path) -> None:
+    def seen() -> dict[Path, tuple[int, int]]:
+        return {file: (file.stat().st_mtime_ns, file.stat().st_size) for file in sorted(folder.rglob("*"))}
+
+    before = seen()
+    imported(folder)
+    assert seen() == before
+
+
+def test_names_that_are_no_text_stop_nothing(imported: Import, folder: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(folder) + b"\n\xff"))
+    folder.rename(odd)
+    (odd / os.fsdecode(b"caf\xe9.txt")).write_text("no name for this one")
+    (odd / "two\nlines.md").write_text("named like two lines")
+    result = imported(odd, "--json")
+    assert sorted(states(result).values()) == ["made"] * 3 + ["skipped"] * 2
+    assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
+    assert imported(odd).stdout.count("\n") == 5
+    with opened(folder.parent) as memory:
+        assert memory.log(1)[0].subject == "import: 3 facts from old notes"
+
+
+def test_folder_without_texts_is_an_error_of_one_line(imported: Import, tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    result = imported(tmp_path / "nothing")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"crabmem: there is no Markdown or text file in {tmp_path / 'nothing'}\n"
+
+
+def test_a_bar_is_shown_on_a_terminal(folder: Path) -> None:
+    shown = on_terminal("--dir", str(folder.parent / "memory"), "import", str(folder))
+    assert "reading" in shown and "100%" in shown
+
+
+@pytest.mark.parametrize("run", [" ", "#", "`", "- ", "1) ", ". ", "> ", "\n\n", "~~~\n"])
+def test_long_runs_of_marks_are_read_in_time(run: str) -> None:
+    began = time.perf_counter()
+    fact_of("a.md", f"# a{run * 100_000}x\n\n{run * 100_000}x".encode())
+    fact_of("a.md", f"# {run * 100_000}".encode())
+    assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name", "description"),
+    [
+        ("a.md", "# Title #\n\nFirst. Second.", "Title", "First."),
+        ("a.md", "no heading\nat all", "a", "no heading at all"),
+        ("a.md", "```\n# code\n```\n\n## Real\n\n- item one\n- item two", "Real", "item one"),
+        ("a.md", "# Only a title", "Only a title", "Only a title"),
+        ("a.md", "---\nname: a\n---\n\n# Not this\n\n> quoted\n> twice", "a", "quoted twice"),
+        ("a.md", "---\ndescription: said\nname: b\n---\n\ntext", "b", "said"),
+        ("a.md", "---\nbroken: [\n---\n\n# Title\n", "Title", "Title"),
+        ("b/a.txt", "# a comment\r\n\r\nwords", "a", "words"),
+        ("a.md", "# " + "long " * 60, ("long " * 24).rstrip()[:119].rstrip() + "…", None),
+    ],
+)
+def test_fact_is_what_the_file_says(path: str, text: str, name: str, description: str | None) -> None:
+    fact = fact_of(path, text.encode())
+    assert fact.name == name
+    assert description is None or fact.description == description
