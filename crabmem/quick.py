@@ -55,13 +55,17 @@ def _asked(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> "tup
 def _found(root: str, question: str, limit: int) -> str:
     """The facts that answer, as text; "" when the whole program has to look."""
     private, words = f"{root}/.git/crabmem", tokens(question)
-    if not words or os.path.exists(f"{root}/crabmem.toml") or os.stat(f"{private}/journal").st_size:
+    if not words or os.path.exists(f"{root}/crabmem.toml") or _size(f"{private}/journal"):
         return ""
     index = load(f"{private}/index")
     if index is None or not _is_as_known(root, index.marks()):
         return ""
     texts = [_text(f"{root}/{found.key}") for found in index.search(words, limit)]
     return plain.BETWEEN.join(texts) if all(texts) else ""
+
+
+def _size(file: str) -> int:
+    return os.stat(file).st_size if os.path.exists(file) else 0
 
 
 def _is_as_known(root: str, marks: "Mapping[str, bytes]") -> bool:
