@@ -182,7 +182,10 @@ def read(place: Place, steady: bool = False) -> tuple[bytes, os.stat_result]:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             raise NotAFile(errno.EINVAL, "it is not a regular file", _path(place))
-        with _nobody_writing(handle, _path(place), steady):
+        if steady:
+            with _nobody_writing(handle, _path(place)):
+                data = _all_of(handle)
+        else:
             data = _all_of(handle)
     finally:
         os.close(handle)
@@ -194,9 +197,9 @@ def read(place: Place, steady: bool = False) -> tuple[bytes, os.stat_result]:
 def _opened_to_read(place: Place) -> int:
     name, folder = _at(place)
     try:
-        with _naming(place):
-            return os.open(name, _READ, dir_fd=folder)
+        return os.open(name, _READ, dir_fd=folder)
     except OSError as error:
+        error.filename = _path(place)
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
             raise NotAFile(error.errno, "it is not a regular file", _path(place)) from None
         raise
@@ -213,13 +216,13 @@ def _all_of(handle: int) -> bytes:
 
 
 @contextmanager
-def _nobody_writing(handle: int, path: str, wanted: bool) -> Iterator[None]:
+def _nobody_writing(handle: int, path: str) -> Iterator[None]:
     """Within it, who opens the file for writing waits: for as long as it takes to read it.
 
     Raises:
         BeingWritten: somebody has it open for writing already.
     """
-    if not (wanted and _leased(handle, path)):
+    if not _leased(handle, path):
         yield
         return
     import fcntl

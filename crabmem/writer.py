@@ -248,7 +248,8 @@ class Writer:
             )
             for path, data in changes.items()
         }
-        self._history.flush()
+        if len(steps) > 1:  # what one file holds is on the disk under its temporary name, and then under its own
+            self._history.flush()
         intent = Intent(note.subject, note.author, note.body, note.trailers, self._clock(), steps, self._history.head())
         self._journal.begin(intent)
         return intent

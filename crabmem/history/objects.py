@@ -351,7 +351,9 @@ def _oid(text: str) -> "ObjectID":
 
 
 def _id(kind: str, data: bytes) -> str:
-    return hashlib.sha1(b"%s %d\0" % (kind.encode(), len(data)) + data, usedforsecurity=False).hexdigest()
+    named = hashlib.sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
+    named.update(data)
+    return named.hexdigest()
 
 
 def _packed(kind: str, data: bytes) -> bytes:

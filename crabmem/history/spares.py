@@ -28,7 +28,7 @@ class Spares:
 
     def file(self, oid: str) -> Path:
         """Where Git keeps the object, unless it lies in a pack."""
-        return self._objects / oid[:2] / oid[2:]
+        return self._objects / f"{oid[:2]}/{oid[2:]}"
 
     def write(self, oid: str, data: bytes) -> None:
         """Store an object, as Git compresses it, under both names; the bytes are durable, the names not yet."""
