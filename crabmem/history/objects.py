@@ -17,13 +17,13 @@ from dulwich.errors import (
     MissingCommitError,
     ObjectFormatException,
 )
-from dulwich.object_store import DiskObjectStore
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 from dulwich.walk import Walker
 
 from .. import fs
 from ..errors import DamagedHistory
 from ..guard import Guard
+from .disk import Disk
 from .spares import Spares
 
 REGULAR = 0o100644
@@ -44,10 +44,11 @@ class Objects:
     def __init__(self, folder: Path, spares: Path) -> None:
         self._folder = folder
         self._spares = Spares(spares, folder)
-        self._store = DiskObjectStore(str(folder))
+        self._store = Disk(str(folder))
         self._guard = Guard()
         self._fresh: list[str] = []
         self._unsynced: set[Path] = set()
+        self._sizes: list[int] = []
 
     def close(self) -> None:
         """Close the packs that reading has opened."""
@@ -185,10 +186,17 @@ class Objects:
                 fs.touch(self._spares.file(oid))
             self._spares.add(oid)
         else:
-            self._spares.write(oid, item.as_legacy_object())
+            data = item.as_legacy_object()
+            self._spares.write(oid, data)
+            self._sizes.append(len(data))
             self._unsynced.add(self._spares.file(oid).parent)
         self._fresh.append(oid)
         return oid
+
+    def written(self) -> tuple[int, int]:
+        """Bytes and number of the objects that were written since this was asked last."""
+        sizes, self._sizes = self._sizes, []
+        return sum(sizes), len(sizes)
 
     def flush(self) -> None:
         """Make the names of all that was put durable; what refers to it comes after."""
