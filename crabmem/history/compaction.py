@@ -31,8 +31,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from dulwich.objects import ShaFile, Tree
-
 from .. import fs
 from ..errors import DamagedHistory
 from .keeping import KEEP
@@ -52,6 +50,7 @@ _TEMPORARY = "crabmem_"
 _NAME = re.compile(r"pack-[0-9a-f]{40}\Z")
 _STEP = 16
 _LEVELS = 3
+_TREE = 2
 _MOST_CHAINS = 64
 _SHARED = "multi-pack-index"
 _SHARED_ROW = "multi-pack-index.d"
@@ -119,10 +118,10 @@ class Ours:
 class Filling:
     """A pack that is being filled, and the chains of folders in it."""
 
-    def __init__(self, objects: Objects, growing: Growing, chains: Mapping[str, Chain]) -> None:
+    def __init__(self, reach: Reach, growing: Growing, chains: Mapping[str, Chain]) -> None:
         self.growing = growing
         self.chains = dict(chains)
-        self._objects = objects
+        self._reach = reach
         self._bases: dict[str, bytes] = {}
 
     def take(self, piece: Piece) -> None:
@@ -133,11 +132,11 @@ class Filling:
         """
         if piece.oid in self.growing:
             return
-        item = self._objects.get(piece.oid)
-        data, is_tree = item.as_raw_string(), isinstance(item, Tree)
+        kind, data = self._reach.raw(piece.oid)
+        is_tree = kind == _TREE
         chain = self.chains.pop(piece.path, None) if is_tree else None
-        base = self._base(chain.base if chain else None if is_tree else piece.older, item)
-        is_delta = self.growing.add(piece.oid, item.type_num, data, base)
+        base = self._base(chain.base if chain else None if is_tree else piece.older, kind)
+        is_delta = self.growing.add(piece.oid, kind, data, base)
         if is_tree:
             grown = chain.grown(piece.oid) if chain and is_delta else Chain.begun(piece.oid)
             self.chains[piece.path] = grown  # behind the others: those that were used last are kept
@@ -145,17 +144,17 @@ class Filling:
             for gone in set(self._bases) - {base for each in self.chains.values() for base in each.bases}:
                 del self._bases[gone]
 
-    def _base(self, oid: str | None, item: ShaFile) -> tuple[str, bytes] | None:
-        """An object in the pack, with its bytes, of the kind of `item`."""
+    def _base(self, oid: str | None, kind: int) -> tuple[str, bytes] | None:
+        """An object in the pack, with its bytes, if it is of that kind."""
         if oid is None or oid not in self.growing:
             return None
         if oid in self._bases:
             return oid, self._bases[oid]
         try:
-            found = self._objects.get(oid)
+            other, data = self._reach.raw(oid)
         except DamagedHistory:
             return None
-        return (oid, found.as_raw_string()) if found.type_num == item.type_num else None
+        return (oid, data) if other == kind else None
 
 
 class Compaction:
@@ -265,8 +264,8 @@ class Compaction:
             growing = Growing()
             with suppress(BrokenPack, OSError):
                 growing.copy(self._file(ours.pack, "pack").read_bytes(), self._file(ours.pack, "idx"))
-                return Filling(self._objects, growing, ours.chains), ours
-        return Filling(self._objects, Growing(), {}), None
+                return Filling(self._reach, growing, ours.chains), ours
+        return Filling(self._reach, Growing(), {}), None
 
     def _can_grow(self, name: str) -> bool:
         """Whether a pack of ours is small enough to be copied, and nothing keeps it from being replaced."""

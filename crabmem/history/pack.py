@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dulwich.object_format import SHA1
-from dulwich.objects import ObjectID, ShaFile
+from dulwich.objects import ObjectID
 from dulwich.pack import (
     OFS_DELTA,
     Pack,
@@ -25,6 +25,10 @@ DEEPEST = 50
 _HEADER = 12
 _TRAILER = 20
 _REFERENCE = 7
+_INDEX = b"\xfftOc\0\0\0\2"
+# Behind it and a table of where the ids of each first byte end.
+_IDS = 8 + 256 * 4
+_KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
 
 
 class BrokenPack(Exception):
@@ -106,6 +110,11 @@ class Growing:
         return f"pack-{checksum.hex()}", bytes(self._data) + checksum, index.getvalue()
 
 
+def oid_of(kind: int, data: bytes) -> str:
+    """The id of an object."""
+    return hashlib.sha1(b"%s %d\0" % (_KINDS[kind], len(data)) + data).hexdigest()
+
+
 def check(pack: Path, index: Path, oids: Iterable[str]) -> None:
     """Read `oids` back from a pack on the disk, and compare each with its id.
 
@@ -119,8 +128,8 @@ def check(pack: Path, index: Path, oids: Iterable[str]) -> None:
             data.check()
             read.index.check()
             for oid in oids:
-                kind, raw = read.get_raw(ObjectID(oid.encode()))
-                ShaFile.from_raw_string(kind, raw, verify_sha=ObjectID(oid.encode()))
+                if oid_of(*read.get_raw(ObjectID(oid.encode()))) != oid:
+                    raise BrokenPack(f"{oid} is another object in it")
         finally:
             read.close()
     finally:
@@ -137,24 +146,19 @@ def ids(index: Path) -> set[str]:
 
 
 def _entries(index: Path, pack: bytes | None = None) -> list[tuple[int, str, int]]:
-    """Offset, id and checksum of what an index names, in the order of the pack; it has to be that of `pack`."""
-    try:
-        read = load_pack_index(index, SHA1)
-    except FileNotFoundError:
-        raise
-    except Exception as error:  # dulwich says it in a dozen ways
-        raise BrokenPack(f"{index.name} cannot be read: {error}") from None
-    try:
-        read.check()
-        if pack is not None and read.get_pack_checksum() != pack[-_TRAILER:]:
-            raise BrokenPack(f"{index.name} is that of another pack")
-        return sorted((offset, raw.hex(), crc or 0) for raw, offset, crc in read.iterentries())
-    except BrokenPack:
-        raise
-    except Exception as error:
-        raise BrokenPack(f"{index.name} cannot be read: {error}") from None
-    finally:
-        read.close()
+    """Offset, id and checksum of what an index names, in the order of the pack; it has to be that of `pack`.
+
+    Read without dulwich, which takes ten times as long: it is read at each compaction.
+    """
+    data = index.read_bytes()
+    count = int.from_bytes(data[_IDS - 4 : _IDS], "big")
+    whole = len(data) == _IDS + 28 * count + 40 and hashlib.sha1(data[:-_TRAILER]).digest() == data[-_TRAILER:]
+    if not whole or data[:8] != _INDEX or (pack is not None and data[-40:-20] != pack[-_TRAILER:]):
+        raise BrokenPack(f"{index.name} is not as it was written")
+    oids = data[_IDS : _IDS + 20 * count].hex()
+    numbers = struct.unpack(f">{2 * count}L", data[_IDS + 20 * count : -40])
+    names = (oids[40 * place : 40 * place + 40] for place in range(count))
+    return sorted(zip(numbers[count:], names, numbers[:count], strict=True))
 
 
 def _head(objects: int) -> bytes:

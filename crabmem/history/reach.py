@@ -1,23 +1,28 @@
 """What of a history lies loose, each object a file of its own, and is reached by references."""
 
 import os
+import re
 import stat
+import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from dulwich.errors import ObjectFormatException
-from dulwich.objects import Commit, Tag, parse_tree
+from dulwich.objects import Commit, Tag
 
 from ..errors import DamagedHistory
 from .objects import Objects
+from .pack import oid_of
 
 #: So many packed commits in a row end the way back: what is loose behind a `git pull` is still found.
 PATIENCE = 100
-_KEPT_LISTS = 6
+_REMEMBERED = 6
 _SUBMODULE = 0o160000
-_Entries = frozenset[tuple[bytes, int, bytes]]
+_NUMBERS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
+_Read = TypeVar("_Read")
+_ROW = re.compile(rb"[^\0]+\0.{20}", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,8 @@ class Reach:
     def __init__(self, objects: Objects, folder: Path) -> None:
         self._objects = objects
         self._folder = folder
-        self._lists: dict[str, _Entries] = {}
+        self._rows_of: dict[str, frozenset[bytes]] = {}
+        self._raw: dict[str, tuple[int, bytes]] = {}
 
     def size(self, oid: str) -> int | None:
         """The bytes of the file that holds the object; None when it has none of its own."""
@@ -46,6 +52,24 @@ class Reach:
             return os.stat(f"{self._folder}/{oid[:2]}/{oid[2:]}").st_size
         except FileNotFoundError:
             return None
+
+    def raw(self, oid: str) -> tuple[int, bytes]:
+        """Kind and bytes of an object. A loose one is read without making anything of it: trees are large.
+
+        Raises:
+            DamagedHistory: it is missing or broken.
+        """
+        return _remembered(self._raw, oid, self._read)
+
+    def _read(self, oid: str) -> tuple[int, bytes]:
+        try:
+            kind, data = _opened(Path(f"{self._folder}/{oid[:2]}/{oid[2:]}").read_bytes())
+            if oid_of(kind, data) == oid:
+                return kind, data
+        except (OSError, ValueError, KeyError, zlib.error):
+            pass  # it lies in a pack, or what is wrong with it is told in words
+        found = self._objects.get(oid)
+        return found.type_num, found.as_raw_string()
 
     def commits(self, tips: Iterable[str]) -> list[str]:
         """The loose commits that `tips` reach, oldest first; those behind what cannot be read are not found."""
@@ -79,7 +103,8 @@ class Reach:
         while waiting:
             tree = waiting.pop()
             found.add(tree)
-            waiting.extend(oid.decode() for _, mode, oid in self._entries(tree) if stat.S_ISDIR(mode))
+            rows = map(_parsed, self._rows(tree))
+            waiting.extend(oid for mode, _, oid in rows if stat.S_ISDIR(mode))
         return found
 
     def _parents(self, oid: str) -> list[str]:
@@ -95,7 +120,7 @@ class Reach:
     def _tree(self, commit: str) -> str | None:
         try:
             tree = str(self._objects.commit(commit).tree, "ascii")
-            self._entries(tree)
+            self._rows(tree)
         except DamagedHistory:
             return None
         return tree
@@ -103,30 +128,50 @@ class Reach:
     def _changed(self, tree: str, older: str | None, path: str) -> Iterator[Piece]:
         if tree == older:
             return
-        before = self._entries(older) if older else frozenset()
-        now = self._entries(tree)
-        replaced = {name: (mode, oid.decode()) for name, mode, oid in before - now}
-        for name, mode, oid in sorted(now - before):
+        before, now = self._rows(older) if older else frozenset(), self._rows(tree)
+        replaced = {name: (mode, oid) for mode, name, oid in map(_parsed, before - now)}
+        for mode, name, oid in map(_parsed, sorted(now - before)):
             below = path.lstrip("/") + name.decode("utf-8", "surrogateescape")
             was, old = replaced.get(name, (0, None))
             if stat.S_ISDIR(mode):
-                yield from self._changed(oid.decode(), old if stat.S_ISDIR(was) else None, f"{below}/")
+                yield from self._changed(oid, old if stat.S_ISDIR(was) else None, f"{below}/")
             elif stat.S_IFMT(mode) != _SUBMODULE:
-                yield Piece(oid.decode(), below, old if stat.S_ISREG(was) else None)
+                yield Piece(oid, below, old if stat.S_ISREG(was) else None)
         yield Piece(tree, path, older)
 
-    def _entries(self, tree: str) -> _Entries:
-        """Name, mode and id of all that is in a tree; those looked at last are remembered."""
-        found = self._lists.pop(tree, None)
-        if found is None:
-            found = self._parsed(tree)
-        self._lists[tree] = found
-        while len(self._lists) > _KEPT_LISTS:
-            del self._lists[next(iter(self._lists))]
-        return found
+    def _rows(self, tree: str) -> frozenset[bytes]:
+        """All that is in a tree, mode, name and id as they are in it; those looked at last are remembered.
 
-    def _parsed(self, tree: str) -> _Entries:
-        try:
-            return frozenset(parse_tree(self._objects.tree(tree).as_raw_string(), 20))
-        except (ObjectFormatException, ValueError):
-            raise DamagedHistory(f"object {tree} of the history is broken") from None
+        Two trees of ten thousand rows differ in one, and only that is taken apart.
+        """
+        return _remembered(self._rows_of, tree, self._taken_apart)
+
+    def _taken_apart(self, tree: str) -> frozenset[bytes]:
+        raw = self.raw(tree)[1]
+        rows = _ROW.findall(raw)
+        if sum(map(len, rows)) != len(raw) or len(set(rows)) != len(rows):
+            raise DamagedHistory(f"object {tree} of the history is broken")
+        return frozenset(rows)
+
+
+def _remembered(known: dict[str, _Read], oid: str, read: Callable[[str], _Read]) -> _Read:
+    """What `read` says of an object; only what was asked for last stays in `known`."""
+    known[oid] = known.pop(oid) if oid in known else read(oid)
+    while len(known) > _REMEMBERED:
+        del known[next(iter(known))]
+    return known[oid]
+
+
+def _parsed(row: bytes) -> tuple[int, bytes, str]:
+    """Mode, name and id."""
+    mode, _, name = row[:-21].partition(b" ")
+    try:
+        return int(mode, 8), name, row[-20:].hex()
+    except ValueError:
+        raise DamagedHistory(f"a folder of the history has something of the mode {mode!r}") from None
+
+
+def _opened(file: bytes) -> tuple[int, bytes]:
+    """Kind and bytes of an object in the file that it has of its own."""
+    head, _, data = zlib.decompress(file).partition(b"\0")
+    return _NUMBERS[head.split(b" ")[0]], data
