@@ -50,7 +50,6 @@ _TEMPORARY = "crabmem_"
 _NAME = re.compile(r"pack-[0-9a-f]{40}\Z")
 _STEP = 16
 _LEVELS = 3
-_TREE = 2
 _MOST_CHAINS = 64
 _SHARED = "multi-pack-index"
 _SHARED_ROW = "multi-pack-index.d"
@@ -58,7 +57,7 @@ _SHARED_ROW = "multi-pack-index.d"
 
 @dataclass(frozen=True)
 class Chain:
-    """The versions of one folder in a pack. `bases` are the newest, the newest 16th, the newest 256th of them.
+    """The versions of one folder, or the commits, in a pack. `bases` are the newest, the newest 16th and 256th of them.
 
     A version is a delta to the one before it, each 16th to the one 16 before, each 256th to the one 256 before. So none
     is more than fifty deltas away from a whole one, of which there is one for thousands.
@@ -133,16 +132,18 @@ class Filling:
         if piece.oid in self.growing:
             return
         kind, data = self._reach.raw(piece.oid)
-        is_tree = kind == _TREE
-        chain = self.chains.pop(piece.path, None) if is_tree else None
-        base = self._base(chain.base if chain else None if is_tree else piece.older, kind)
-        is_delta = self.growing.add(piece.oid, kind, data, base)
-        if is_tree:
-            grown = chain.grown(piece.oid) if chain and is_delta else Chain.begun(piece.oid)
-            self.chains[piece.path] = grown  # behind the others: those that were used last are kept
-            self._bases[piece.oid] = data
-            for gone in set(self._bases) - {base for each in self.chains.values() for base in each.bases}:
-                del self._bases[gone]
+        if not piece.is_file:
+            return self._chained(piece, kind, data)
+        self.growing.add(piece.oid, kind, data, self._base(piece.older, kind))
+
+    def _chained(self, piece: Piece, kind: int, data: bytes) -> None:
+        chain = self.chains.pop(piece.path, None)
+        is_delta = self.growing.add(piece.oid, kind, data, self._base(chain.base if chain else None, kind))
+        grown = chain.grown(piece.oid) if chain and is_delta else Chain.begun(piece.oid)
+        self.chains[piece.path] = grown  # behind the others: those that were used last are kept
+        self._bases[piece.oid] = data
+        for gone in set(self._bases) - {base for each in self.chains.values() for base in each.bases}:
+            del self._bases[gone]
 
     def _base(self, oid: str | None, kind: int) -> tuple[str, bytes] | None:
         """An object in the pack, with its bytes, if it is of that kind."""
@@ -215,7 +216,20 @@ class Compaction:
             if coming:
                 fs.unlink(self._file(coming.pack, "pack"))  # nobody has seen it: it has no index
             fs.unlink(self._coming)
-        self._drop_replaced(Ours.read(self._note))
+        ours = Ours.read(self._note)
+        if ours:
+            self._is_there(ours.pack)
+        self._drop_replaced(ours)
+
+    def _is_there(self, name: str) -> bool:
+        """Whether a pack of ours is; an index that lost its pack, which is an error to Git, goes.
+
+        `git repack -a -d` removes a pack that it saw before we gave it its index.
+        """
+        if self._file(name, "pack").exists():
+            return self._file(name, "idx").exists()
+        fs.unlink(self._file(name, "idx"))
+        return False
 
     def _take_over(self) -> None:
         fs.sync_folder(self._packs)
@@ -325,8 +339,8 @@ class Compaction:
     def _remove(self, oids: list[str], name: str) -> None:
         """Remove what is in the pack, the oldest first: what is left when that is interrupted is found again."""
         for oid in dict.fromkeys(oids):
-            if not self._file(name, "idx").exists():
-                return  # somebody's `git gc` was quicker, and removes what it packed
+            if not self._is_there(name):
+                return  # somebody's `git repack` was quicker: it has packed all of this, and removed ours
             for file in (self._private / "recent" / oid, self._loose / oid[:2] / oid[2:]):
                 if file.exists():
                     fs.unlink(file)

@@ -14,11 +14,12 @@ from dulwich.pack import (
     OFS_DELTA,
     Pack,
     PackData,
-    create_delta,
     load_pack_index,
     write_pack_index_v2,
     write_pack_object,
 )
+
+from .delta import delta
 
 #: Git's own limit for how many deltas lie between an object and a whole one.
 DEEPEST = 50
@@ -65,12 +66,12 @@ class Growing:
     def add(self, oid: str, kind: int, data: bytes, base: tuple[str, bytes] | None) -> bool:
         """Add an object, as a delta to `base` (id and bytes) where that is smaller; whether it was."""
         under = self._held[base[0]] if base else None
-        delta = b"".join(create_delta(base[1], data)) if base and under and under.depth < DEEPEST else None
+        change = delta(base[1], data) if base and under and under.depth < DEEPEST else None
         offset = len(self._data)
-        if delta is None or under is None or not _is_smaller(delta, data):
+        if change is None or under is None or not _is_smaller(change, data):
             self._held[oid] = _Held(offset, self._written(kind, [data]), 0)
             return False
-        crc = self._written(OFS_DELTA, (offset - under.offset, [delta]))
+        crc = self._written(OFS_DELTA, (offset - under.offset, [change]))
         self._held[oid] = _Held(offset, crc, under.depth + 1)
         return True
 
@@ -181,6 +182,6 @@ def _base(pack: bytes, offset: int) -> int | None:
     return offset - distance
 
 
-def _is_smaller(delta: bytes, data: bytes) -> bool:
-    """Whether the delta takes less room; where that is plain, nothing is compressed to find out."""
-    return len(delta) * 8 < len(data) or len(zlib.compress(delta)) < len(zlib.compress(data))
+def _is_smaller(change: bytes, data: bytes) -> bool:
+    """Whether a delta takes less room; where that is plain, nothing is compressed to find out."""
+    return len(change) * 8 < len(data) or len(zlib.compress(change)) < len(zlib.compress(data))

@@ -36,6 +36,11 @@ class Piece:
     path: str
     older: str | None = None
 
+    @property
+    def is_file(self) -> bool:
+        """Whether it is what a file holds."""
+        return bool(self.path) and not self.path.endswith("/")
+
 
 class Reach:
     """Looks at the objects in `folder`, which it reads through `objects`."""
