@@ -239,9 +239,10 @@ class Compaction:
     def _drop_replaced(self, ours: Ours | None) -> None:
         """Remove the pack that ours replaced, if all of it is in ours."""
         if ours and ours.before and ours.before != ours.pack and self._file(ours.before, "pack").exists():
+            index = self._file(ours.before, "idx")
             with suppress(BrokenPack, FileNotFoundError):
-                if ids(self._file(ours.before, "idx")) <= ids(self._file(ours.pack, "idx")):
-                    self._drop(ours.before)
+                if not index.exists() or ids(index) <= ids(self._file(ours.pack, "idx")):
+                    self._drop(ours.before)  # without an index it was on its way out already
 
     def _drop(self, name: str) -> None:
         shared = self._packs / _SHARED
