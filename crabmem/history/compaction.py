@@ -183,7 +183,7 @@ class Compaction:
         """Clear up what a crash left, and pack what is loose now; what was done, None for nothing."""
         self._clear_up()
         commits, staying = self._found()
-        sums: Packed | None = None
+        sums = self._duplicates_removed(staying)
         while commits:
             part = self._round(commits, staying, sums.objects if sums else 0)
             sums = sums + part if sums and part else sums or part
@@ -254,6 +254,22 @@ class Compaction:
     def _file(self, name: str, ending: str) -> Path:
         return self._packs / f"{name}.{ending}"
 
+    def _duplicates_removed(self, staying: set[str]) -> Packed | None:
+        """Remove what lies loose and is in our pack: a crash came before that was done, or a power cut undid it."""
+        ours = Ours.read(self._note)
+        if ours is None or not self._is_there(ours.pack):
+            return None
+        file, index = self._file(ours.pack, "pack"), self._file(ours.pack, "idx")
+        try:
+            inside = ids(index)
+            oids = [oid for oid in self._reach.all() if oid in inside and oid not in staying]
+            _check(file, index, oids)
+        except (BrokenPack, OSError):
+            return None  # it is told when the pack is to grow, and then left alone
+        freed, size = sum(self._reach.size(oid) or 0 for oid in oids), file.stat().st_size
+        self._remove(oids, ours.pack)
+        return Packed(len(oids), freed + size, size) if oids else None
+
     # One pack
 
     def _round(self, commits: deque[str], staying: set[str], already: int) -> Packed | None:
@@ -264,9 +280,9 @@ class Compaction:
         while commits and filling.growing.size < size + MOST_ADDED:
             oids += self._taken(commits.popleft(), staying, filling)
             self._progress(already + len(oids))
-        if not oids:
+        if len(filling.growing) == packed:
             return None
-        name = self._published(filling, ours, oids) if len(filling.growing) > packed else self._checked(ours, oids)
+        name = self._published(filling, ours, oids)
         freed = sum(self._reach.size(oid) or 0 for oid in oids)
         self._remove(oids, name)
         self._drop_replaced(Ours.read(self._note))
@@ -330,12 +346,6 @@ class Compaction:
             with suppress(OSError):  # the next compaction does it
                 fs.unlink(new)
                 fs.unlink(new_index)
-
-    def _checked(self, ours: Ours | None, oids: list[str]) -> str:
-        """The name of our pack, which holds `oids` already: a crash came before they were removed."""
-        name = ours.pack if ours else ""
-        _check(self._file(name, "pack"), self._file(name, "idx"), oids)
-        return name
 
     def _remove(self, oids: list[str], name: str) -> None:
         """Remove what is in the pack, the oldest first: what is left when that is interrupted is found again."""

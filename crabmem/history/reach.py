@@ -6,6 +6,7 @@ import stat
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -57,6 +58,12 @@ class Reach:
             return os.stat(f"{self._folder}/{oid[:2]}/{oid[2:]}").st_size
         except FileNotFoundError:
             return None
+
+    def all(self) -> Iterator[str]:
+        """Every loose object, reached or not."""
+        for folder in self._folder.glob("[0-9a-f][0-9a-f]"):
+            with suppress(OSError), os.scandir(folder) as items:
+                yield from (folder.name + item.name for item in items if len(item.name) == 38)
 
     def raw(self, oid: str) -> tuple[int, bytes]:
         """Kind and bytes of an object. A loose one is read without making anything of it: trees are large.

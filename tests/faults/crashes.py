@@ -161,7 +161,7 @@ OPERATIONS: dict[str, Operation] = {
     "recovery_of_half_made": Operation(_create, _half_made),
     "recovery_of_half_packed": Operation(_compact, _killed_compacting("rename", ".pack")),
     "recovery_of_packed": Operation(_compact, _killed_compacting("rename", ".idx")),
-    "recovery_of_half_removed": Operation(_compact, _killed_compacting("unlink", ".idx")),
+    "recovery_of_half_unpacked": Operation(_compact, _killed_compacting("unlink", ".idx")),
 }
 
 
@@ -347,10 +347,10 @@ def _check(root: Path, case: Case, outcome: int) -> None:
             assert entry.parsed(path, data).problem is None, f"{path} cannot be parsed"
     check_repository(root)
     if case.operation.act is _compact:
-        _check_packs(root)
+        check_packs(root)
 
 
-def _check_packs(root: Path) -> None:
+def check_packs(root: Path) -> None:
     """The next compaction clears up what was left, and there is one pack then."""
     with Shim(sync=False), opened(root) as memory:
         _compact(memory)
