@@ -163,9 +163,20 @@ def test_any_objects_and_bases_make_a_pack_that_git_accepts(given_: list[tuple[i
 # How much is left
 
 
-def test_chains_are_short_however_many_versions_there_are(history: History, tmp_path: Path) -> None:
-    for part in range(7):
-        written(history, 100, part * 100)
+def test_version_is_few_deltas_away_from_a_whole_one_and_few_are_whole() -> None:
+    chain, depth, whole = compaction.Chain.begun("0"), {"0": 0}, 1
+    for number in range(1, 20_000):
+        deltas = depth[chain.base] + 1
+        chain = chain.grown(str(number)) if deltas <= DEEPEST else compaction.Chain.begun(str(number))
+        depth[str(number)] = deltas if deltas <= DEEPEST else 0
+        whole += deltas > DEEPEST
+    assert max(depth.values()) <= DEEPEST
+    assert whole < 6
+
+
+def test_chains_in_a_pack_are_what_git_allows(history: History, tmp_path: Path) -> None:
+    for part in range(3):
+        written(history, 60, part * 60)
         history.compact()
         write(history, {"memory/MEMORY.md": b"line\n" * part})
     assert_fine(tmp_path)
@@ -180,7 +191,7 @@ def test_growth_is_not_a_multiple_of_what_was_written(history: History, tmp_path
     write(history, {"a.md": b"1"})
     history.compact()
     before, length = size(tmp_path), 0
-    for number in range(200):
+    for number in range(100):
         new = number % 5 < 3
         path = f"memory/entries/fact-{number + 500 if new else number}.md"
         texts[path] = os.urandom(350).hex().encode() if new else texts[path] + f"\nline {number}".encode()

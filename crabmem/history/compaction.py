@@ -170,6 +170,7 @@ class Compaction:
         self._note, self._coming = private / "pack", private / "pack.coming"
         self._objects = Objects(self._loose, private / "recent")
         self._reach = Reach(self._objects, self._loose)
+        self._folders: list[Piece] = []
 
     def __enter__(self) -> Self:
         return self
@@ -199,7 +200,8 @@ class Compaction:
         staying: set[str] = set()
         for commit in newest:
             with suppress(DamagedHistory):
-                staying |= {piece.oid for piece in self._reach.pieces(commit)} | self._reach.folders(commit)
+                self._folders += self._reach.folders(commit)
+                staying |= {piece.oid for piece in (*self._reach.pieces(commit), *self._folders)}
         commits = self._reach.commits({*refs.values(), *newest})
         return deque(commit for commit in commits if commit not in newest), staying
 
@@ -263,12 +265,14 @@ class Compaction:
         try:
             inside = ids(index)
             oids = [oid for oid in self._reach.all() if oid in inside and oid not in staying]
+            if not oids:
+                return None
             _check(file, index, oids)
         except (BrokenPack, OSError):
-            return None  # it is told when the pack is to grow, and then left alone
+            return None  # that pack is not grown either, and left alone
         freed, size = sum(self._reach.size(oid) or 0 for oid in oids), file.stat().st_size
         self._remove(oids, ours.pack)
-        return Packed(len(oids), freed + size, size) if oids else None
+        return Packed(len(oids), freed + size, size)
 
     # One pack
 
@@ -282,7 +286,8 @@ class Compaction:
             self._progress(already + len(oids))
         if len(filling.growing) == packed:
             return None
-        name = self._published(filling, ours, oids)
+        bases = [] if ours or commits else self._bases(filling)
+        name = self._published(filling, ours, [*oids, *bases])
         freed = sum(self._reach.size(oid) or 0 for oid in oids)
         self._remove(oids, name)
         self._drop_replaced(Ours.read(self._note))
@@ -314,6 +319,17 @@ class Compaction:
         except DamagedHistory:
             return []
         return [piece.oid for piece in pieces]
+
+    def _bases(self, filling: Filling) -> list[str]:
+        """Put folders of the newest commits, which stay loose, into a new pack that has none yet; which.
+
+        All that comes later is a delta to them. Whole, they are read as fast from there.
+        """
+        pieces = [piece for piece in self._folders if piece.path not in filling.chains]
+        for piece in pieces:
+            with suppress(DamagedHistory):
+                filling.take(piece)
+        return [piece.oid for piece in pieces if piece.oid in filling.growing]
 
     def _is_for_pack(self, piece: Piece, staying: set[str]) -> bool:
         size = self._reach.size(piece.oid)

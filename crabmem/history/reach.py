@@ -109,14 +109,18 @@ class Reach:
         older = self._tree(parents[0].decode()) if parents else None
         return [*self._changed(raw.tree.decode(), older, "/"), Piece(commit, "")]
 
-    def folders(self, commit: str) -> set[str]:
-        """The trees of `commit`, all of them."""
-        found, waiting = set(), [self._objects.commit(commit).tree.decode()]
-        while waiting:
-            tree = waiting.pop()
-            found.add(tree)
-            rows = map(_parsed, self._rows(tree))
-            waiting.extend(oid for mode, _, oid in rows if stat.S_ISDIR(mode))
+    def folders(self, commit: str) -> list[Piece]:
+        """The trees of `commit`, all of them.
+
+        Raises:
+            DamagedHistory: one cannot be read.
+        """
+        found = [Piece(self._objects.commit(commit).tree.decode(), "/")]
+        for piece in found:  # which grows meanwhile
+            below = piece.path.lstrip("/")
+            for mode, name, oid in map(_parsed, self._rows(piece.oid)):
+                if stat.S_ISDIR(mode):
+                    found.append(Piece(oid, f"{below}{name.decode('utf-8', 'surrogateescape')}/"))
         return found
 
     def _parents(self, oid: str) -> list[str]:
