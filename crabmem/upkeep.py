@@ -40,9 +40,10 @@ class Upkeep:
             self._thread.join(timeout)
 
     def _done(self) -> None:
+        done: object = None
         try:
             done = self._work()
         except CrabmemError:
-            done = None  # the disk is full, say: writers will be told
-        if not done:
-            self._not_before = time.monotonic() + PAUSE
+            pass  # the disk is full, say: writers are told
+        finally:
+            self._not_before = 0.0 if done else time.monotonic() + PAUSE

@@ -1,5 +1,6 @@
 """Loose objects are packed with deltas: small, in packs that Git likes, whatever a person's Git does meanwhile."""
 
+import errno
 import os
 import re
 import subprocess
@@ -11,11 +12,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from dulwich.objects import ObjectID, ShaFile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem import Unwritable, fs
 from crabmem.history import History, Note, compaction, identity, packing
+from crabmem.history.disk import Disk
 from crabmem.history.pack import DEEPEST, Growing, check, ids, oid_of
 from crabmem.history.packing import Packed
 from tests.conftest import git
@@ -501,6 +504,26 @@ def test_object_that_goes_while_a_writer_relies_on_it_is_in_the_pack(
     other.close()
 
 
+def test_object_that_is_packed_between_two_looks_is_found(
+    history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(history, {"a.md": b"one\n"})
+    oid = git(tmp_path, "rev-parse", "HEAD:a.md").strip()
+    written(history, 3)
+    other, waiting, real = opened(tmp_path), [True], Disk._get_loose_object
+
+    def compact(disk: Disk, sha: ObjectID) -> ShaFile | None:
+        if waiting:
+            waiting.clear()
+            assert other.compact()
+        return real(disk, sha)
+
+    monkeypatch.setattr(Disk, "_get_loose_object", compact)
+    assert history.blob(oid) == b"one\n" and not waiting
+    assert not (tmp_path / ".git/objects" / oid[:2] / oid[2:]).exists()
+    other.close()
+
+
 # Leftovers
 
 
@@ -564,6 +587,19 @@ def test_count_that_was_lost_is_no_harm(
     written(history, 10, 10)
     monkeypatch.setattr(packing, "MOST_OBJECTS", 20)
     assert history.is_compaction_due()
+
+
+def test_disk_that_cannot_be_read_makes_nothing_due(
+    history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(history, 2)
+    (tmp_path / ".git/crabmem/loose").unlink()
+
+    def refuse(operation: str, path: str) -> None:
+        raise OSError(errno.EROFS, "read-only", path)
+
+    monkeypatch.setattr(fs, "before", refuse)
+    assert not history.is_compaction_due()
 
 
 def test_nothing_to_do_in_a_folder_without_history(tmp_path: Path) -> None:

@@ -52,7 +52,10 @@ class Packing:
 
     def is_due(self) -> bool:
         """Whether enough lies loose. Costs a look at one small file."""
-        size, objects = self._counted()
+        try:
+            size, objects = self._counted()
+        except OSError:
+            return False  # nothing could be packed on such a disk
         return size >= MOST_BYTES or objects >= MOST_OBJECTS
 
     def compacted(self, progress: Callable[[int], None] | None = None) -> Packed | None:
