@@ -223,6 +223,19 @@ def test_newest_commit_stays_loose_and_the_rest_goes(history: History, tmp_path:
     assert_fine(tmp_path)
 
 
+def test_what_an_older_commit_shares_with_the_newest_does_not_stay_loose_for_ever(
+    history: History, tmp_path: Path
+) -> None:
+    for part in range(4):
+        written(history, 6, part * 6)
+        write(history, {"memory/MEMORY.md": b"line\n" * part})  # with the same folder of entries
+        history.compact()
+    written(history, 2, 30)
+    history.compact()
+    assert loose(tmp_path) <= 5
+    assert_fine(tmp_path)
+
+
 def test_what_no_reference_reaches_is_left_alone(history: History, tmp_path: Path) -> None:
     written(history, 5)
     (tmp_path / "draft.txt").write_text("a draft\n")

@@ -282,14 +282,15 @@ class Compaction:
         size, packed = filling.growing.size, len(filling.growing)
         oids: list[str] = []
         while commits and filling.growing.size < size + MOST_ADDED:
-            oids += self._taken(commits.popleft(), staying, filling)
+            oids += self._taken(commits.popleft(), filling)
             self._progress(already + len(oids))
         if len(filling.growing) == packed:
             return None
         bases = [] if ours or commits else self._bases(filling)
         name = self._published(filling, ours, [*oids, *bases])
-        freed = sum(self._reach.size(oid) or 0 for oid in oids)
-        self._remove(oids, name)
+        going = [oid for oid in oids if oid not in staying]
+        freed = sum(self._reach.size(oid) or 0 for oid in going)
+        self._remove(going, name)
         self._drop_replaced(Ours.read(self._note))
         return Packed(len(oids), freed + size, filling.growing.size)
 
@@ -310,10 +311,13 @@ class Compaction:
             return False
         return file.exists() and file.stat().st_size < LARGEST
 
-    def _taken(self, commit: str, staying: set[str], filling: Filling) -> list[str]:
-        """Put what is loose of a commit into the pack; which objects that were. Nothing of a damaged one."""
+    def _taken(self, commit: str, filling: Filling) -> list[str]:
+        """Put what is loose of a commit into the pack; which objects that were. Nothing of a damaged one.
+
+        What a newer commit has too, and so stays loose, is put in as well: nobody would find it later.
+        """
         try:
-            pieces = [piece for piece in self._reach.pieces(commit) if self._is_for_pack(piece, staying)]
+            pieces = [piece for piece in self._reach.pieces(commit) if self._is_for_pack(piece)]
             for piece in pieces:
                 filling.take(piece)
         except DamagedHistory:
@@ -331,9 +335,9 @@ class Compaction:
                 filling.take(piece)
         return [piece.oid for piece in pieces if piece.oid in filling.growing]
 
-    def _is_for_pack(self, piece: Piece, staying: set[str]) -> bool:
+    def _is_for_pack(self, piece: Piece) -> bool:
         size = self._reach.size(piece.oid)
-        return size is not None and size < _TOO_LARGE and piece.oid not in staying
+        return size is not None and (size < _TOO_LARGE or not piece.is_file)
 
     def _published(self, filling: Filling, ours: Ours | None, oids: list[str]) -> str:
         """Write the pack, read it back, and give it its name; the name."""
