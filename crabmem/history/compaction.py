@@ -12,7 +12,8 @@ No lock of Git's is held, for writers hold `gc.pid` themselves and would wait:
   makes us fail before anything was removed.
 - `git repack -a -d` and `git gc` remove packs they saw before they walked the references, and put what those
   reach into their own. If they saw our new pack, what is in it was reached already when they walked; if they did
-  not, they leave it. When they remove our previous pack, we have read it before, or read objects elsewhere.
+  not, they leave it. One that saw it before it had its index takes it from under the index: then the index goes
+  too, and nothing is removed. When they remove our previous pack, we have read it before, or read objects elsewhere.
 - A process that has the index of our previous pack open and looks for its objects after we removed it looks through
   the folder again and finds the new one: Git does, and dulwich.
 
@@ -239,8 +240,10 @@ class Compaction:
         fs.sync_folder(self._private)
 
     def _drop_replaced(self, ours: Ours | None) -> None:
-        """Remove the pack that ours replaced, if all of it is in ours."""
+        """Remove the pack that ours replaced, if all of it is in ours and nobody wants it kept."""
         if ours and ours.before and ours.before != ours.pack and self._file(ours.before, "pack").exists():
+            if self._file(ours.before, "keep").exists():
+                return
             index = self._file(ours.before, "idx")
             with suppress(BrokenPack, FileNotFoundError):
                 if not index.exists() or ids(index) <= ids(self._file(ours.pack, "idx")):
