@@ -26,6 +26,7 @@ ROWS: list[list[str]] = [
         "results",
     ],
     ["fs", "guard"],
+    ["upkeep"],
     ["store", "history", "search", "lock", "journal", "displaced"],
     ["outside", "voice", "timeline", "catalog"],
     ["writer", "plan"],

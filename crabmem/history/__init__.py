@@ -6,7 +6,7 @@ whatever a person does to the branch.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -21,12 +21,13 @@ from .index import Index
 from .keeping import Keep
 from .mending import mended
 from .objects import HEX, OID, Objects
+from .packing import Packed, Packing
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
 from .rows import Settled
 from .whole import Stored, everything
 
-__all__ = ["History", "Note", "Stored", "identity"]
+__all__ = ["History", "Note", "Packed", "Stored", "identity"]
 
 _TRIES = 50
 _FOLDERS = ("objects", "refs", "logs", "info")
@@ -52,6 +53,7 @@ class History:
         self._objects = Objects(self._git / "objects", private / "recent")
         self._index = Index(self._git, private, self._refs)
         self._keep = Keep(self._refs, self._objects)
+        self._packing = Packing(self._git, private, self._refs)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
 
     def close(self) -> None:
@@ -134,7 +136,18 @@ class History:
     def writing(self) -> Iterator[None]:
         """What every write happens in: nobody's `git gc` may run beside it."""
         with self._refs.without_gc():
-            yield
+            try:
+                yield
+            finally:
+                self._packing.wrote(*self._objects.written())
+
+    def is_compaction_due(self) -> bool:
+        """Whether so much lies loose that `compact` is worth its while. Costs next to nothing."""
+        return self.exists() and self._private.is_dir() and self._packing.is_due()
+
+    def compact(self, progress: Callable[[int], None] | None = None) -> Packed | None:
+        """Pack what writes left loose, while others read and write; None when nothing was done. See `Packing`."""
+        return self._packing.compacted(progress) if self.exists() and self._private.is_dir() else None
 
     def mend(self) -> str | None:
         """Make the head readable again; what was done, None when nothing had to be. DamagedHistory when that fails."""

@@ -68,6 +68,11 @@ def heading(raw: bytes) -> Heading:
     return Heading(said[b"tree"].decode("ascii"), parents, committer, int(committer.rsplit(b" ", 2)[-2]))
 
 
+def tagged(raw: bytes) -> str:
+    """The id of what the bytes of a tag are about."""
+    return raw.partition(b"\n")[0].removeprefix(b"object ").decode("ascii", "replace")
+
+
 def raw_commit(tree: str, parents: list[str], note: Note, when: datetime, not_before: int) -> bytes:
     """The bytes of the commit. Its time is `when`, or `not_before` (seconds) when the clock went back."""
     stamp = f"{max(int(when.timestamp()), not_before)} {_zone(when.utcoffset() or timedelta())}"

@@ -21,8 +21,9 @@ from .packs import is_packed
 from .spares import Spares
 
 if TYPE_CHECKING:  # what most writes do not need takes long to import
-    from dulwich.object_store import DiskObjectStore
     from dulwich.objects import Commit, ObjectID, ShaFile
+
+    from .disk import Disk
 
 #: An id of Git's, or the beginning of one.
 HEX = re.compile(r"[0-9a-f]{4,40}\Z")
@@ -42,17 +43,19 @@ class Objects:
         self._guard = Guard()
         self._fresh: list[str] = []
         self._unsynced: set[Path] = set()
+        self._sizes: list[int] = []
         self._headings: dict[str, Heading] = {}
         self._listings: dict[str, Listing] = {}
         self._whole: dict[str, tuple[int, ...] | None] = {}
 
     @cached_property
-    def _store(self) -> "DiskObjectStore":
+    def _store(self) -> "Disk":
         with loading():
             import dulwich.walk  # noqa: F401 (loads all that is needed of it)
-            from dulwich.object_store import DiskObjectStore
 
-        return DiskObjectStore(str(self._folder))
+            from .disk import Disk
+
+        return Disk(str(self._folder))
 
     def close(self) -> None:
         """Close the packs that reading has opened."""
@@ -67,7 +70,7 @@ class Objects:
             return loose
         found = self.get(oid)
         kind, data = found.type_name.decode(), found.as_raw_string()
-        if _id(kind, data) != oid:
+        if oid_of(kind, data) != oid:
             raise DamagedHistory(f"object {oid} of the history is another")
         return kind, data
 
@@ -77,7 +80,7 @@ class Objects:
             kind, data = _unpacked(self._spares.file(oid).read_bytes())
         except (OSError, ValueError, zlib.error):
             return None
-        return (kind, data) if _id(kind, data) == oid else None
+        return (kind, data) if oid_of(kind, data) == oid else None
 
     def get(self, oid: str) -> "ShaFile":
         """The object called `oid`.
@@ -261,16 +264,23 @@ class Objects:
 
     def put(self, kind: str, data: bytes) -> str:
         """Store an object; its id. Durable after `flush`. One that is there already is made to look new."""
-        oid = _id(kind, data)
+        oid = oid_of(kind, data)
         if self._loose(oid):
             fs.touch(self._spares.file(oid))
             self._spares.add(oid)
         else:
-            self._spares.write(oid, _packed(kind, data))
+            stored = _packed(kind, data)
+            self._spares.write(oid, stored)
+            self._sizes.append(len(stored))
             _remember(self._whole, oid, self._spares.signature(oid))
             self._unsynced.add(self._spares.file(oid).parent)
         self._fresh.append(oid)
         return oid
+
+    def written(self) -> tuple[int, int]:
+        """Bytes and number of the objects that were written since this was asked last."""
+        sizes, self._sizes = self._sizes, []
+        return sum(sizes), len(sizes)
 
     def flush(self) -> None:
         """Make the names of all that was put durable; what refers to it comes after."""
@@ -350,7 +360,8 @@ def _oid(text: str) -> "ObjectID":
     return ObjectID(text.encode())
 
 
-def _id(kind: str, data: bytes) -> str:
+def oid_of(kind: str, data: bytes) -> str:
+    """The id of an object."""
     named = hashlib.sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
     named.update(data)
     return named.hexdigest()

@@ -14,7 +14,8 @@ _SIZE = 20
 def is_packed(objects: Path, oid: str) -> bool:
     """Whether a pack in the folder `objects` has the object called `oid`. Indexes that cannot be read have none."""
     name = bytes.fromhex(oid)
-    indexes = (objects / "pack").glob("pack-*.idx")
+    # A pack may be replaced by a larger one while we look: the second look finds that.
+    indexes = (index for _ in range(2) for index in (objects / "pack").glob("pack-*.idx"))
     return any(_lists(index, name) and index.with_suffix(".pack").exists() for index in indexes)
 
 

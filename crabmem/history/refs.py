@@ -161,6 +161,17 @@ class Refs:
                 held.enter_context(self.holding(GC, GC_WAIT, us))
             yield
 
+    def is_gc_running(self) -> bool:
+        """Whether a `git gc` runs, as far as its mark tells; a mark of ours is known by its second name."""
+        try:
+            if os.lstat(self._git / GC).st_nlink > 1:
+                return False
+        except FileNotFoundError:
+            return False
+        pid, _, host = (self._text(GC) or "").partition(" ")
+        is_known = _PID.match(pid) and host.strip() == platform.node()
+        return not is_known or fs.is_alive(int(pid))
+
     def _clear_dead_gc(self) -> None:
         """Take away the mark of a gc that died, or is older than twelve hours, as Git does itself."""
         mark = self._git / GC

@@ -3,6 +3,7 @@
 import re
 
 from ..errors import InvalidArguments, NotFound
+from .commit import tagged
 from .objects import HEX, Objects
 from .refs import Refs, is_ref
 
@@ -57,6 +58,6 @@ def _peeled(oid: str, objects: Objects) -> str | None:
     """The commit that `oid` is, or that the tag of that id is about."""
     kind, data = objects.raw(oid)
     while kind == "tag":
-        oid = data.partition(b"\n")[0].removeprefix(b"object ").decode("ascii", "replace")
+        oid = tagged(data)
         kind, data = objects.raw(oid)
     return oid if kind == "commit" else None

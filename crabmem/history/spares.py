@@ -99,8 +99,16 @@ class Spares:
         """The names of the spares, and whether that is the only name or the file is empty. One look at each."""
         try:
             with os.scandir(self._folder) as items:
-                found = [(item.stat(follow_symlinks=False), item.name) for item in items]
+                found = [(status, item.name) for item in items if (status := _status(item))]
         except FileNotFoundError:
             return []
         found.sort(key=lambda item: item[0].st_mtime_ns, reverse=True)
         return [(name, status.st_nlink == 1 or not status.st_size) for status, name in found]
+
+
+def _status(item: os.DirEntry[str]) -> os.stat_result | None:
+    """The status of what was listed; None when a compaction removed it since."""
+    try:
+        return item.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None

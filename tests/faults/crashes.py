@@ -78,6 +78,10 @@ def _adopt(memory: Memory) -> None:
     memory.adopt()
 
 
+def _compact(memory: Memory) -> None:
+    memory._history.compact()
+
+
 def _nothing(root: Path) -> None:
     """The workspace is ready as it is."""
 
@@ -86,6 +90,14 @@ def _saved_by_the_person(root: Path) -> None:
     for path in (VET, OTHER):
         with (root / path).open("a") as file:
             file.write(EDIT)
+
+
+def _packed_before(root: Path) -> None:
+    """There is a pack of ours to be replaced, and something to be packed."""
+    with Shim(sync=False), opened(root, "before") as memory:
+        _compact(memory)
+        for text in (NEW, OLD):
+            memory.remember("Luna's vet", "who looks after the dog", text)
 
 
 def _without_anything(root: Path) -> None:
@@ -115,6 +127,14 @@ def _half_made(root: Path) -> None:
     _killed(_create, "write", "/config")(root)
 
 
+def _killed_compacting(name: str, ending: str) -> Callable[[Path], None]:
+    def prepare(root: Path) -> None:
+        _packed_before(root)
+        _killed(_compact, name, ending)(root)
+
+    return prepare
+
+
 @dataclass(frozen=True)
 class Operation:
     """What is done under faults, in a workspace that `prepare` made ready."""
@@ -136,6 +156,8 @@ OPERATIONS: dict[str, Operation] = {
     "adopt": Operation(_adopt, _saved_by_the_person),
     "over_an_edit": Operation(_overwrite, _saved_by_the_person),
     "init": Operation(_create, _without_anything),
+    "compact": Operation(_compact),
+    "compact_again": Operation(_compact, _packed_before),
     "recovery_of_begun": Operation(_create, _killed(_overwrite, "fsync", "/crabmem/journal")),
     "recovery_of_placed": Operation(_create, _killed(_overwrite, "exchange", VET)),
     "recovery_of_half_placed": Operation(_create, _killed(_undo, "exchange", VET)),
@@ -144,6 +166,9 @@ OPERATIONS: dict[str, Operation] = {
     "recovery_of_locked": Operation(_create, _killed(_overwrite, "link", "/refs/heads/main.lock")),
     "recovery_of_committed": Operation(_create, _killed(_overwrite, "rename", "/refs/heads/main")),
     "recovery_of_half_made": Operation(_create, _half_made),
+    "recovery_of_half_packed": Operation(_compact, _killed_compacting("rename", ".pack")),
+    "recovery_of_packed": Operation(_compact, _killed_compacting("rename", ".idx")),
+    "recovery_of_half_unpacked": Operation(_compact, _killed_compacting("unlink", ".idx")),
 }
 
 
@@ -328,6 +353,19 @@ def _check(root: Path, case: Case, outcome: int) -> None:
         if path.startswith("memory/entries/"):
             assert entry.parsed(path, data).problem is None, f"{path} cannot be parsed"
     check_repository(root)
+    if case.operation.act is _compact:
+        check_packs(root)
+
+
+def check_packs(root: Path) -> None:
+    """The next compaction clears up what was left, and there is one pack then."""
+    with Shim(sync=False), opened(root) as memory:
+        _compact(memory)
+    assert complaints(root) == [], "git fsck complains after the next compaction"
+    packs = sorted(file.name for file in (root / ".git/objects/pack").iterdir())
+    assert len(packs) == 2 and not any(name.startswith("tmp_") for name in packs), f"packs were left: {packs}"
+    loose = int(git(root, "count-objects").split()[0])
+    assert loose <= 5, f"{loose} objects lie loose"
 
 
 def check_repository(root: Path) -> None:

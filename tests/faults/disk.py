@@ -74,6 +74,7 @@ def counted(long: bool, say: Say) -> Counts:
     can_mount = _can_mount()
     disks = [_small_disk, _few_inodes] if can_mount else [_small_files]
     claims: list[Claim] = [partial(_refused_writes, disk) for disk in disks]
+    claims += [partial(_refused_compactions, disk) for disk in disks]
     claims += [partial(_read_only, can_mount), _stopped_holder, _removed_lock, _clock_going_back, _hidden_edit]
     for claim in claims:
         for seed in range(10 if long else 1):
@@ -82,7 +83,8 @@ def counted(long: bool, say: Say) -> Counts:
         say(f"{_name(claim)}: as promised")
     sums["disks mounted"] = int(can_mount)
     return total(
-        sums, "refused", "written", "recalls", "busy", "locks removed", "jumps", "hidden edits", "lost", "disks mounted"
+        sums, "refused", "written", "compacted", "recalls", "busy", "locks removed", "jumps", "hidden edits", "lost",
+        "disks mounted",
     )  # fmt: skip
 
 
@@ -134,6 +136,31 @@ def _written_until_refused(memory: Memory, disk: Disk, written: list[str]) -> Co
             return counts
         assert number < FAILURES * 20, "the disk is never full"
     raise AssertionError("counting ended")
+
+
+def _refused_compactions(
+    kind: Callable[[Path], AbstractContextManager[Disk]], folder: Path, chance: random.Random
+) -> Counter[str]:
+    """A compaction is refused with an error of ours or is done; nothing is lost; with space again it works."""
+    counts: Counter[str] = Counter()
+    with kind(folder) as disk:
+        root, written = disk.folder / "memory", [token("agent", number) for number in range(12)]
+        with Memory(root, agent="agent") as memory:
+            for number, text in enumerate(written):
+                memory.remember(f"fact {number % 3}", "what is written", body(text))
+                disk.fill(number)
+                try:
+                    counts["compacted"] += bool(memory._history.compact())
+                except CrabmemError as error:
+                    assert isinstance(error, Unwritable), f"refused with {error!r}"
+                    counts["refused"] += 1
+                assert len(memory.log()) == number + 2, "the history cannot be read"
+                disk.free()
+            memory._history.compact()
+        assert list((root / ".git/objects/pack").glob("tmp_*")) == []
+        _check(root, written)
+    assert counts["refused"] and counts["compacted"], f"not both refused and done: {counts}"
+    return counts
 
 
 @contextmanager

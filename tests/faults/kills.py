@@ -1,4 +1,4 @@
-"""Kills whoever writes, watches, adopts or takes back, at random moments, most often the one that holds the lock."""
+"""Kills whoever writes, watches, adopts, takes back or compacts, at random moments, mostly who holds the lock."""
 
 import os
 import random
@@ -52,7 +52,7 @@ def counted(long: bool, say: Say) -> Counts:
     for turn in range(40 if long else 4):
         sums += Turn(turn, pace).played()
         say(f"{sums['kills']} kills, {sums['acknowledged']} writes acknowledged, none lost")
-    return total(sums, "kills", "of lock holders", "acknowledged", "saves", "lost", "repairs")
+    return total(sums, "kills", "of lock holders", "of compacters", "acknowledged", "saves", "lost", "repairs")
 
 
 def _pace() -> float:
@@ -77,6 +77,7 @@ class Turn:
         self._roles: dict[str, Callable[[Memory, int], None]] = {
             "writer-a": self._write, "writer-b": self._write, "writer-c": self._write,
             "watcher": self._watch, "adopter": self._adopt, "restorer": self._take_back,
+            "compacter": self._compact,
         }  # fmt: skip
 
     def played(self) -> Counter[str]:
@@ -116,6 +117,9 @@ class Turn:
     def _victim(self) -> str:
         """Mostly who holds the lock, for that is where a death does harm."""
         holder = self._holder()
+        if self._chance.random() < 0.2:
+            self._counts["of compacters"] += 1
+            return "compacter"
         if holder and self._chance.random() < 0.8:
             self._counts["of lock holders"] += 1
             return holder
@@ -182,6 +186,11 @@ class Turn:
             assert not isinstance(item, CrabmemError), f"the watcher was stopped: {item}"
             self._record.say("commit", item.commit)
 
+    def _compact(self, memory: Memory, serial: int) -> None:
+        while True:
+            memory._history.compact()
+            time.sleep(0.005)
+
     def _acknowledge(self, write: Callable[[], str | None], text: str | None = None) -> None:
         """Note that a write was acknowledged: its commit, and its text when it has one."""
         try:
@@ -200,6 +209,7 @@ class Turn:
         with Memory(self._root, agent="next") as memory:
             memory.remember("After", "written after the kills", "It works.")
             took = time.monotonic() - began
+            memory._history.compact()
             errors = [found for found in memory.doctor() if found.level in ("error", "warning")]
         self._counts["repairs"] += bool(errors) + bool(left_locks(self._root)) + (took > _SLOWEST)
         assert took < _SLOWEST, f"the next write took {took:.1f} s"
@@ -207,6 +217,8 @@ class Turn:
         assert left_locks(self._root) == [], f"locks were left: {left_locks(self._root)}"
         assert complaints(self._root) == []
         assert_clean(self._root)
+        left = [file.name for file in (self._root / ".git/objects/pack").iterdir() if file.name.startswith("tmp_")]
+        assert left == [], f"a compaction left: {left}"
         self._check_nothing_lost()
         self._check_attribution()
 

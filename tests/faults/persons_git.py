@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -111,7 +112,7 @@ def counted(long: bool, say: Say) -> Counts:
             raise AssertionError(f"persons_git, `{name}` beside {agents} agents, seed {seed}: {broken}") from None
         sums += found
         say(f"{name}, {agents} agents: {dict(found)}")
-    return total(sums, "rounds", "person's commits", "acknowledged", "refused", "healed", "lost")
+    return total(sums, "rounds", "person's commits", "acknowledged", "compacted", "refused", "healed", "lost")
 
 
 class Play:
@@ -127,7 +128,7 @@ class Play:
         with tempfile.TemporaryDirectory() as folder:
             self._root, self._record = Path(folder, "memory"), Record(Path(folder, "said"))
             self._prepare()
-            with running(*(partial(self._write, number) for number in range(self._agents))):
+            with running(*(partial(self._write, number) for number in range(self._agents)), self._compact):
                 rounds = self._rage(seconds)
             return self._checked(rounds)
 
@@ -160,6 +161,14 @@ class Play:
         who = {f"GIT_{role}_{part}": PERSON for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
         environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "N": str(number), **who}
         subprocess.run(line, shell=True, cwd=self._root, env=environment, capture_output=True)
+
+    def _compact(self) -> None:
+        """The history is compacted all the while, as far as it can be beside what the person does."""
+        with Memory(self._root) as memory:
+            while True:
+                with suppress(CrabmemError):
+                    self._record.say("compacted", f"{memory._history.compact()}")
+                time.sleep(0.02)
 
     def _write(self, agent: int) -> None:
         with Memory(self._root, agent=f"agent {agent}") as memory:
@@ -194,6 +203,7 @@ class Play:
             "rounds": rounds,
             "person's commits": len(theirs),
             "acknowledged": len(self._record.said("text")),
+            "compacted": sum(done != "None" for done in self._record.said("compacted")),
             "refused": len(refused),
             "healed": len(_lines(self._root / ".git/crabmem/repairs.log")),
         })  # fmt: skip

@@ -39,6 +39,10 @@ ROWS = (
     _row("killed while holding index.lock", "@crashes", "test_lock_of_a_persons_git_is_respected"),
     _row("killed while holding the lock of a branch", "@crashes", _DAMAGE),
     _row("killed while an object is written", "@crashes", "@kills"),
+    _row("killed while the history is compacted", "@crashes", "@kills", "test_what_a_crash_left_is_cleared_up"),
+    _row("power cut while the history is compacted", "@power"),
+    _row("no space left while the history is compacted", "@crashes", "@disk"),
+    _row("a pack of ours that is cut short or altered", "test_broken_pack_is_not_copied_and_stays_for_the_doctor"),
     _row("told to end in the middle of a write", "@crashes", "test_command_stops_cleanly_on_ctrl_c"),
     _row("power cut with objects that were not synced", "@power"),
     _row("an object of the same id that is empty", "@power", _DAMAGE),
@@ -79,6 +83,9 @@ ROWS = (
     ),
     _row("an automatic gc in the middle of a write", answer="dulwich's is never called, and gc.auto is 0 for Git's"),
     _row("git repack while somebody reads", "@persons_git"),
+    _row(
+        "git gc, repack or prune while the history is compacted", "@persons_git", "test_person_collects_in_the_middle"
+    ),
     _row(
         "git rebase of our commits", "@persons_git", "test_writes_during_a_rebase_are_kept_and_join_the_branch_after_it"
     ),
