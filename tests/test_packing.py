@@ -12,14 +12,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from dulwich.objects import ObjectID, ShaFile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem import Unwritable, fs
 from crabmem.history import History, Note, compaction, identity, packing
-from crabmem.history.disk import Disk
-from crabmem.history.objects import oid_of
+from crabmem.history.objects import Objects, oid_of
 from crabmem.history.pack import DEEPEST, Growing, check, ids
 from crabmem.history.packing import Packed
 from tests.conftest import git
@@ -524,15 +522,15 @@ def test_object_that_is_packed_between_two_looks_is_found(
     write(history, {"a.md": b"one\n"})
     oid = git(tmp_path, "rev-parse", "HEAD:a.md").strip()
     written(history, 3)
-    other, waiting, real = opened(tmp_path), [True], Disk._get_loose_object
+    other, waiting, real = opened(tmp_path), [True], Objects._loose
 
-    def compact(disk: Disk, sha: ObjectID) -> ShaFile | None:
+    def compact(objects: Objects, oid: str) -> tuple[str, bytes] | None:
         if waiting:
             waiting.clear()
             assert other.compact()
-        return real(disk, sha)
+        return real(objects, oid)
 
-    monkeypatch.setattr(Disk, "_get_loose_object", compact)
+    monkeypatch.setattr(Objects, "_loose", compact)
     assert history.blob(oid) == b"one\n" and not waiting
     assert not (tmp_path / ".git/objects" / oid[:2] / oid[2:]).exists()
     other.close()

@@ -266,7 +266,8 @@ class Objects:
         """Store an object; its id. Durable after `flush`. One that is there already is made to look new."""
         oid = oid_of(kind, data)
         if self._loose(oid):
-            fs.touch(self._spares.file(oid))
+            with suppress(FileNotFoundError):  # a compaction has just put it into a pack
+                fs.touch(self._spares.file(oid))
             self._spares.add(oid)
         else:
             stored = _packed(kind, data)
