@@ -14,13 +14,14 @@ from .credentials import refuse_new, warnings
 from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed
 from .errors import Busy, CrabmemError, Disabled, InvalidArguments, NotFound
-from .history import History, Note, identity
+from .history import History, Note, Packed, identity
 from .history.commit import one_line
 from .plan import Plan
 from .results import Changed, Commit, Document, Finding, Forgotten, Recall, Restored, Saved
 from .slug import slug_of
 from .store import Scan, Store, parent_of, usable_folder
 from .timeline import Timeline, limited, shown, state_on_disk, undoing
+from .upkeep import Upkeep
 from .version import short, version_of
 from .voice import Voice
 from .workspace import IDENTITY, OVERVIEW, SETTINGS, Workspace, entry_path, is_entry
@@ -50,6 +51,7 @@ class Memory:
         self._history = History(self._workspace.root, self._workspace.private)
         self._timeline = Timeline(self._history, clock)
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
+        self._upkeep = Upkeep(self._workspace.root, self._history.is_compaction_due)
 
     def __enter__(self) -> Self:
         return self
@@ -59,8 +61,12 @@ class Memory:
     ) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Close what reading has opened, and keep for the next process what it need not read again."""
+    def close(self, wait: bool = True) -> None:
+        """Close what reading has opened, and keep for the next process what it need not read again.
+
+        With `wait`, until nothing that was begun here is at work on the files any more.
+        """
+        self._upkeep.close(wait)
         self._catalog.save(least=1)
         self._store.close()
         self._history.close()
@@ -314,6 +320,13 @@ class Memory:
         parts = (self._workspace, self._history, self._writer, self._catalog)
         return examined(Patient(*parts, lambda: self.settings, scan, self._clock(), progress or (lambda count: None)))
 
+    def compact(self, progress: Callable[[int], None] | None = None) -> Packed | None:
+        """Pack what writes left behind, as happens by itself now and then; None when nothing was to be done.
+
+        Others may read and write meanwhile. `progress` is told how many objects are packed.
+        """
+        return self._history.compact(progress)
+
     def mend(self) -> list[str]:
         """Mend what can be mended without a choice; what was done, a line each.
 
@@ -336,7 +349,9 @@ class Memory:
         if not self._history.has_begun():
             decide(self._store.scan())  # what is refused anyway makes no workspace
             self.init()
-        return self._writer.write(decide)
+        done = self._writer.write(decide)
+        self._upkeep.nudge()
+        return done
 
     def _tried(self, decide: Callable[[Scan], Draft]) -> Written:
         """What a write would do now."""

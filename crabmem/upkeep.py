@@ -1,49 +1,96 @@
-"""Upkeep beside the work: what a workspace needs from time to time is done by a thread of its own."""
+"""Upkeep beside the work: the history is compacted by a process of its own, as Git does it, so that no write waits."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 from .errors import CrabmemError
 from .guard import Guard
+from .history import History
+from .workspace import Workspace
 
-#: Seconds until the next try after one that was refused, or found somebody else at it.
+#: Seconds until the next try, in case one was refused, or found somebody else at it.
 PAUSE = 60.0
+_NICE = 10
+_CODE = "import sys; sys.path.insert(0, sys.argv[1]); from crabmem.upkeep import main; main(sys.argv[2])"
 
 
 class Upkeep:
-    """Does `work` when `is_due` says so, at most once at a time.
+    """Compacts the history of the workspace at `root` when `is_due` says so, at most once at a time.
 
-    A process that ends meanwhile ends the work like a kill would, which `work` has to bear; `close` waits for it.
+    It may be ended at any moment, like by a kill.
     """
 
-    def __init__(self, is_due: Callable[[], bool], work: Callable[[], object]) -> None:
-        """`work` returns something false when there was nothing it could do."""
+    def __init__(self, root: Path, is_due: Callable[[], bool]) -> None:
+        self._root = root
         self._is_due = is_due
-        self._work = work
         self._guard = Guard()
-        self._thread: threading.Thread | None = None
+        self._worker: subprocess.Popen[bytes] | threading.Thread | None = None
         self._not_before = 0.0
 
     def nudge(self) -> None:
         """Begin the work if it is due: to be called after each write, outside of every lock."""
         with self._guard:
-            is_running = self._thread is not None and self._thread.is_alive()
-            if is_running or time.monotonic() < self._not_before or not self._is_due():
+            if self._is_running() or not self._is_due() or time.monotonic() < self._not_before:
                 return
-            self._thread = threading.Thread(target=self._done, name="crabmem upkeep", daemon=True)
-            self._thread.start()
+            self._not_before = time.monotonic() + PAUSE
+            self._worker = _begun(self._root)
 
-    def close(self, timeout: float | None = None) -> None:
-        """Wait until the work that was begun is done, at most `timeout` seconds."""
-        if self._thread:
-            self._thread.join(timeout)
+    def close(self, wait: bool = True) -> None:
+        """End; `wait` until the work that was begun is done."""
+        worker = self._worker
+        if wait and isinstance(worker, subprocess.Popen):
+            worker.wait()
+        elif wait and worker:
+            worker.join()
 
-    def _done(self) -> None:
-        done: object = None
-        try:
-            done = self._work()
-        except CrabmemError:
-            pass  # the disk is full, say: writers are told
-        finally:
-            self._not_before = 0.0 if done else time.monotonic() + PAUSE
+    def _is_running(self) -> bool:
+        worker = self._worker
+        if worker is None:
+            return False
+        is_running = worker.poll() is None if isinstance(worker, subprocess.Popen) else worker.is_alive()
+        if not is_running:
+            self._worker, self._not_before = None, 0.0 if _did_it(worker) else self._not_before
+        return is_running
+
+
+def _did_it(worker: "subprocess.Popen[bytes] | threading.Thread") -> bool:
+    return isinstance(worker, subprocess.Popen) and worker.returncode == 0
+
+
+def _begun(root: Path) -> "subprocess.Popen[bytes] | threading.Thread":
+    """A process that compacts; a thread, which shares this one's interpreter, where there can be none."""
+    if sys.executable and not getattr(sys, "frozen", False):
+        # Without -P, whatever lies in the current folder could be imported in our place.
+        command = [sys.executable, "-P", "-c", _CODE, os.fspath(Path(__file__).parent.parent), os.fspath(root)]
+        none = subprocess.DEVNULL
+        with suppress(OSError):
+            return subprocess.Popen(
+                command, stdin=none, stdout=none, stderr=none, cwd=root.anchor, start_new_session=True
+            )
+    thread = threading.Thread(target=compacted, args=(root,), name="crabmem upkeep", daemon=True)
+    thread.start()
+    return thread
+
+
+def compacted(root: Path) -> bool:
+    """Compact the history of the workspace at `root`; whether anything was done."""
+    history = History(root, Workspace(root).private)
+    try:
+        return history.compact() is not None
+    except CrabmemError:
+        return False  # the disk is full, say: writers are told
+    finally:
+        history.close()
+
+
+def main(root: str) -> None:
+    """The process that compacts. Ends with 1 when there was nothing to do."""
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    sys.exit(0 if compacted(Path(root)) else 1)

@@ -1,40 +1,84 @@
-"""Upkeep: begun when it is due, by one thread, and not again at once when it was refused."""
+"""Upkeep: begun when it is due, by a process of its own, once at a time, and not again at once when it was refused."""
 
-import threading
+import subprocess
+import sys
+from pathlib import Path
 
-from crabmem import Unwritable
-from crabmem.upkeep import Upkeep
+import pytest
+
+from crabmem import Memory
+from crabmem.history import packing
+from crabmem.upkeep import Upkeep, compacted
+from tests.conftest import git
 
 
-def test_work_is_done_once_at_a_time_and_only_when_due() -> None:
-    done, is_due, go_on = [], [False], threading.Event()
+def loose(root: Path) -> int:
+    """How many objects lie loose."""
+    return int(git(root, "count-objects").split()[0])
 
-    def work() -> bool:
-        done.append(threading.current_thread().name)
-        return go_on.wait(10)
 
-    upkeep = Upkeep(lambda: is_due[0], work)
+@pytest.fixture
+def is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compactions are due after a few writes."""
+    monkeypatch.setattr(packing, "MOST_OBJECTS", 20)
+
+
+@pytest.mark.usefixtures("is_due")
+def test_writes_are_compacted_beside_the_work(memory: Memory) -> None:
+    for number in range(20):
+        memory.remember(f"Fact {number}", "d", "x")
+    memory.close()
+    assert loose(memory.root) < 80
+    assert len(list((memory.root / ".git/objects/pack").glob("*.pack"))) == 1
+    assert len(memory.log()) == 21
+
+
+@pytest.mark.usefixtures("is_due")
+def test_work_is_begun_once_at_a_time(memory: Memory) -> None:
+    for number in range(6):
+        memory.remember(f"Fact {number}", "d", "x")
+    upkeep = Upkeep(memory.root, lambda: True)
+    upkeep.nudge()
+    worker = upkeep._worker
+    upkeep.nudge()
+    assert upkeep._worker is worker is not None
+    upkeep.close()
+
+
+def test_refused_work_is_not_tried_again_at_once(tmp_path: Path) -> None:
+    upkeep = Upkeep(tmp_path, lambda: True)
     upkeep.nudge()
     upkeep.close()
-    is_due[0] = True
-    for _ in range(3):
-        upkeep.nudge()
-    go_on.set()
-    upkeep.close()
+    upkeep.nudge()
+    assert upkeep._worker is None
+
+
+def test_nothing_in_the_current_folder_is_run(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.remember("Luna", "d", "x")
+    for name in ("dulwich", "crabmem", "hashlib"):
+        (memory.root / f"{name}.py").write_text("open('RAN', 'w')")
+    monkeypatch.chdir(memory.root)
+    upkeep = Upkeep(memory.root, lambda: True)
     upkeep.nudge()
     upkeep.close()
-    assert done == ["crabmem upkeep"] * 2
+    assert not (memory.root / "RAN").exists()
+    for name in ("dulwich", "crabmem", "hashlib"):
+        (memory.root / f"{name}.py").unlink()
 
 
-def test_refused_work_waits_a_while() -> None:
-    tried = []
+def test_without_a_python_to_start_a_thread_does_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.remember("Luna", "d", "x")
+    memory.remember("Wifi", "d", "x")
+    monkeypatch.setattr(sys, "executable", "")
+    upkeep = Upkeep(memory.root, lambda: True)
+    upkeep.nudge()
+    upkeep.close()
+    assert list((memory.root / ".git/objects/pack").glob("*.pack"))
 
-    def work() -> None:
-        tried.append(1)
-        raise Unwritable("no space left")
 
-    upkeep = Upkeep(lambda: True, work)
-    for _ in range(3):
-        upkeep.nudge()
-        upkeep.close()
-    assert tried == [1]
+def test_process_says_whether_there_was_something_to_do(memory: Memory) -> None:
+    memory.remember("Luna", "d", "x")
+    memory.remember("Wifi", "d", "x")
+    command = [sys.executable, "-c", "import sys; from crabmem.upkeep import main; main(sys.argv[1])", str(memory.root)]
+    assert [subprocess.run(command).returncode for _ in range(2)] == [0, 1]
+    assert not compacted(memory.root)

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,9 @@ def opened(ctx: click.Context, is_person: bool = True) -> Memory:
     wanted = ctx.find_object(Wanted)
     assert wanted is not None
     root = root_of(wanted.folder, wanted.workspace, os.environ, Path.home())
-    return ctx.with_resource(Memory(root, agent=wanted.agent, session=wanted.session, is_person=is_person))
+    memory = Memory(root, agent=wanted.agent, session=wanted.session, is_person=is_person)
+    ctx.call_on_close(partial(memory.close, wait=False))
+    return memory
 
 
 as_json = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")
