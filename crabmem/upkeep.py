@@ -46,7 +46,7 @@ class Upkeep:
         worker = self._worker
         if wait and isinstance(worker, subprocess.Popen):
             worker.wait()
-        elif wait and worker:
+        elif wait and isinstance(worker, threading.Thread):
             worker.join()
 
     def _is_running(self) -> bool:
