@@ -39,7 +39,7 @@ class WriterLock:
         try:
             with ExitStack() as held:
                 self._acquire(held, timeout)
-                fs.hint(self._holder, str(os.getpid()).encode())
+                self._tell_holder(str(os.getpid()).encode())
                 yield
         finally:
             self._threads.release()
@@ -60,6 +60,15 @@ class WriterLock:
                 f"{self._holder_name()} has been writing to {self._file.parent.parent.parent} "
                 f"for more than {timeout:g} s; try again"
             ) from None
+
+    def _tell_holder(self, us: bytes) -> None:
+        """Say who holds the lock, unless that is said already."""
+        try:
+            told = self._holder.read_bytes()
+        except OSError:
+            told = b""
+        if told != us:
+            fs.hint(self._holder, us)
 
     def _holder_name(self) -> str:
         try:

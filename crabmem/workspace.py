@@ -5,6 +5,7 @@ A `path` is text relative to the workspace with `/` between its parts, as Git wr
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from .errors import InvalidArguments
@@ -28,22 +29,22 @@ class Workspace:
         """The file at `path`."""
         return self.root.joinpath(*path.split("/"))
 
-    @property
+    @cached_property
     def git(self) -> Path:
         """The repository; `.git/crabmem` in it holds what is ours and no history."""
         return self.root / ".git"
 
-    @property
+    @cached_property
     def private(self) -> Path:
         """Lock, journal and temporary files."""
         return self.git / "crabmem"
 
-    @property
+    @cached_property
     def index(self) -> Path:
         """What recall need not read again: derived, and may be deleted at any time."""
         return self.private / "index"
 
-    @property
+    @cached_property
     def repairs(self) -> Path:
         """A line for each repair that a write had to make."""
         return self.private / "repairs.log"

@@ -118,8 +118,9 @@ class History:
 
     def _refuse_links(self) -> None:
         """Refuse to write where a link inside `.git` leads, which may be anywhere."""
-        for folder in (self._private, self._private / "tmp", *(self._git / name for name in _FOLDERS)):
-            if folder.is_symlink():
+        ours, git = str(self._private), str(self._git)
+        for folder in (ours, f"{ours}/tmp", *(f"{git}/{name}" for name in _FOLDERS)):
+            if os.path.islink(folder):
                 raise DamagedHistory(f"{folder} is a symbolic link; memory does not follow links: put the folder there")
 
     def claim(self) -> None:
@@ -210,7 +211,8 @@ class History:
         None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
         names are settled after a power cut without this remembering them.
         """
-        self._index.expect(changes, durably=not journalled)
+        if not journalled:
+            self._index.expect(changes, durably=True)
         for _ in range(_TRIES):
             head = self._refs.head()
             commit = self._made(head, changes, note, when)
@@ -232,12 +234,20 @@ class History:
 
     def settle(self, paths: Mapping[str, Settled]) -> None:
         """Make Git's index agree with the head about `paths`, and about those a crash left unsettled."""
-        if (paths or self._index.is_behind()) and not self.in_progress():
+        if not paths and not self._index.is_behind():
+            return
+        if self.in_progress():
+            self._index.expect(paths, durably=False)
+        else:
             self._index.settle(paths, lambda: self.files(self.head()))
 
     def in_progress(self) -> str | None:
         """What the person is in the middle of that moves the branch, such as "rebase"; None for nothing."""
-        return next((doing for name, doing in _IN_PROGRESS.items() if (self._git / name).exists()), None)
+        try:
+            names = os.listdir(self._git)
+        except FileNotFoundError:
+            return None
+        return next((doing for name, doing in _IN_PROGRESS.items() if name in names), None)
 
     def is_detached(self) -> bool:
         """Whether HEAD is on no branch."""

@@ -31,13 +31,17 @@ class Index:
         try:
             self._refs.replace("index", lambda: self._with(wanted, head), _WAIT)
         except (Busy, UnknownIndex):
+            self.expect(paths, durably=False)
             return False
-        fs.unlink(self._behind)
+        if self.is_behind():
+            fs.unlink(self._behind)
         return True
 
     def expect(self, paths: Iterable[str], durably: bool) -> None:
-        """Remember that `paths` are about to change, in case nobody comes to settle them."""
+        """Remember that `paths` are about to change, or have, and nobody has settled them yet."""
         late = "\n".join(dict.fromkeys([*self._late(), *paths])).encode("utf-8", "surrogateescape")
+        if not late:
+            return None
         if not durably:
             return fs.hint(self._behind, late)
         fs.overwrite(self._behind, late)

@@ -31,7 +31,7 @@ OID = re.compile(rb"[0-9a-f]{40}")
 _KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
 # A folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a delta of it.
 _LARGE = 16_384
-_REMEMBERED = 16
+_REMEMBERED = 6
 
 
 class Objects:

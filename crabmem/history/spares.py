@@ -96,19 +96,24 @@ class Spares:
         return status.st_size, status.st_mtime_ns, status.st_ino
 
     def _newest_first(self) -> list[tuple[str, bool]]:
-        """The names of the spares, and whether that is the only name or the file is empty. One look at each."""
-        try:
-            with os.scandir(self._folder) as items:
-                found = [(status, item.name) for item in items if (status := _status(item))]
-        except FileNotFoundError:
-            return []
-        found.sort(key=lambda item: item[0].st_mtime_ns, reverse=True)
+        """The names of the spares, newest first if too many, and whether that is the only name or the file is empty.
+
+        Every write comes here: one look at each.
+        """
+        found = [(status, name) for name in self._names() if (status := self._status(name))]
+        if len(found) > MOST:
+            found.sort(key=lambda item: item[0].st_mtime_ns, reverse=True)
         return [(name, status.st_nlink == 1 or not status.st_size) for status, name in found]
 
+    def _names(self) -> list[str]:
+        try:
+            return os.listdir(self._folder)
+        except FileNotFoundError:
+            return []
 
-def _status(item: os.DirEntry[str]) -> os.stat_result | None:
-    """The status of what was listed; None when a compaction removed it since."""
-    try:
-        return item.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return None
+    def _status(self, name: str) -> os.stat_result | None:
+        """The status of what was listed; None when a compaction removed it since."""
+        try:
+            return os.lstat(f"{self._folder}/{name}")
+        except FileNotFoundError:
+            return None
