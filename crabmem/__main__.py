@@ -8,10 +8,11 @@ from .quick import answered
 
 def main() -> None:
     """Answer at once what is plain; load the whole command line for the rest."""
-    if not answered(sys.argv[1:], os.environ):
-        from .cli import main as whole
+    if answered(sys.argv[1:], os.environ):
+        os._exit(0)  # all is said, and taking the index apart again would take as long as the search
+    from .cli import main as whole
 
-        whole()
+    whole()
 
 
 if __name__ == "__main__":

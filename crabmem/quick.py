@@ -72,13 +72,15 @@ def _is_as_known(root: str, marks: "Mapping[str, bytes]") -> bool:
     """Whether every entry is a file that the index knows, and has not changed since."""
     memory = os.open(f"{root}/memory", _FOLDER)
     entries = os.open("entries", _FOLDER, dir_fd=memory)
-    names = [name for name in os.listdir(entries) if name.endswith(".md") and name[0] != "."]
-    packed, status, size = stamp.packed, os.stat, stamp.SIZE
+    names = os.listdir(entries)
+    if len(names) != len(marks):
+        names = [name for name in names if name[-3:] == ".md" and name[0] != "."]
     if len(names) != len(marks):
         return False
-    for name in names:
-        mark = marks.get(_ENTRIES + name)
-        if mark is None or mark[:size] != packed(status(name, dir_fd=entries, follow_symlinks=False)):
+    beginning, pack, size, status = len(_ENTRIES), stamp.BEGINNING.pack, stamp.BEGINNING.size, os.stat
+    for path, mark in marks.items():  # as many are there: when each of these is, they are the same
+        found = status(path[beginning:], dir_fd=entries, follow_symlinks=False)
+        if mark[:size] != pack(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino):
             return False
     return True
 

@@ -5,6 +5,8 @@ import struct
 
 _FORM = struct.Struct("<qqqQQIII")
 SIZE = _FORM.size
+#: How a stamp begins, which no change leaves as it is: both times, size and number of the file.
+BEGINNING = struct.Struct("<qqqQ")
 # The ids of devices and owners are small or marks of all ones; Git's index keeps as much of them.
 _HALF = 0xFFFFFFFF
 

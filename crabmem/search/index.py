@@ -11,7 +11,6 @@ from bisect import bisect_right
 from itertools import accumulate, islice
 
 from . import plain
-from .build import FEW, built, documents_of, in_pieces, joined
 from .document import Ranked
 from .recent import Recent, holding, starting
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     Holders = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
     Found = Callable[[int], dict[int, float]]
 
-EMPTY = built([])
 _MANY = 200_000  # holders of the words of a question, from which on numpy pays at once
 _WIDER = 8
 _PART = 10
@@ -49,7 +47,8 @@ class Index:
     the first `_size` are in it. `_own` has the positions of those that still count, `_dead` all that do not.
     """
 
-    def __init__(self, settled: Sequence[Segment] = (EMPTY,), later: Segment | None = None) -> None:
+    def __init__(self, settled: Sequence[Segment] = (), later: Segment | None = None) -> None:
+        settled = settled or _nothing()
         segments = [*settled, *([later] if later is not None else [])]
         *firsts, self._start = accumulate(map(len, segments), initial=0)
         self._parts = list(zip(firsts, segments, strict=True))
@@ -77,6 +76,8 @@ class Index:
         together; `progress` then hears how many of the changes are done.
         """
         added, removed = self._start - self._settled_end + self._size, len(self._dead) - self._settled_dead
+        from .build import FEW  # what only changes need takes long to import
+
         if max(added, removed) + len(changes) > FEW:
             return self._merged(changes, progress)
         return self._changed(changes)
@@ -113,6 +114,8 @@ class Index:
         self._words += len(document.words)
 
     def _merged(self, changes: Mapping[str, Document | None], progress: Callable[[int], None] | None) -> Index:
+        from .build import in_pieces, joined
+
         found = map(self._find, changes)
         dead = {at for at in (*self._dead, *found) if at is not None and at < self._start}
         kept = [document for document in self._own_documents() if document.key not in changes]
@@ -130,6 +133,8 @@ class Index:
 
     def later(self) -> Segment:
         """All that is not as the settled segments have it."""
+        from .build import built, documents_of
+
         documents = self._own_documents()
         for first, segment in self._parts[self._settled :]:
             documents += documents_of(segment, {position - first for position in self._dead})
@@ -259,6 +264,12 @@ class Index:
             if position >= part[0]:
                 break
         return part
+
+
+def _nothing() -> list[Segment]:
+    from .build import built
+
+    return [built([])]
 
 
 def _weighing_loaded() -> type[Weighing]:
