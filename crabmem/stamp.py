@@ -42,3 +42,8 @@ def packed(status: os.stat_result) -> bytes:
         status.st_uid & _HALF,
         status.st_gid & _HALF,
     )
+
+
+def changed_ns(mark: bytes) -> int:
+    """When the status of a file changed, by its stamp."""
+    return int.from_bytes(mark[8:16], "little", signed=True)

@@ -133,12 +133,15 @@ class Writer:
         head = self._history.head() if self._history.exists() else None
         agreed, since = self._agreed, scan.since(self._agreed.scan) if self._agreed else None
         if agreed and agreed.head == head and since is not None:
-            return self._differing(scan, head, since | agreed.doubts)
-        return self._differing(scan, head, {*scan.files, *filter(is_kept, self._history.files(head))})
+            paths = since | agreed.doubts
+            return self._differing(scan, head, [p for p in paths if scan.blob(p) != self._history.file(head, p)])
+        files = self._history.files(head)
+        paths = {path for path, file in scan.files.items() if files.get(path) != file.blob}
+        return self._differing(scan, head, [*paths, *filter(is_kept, files.keys() - scan.files.keys())])
 
     def _differing(self, scan: Scan, head: str | None, paths: Iterable[str]) -> dict[str, File | None]:
-        """Those of `paths` that differ from the head. The others agree with it, as is remembered."""
-        found = {path: scan.files.get(path) for path in paths if scan.blob(path) != self._history.file(head, path)}
+        """`paths`, which differ from the head. The others agree with it, as is remembered."""
+        found = {path: scan.files.get(path) for path in paths}
         gone = {path for path, file in found.items() if file is None}
         kept = gone if gone and self._history.is_sparse() else {path for path in gone if self._stands(scan, path)}
         # What hides or is hidden may go without a scan seeing it.

@@ -118,7 +118,9 @@ def test_other_commands_are_left_to_the_whole_program(
 
 
 def test_quick_answer_loads_neither_numpy_nor_yaml_nor_the_command_line(settled: Path) -> None:
-    code = "import sys; from crabmem import quick; quick.answered(sys.argv[1:], {}); print(*sys.modules, file=sys.stderr)"
+    code = (
+        "import sys; from crabmem import quick; quick.answered(sys.argv[1:], {}); print(*sys.modules, file=sys.stderr)"
+    )
     command = [sys.executable, "-c", code, "--dir", str(settled), "recall", _ASKED]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("## ")

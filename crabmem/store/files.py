@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..errors import Busy
-from ..stamp import Stamp
+from ..stamp import Stamp, changed_ns
 from ..version import blob_id
 
 
@@ -76,7 +76,7 @@ class Scan:
 
     def newest(self, count: int) -> list[str]:
         """The paths of the files that were changed last."""
-        return heapq.nlargest(count, self.files, key=lambda path: self.files[path].stamp.changed_ns)
+        return heapq.nlargest(count, self.files, key=lambda path: changed_ns(self.files[path].mark))
 
     def blob(self, path: str) -> str | None:
         """The blob at `path`; None when there is no such file."""

@@ -5,7 +5,6 @@ import re
 import stat
 import time
 from collections.abc import Mapping, Set
-from contextlib import suppress
 
 from .. import fs, stamp
 from ..version import blob_id
@@ -46,18 +45,21 @@ class Look:
             notices.watch(folder.handle, os.fspath(folder.path), prefix)
         for name in fs.names(folder):
             path = prefix + name
-            if path in self._known or is_kept(path) or may_hold_files(path):
-                with suppress(FileNotFoundError):
+            is_known = path in self._known or path in self._marks
+            if is_known or is_kept(path) or may_hold_files(path):
+                try:
                     status = folder.status(name)
-                    if not stat.S_ISDIR(status.st_mode):
-                        self._file(path, folder, name, status)
-                    elif may_hold_files(path):
-                        self._walk_below(folder, name, path, notices)
+                except FileNotFoundError:
+                    continue
+                if not stat.S_ISDIR(status.st_mode):
+                    self._file(path, folder, name, status, is_known or is_kept(path))
+                elif may_hold_files(path):
+                    self._walk_below(folder, name, path, notices)
 
     def glance(self, path: str, spot: fs.Spot) -> None:
         """Look at one file."""
         folder = fs.Folder(spot.path.parent, spot.handle)
-        self._file(path, folder, spot.path.name, folder.status(spot.path.name))
+        self._file(path, folder, spot.path.name, folder.status(spot.path.name), is_kept(path))
 
     def _walk_below(self, folder: fs.Folder, name: str, path: str, notices: Notices | None) -> None:
         try:
@@ -68,20 +70,22 @@ class Look:
         except OSError as error:
             self.unusable.append(Unusable(path, f"the folder cannot be listed: {reason(error)}"))
 
-    def _file(self, path: str, folder: fs.Folder, name: str, status: os.stat_result) -> None:
+    def _file(self, path: str, folder: fs.Folder, name: str, status: os.stat_result, is_ours: bool) -> None:
         known, mark = self._known.get(path), stamp.packed(status)
         if status.st_nlink > 1:
             self.linked.add(path)
         if known and known.mark == mark and path not in self._doubted:
             self.files[path] = known
-        elif is_kept(path):
-            self._found(path, folder.spot(name), status, mark, known)
+        elif is_ours:
+            self._found(path, folder, name, status, mark, known)
 
-    def _found(self, path: str, spot: fs.Spot, status: os.stat_result, mark: bytes, known: File | None) -> None:
+    def _found(
+        self, path: str, folder: fs.Folder, name: str, status: os.stat_result, mark: bytes, known: File | None
+    ) -> None:
         """Take a file from what an older process knew, or read it."""
         file = self._remembered(path, mark)
         try:
-            file = file or self._read(path, spot, status)
+            file = file or self._read(path, folder.spot(name), status)
         except FileNotFoundError:
             return
         except OSError as error:
