@@ -51,7 +51,7 @@ def small_steps(few: int = 3, part: int = 10) -> Iterator[None]:
     The large one is left as it is while the others are no more than the `part`th of it.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crabmem.search.index.FEW", few)
+        patch.setattr("crabmem.search.build.FEW", few)
         patch.setattr("crabmem.search.index._PART", part)
         patch.setattr("crabmem.search.build.FEW", 1)
         patch.setattr("crabmem.search.build._AT_ONCE", 2)
