@@ -79,6 +79,8 @@ class Writer:
         self._displaced = Displaced(workspace.private / "displaced")
         self._lock = WriterLock(workspace.private / "lock")
         self._agreed: Agreed | None = None
+        #: The last scan whose newest files were looked up in the history.
+        self._examined: Scan | None = None
 
     def write(self, decide: Callable[[Scan], Draft]) -> Written:
         """Record outside edits, ask `decide` with the files as they then are, and write what it says.
@@ -177,8 +179,9 @@ class Writer:
     def _adopted(self) -> Scan:
         """The files, after what differs from the head, and is whole, was recorded as the person's."""
         scan = self._store.scan()
-        since = scan.since(self._agreed.scan) if self._agreed else None
+        since = scan.since(self._examined) if self._examined else None
         self._put_back(scan, scan.newest(_RECENT) if since is None else since & scan.files.keys())
+        self._examined = scan
         self._record_outside({path: file for path, file in self.outside(scan).items() if not _is_partial(file)}, scan)
         return scan
 

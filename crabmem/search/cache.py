@@ -23,6 +23,8 @@ _LATER = "later"
 
 def load(folder: Path | str) -> Index | None:
     """The index that was kept in `folder`; None when there is none, or none that can be trusted."""
+    if _is_elsewhere(folder):
+        return None
     base, more, later = (_read(folder, name) for name in (*_SETTLED, _LATER))
     if base is None:
         return None
@@ -39,6 +41,8 @@ def save(index: Index, folder: Path) -> bool:
     """Keep `index` in `folder`, and whether that worked: a cache that cannot be written is none."""
     from .. import fs  # far more than a process that only asks needs
 
+    if _is_elsewhere(folder):
+        return False
     try:
         fs.make_folder(folder)
         _sweep(folder)
@@ -50,6 +54,12 @@ def save(index: Index, folder: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+def _is_elsewhere(folder: Path | str) -> bool:
+    """Whether `folder`, or one of the two that it lies in, is a link: nobody's files elsewhere are touched."""
+    within = os.path.dirname(folder)
+    return any(map(os.path.islink, (folder, within, os.path.dirname(within))))
 
 
 def _read(folder: Path | str, name: str) -> Segment | None:

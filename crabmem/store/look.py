@@ -59,7 +59,9 @@ class Look:
     def glance(self, path: str, spot: fs.Spot) -> None:
         """Look at one file."""
         folder = fs.Folder(spot.path.parent, spot.handle)
-        self._file(path, folder, spot.path.name, folder.status(spot.path.name), is_kept(path))
+        status = folder.status(spot.path.name)
+        if not stat.S_ISDIR(status.st_mode):
+            self._file(path, folder, spot.path.name, status, is_kept(path))
 
     def _walk_below(self, folder: fs.Folder, name: str, path: str, notices: Notices | None) -> None:
         try:

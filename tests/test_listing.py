@@ -1,0 +1,58 @@
+"""Folders of a commit, spliced: the bytes are those that dulwich, and so Git, would make."""
+
+import stat
+
+import pytest
+from dulwich.objects import ObjectID, Tree
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabmem.history.listing import EMPTY, FOLDER, Item, parsed
+
+_NAMES = st.text(alphabet="ab.-/é\n", min_size=1, max_size=3).map(lambda name: name.replace("/", "0").encode())
+_ITEMS = st.tuples(
+    st.sampled_from([FOLDER, 0o100644, 0o100755, 0o120000, 0o160000]), st.binary(min_size=20, max_size=20)
+)
+_CHANGES = st.lists(st.tuples(_NAMES, st.none() | _ITEMS), max_size=12)
+
+
+def reference(tree: Tree, name: bytes, item: Item | None) -> None:
+    """The same change, by dulwich."""
+    if name in tree:
+        del tree[name]
+    if item:
+        tree.add(name, item[0], ObjectID(item[1].encode()))
+
+
+@given(_CHANGES, _CHANGES)
+def test_spliced_folder_is_what_git_would_store(
+    first: list[tuple[bytes, tuple[int, bytes] | None]], second: list[tuple[bytes, tuple[int, bytes] | None]]
+) -> None:
+    tree, listing = Tree(), EMPTY
+    for changes in (first, second):
+        items = {name: (item[0], item[1].hex()) if item else None for name, item in changes}
+        for name, item in items.items():
+            reference(tree, name, item)
+        listing = listing.changed(items)
+        assert listing.raw() == tree.as_raw_string()
+        assert parsed(listing.raw()).raw() == listing.raw()
+    assert sorted(listing) == sorted((name, mode, oid.decode()) for name, mode, oid in tree.iteritems())
+    assert sorted(listing.folders()) == sorted(oid for _, mode, oid in listing if stat.S_ISDIR(mode))
+    assert all(listing.get(name) == (mode, oid) for name, mode, oid in listing)
+
+
+def test_a_name_that_ends_like_another_entry_is_not_taken_for_it() -> None:
+    listing = EMPTY.changed({b"x 100644 a.md": (0o100644, "11" * 20), b"b.md": (0o100644, "22" * 20)})
+    assert listing.get(b"a.md") is None
+    assert len(listing.changed({b"a.md": (0o100644, "33" * 20)})) == 3
+
+
+def test_names_out_of_order_are_put_in_order() -> None:
+    rows = [b"100644 %s\0%s" % (name, bytes(20)) for name in (b"b", b"a")]
+    assert parsed(b"".join(rows)).raw() == b"".join(reversed(rows))
+
+
+@pytest.mark.parametrize("raw", [b"-", b"100644 a\0short", b"100644 a\0" + bytes(21), b"\0" * 30])
+def test_what_is_no_tree_is_refused(raw: bytes) -> None:
+    with pytest.raises(ValueError, match="not a tree"):
+        parsed(raw)

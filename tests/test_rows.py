@@ -1,0 +1,146 @@
+"""Git's index, spliced: as Git reads it, and left alone in every form but the plain one."""
+
+import hashlib
+import os
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabmem import Memory
+from crabmem.history.rows import OddIndex, Rows, Settled, parsed
+from tests.conftest import assert_clean, git
+from tests.faults.repository import complaints
+
+_PATHS = st.lists(st.text(alphabet="ab-.é", min_size=1, max_size=9), unique=True, max_size=12)
+
+
+@given(_PATHS, _PATHS)
+def test_spliced_rows_are_parsed_again(first: list[str], second: list[str]) -> None:
+    rows = Rows([], [])
+    for paths in (first, second):
+        wanted: dict[bytes, Settled] = {path.encode(): ("ab" * 20, None) for path in paths}
+        rows = rows.settled(wanted)
+        assert parsed(rows.raw()).raw() == rows.raw()
+    gone = parsed(rows.raw()).settled({path.encode(): (None, None) for path in first + second})
+    assert gone.raw() == Rows([], []).raw()
+
+
+def test_git_reads_what_was_spliced(memory: Memory) -> None:
+    names = ["a", "b" * 3, "x" * 60, "grüße", "z"]
+    for name in names:
+        memory.remember(name, "d", "x")
+    memory.forget("z")
+    listed = git(memory.root, "-c", "core.quotepath=off", "ls-files", "--stage", "memory")
+    assert len(listed.splitlines()) == 4
+    assert git(memory.root, "diff-files") == ""
+    assert_clean(memory.root)
+
+
+def sealed(data: bytes) -> bytes:
+    """The bytes with the checksum that belongs to them."""
+    return data + hashlib.sha1(data).digest()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"DIRC",
+        sealed(struct.pack(">4sLL", b"DIRC", 4, 0)),
+        sealed(struct.pack(">4sLL", b"DIRC", 3, 0)),
+        sealed(struct.pack(">4sLL", b"DIRC", 2, 1)),
+        sealed(struct.pack(">4sLL", b"DIRC", 2, 0) + b"link" + struct.pack(">L", 0)),
+        sealed(struct.pack(">4sLL", b"DIRC", 2, 0) + b"TREE" + struct.pack(">L", 9)),
+        sealed(struct.pack(">4sLL", b"XXXX", 2, 0)),
+        struct.pack(">4sLL", b"DIRC", 2, 0) + bytes(20),
+    ],
+)
+def test_other_forms_are_odd(data: bytes) -> None:
+    with pytest.raises(OddIndex):
+        parsed(data)
+
+
+def test_caches_of_gits_own_are_dropped() -> None:
+    data = struct.pack(">4sLL", b"DIRC", 2, 0) + b"TREE" + struct.pack(">L", 3) + b"abc"
+    assert parsed(sealed(data)).raw() == Rows([], []).raw()
+
+
+def _in_version(root: Path, version: int) -> None:
+    git(root, "update-index", f"--index-version={version}")
+
+
+def _split(root: Path) -> None:
+    git(root, "update-index", "--split-index")
+
+
+def _conflicted(root: Path) -> None:
+    blob = git(root, "rev-parse", "HEAD:memory/entries/luna.md").strip()
+    rows = "".join(f"100644 {blob} {stage}\tmemory/entries/fight.md\n" for stage in (1, 2, 3))
+    subprocess.run(["git", "-C", str(root), "update-index", "--index-info"], input=rows, text=True, check=True)
+
+
+def _sparse(root: Path) -> None:
+    git(root, "update-index", "--skip-worktree", "Crab.md")
+
+
+def _assumed(root: Path) -> None:
+    git(root, "update-index", "--assume-unchanged", "Crab.md")
+
+
+def _intended(root: Path) -> None:
+    (root / "memory/new.md").write_text("soon\n")
+    git(root, "add", "-N", "memory/new.md")
+
+
+def _untracked_cache(root: Path) -> None:
+    git(root, "update-index", "--force-untracked-cache")
+
+
+def _without_checksum(root: Path) -> None:
+    file = root / ".git/index"
+    file.write_bytes(file.read_bytes()[:-20] + bytes(20))
+
+
+@pytest.mark.parametrize(
+    "surprise",
+    [
+        lambda root: _in_version(root, 3),
+        lambda root: _in_version(root, 4),
+        _split,
+        _conflicted,
+        _sparse,
+        _assumed,
+        _intended,
+        _untracked_cache,
+        _without_checksum,
+        lambda root: (root / ".git/index").unlink(),
+    ],
+    ids=["v3", "v4", "split", "conflict", "skip", "assume", "intent", "untracked", "no checksum", "none"],
+)
+def test_an_index_in_any_form_is_settled_or_left_to_git(tmp_path: Path, surprise: object) -> None:
+    """In whatever form the index is, a write is committed, the index stays readable and Git goes on from it."""
+    assert callable(surprise)
+    with Memory(tmp_path) as memory:
+        memory.remember("Luna", "dog", "Thursday")
+        surprise(tmp_path)
+        commit = memory.remember("Wifi", "guests", "router").commit
+        memory.remember("Luna", "dog", "Friday")
+    assert git(tmp_path, "show", "HEAD:memory/entries/luna.md").endswith("Friday\n")
+    assert commit and complaints(tmp_path) == []
+    git(tmp_path, "status")
+    git(tmp_path, "read-tree", "HEAD")
+    git(tmp_path, "update-index", "-q", "--refresh")
+    assert git(tmp_path, "status", "--porcelain", "-uno") == ""
+
+
+def test_status_stays_quick_for_git(memory: Memory) -> None:
+    """The rows carry the status of the files, so that Git need not read them again."""
+    memory.remember("Luna", "dog", "Thursday")
+    file = memory.root / "memory/entries/luna.md"
+    shown = git(memory.root, "ls-files", "--debug", "memory/entries/luna.md")
+    status = os.stat(file)
+    assert f"size: {status.st_size}" in shown and f"ino: {status.st_ino}" in shown
