@@ -323,8 +323,10 @@ class Memory:
     def compact(self, progress: Callable[[int], None] | None = None) -> Packed | None:
         """Pack what writes left behind, as happens by itself now and then; None when nothing was to be done.
 
-        Others may read and write meanwhile. `progress` is told how many objects are packed.
+        Others may read and write meanwhile. `progress` is told how many objects are packed. Work of that
+        kind that was begun here is waited for.
         """
+        self._upkeep.close()
         return self._history.compact(progress)
 
     def mend(self) -> list[str]:

@@ -1,0 +1,90 @@
+"""Whether both readers of the index, and bm25s itself, rank the same: `python -m tests.benchmarks.readers FOLDER…`.
+
+Each folder holds a set of retrieval data, `entries.jsonl.gz` (store, id, name, description, content) and
+`queries.jsonl.gz` (store, query). A difference ends the run; what was compared is counted.
+"""
+
+import gzip
+import json
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import bm25s
+
+from crabmem.search import Document, Index, index, load, save, tokens
+from crabmem.search.scoring import K1, B
+
+_LIMIT = 50
+_CLOSE = 1e-6
+
+
+def rows(file: Path) -> Iterator[dict[str, Any]]:
+    """The objects in a file of JSON lines."""
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def stores(folder: Path) -> dict[str, tuple[list[Document], list[str]]]:
+    """The documents and questions of each store in a set."""
+    found: dict[str, tuple[list[Document], list[str]]] = defaultdict(lambda: ([], []))
+    for row in rows(folder / "entries.jsonl.gz"):
+        words = tokens("\n".join((row["name"], row["description"], row["content"])))
+        found[row["store"]][0].append(Document(f"{len(found[row['store']][0]):07}", b"", words))
+    for row in rows(folder / "queries.jsonl.gz"):
+        found[row["store"]][1].append(row["query"])
+    return found
+
+
+def plainly(kept: Path, query: str) -> list[tuple[str, float]]:
+    """The answer of a process that asks once."""
+    loaded = load(kept)
+    assert loaded is not None
+    index._numpy_pays = lambda: False
+    return [(found.key, found.score) for found in loaded.search(tokens(query), _LIMIT)]
+
+
+def by_arrays(loaded: Index, query: str) -> list[tuple[str, float]]:
+    """The answer of a process that asks again and again."""
+    index._numpy_pays = lambda: True
+    return [(found.key, found.score) for found in loaded.search(tokens(query), _LIMIT)]
+
+
+def compared(documents: Sequence[Document], queries: Sequence[str]) -> int:
+    """Compare the readers on one store; how many scores are the same."""
+    reference = bm25s.BM25(k1=K1, b=B, method="lucene")
+    reference.index([list(document.words) for document in documents], show_progress=False)
+    same = 0
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Path(folder) / "a/b/index"
+        kept.parent.mkdir(parents=True)
+        assert save(Index().updated({document.key: document for document in documents}), kept)
+        warm = load(kept)
+        assert warm is not None
+        for query in queries:
+            cold = plainly(kept, query)
+            assert cold == by_arrays(warm, query), f"the readers differ: {query}"
+            words = [word for word in dict.fromkeys(tokens(query)) if word in reference.vocab_dict]
+            scores = reference.get_scores(words) if words else []
+            for key, score in cold:
+                assert abs(score - float(scores[int(key)])) <= _CLOSE * score, f"bm25s scores otherwise: {query}"
+            same += len(cold)
+    return same
+
+
+def main(folders: Sequence[str]) -> None:
+    """Compare on every set."""
+    for folder in map(Path, folders):
+        sets = stores(folder).values()
+        same = sum(compared(documents, queries) for documents, queries in sets)
+        asked = sum(len(queries) for _, queries in sets)
+        print(
+            f"{folder.name}: {sum(len(documents) for documents, _ in sets)} entries, {asked} questions, {same} scores the same"
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
