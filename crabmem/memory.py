@@ -327,7 +327,7 @@ class Memory:
         kind that was begun here is waited for.
         """
         self._upkeep.close()
-        return self._history.compact(progress)
+        return self._history.compact(progress, whole=True)
 
     def mend(self) -> list[str]:
         """Mend what can be mended without a choice; what was done, a line each.

@@ -516,6 +516,15 @@ def test_object_that_goes_while_a_writer_relies_on_it_is_in_the_pack(
     other.close()
 
 
+def test_nothing_is_left_loose_when_all_is_to_be_packed(history: History, tmp_path: Path) -> None:
+    written(history, 3)
+    assert history.compact(whole=True)
+    assert git(tmp_path, "count-objects").startswith("0 objects")
+    write(history, {"a.md": b"later\n"})
+    assert git(tmp_path, "show", "HEAD:a.md") == "later\n"
+    assert_fine(tmp_path)
+
+
 def test_object_that_is_packed_between_two_looks_is_found(
     history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

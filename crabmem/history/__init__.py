@@ -146,9 +146,9 @@ class History:
         """Whether so much lies loose that `compact` is worth its while. Costs next to nothing."""
         return self.exists() and self._private.is_dir() and self._packing.is_due()
 
-    def compact(self, progress: Callable[[int], None] | None = None) -> Packed | None:
+    def compact(self, progress: Callable[[int], None] | None = None, whole: bool = False) -> Packed | None:
         """Pack what writes left loose, while others read and write; None when nothing was done. See `Packing`."""
-        return self._packing.compacted(progress) if self.exists() and self._private.is_dir() else None
+        return self._packing.compacted(progress, whole) if self.exists() and self._private.is_dir() else None
 
     def mend(self) -> str | None:
         """Make the head readable again; what was done, None when nothing had to be. DamagedHistory when that fails."""

@@ -162,8 +162,10 @@ class Filling:
 class Compaction:
     """One compaction, which nobody else does at the same time. It has files open until it is left."""
 
-    def __init__(self, git: Path, private: Path, refs: Refs, progress: Callable[[int], None]) -> None:
+    def __init__(self, git: Path, private: Path, refs: Refs, progress: Callable[[int], None], whole: bool) -> None:
+        """With `whole` the newest commits are packed too."""
         self._refs = refs
+        self._whole = whole
         self._private = private
         self._progress = progress
         self._loose = git / "objects"
@@ -192,9 +194,9 @@ class Compaction:
         return sums
 
     def _found(self) -> tuple[deque[str], set[str]]:
-        """The loose commits but the newest, oldest first; and what the newest are made of, which stays loose.
+        """The loose commits, oldest first; and what the newest is made of, which stays loose unless all is packed.
 
-        So a fresh process writes on top of them without looking into a pack.
+        So a fresh process writes on top of it without looking into a pack.
         """
         head, refs = self._refs.head().commit, self._refs.all()
         newest = {commit for commit in (head, refs.get(KEEP)) if commit}
@@ -204,6 +206,8 @@ class Compaction:
                 self._folders += self._reach.folders(commit)
                 staying |= {piece.oid for piece in (*self._reach.pieces(commit), *self._folders)}
         commits = self._reach.commits({*refs.values(), *newest})
+        if self._whole:
+            return deque(commits), set()
         return deque(commit for commit in commits if commit not in newest), staying
 
     # What a crash left

@@ -58,8 +58,8 @@ class Packing:
             return False  # nothing could be packed on such a disk
         return size >= MOST_BYTES or objects >= MOST_OBJECTS
 
-    def compacted(self, progress: Callable[[int], None] | None = None) -> Packed | None:
-        """Pack what is loose and reached by references, but for the newest commits; what was done.
+    def compacted(self, progress: Callable[[int], None] | None = None, whole: bool = False) -> Packed | None:
+        """Pack what is loose and reached by references, but for the newest commits unless `whole`; what was done.
 
         None when somebody else does so, `git gc` runs, or nothing was to be done. Writers may write meanwhile.
         `progress` is told how many objects are packed; what it raises ends the work, which leaves all as it was.
@@ -71,15 +71,15 @@ class Packing:
             with fs.durability(True), self._alone() as is_alone:
                 if not is_alone or self._refs.is_gc_running():
                     return None
-                return self._compacted(progress or (lambda done: None))
+                return self._compacted(progress or (lambda done: None), whole)
         except OSError as error:
             raise Unwritable(f"the disk refused to compact the history: {error.strerror or error}") from error
 
-    def _compacted(self, progress: Callable[[int], None]) -> Packed | None:
+    def _compacted(self, progress: Callable[[int], None], whole: bool) -> Packed | None:
         from .compaction import Compaction
 
         seen = self._read()
-        with Compaction(self._git, self._private, self._refs, progress) as compaction:
+        with Compaction(self._git, self._private, self._refs, progress, whole) as compaction:
             done = compaction.done()
         fs.hint(self._counter, b"0 0\n" + self._read()[len(seen) :])
         return done

@@ -80,10 +80,8 @@ def main(folders: Sequence[str]) -> None:
     for folder in map(Path, folders):
         sets = stores(folder).values()
         same = sum(compared(documents, queries) for documents, queries in sets)
-        asked = sum(len(queries) for _, queries in sets)
-        print(
-            f"{folder.name}: {sum(len(documents) for documents, _ in sets)} entries, {asked} questions, {same} scores the same"
-        )
+        entries, asked = (sum(map(len, each)) for each in zip(*sets, strict=True))
+        print(f"{folder.name}: {entries} entries, {asked} questions, {same} scores the same")
 
 
 if __name__ == "__main__":
