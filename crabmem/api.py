@@ -1,7 +1,7 @@
 """The Python face: a memory that reads the clock and knows its tools."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,8 @@ class Memory(memory.Memory):
 
     `root` of None is what the command line would take: $CRABMEM_DIR, else `~/.crabmem`, in it agent
     $CRABMEM_WORKSPACE. `agent` and `session` say who writes, for the history; without an agent's name,
-    `is_person` says that it is the person. `soul_editable` overrides the setting. The folder is made at
-    the first write.
+    `is_person` says that it is the person. `soul_editable` overrides the setting. `progress` is told how
+    many entries of how many were read, when many have to be. The folder is made at the first write.
     """
 
     def __init__(
@@ -36,10 +36,11 @@ class Memory(memory.Memory):
         session: str | None = None,
         soul_editable: bool | None = None,
         is_person: bool = False,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         folder, own = (None, None) if root is None else (os.fspath(root), "")
         where = root_of(folder, own, os.environ, Path.home())
-        super().__init__(where, Voice(agent, session, is_person), local_time, soul_editable)
+        super().__init__(where, Voice(agent, session, is_person), local_time, soul_editable, progress)
         self._toolbox = Toolbox(self)
         self.recover()
 

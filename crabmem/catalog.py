@@ -1,9 +1,10 @@
 """The entries of a workspace as they are on disk: reading them, finding one by name, recalling."""
 
 import difflib
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -12,7 +13,7 @@ from . import search
 from .edit import shortened
 from .entry import MAX_LABELS, MAX_NAME, Entry, parsed
 from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
-from .guard import Guard
+from .guard import Guard, loading
 from .results import Hit, Recall
 from .search import Document, Index, tokens
 from .slug import free_slug, name_key, slug_of
@@ -26,6 +27,8 @@ _SHOWN = 80
 # Entries that were asked for of late and are kept parsed.
 _PARSED = 4_096
 _TOLD_EVERY = 500
+# More changes than that at once are joined at once: there is no index to answer from meanwhile.
+_MANY = 500
 # So many changes are worth writing the cache on disk; a fresh process reads those files again.
 _WORTH_SAVING = 32
 #: What an entry is found by, each before its `name_key`.
@@ -81,6 +84,9 @@ class Catalog:
         self._guard = Guard()
         self._loaded: Index | None = None
         self._unsaved = 0
+        self._joining: threading.Thread | None = None
+        #: What changed since the thread began; None while there is none.
+        self._since_joining: dict[str, Document | None] | None = None
         self._scan: Scan | None = None
         self._broken: dict[str, Unusable] = {}
         self._halves: dict[str, Entry] = {}
@@ -112,6 +118,12 @@ class Catalog:
             if self._folder.parent.is_dir():
                 search.save(self._index, self._folder)
 
+    def close(self) -> None:
+        """Wait for work that was begun, and keep what is worth it."""
+        if self._joining:
+            self._joining.join()
+        self.save(least=1)
+
     def recall(self, listing: Listing, query: str, limit: int, tags: Sequence[str] = ()) -> Recall:
         """The entries that share a word with `query` and have all `tags`, best first."""
         words = tokens(query)
@@ -137,13 +149,33 @@ class Catalog:
         """Bring the index in step with `scan`."""
         paths = self._differing(scan)
         changes = dict(self._read(scan, paths))
-        self._loaded = self._index.updated(changes) if changes else self._index
+        if changes:
+            self._change(changes)
         self._unsaved += len(changes)
         self._scan = scan
         halves = tuple(self._halves[path] for path in sorted(self._halves))
         broken = [*(item for item in scan.unusable if _may_hold_entries(item.path)), *self._broken.values()]
         broken += [Unusable(half.path, f"{half.path} is being written at this moment") for half in halves]
         self._listing = Listing(scan, self._index, tuple(broken), halves, self.entry)
+
+    def _change(self, changes: Mapping[str, Document | None]) -> None:
+        """Bring changes into the index. Joining them takes long: a thread does that, and recall goes on meanwhile."""
+        self._loaded = self._index.updated(changes, may_join=len(changes) > _MANY)
+        if self._since_joining is not None:
+            self._since_joining.update(changes)
+        elif self._loaded.is_grown():
+            self._since_joining = {}
+            self._joining = threading.Thread(target=self._join, args=(self._loaded,), name="crabmem index", daemon=True)
+            self._joining.start()
+
+    def _join(self, index: Index) -> None:
+        with loading():
+            import numpy  # noqa: F401 (loaded before anybody forks)
+        joined = index.joined()
+        with self._guard:
+            self._loaded = joined.updated(self._since_joining or {}, may_join=False)
+            self._since_joining = None
+            self._listing = replace(self._listing, index=self._loaded)
 
     def _differing(self, scan: Scan) -> list[str]:
         """The paths whose entries may not be as they were when the index was in step."""
@@ -160,8 +192,8 @@ class Catalog:
             self._broken.pop(path, None)
             self._halves.pop(path, None)
             yield path, self._document(scan, path)
-            if done % _TOLD_EVERY == 0:
-                self._progress(done, len(paths))
+            if done % _TOLD_EVERY == 0 or done == len(paths) - 1:
+                self._progress(done + 1, len(paths))
 
     def _document(self, scan: Scan, path: str) -> Document | None:
         """What the index is to know of a file; None for what is no entry."""

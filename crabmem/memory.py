@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from . import fs, prompt, settings
-from .catalog import Catalog, Listing, Past, check_query, found, readable
+from .catalog import Catalog, Listing, Past, Progress, check_query, found, readable
 from .credentials import refuse_new, warnings
 from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed
@@ -38,15 +38,23 @@ class Memory:
     """
 
     def __init__(
-        self, root: Path, voice: Voice, clock: Callable[[], datetime], soul_editable: bool | None = None
+        self,
+        root: Path,
+        voice: Voice,
+        clock: Callable[[], datetime],
+        soul_editable: bool | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        """`clock` tells the local time; `soul_editable` overrides the setting of that name."""
+        """`clock` tells the local time; `soul_editable` overrides the setting of that name.
+
+        `progress` is told how many of the entries were read that have to be before recall can answer.
+        """
         self._workspace = Workspace(usable_folder(root))
         self._voice = voice
         self._clock = clock
         self._soul_editable = soul_editable
         self._rules: tuple[bytes, settings.Settings] | None = None
-        self._catalog = Catalog(self._workspace.index)
+        self._catalog = Catalog(self._workspace.index, progress)
         self._store = Store(self._workspace, self._clock_ns, self._catalog.marks)
         self._history = History(self._workspace.root, self._workspace.private)
         self._timeline = Timeline(self._history, clock)
@@ -67,7 +75,7 @@ class Memory:
         With `wait`, until nothing that was begun here is at work on the files any more.
         """
         self._upkeep.close(wait)
-        self._catalog.save(least=1)
+        self._catalog.close()
         self._store.close()
         self._history.close()
 

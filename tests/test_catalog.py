@@ -1,5 +1,6 @@
 """Finding entries: by name, file name or alias, by nearest name, by tag, by a word."""
 
+import threading
 import unicodedata
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from crabmem import InvalidArguments, Memory, NotFound
 from crabmem.catalog import check_query
+from crabmem.search import Index
 
 
 def put(memory: Memory, slug: str, name: str, aliases: str = "", content: str = "…", tags: str = "") -> None:
@@ -182,3 +184,38 @@ def test_entries_that_score_the_same_come_in_the_order_of_their_files(folder: Me
 def test_questions_have_bounds_that_are_said(query: str, limit: int | None, tags: list[str], words: str) -> None:
     with pytest.raises(InvalidArguments, match=words):
         check_query(query, limit, tags)
+
+
+def test_recall_answers_while_changes_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index that is being made anew keeps nobody waiting, and misses nothing that comes meanwhile."""
+    monkeypatch.setattr("crabmem.search.build.FEW", 5)
+    begun, go_on, real = threading.Event(), threading.Event(), Index.joined
+
+    def slow(index: Index) -> Index:
+        begun.set()
+        assert go_on.wait(20)
+        return real(index)
+
+    monkeypatch.setattr(Index, "joined", slow)
+    with Memory(tmp_path) as memory:
+        for number in range(8):
+            put(memory, f"n{number}", f"Name {number}", content=f"word{number}")
+            assert [hit.entry.slug for hit in memory.recall(f"word{number}")] == [f"n{number}"]
+        assert begun.wait(20)
+        put(memory, "late", "Late", content="meanwhile")
+        (tmp_path / "memory/entries/n0.md").unlink()
+        assert [hit.entry.slug for hit in memory.recall("meanwhile word0")] == ["late"]
+        go_on.set()
+        memory._catalog.close()
+        assert not memory._catalog._index._grown() > 5
+        assert [hit.entry.slug for hit in memory.recall("meanwhile word0 word7")] == ["late", "n7"]
+        assert len(memory.entries()) == 8
+
+
+def test_reading_many_entries_tells_how_far_it_is(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    with Memory(tmp_path, progress=lambda done, total: told.append((done, total))) as memory:
+        for number in range(3):
+            put(memory, f"n{number}", f"Name {number}")
+        memory.recall("name")
+    assert told[0] == (1, 3) and told[-1] == (3, 3)

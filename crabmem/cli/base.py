@@ -24,6 +24,8 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNSEEN = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+# Fewer entries are read before anybody has read that.
+_MANY = 2_000
 _EPILOG = """\b
 First steps:
   crabmem try                                  a guided minute in a throw-away folder
@@ -98,9 +100,16 @@ def opened(ctx: click.Context, is_person: bool = True) -> Memory:
     wanted = ctx.find_object(Wanted)
     assert wanted is not None
     root = root_of(wanted.folder, wanted.workspace, os.environ, Path.home())
-    memory = Memory(root, agent=wanted.agent, session=wanted.session, is_person=is_person)
+    progress = _reading if sys.stderr.isatty() else None
+    memory = Memory(root, agent=wanted.agent, session=wanted.session, is_person=is_person, progress=progress)
     ctx.call_on_close(partial(memory.close, wait=False))
     return memory
+
+
+def _reading(done: int, total: int) -> None:
+    """Say how far the first reading of many entries is."""
+    if total >= _MANY:
+        click.echo(f"\rreading entries: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
 
 
 as_json = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")

@@ -69,18 +69,36 @@ class Index:
     def __len__(self) -> int:
         return self._count
 
-    def updated(self, changes: Mapping[str, Document | None], progress: Callable[[int], None] | None = None) -> Index:
+    def updated(
+        self,
+        changes: Mapping[str, Document | None],
+        progress: Callable[[int], None] | None = None,
+        may_join: bool = True,
+    ) -> Index:
         """The index with these documents by their keys instead of those it has; None is without one.
 
         Takes time with the changes, and with all documents now and then, when many changes have come
-        together; `progress` then hears how many of the changes are done.
+        together, unless it may not join them; `progress` then hears how many of the changes are done.
         """
-        added, removed = self._start - self._settled_end + self._size, len(self._dead) - self._settled_dead
         from .build import FEW  # what only changes need takes long to import
 
-        if max(added, removed) + len(changes) > FEW:
+        if may_join and self._grown() + len(changes) > FEW:
             return self._merged(changes, progress)
         return self._changed(changes)
+
+    def is_grown(self) -> bool:
+        """Whether so many changes have come together that they had better be joined."""
+        from .build import FEW
+
+        return self._grown() > FEW
+
+    def joined(self) -> Index:
+        """The same index, its changes joined."""
+        return self._merged({}, None)
+
+    def _grown(self) -> int:
+        """How many documents were added or removed since the last joining."""
+        return max(self._start - self._settled_end + self._size, len(self._dead) - self._settled_dead)
 
     def _changed(self, changes: Mapping[str, Document | None]) -> Index:
         new = object.__new__(Index)
