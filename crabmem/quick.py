@@ -19,7 +19,8 @@ _MOST_WORDS, _MOST_HITS = 10_000, 1_000
 _ENTRIES = "memory/entries/"
 # From here on there are characters that nobody sees.
 _MARKS = "\u0300"
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = _FILE | getattr(os, "O_DIRECTORY", 0)
 
 
 def answered(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> bool:
@@ -87,7 +88,7 @@ def _is_as_known(root: str, marks: "Mapping[str, bytes]") -> bool:
 
 def _text(file: str) -> str:
     """An entry as a model reads it; "" when there is more to it than plain words."""
-    with open(file, encoding="utf-8", newline="") as opened:
+    with open(os.open(file, _FILE), encoding="utf-8", newline="") as opened:
         found = plain.taken_apart(opened.read())
     if found is None:
         return ""
