@@ -21,7 +21,16 @@ _ASKED = "boiler"
 @pytest.fixture
 def settled(tmp_path: Path) -> Path:
     """A memory that is known from the last process, all its files older than a moment."""
-    root = tmp_path / "household"
+    return _settled(tmp_path / "household")
+
+
+@pytest.fixture(scope="module")
+def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, for tests that change nothing."""
+    return _settled(tmp_path_factory.mktemp("quick") / "household")
+
+
+def _settled(root: Path) -> Path:
     shutil.copytree(FIXTURES / "household", root, ignore=shutil.ignore_patterns("crabmem.toml"))
     for file in root.rglob("*.md"):
         os.utime(file, (1_700_000_000, 1_700_000_000))
@@ -38,14 +47,14 @@ def whole(root: Path, *words: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_quick_answer_is_the_whole_programs(settled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quick_answer_is_the_whole_programs(looked_at: Path, capsys: pytest.CaptureFixture[str]) -> None:
     queries = tomllib.loads((FIXTURES / "queries.toml").read_text("utf-8"))["query"]
-    asked = [query["text"].split() for query in queries if query["workspace"] == settled.name]
+    asked = [query["text"].split() for query in queries if query["workspace"] == looked_at.name]
     answered = 0
     for words in [*asked, [_ASKED, "--limit", "1"]]:
-        if quick.answered(["--dir", str(settled), "recall", *words], {}):
+        if quick.answered(["--dir", str(looked_at), "recall", *words], {}):
             answered += 1
-            assert capsys.readouterr().out == whole(settled, *words)
+            assert capsys.readouterr().out == whole(looked_at, *words)
     assert answered > len(asked) / 2
 
 
@@ -111,26 +120,26 @@ def test_whatever_changed_is_left_to_the_whole_program(settled: Path, change: Ca
     ],
 )
 def test_other_commands_are_left_to_the_whole_program(
-    settled: Path, words: list[str], environment: dict[str, str]
+    looked_at: Path, words: list[str], environment: dict[str, str]
 ) -> None:
-    assert not quick.answered(["--dir", str(settled), *words], environment)
-    assert not quick.answered(words, {"CRABMEM_DIR": str(settled), **environment})
+    assert not quick.answered(["--dir", str(looked_at), *words], environment)
+    assert not quick.answered(words, {"CRABMEM_DIR": str(looked_at), **environment})
 
 
-def test_quick_answer_loads_neither_numpy_nor_yaml_nor_the_command_line(settled: Path) -> None:
+def test_quick_answer_loads_neither_numpy_nor_yaml_nor_the_command_line(looked_at: Path) -> None:
     code = (
         "import sys; from crabmem import quick; quick.answered(sys.argv[1:], {}); print(*sys.modules, file=sys.stderr)"
     )
-    command = [sys.executable, "-c", code, "--dir", str(settled), "recall", _ASKED]
+    command = [sys.executable, "-c", code, "--dir", str(looked_at), "recall", _ASKED]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("## ")
     assert not {"numpy", "bm25s", "yaml", "dulwich", "click", "dataclasses", "typing"} & set(done.stderr.split())
 
 
-def test_reader_that_leaves_ends_the_answer_quietly(settled: Path) -> None:
+def test_reader_that_leaves_ends_the_answer_quietly(looked_at: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "crabmem", "--dir", str(settled), "recall", _ASKED]
+    command = [sys.executable, "-m", "crabmem", "--dir", str(looked_at), "recall", _ASKED]
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True)
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
