@@ -114,6 +114,7 @@ class Corpora:
         if not root.exists():
             _copied(self._base(entries), root)
             git(root, "update-index", "-q", "--refresh")
+            os.sync()  # or whoever syncs a file first waits for the copy
         return root
 
     def bare_copy(self, entries: int, label: str) -> Path:
