@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from . import memory
-from .catalog import MAX_QUERY
+from .bounds import MAX_QUERY
 from .prompt import block, entry_text, fitting, guidance, joined, template, visible
 from .tools import Result, Tool, Toolbox
 from .voice import Voice

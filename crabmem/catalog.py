@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from . import search
+from .bounds import MAX_LIMIT, MAX_QUERY
 from .edit import shortened
 from .entry import MAX_LABELS, MAX_NAME, Entry, parsed
 from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
@@ -20,8 +21,6 @@ from .slug import free_slug, name_key, slug_of
 from .store import File, Scan, Unusable
 from .workspace import ENTRIES, entry_path, is_entry
 
-MAX_QUERY = 10_000
-MAX_LIMIT = 1_000
 _NEAREST = 3
 _SHOWN = 80
 # Entries that were asked for of late and are kept parsed.

@@ -8,14 +8,13 @@ import os
 import sys
 
 from . import plain, stamp
+from .bounds import MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
 from .search import load, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_LIMIT = 5
-_MOST_WORDS, _MOST_HITS = 10_000, 1_000
 _ENTRIES = "memory/entries/"
 # From here on there are characters that nobody sees.
 _MARKS = "\u0300"
@@ -41,16 +40,20 @@ def _asked(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> "tup
     """The workspace, the question and how many facts it wants; None for any other command."""
     if environment.get("CRABMEM_WORKSPACE") or environment.get("_CRABMEM_COMPLETE"):
         return None
-    root, limit, rest = environment.get("CRABMEM_DIR") or "~/.crabmem", _LIMIT, list(arguments)
-    if rest[:1] == ["--dir"]:
-        root, rest = rest[1], rest[2:]
-    if rest[:1] != ["recall"]:
-        return None
-    if rest[-2:-1] == ["--limit"] and rest[-1].isdecimal():
-        limit, rest = int(rest[-1]), rest[:-2]
-    question = " ".join(rest[1:])
-    odd = not question.isprintable() or len(question) > _MOST_WORDS or any(word.startswith("-") for word in rest[1:])
-    return None if odd or not 1 <= limit <= _MOST_HITS else (os.path.expanduser(root), question, limit)
+    match list(arguments):
+        case ["--dir", root, "recall", *words] if root:
+            pass
+        case ["recall", *words]:
+            root = environment.get("CRABMEM_DIR") or "~/.crabmem"
+        case _:
+            return None
+    limit = RECALL_LIMIT
+    match words:
+        case [*asked, "--limit", number] if number.isdecimal() and len(number) <= len(str(MAX_LIMIT)):
+            words, limit = asked, int(number)
+    question = " ".join(words)
+    odd = not question.isprintable() or len(question) > MAX_QUERY or any(word.startswith("-") for word in words)
+    return None if odd or not 1 <= limit <= MAX_LIMIT else (os.path.expanduser(root), question, limit)
 
 
 def _found(root: str, question: str, limit: int) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from .bounds import RECALL_LIMIT
 from .edit import BOM
 from .errors import InvalidSettings
 
@@ -30,7 +31,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     what becomes of a write that holds a credential.
     """
 
-    recall_limit: AtLeastOne = 5
+    recall_limit: AtLeastOne = RECALL_LIMIT
     soul_editable: bool = False
     person: str = "person"
     lock_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 10.0

@@ -13,6 +13,7 @@ ROWS: list[list[str]] = [
         "errors",
         "version",
         "stamp",
+        "bounds",
         "slug",
         "edit",
         "credentials",

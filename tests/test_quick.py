@@ -111,6 +111,7 @@ def test_whatever_changed_is_left_to_the_whole_program(settled: Path, change: Ca
         (["recall", "vet", "-t", "pets"], {}),
         (["recall", "--", "vet"], {}),
         (["recall"], {}),
+        (["recall", "vet", "--limit", "9" * 5_000], {}),
         (["recall", " "], {}),
         (["recall", "vet", "--limit", "0"], {}),
         (["recall", "vet\u200b"], {}),
@@ -143,3 +144,8 @@ def test_reader_that_leaves_ends_the_answer_quietly(looked_at: Path) -> None:
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True)
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("words", [["--dir"], ["--dir", "x"], ["--dir", "", "recall", "vet"], ["--limit", "3"], []])
+def test_half_a_command_is_left_to_the_whole_program(words: list[str]) -> None:
+    assert not quick.answered(words, {})

@@ -1,0 +1,7 @@
+"""What may be asked of recall. Imports nothing: a process that only recalls has no time for it."""
+
+#: Characters of a question, and facts of an answer, at most.
+MAX_QUERY = 10_000
+MAX_LIMIT = 1_000
+#: Facts of an answer where nobody says how many.
+RECALL_LIMIT = 5
