@@ -74,6 +74,11 @@ class Folder(NamedTuple):
         return os.stat(name, dir_fd=self.handle, follow_symlinks=False)
 
 
+def reason(error: OSError) -> str:
+    """What the system said, without the number and the file."""
+    return (error.strerror or str(error)).lower()
+
+
 Place: TypeAlias = Path | Spot
 
 

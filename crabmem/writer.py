@@ -414,6 +414,6 @@ def _blob_of(data: bytes | None) -> str | None:
 
 def _refused(error: OSError) -> CrabmemError:
     where = f" ({error.filename})" if error.filename else ""
-    reason = (error.strerror or str(error)).lower()
+    reason = fs.reason(error)
     advice = next((words for errors, words in _ADVICE if error.errno in errors), "check its permissions")
     return Unwritable(f"the disk refused to write: {reason}{where}; nothing is lost: {advice} and try again")

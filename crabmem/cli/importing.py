@@ -129,7 +129,7 @@ def _read(folder: Path, own: Path) -> list[Found]:
         with fs.opened(folder) as here:
             paths = sorted(_texts(here, "", own.resolve()))
     except OSError as error:
-        raise InvalidArguments(f"{folder} cannot be listed: {_reason(error)}") from None
+        raise InvalidArguments(f"{folder} cannot be listed: {fs.reason(error)}") from None
     if not paths:
         raise InvalidArguments(f"there is no Markdown or text file in {folder}")
     with click.progressbar(paths, label="reading", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
@@ -166,7 +166,7 @@ def _below(folder: fs.Folder, name: str, path: str, own: Path, depth: int) -> It
             with fs.entered(folder, name) as below:
                 yield from _texts(below, f"{path}/", own, depth + 1)
         except OSError as error:
-            yield path, Unreadable(f"the folder cannot be listed: {_reason(error)}")
+            yield path, Unreadable(f"the folder cannot be listed: {fs.reason(error)}")
 
 
 def _fact_at(folder: Path, path: str) -> Fact | CrabmemError:
@@ -174,13 +174,9 @@ def _fact_at(folder: Path, path: str) -> Fact | CrabmemError:
         with fs.inside(folder, path) as spot:
             return fact_of(path, fs.read(spot)[0])
     except OSError as error:
-        return Unreadable(_reason(error))
+        return Unreadable(fs.reason(error))
     except CrabmemError as error:
         return Unreadable(str(error).replace(path, "it", 1))
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
 
 
 # From texts to facts: pure

@@ -8,7 +8,7 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -334,25 +334,28 @@ class Objects:
     @contextmanager
     def _reading(self, what: str) -> Iterator[None]:
         """Read through dulwich, one thread at a time, whose cache of open packs is not made for more."""
-        with loading():
-            from dulwich.errors import (
-                ApplyDeltaError,
-                ChecksumMismatch,
-                FileFormatException,
-                MissingCommitError,
-                ObjectFormatException,
-            )
-
-        # What dulwich raises for an object that is missing, cut short or not what its name says.
-        damage = (
-            MissingCommitError, LookupError, OSError, ValueError, TypeError, ArithmeticError, AssertionError, EOFError,
-            zlib.error, struct.error, ApplyDeltaError, ObjectFormatException, ChecksumMismatch, FileFormatException,
-        )  # fmt: skip
         with self._guard:
             try:
                 yield
-            except damage:
+            except _damage():
                 raise DamagedHistory(f"object {what} of the history is missing or broken") from None
+
+
+@cache
+def _damage() -> tuple[type[Exception], ...]:
+    """What dulwich raises for an object that is missing, cut short or not what its name says."""
+    with loading():
+        from dulwich.errors import (
+            ApplyDeltaError,
+            ChecksumMismatch,
+            FileFormatException,
+            MissingCommitError,
+            ObjectFormatException,
+        )
+    return (
+        MissingCommitError, LookupError, OSError, ValueError, TypeError, ArithmeticError, AssertionError, EOFError,
+        zlib.error, struct.error, ApplyDeltaError, ObjectFormatException, ChecksumMismatch, FileFormatException,
+    )  # fmt: skip
 
 
 def _oid(text: str) -> "ObjectID":

@@ -1,6 +1,5 @@
 """Git's index in whatever form dulwich reads: parsed, changed and written anew. For what is not plain rows."""
 
-import hashlib
 import io
 import struct
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +20,7 @@ from dulwich.objects import ObjectID
 
 from .. import fs
 from ..stamp import Stamp
-from .rows import Settled, UnknownIndex, numbers
+from .rows import Settled, UnknownIndex, is_whole, numbers
 
 # What dulwich raises for an index that is cut short, altered or of a version to come.
 _BROKEN = (
@@ -55,7 +54,7 @@ def _read(file: Path, head: Callable[[], Mapping[str, str]]) -> tuple[_Entries, 
     try:
         entries, version, extensions = _parsed(data)
     except _BROKEN:
-        if hashlib.sha1(data[:-20], usedforsecurity=False).digest() == data[-20:]:
+        if is_whole(data):
             raise UnknownIndex from None  # whole, and of a form that dulwich does not read
         fs.rename(file, file.with_name("index.broken"))
         return _from_head(head()), 2

@@ -68,7 +68,7 @@ def parsed(data: bytes) -> Rows:
     Raises:
         OddIndex: it is cut short, altered, or not of the plain form.
     """
-    if len(data) < _HEADER.size + 20 or hashlib.sha1(data[:-20], usedforsecurity=False).digest() != data[-20:]:
+    if len(data) < _HEADER.size + 20 or not is_whole(data):
         raise OddIndex
     signature, version, count = _HEADER.unpack_from(data)
     if (signature, version) != (_SIGNATURE, _VERSION):
@@ -79,6 +79,11 @@ def parsed(data: bytes) -> Rows:
     except (IndexError, struct.error):
         raise OddIndex from None
     return rows
+
+
+def is_whole(data: bytes) -> bool:
+    """Whether an index ends in the checksum of the rest of it."""
+    return hashlib.sha1(data[:-20], usedforsecurity=False).digest() == data[-20:]
 
 
 def _taken_apart(data: bytes, count: int) -> tuple[Rows, int]:

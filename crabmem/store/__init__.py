@@ -16,7 +16,7 @@ from ..guard import Guard
 from ..stamp import Stamp
 from ..workspace import SETTINGS, Workspace, is_kept
 from .files import File, Placed, Scan, Unusable
-from .look import Look, Patience, is_settled, may_hold_files, read_whole, reason
+from .look import Look, Patience, is_settled, may_hold_files, read_whole
 from .notices import Notices
 
 __all__ = ["File", "Placed", "Scan", "Store", "Unusable", "parent_of", "usable_folder"]
@@ -82,7 +82,7 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             notices = None  # no workspace yet: nothing to be told of
         except OSError as error:
-            raise Unreadable(f"{self._workspace.root} cannot be listed: {reason(error)}") from None
+            raise Unreadable(f"{self._workspace.root} cannot be listed: {fs.reason(error)}") from None
         self._notices, self._young, self._linked = notices, set(), set()
         self._scan = self._seen(look, look.files, self._scan.files.keys() - look.files.keys(), look.unusable)
         return self._scan
@@ -140,7 +140,7 @@ class Store:
         except Unwritable as error:
             raise Unreadable(str(error)) from None
         except OSError as error:
-            raise Unreadable(f"{path}: {reason(error)}") from None
+            raise Unreadable(f"{path}: {fs.reason(error)}") from None
         if path == SETTINGS and is_settled(status, self._clock_ns()):
             self._documents[path] = stamp.packed(status), data
         return data

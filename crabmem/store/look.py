@@ -70,7 +70,7 @@ class Look:
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
-            self.unusable.append(Unusable(path, f"the folder cannot be listed: {reason(error)}"))
+            self.unusable.append(Unusable(path, f"the folder cannot be listed: {fs.reason(error)}"))
 
     def _file(self, path: str, folder: fs.Folder, name: str, status: os.stat_result, is_ours: bool) -> None:
         known, mark = self._known.get(path), stamp.packed(status)
@@ -91,7 +91,7 @@ class Look:
         except FileNotFoundError:
             return
         except OSError as error:
-            self.unusable.append(Unusable(path, reason(error)))
+            self.unusable.append(Unusable(path, fs.reason(error)))
             return
         self.files[path] = file
         if known is None or known[1:3] != file[1:3] or known.is_partial != file.is_partial:
@@ -169,8 +169,3 @@ def _check_name(path: str) -> None:
         raise fs.NotAFile(0, "its name is not UTF-8") from None
     if _BREAKS.search(path):
         raise fs.NotAFile(0, "its name has a line break or a control character in it: rename it")
-
-
-def reason(error: OSError) -> str:
-    """What the system said."""
-    return (error.strerror or str(error)).lower()
