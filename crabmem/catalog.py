@@ -16,7 +16,7 @@ from .entry import MAX_LABELS, MAX_NAME, Entry, parsed
 from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from .guard import Guard, loading
 from .results import Hit, Recall
-from .search import Document, Index, tokens
+from .search import Document, Index, rules, tokens
 from .slug import free_slug, name_key, slug_of
 from .store import File, Scan, Unusable
 from .workspace import ENTRIES, entry_path, is_entry
@@ -77,8 +77,11 @@ class Listing:
 class Catalog:
     """Reads entries from scans; keeps what did not change between two of them, in `folder` also between processes."""
 
-    def __init__(self, folder: Path, progress: Progress | None = None) -> None:
+    def __init__(self, folder: Path, language: Callable[[Scan], str], progress: Progress | None = None) -> None:
+        """`language` tells whose endings are removed from words, as a scan says."""
         self._folder = folder
+        self._language = language
+        self._spoken = ""
         self._progress = progress or (lambda done, total: None)
         self._guard = Guard()
         self._loaded: Index | None = None
@@ -104,7 +107,7 @@ class Catalog:
     def listing(self, scan: Scan) -> Listing:
         """The entries among the files of `scan`."""
         with self._guard:
-            if scan is not self._scan:
+            if scan is not self._scan or self._language(scan) != self._spoken:
                 self._follow(scan)
             return self._listing
 
@@ -125,7 +128,7 @@ class Catalog:
 
     def recall(self, listing: Listing, query: str, limit: int, tags: Sequence[str] = ()) -> Recall:
         """The entries that share a word with `query` and have all `tags`, best first."""
-        words = tokens(query)
+        words = tokens(query, self._spoken)
         wanted = {name_key(tag.removeprefix("#")) for tag in tags}
 
         def has_tags(path: str) -> bool:
@@ -146,6 +149,9 @@ class Catalog:
 
     def _follow(self, scan: Scan) -> None:
         """Bring the index in step with `scan`."""
+        language = self._language(scan)
+        if language != self._spoken:
+            self._spoken, self._scan = language, None
         paths = self._differing(scan)
         changes = dict(self._read(scan, paths))
         if changes:
@@ -182,9 +188,14 @@ class Catalog:
         if since is None:
             marks = self._index.marks()
             files = {path: file for path, file in scan.files.items() if is_entry(path)}
-            since = {path for path, file in files.items() if marks.get(path) != _mark(file)}
+            since = {path for path, file in files.items() if marks.get(path) != self._mark(file)}
             since |= marks.keys() - files.keys() | self._broken.keys() | self._halves.keys()
         return sorted(filter(is_entry, since))
+
+    def _mark(self, file: File) -> bytes:
+        """What the index remembers a file by; a stamp that no file has when it cannot be relied on."""
+        stamp = bytes(len(file.mark)) if file.is_young else file.mark
+        return stamp + bytes.fromhex(file.blob) + rules(self._spoken)
 
     def _read(self, scan: Scan, paths: Sequence[str]) -> Iterator[tuple[str, Document | None]]:
         for done, path in enumerate(paths):
@@ -207,7 +218,7 @@ class Catalog:
         if file.is_partial:
             self._halves[path] = entry
             return None
-        return Document(path, _mark(file), _words(entry), _labels(entry))
+        return Document(path, self._mark(file), _words(entry, self._spoken), _labels(entry))
 
 
 class Past:
@@ -226,11 +237,6 @@ class Past:
     def labels(self) -> Iterator[str]:
         """Every label."""
         return iter(self._entries)
-
-
-def _mark(file: File) -> bytes:
-    """What the index remembers a file by; a stamp that no file has when it cannot be relied on."""
-    return (bytes(len(file.mark)) if file.is_young else file.mark) + bytes.fromhex(file.blob)
 
 
 def _may_hold_entries(path: str) -> bool:
@@ -339,5 +345,5 @@ def _labels(entry: Entry) -> list[str]:
     return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *(ALIAS + name_key(it) for it in entry.aliases)]
 
 
-def _words(entry: Entry) -> list[str]:
-    return tokens("\n".join((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags)))
+def _words(entry: Entry, language: str) -> list[str]:
+    return tokens("\n".join((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags)), language)

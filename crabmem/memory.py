@@ -54,7 +54,8 @@ class Memory:
         self._clock = clock
         self._soul_editable = soul_editable
         self._rules: tuple[bytes, settings.Settings] | None = None
-        self._catalog = Catalog(self._workspace.index, progress)
+        self._spoken = "", settings.Settings().language
+        self._catalog = Catalog(self._workspace.index, self._language, progress)
         self._store = Store(self._workspace, self._clock_ns, self._catalog.marks)
         self._history = History(self._workspace.root, self._workspace.private)
         self._timeline = Timeline(self._history, clock)
@@ -104,6 +105,17 @@ class Memory:
         if self._rules is None or self._rules[0] != data:
             self._rules = data, settings.parsed(decoded(SETTINGS, data), str(self._workspace.file(SETTINGS)))
         return self._rules[1]
+
+    def _language(self, scan: Scan) -> str:
+        """Whose endings recall removes; settings that cannot be read are told of by whoever needs them."""
+        file = scan.files.get(SETTINGS)
+        if self._spoken[0] != (blob := file.blob if file else ""):
+            try:
+                text = decoded(SETTINGS, scan.data(SETTINGS) or b"")
+                self._spoken = blob, settings.parsed(text, SETTINGS).language
+            except CrabmemError:
+                self._spoken = blob, settings.Settings().language
+        return self._spoken[1]
 
     @property
     def soul_editable(self) -> bool:

@@ -9,7 +9,7 @@ import sys
 
 from . import plain, stamp
 from .bounds import MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
-from .search import load, tokens
+from .search import load, rules, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,9 +82,10 @@ def _is_as_known(root: str, marks: "Mapping[str, bytes]") -> bool:
     if len(names) != len(marks):
         return False
     beginning, pack, size, status = len(_ENTRIES), stamp.BEGINNING.pack, stamp.BEGINNING.size, os.stat
+    words = rules("english")
     for path, mark in marks.items():  # as many are there: when each of these is, they are the same
         found = status(path[beginning:], dir_fd=entries, follow_symlinks=False)
-        if mark[:size] != pack(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino):
+        if mark[-4:] != words or mark[:size] != pack(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino):
             return False
     return True
 

@@ -11,6 +11,12 @@ from .edit import BOM
 from .errors import InvalidSettings
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+Language = Literal[
+    "none", "arabic", "armenian", "basque", "catalan", "czech", "danish", "dutch", "english", "esperanto", "estonian",
+    "finnish", "french", "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian",
+    "nepali", "norwegian", "persian", "polish", "porter", "portuguese", "romanian", "russian", "serbian", "sesotho",
+    "spanish", "swedish", "tamil", "turkish", "yiddish",
+]  # fmt: skip
 
 
 class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -24,7 +30,8 @@ class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of `crabmem.toml`.
 
-    `recall_limit`: hits of a recall that names no limit. `soul_editable`: whether agents may write
+    `recall_limit`: hits of a recall that names no limit. `language`: whose endings are removed from
+    words of its script, so that "walked" finds "walks". `soul_editable`: whether agents may write
     `Crab.md`. `person`: who outside edits are recorded as, "Name" or "Name <mail>".
     `lock_timeout`: seconds to wait for another writer. `durability`: whether a write waits until the
     disk has it ("full"), or may be lost with the power, but not with the process ("fast"). `secrets`:
@@ -32,6 +39,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     recall_limit: AtLeastOne = RECALL_LIMIT
+    language: Language = "english"
     soul_editable: bool = False
     person: str = "person"
     lock_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 10.0

@@ -5,6 +5,8 @@ import struct
 
 _FORM = struct.Struct("<qqqQQIII")
 SIZE = _FORM.size
+#: What a file is remembered by begins with its stamp and the id of its blob, in bytes.
+STAMP, BLOB = slice(SIZE), slice(SIZE, SIZE + 20)
 #: How a stamp begins, which no change leaves as it is: both times, size and number of the file.
 BEGINNING = struct.Struct("<qqqQ")
 # The ids of devices and owners are small or marks of all ones; Git's index keeps as much of them.

@@ -439,3 +439,16 @@ def test_mark_of_a_gc_long_gone_does_not_hold_up_a_write(memory: Memory) -> None
     began = time.monotonic()
     memory.remember("Luna", "dog", "Friday")
     assert time.monotonic() - began < 3 and not mark.exists()
+
+
+def test_another_language_in_the_settings_is_searched_by_at_once(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        memory.remember("Hund", "wer mit dem Hund geht", "Der Hund liebt die Kinder.")
+        assert not len(memory.recall("Kindes"))
+        (tmp_path / "crabmem.toml").write_text('language = "german"\n')
+        assert len(memory.recall("Kindes")) == 1
+        (tmp_path / "crabmem.toml").write_text('language = "none"\n')
+        assert not len(memory.recall("Kindes"))
+    with Memory(tmp_path) as later:
+        (tmp_path / "crabmem.toml").write_text('language = "german"\n')
+        assert len(later.recall("Kindes")) == 1

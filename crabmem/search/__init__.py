@@ -6,6 +6,6 @@ A process that only asks imports neither numpy nor bm25s, `re` nor `typing`: the
 from .cache import load, save
 from .document import Document, Ranked
 from .index import Index
-from .tokens import tokens
+from .tokens import rules, tokens
 
-__all__ = ["Document", "Index", "Ranked", "load", "save", "tokens"]
+__all__ = ["Document", "Index", "Ranked", "load", "rules", "save", "tokens"]

@@ -101,8 +101,8 @@ class Look:
 
     def _remembered(self, path: str, mark: bytes) -> File | None:
         found = self._marks.get(path, b"")
-        is_same = found[: stamp.SIZE] == mark and path not in self._doubted
-        return File(path, found[stamp.SIZE :].hex(), mark) if is_same else None
+        is_same = found[stamp.STAMP] == mark and path not in self._doubted
+        return File(path, found[stamp.BLOB].hex(), mark) if is_same else None
 
     def _read(self, path: str, spot: fs.Spot, status: os.stat_result) -> File:
         _check_name(path)
