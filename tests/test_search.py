@@ -325,3 +325,33 @@ def test_a_large_random_corpus_scores_as_bm25s_has_it(seed: int) -> None:
         assert scores_of(hits) == pytest.approx(anew(query), rel=2e-6)
         assert by_plain_python(index, query) == hits
         assert index.search(query, 6) == by_plain_python(index, query, 6) == hits[:6]
+
+
+@given(CHANGES, st.lists(st.sampled_from(["a", "b", "é", "犬", "x"]), max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_what_each_word_adds_makes_up_the_score(changes: list[Change], query: list[str]) -> None:
+    index = Index()
+    for change in changes:
+        index = index.updated(documents(change))
+    words = list(dict.fromkeys(query))
+    for ranked in index.search(words):
+        added = index.explained(words, ranked.key)
+        assert added.keys() <= set(words) and math.isclose(sum(added.values()), ranked.score)
+
+
+@given(CHANGES)
+@settings(max_examples=60, deadline=None)
+def test_the_rarity_of_a_word_is_what_scores_are_made_of(changes: list[Change]) -> None:
+    index, kept = Index(), dict[str, list[str]]()
+    for change in changes:
+        index = index.updated(documents(change))
+        kept = {key: words for key, words in {**kept, **change}.items() if words is not None}
+    for word in ("a", "é", "unknown"):
+        holding = sum(word in words for words in kept.values())
+        assert index.rarity(word) == math.log(1 + (len(kept) - holding + 0.5) / (holding + 0.5))
+        index.search([word])
+        assert index.rarity(word) == math.log(1 + (len(kept) - holding + 0.5) / (holding + 0.5))
+
+
+def test_a_document_that_is_not_there_explains_nothing() -> None:
+    assert indexed([["a"]]).explained(["a"], "nobody") == {}

@@ -13,6 +13,7 @@ from itertools import accumulate, islice
 from . import plain
 from .document import Ranked
 from .recent import Recent, holding, starting
+from .scoring import rarity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -200,6 +201,24 @@ class Index:
         if accept is None:
             return self._ranked(found, window)
         return list(islice((each for each in self._one_by_one(found, window) if accept(each.key)), limit))
+
+    def rarity(self, word: str) -> float:
+        """How much it says that a document holds `word`: the most for a word that none holds."""
+        kept = self._weighing.kept(word) if self._weighing else None
+        return rarity(self._count, len(kept[0]) if kept else sum(map(self._alive_among, self._holders(word))))
+
+    def explained(self, words: Sequence[str], key: str) -> dict[str, float]:
+        """What each of `words` adds to the score of a document; together they are what `search` says of it."""
+        position = self._find(key)
+        if position is None:
+            return {}
+        average, held = self._average(), {word: self._holders(word) for word in words}
+        found = {word: plain.scores([held[word]], self._dead, self._count, average) for word in held}
+        return {word: scores[position] for word, scores in found.items() if position in scores}
+
+    def _alive_among(self, holders: Holders) -> int:
+        first, _, positions, _ = holders
+        return sum(first + position not in self._dead for position in positions) if self._dead else len(positions)
 
     def _one_by_one(self, found: Found, window: int) -> Iterator[Ranked]:
         """All that share a word, best first, of which `window` are put in order first, and then more at once."""

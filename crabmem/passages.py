@@ -1,0 +1,93 @@
+"""Parts of texts: where that stands which was asked for, and how much of several texts a budget holds."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+_ENDS = re.compile(r"\n+|(?<=[.!?;:])\s+|(?<=[。！？；।])")
+_PIECE = 240
+_CUT = "…"
+
+#: The words of a text, as they are searched.
+Words = Callable[[str], Sequence[str]]
+Span = tuple[int, int]
+
+
+def passage(text: str, worth: Mapping[str, float], words: Words, characters: int) -> str:
+    """The part of `text` that holds most of what was asked for, in at most `characters`, "…" where it is cut.
+
+    `worth` says what each word that was asked for counts. Whole sentences as far as they fit; the first part of
+    several that hold as much.
+    """
+    if len(text) <= characters:
+        return text
+    room = characters - 2 * len(_CUT)
+    if room < 1:
+        return text[:characters]
+    spans = list(_pieces(text, min(_PIECE, room)))
+    held = [frozenset(worth.keys() & set(words(text[start:end]))) for start, end in spans]
+    first, last = _best(spans, held, worth, room)
+    start, end = spans[first][0], _grown(spans, first, last, room)
+    before, after = text[:start].strip(), text[end:].strip()
+    return f"{_CUT if before else ''}{text[start:end].strip()}{_CUT if after else ''}"
+
+
+def _pieces(text: str, most: int) -> Iterator[Span]:
+    """Lines and sentences in order, cut where they are longer than `most`, at white space if there is any."""
+    start = 0
+    for end in [*(found.end() for found in _ENDS.finditer(text)), len(text)]:
+        while end - start > most:
+            space = text.rfind(" ", start + 1, start + most)
+            cut = space + 1 if space > start else start + most
+            yield start, cut
+            start = cut
+        if end > start:
+            yield start, end
+            start = end
+
+
+def _best(spans: Sequence[Span], held: Sequence[frozenset[str]], worth: Mapping[str, float], room: int) -> Span:
+    """The first and the last of those neighbours that fit and are worth most; the fewest of them."""
+    inside, first, best, found = Counter[str](), 0, -1.0, (0, 0)
+    for last, (_, end) in enumerate(spans):
+        inside.update(held[last])
+        while end - spans[first][0] > room or (first < last and _adds_nothing(held[first], inside)):
+            inside.subtract(held[first])
+            first += 1
+        value = sum(worth[word] for word, times in inside.items() if times)
+        if value > best:
+            best, found = value, (first, last)
+    return found
+
+
+def _adds_nothing(words: frozenset[str], inside: Counter[str]) -> bool:
+    return all(inside[word] > 1 for word in words)
+
+
+def _grown(spans: Sequence[Span], first: int, last: int, room: int) -> int:
+    """Where those end that follow and still fit."""
+    fitting = [end for _, end in spans[last:] if end - spans[first][0] <= room]
+    return fitting[-1] if fitting else spans[last][1]
+
+
+def shares(lengths: Sequence[int], budget: int, least: int) -> list[int]:
+    """How many characters of `budget` each text gets, the first first: none of those that are left out.
+
+    What is shorter than its even share leaves the rest to the longer ones. Nothing is cut to fewer than `least`
+    characters, but the first: rather the last are left out.
+    """
+    for kept in range(len(lengths), 0, -1):
+        given = _even(lengths[:kept], budget)
+        if kept == 1 or all(share >= min(length, least) for share, length in zip(given, lengths, strict=False)):
+            return given
+    return []
+
+
+def _even(lengths: Sequence[int], budget: int) -> list[int]:
+    left = budget
+    for at, length in enumerate(sorted(lengths)):
+        most = left // (len(lengths) - at)
+        if length > most:
+            return [min(each, most) for each in lengths]
+        left -= length
+    return list(lengths)

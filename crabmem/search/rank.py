@@ -1,0 +1,30 @@
+"""What counts beside words: how old a text is, for those that are a log. Explicit, bounded, and off unless asked for."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import date
+
+_HALVED = 30
+
+
+def day_of(name: str) -> date | None:
+    """The day that the name of a log-like file begins with, such as `2026-11-20-standup`; None for any other."""
+    from datetime import date
+
+    head, rest = name[:10], name[10:]
+    if len(head) < 10 or not head[4] == head[7] == "-" or rest[:1].isalnum():
+        return None
+    try:
+        return date.fromisoformat(head)
+    except ValueError:
+        return None
+
+
+def recency(days: int, boost: float) -> float:
+    """What the score of a text of so many days ago is multiplied by: 1 + `boost` today, half the boost every 30 days.
+
+    Never below 1 or above 1 + `boost`; a text of the future is not boosted.
+    """
+    return 1 + boost * 0.5 ** (days / _HALVED) if days >= 0 else 1.0
