@@ -10,12 +10,10 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from . import search
-from .bounds import MAX_LIMIT, MAX_QUERY
 from .edit import shortened
-from .entry import MAX_LABELS, MAX_NAME, Entry, parsed
+from .entry import MAX_NAME, Entry, parsed
 from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from .guard import Guard, loading
-from .results import Hit, Recall
 from .search import Document, Index, rules, tokens
 from .slug import free_slug, name_key, slug_of
 from .store import File, Scan, Unusable
@@ -63,11 +61,15 @@ class Listing:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """All of them, read if need be."""
-        return tuple(self.entry(self.scan, path) for path in sorted(self.index.marks()))
+        return tuple(map(self.at, sorted(self.index.marks())))
+
+    def at(self, path: str) -> Entry:
+        """The entry at a path that the index knows."""
+        return self.entry(self.scan, path)
 
     def having(self, label: str) -> list[Entry]:
         """The entries that have a label, in the order of their paths."""
-        return [self.entry(self.scan, path) for path in self.index.labelled(label)]
+        return [self.at(path) for path in self.index.labelled(label)]
 
     def labels(self) -> Iterator[str]:
         """Every label."""
@@ -125,18 +127,6 @@ class Catalog:
         if self._joining:
             self._joining.join()
         self.save(least=1)
-
-    def recall(self, listing: Listing, query: str, limit: int, tags: Sequence[str] = ()) -> Recall:
-        """The entries that share a word with `query` and have all `tags`, best first."""
-        words = tokens(query, self._spoken)
-        wanted = {name_key(tag.removeprefix("#")) for tag in tags}
-
-        def has_tags(path: str) -> bool:
-            return wanted <= set(map(name_key, self.entry(listing.scan, path).tags))
-
-        ranked = listing.index.search(words, limit, has_tags if wanted else None)
-        hits = tuple([Hit(self.entry(listing.scan, found.key), found.score) for found in ranked])
-        return Recall(query, hits, len(listing.index), len(listing.unreadable), bool(words))
 
     def entry(self, scan: Scan, path: str) -> Entry:
         """The entry in a file of `scan`, which is known to be one."""
@@ -244,24 +234,6 @@ def _may_hold_entries(path: str) -> bool:
     return is_entry(path) or f"{ENTRIES}/".startswith(f"{path}/")
 
 
-def check_query(query: str, limit: int | None, tags: Sequence[str]) -> None:
-    """Refuse what cannot be asked.
-
-    Raises:
-        InvalidArguments: the message says what is wrong.
-    """
-    if not query.strip():
-        raise InvalidArguments("the query is blank; ask with the words the memory would use")
-    if len(query) > MAX_QUERY:
-        raise InvalidArguments(f"the query has {len(query)} characters; at most {MAX_QUERY} fit: ask with fewer words")
-    if limit is not None and limit < 1:
-        raise InvalidArguments(f"limit must be at least 1, not {limit}")
-    if limit is not None and limit > MAX_LIMIT:
-        raise InvalidArguments(f"limit must be at most {MAX_LIMIT}, not {limit}")
-    if len(tags) > MAX_LABELS:
-        raise InvalidArguments(f"tags: at most {MAX_LABELS}, not {len(tags)}")
-
-
 def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
     """The entries in files, pairs of path and bytes; those that are not text are left out."""
     entries = []
@@ -345,5 +317,16 @@ def _labels(entry: Entry) -> list[str]:
     return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *(ALIAS + name_key(it) for it in entry.aliases)]
 
 
+def fields(entry: Entry) -> dict[str, str]:
+    """The texts of an entry that are searched."""
+    return {
+        "name": entry.name,
+        "description": entry.description,
+        "content": entry.content,
+        "aliases": "\n".join(entry.aliases),
+        "tags": "\n".join(entry.tags),
+    }
+
+
 def _words(entry: Entry, language: str) -> list[str]:
-    return tokens("\n".join((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags)), language)
+    return tokens("\n".join(fields(entry).values()), language)

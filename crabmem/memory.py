@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from . import fs, prompt, settings
-from .catalog import Catalog, Listing, Past, Progress, check_query, found, readable
+from .catalog import Catalog, Listing, Past, Progress, found, readable
 from .credentials import refuse_new, warnings
 from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed
@@ -17,7 +17,9 @@ from .errors import Busy, CrabmemError, Disabled, InvalidArguments, NotFound
 from .history import History, Note, Packed, identity
 from .history.commit import one_line
 from .plan import Plan
+from .recalling import Fits, Question, check_question, recalled
 from .results import Changed, Commit, Document, Finding, Forgotten, Recall, Restored, Saved
+from .settings import Settings
 from .slug import slug_of
 from .store import Scan, Store, parent_of, usable_folder
 from .timeline import Timeline, limited, shown, state_on_disk, undoing
@@ -53,8 +55,8 @@ class Memory:
         self._voice = voice
         self._clock = clock
         self._soul_editable = soul_editable
-        self._rules: tuple[bytes, settings.Settings] | None = None
-        self._spoken = "", settings.Settings().language
+        self._rules: tuple[bytes, Settings] | None = None
+        self._seen: tuple[str | None, Settings] = None, Settings()
         self._catalog = Catalog(self._workspace.index, self._language, progress)
         self._store = Store(self._workspace, self._clock_ns, self._catalog.marks)
         self._history = History(self._workspace.root, self._workspace.private)
@@ -95,7 +97,7 @@ class Memory:
         return parent_of(self._workspace)
 
     @property
-    def settings(self) -> settings.Settings:
+    def settings(self) -> Settings:
         """The settings as `crabmem.toml` now says.
 
         Raises:
@@ -108,14 +110,18 @@ class Memory:
 
     def _language(self, scan: Scan) -> str:
         """Whose endings recall removes; settings that cannot be read are told of by whoever needs them."""
-        file = scan.files.get(SETTINGS)
-        if self._spoken[0] != (blob := file.blob if file else ""):
-            try:
-                text = decoded(SETTINGS, scan.data(SETTINGS) or b"")
-                self._spoken = blob, settings.parsed(text, SETTINGS).language
-            except CrabmemError:
-                self._spoken = blob, settings.Settings().language
-        return self._spoken[1]
+        try:
+            return self._settings_of(scan).language
+        except CrabmemError:
+            return Settings().language
+
+    def _settings_of(self, scan: Scan) -> Settings:
+        """The settings among the files of a look, which need not be read again."""
+        blob = scan.blob(SETTINGS)
+        if self._seen[0] != blob:
+            text = decoded(SETTINGS, scan.data(SETTINGS) or b"")
+            self._seen = blob, settings.parsed(text, str(self._workspace.file(SETTINGS)))
+        return self._seen[1]
 
     @property
     def soul_editable(self) -> bool:
@@ -234,15 +240,36 @@ class Memory:
 
     # Reading: looks at the disk, takes no lock, changes nothing
 
-    def recall(self, query: str, limit: int | None = None, tags: Sequence[str] = ()) -> Recall:
+    def recall(
+        self,
+        query: str,
+        limit: int | None = None,
+        tags: Sequence[str] = (),
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        budget: int | None = None,
+        explain: bool = False,
+    ) -> Recall:
         """The entries that answer `query` best, at most `limit` (None: the setting), having all `tags`.
 
+        Only those last changed after the revision or time `since`, and not after `until`. With `budget`, so
+        many characters of text at most: of long facts the passage that matched, and the last are left out
+        rather than cut to nothing. With `explain`, hits say what their scores are made of.
+
         Raises:
-            InvalidArguments: a blank or endless query, too many tags, or a limit below 1 or above `MAX_LIMIT`.
+            InvalidArguments: a blank or endless query, too many tags, or a limit or budget out of its bounds.
+            NotFound: there is no such revision or time.
         """
-        check_query(query, limit, tags)
-        most, labels = limit or self.settings.recall_limit, _labels(tags) or ()
-        found = self._steadily(lambda: self._catalog.recall(self._listing(), query, most, labels))
+        check_question(query, limit, tags, budget)
+        labels, today = _labels(tags) or (), self._clock().date()
+
+        def asked(scan: Scan) -> Question:
+            rules = self._settings_of(scan)
+            most = limit or rules.recall_limit
+            return Question(query, most, labels, rules.language, budget, explain, rules.recency, today)
+
+        found = self._steadily(lambda: self._recalled(asked, since, until))
         self._catalog.save()
         return found
 
@@ -458,6 +485,23 @@ class Memory:
             with suppress(Busy):
                 return read()
         return read()
+
+    def _recalled(self, asked: Callable[[Scan], Question], since: str | None, until: str | None) -> Recall:
+        listing = self._listing()
+        return recalled(listing, asked(listing.scan), self._changed_within(listing.scan, since, until))
+
+    def _changed_within(self, scan: Scan, since: str | None, until: str | None) -> Fits | None:
+        """Whether what is at a path now was not there yet at `since`, and already at `until`."""
+        if since is None and until is None:
+            return None
+        before = self._timeline.state_since(since) if since else {}
+        after = self._timeline.state_since(until) if until else None
+
+        def fits(path: str) -> bool:
+            blob = scan.blob(path)
+            return before.get(path) != blob and (after is None or after.get(path) == blob)
+
+        return fits
 
     def _listing(self) -> Listing:
         return self._catalog.listing(self._store.scan())

@@ -74,22 +74,53 @@ class Forgotten:
 
 
 @dataclass(frozen=True)
+class Match:
+    """A word of the question in one field of a hit: as it was asked, and the `term` that was searched.
+
+    `times` it stands there, and `added` so much to the score.
+    """
+
+    word: str
+    term: str
+    field: str
+    times: int
+    added: float
+
+
+@dataclass(frozen=True)
 class Hit:
-    """An entry that recall found, and its BM25 score."""
+    """An entry that recall found, and its score.
+
+    `passage` is what to show of the content where a budget did not hold it all, None for all of it.
+    `matches` say what the score is made of, when that was asked for.
+    """
 
     entry: Entry
     score: float
+    passage: str | None = None
+    matches: tuple[Match, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The content, or the passage of it that fits."""
+        return self.entry.content if self.passage is None else self.passage
 
 
 @dataclass(frozen=True)
 class Recall:
-    """What recall found, best first. `searched` entries were looked at, `unreadable` files could not be."""
+    """What recall found, best first. `searched` entries were looked at, `unreadable` files could not be.
+
+    `is_filtered` says that only some of them might be found; `left_out` names those found that the budget
+    did not hold.
+    """
 
     query: str
     hits: tuple[Hit, ...]
     searched: int
     unreadable: int
     has_words: bool
+    is_filtered: bool = False
+    left_out: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -102,12 +133,16 @@ class Recall:
 
     @property
     def note(self) -> str:
-        """Why nothing was found, and which files could not be looked at; "" when there is nothing to say."""
+        """Why nothing was found, what was cut or left out, and how many files could not be looked at; "" for none."""
         blind = self.has_words and not self.searched and self.unreadable
         reasons = [] if self.hits or blind else [self._reason()]
+        cut = sum(hit.passage is not None for hit in self.hits)
+        if cut:
+            reasons.append(f"{_counted(cut, 'fact')} cut to the passage that matched")
+        if self.left_out:
+            reasons.append(f"left out, as the budget holds no more: {', '.join(self.left_out)}")
         if self.unreadable:
-            files = "file" if self.unreadable == 1 else "files"
-            reasons.append(f"{self.unreadable} {files} unreadable (`crabmem doctor` names them)")
+            reasons.append(f"{_counted(self.unreadable, 'file')} unreadable (`crabmem doctor` names them)")
         return "; ".join(reasons)
 
     def _reason(self) -> str:
@@ -115,7 +150,12 @@ class Recall:
             return "no searchable word in the query"
         if not self.searched:
             return "nothing has been remembered yet"
-        return f"no match among {self.searched} {'entry' if self.searched == 1 else 'entries'}"
+        some = ", with the tags and dates that were asked for" if self.is_filtered else ""
+        return f"no match among {self.searched} {'entry' if self.searched == 1 else 'entries'}{some}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 @dataclass(frozen=True)

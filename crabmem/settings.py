@@ -31,7 +31,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of `crabmem.toml`.
 
     `recall_limit`: hits of a recall that names no limit. `language`: whose endings are removed from
-    words of its script, so that "walked" finds "walks". `soul_editable`: whether agents may write
+    words of its script, so that "walked" finds "walks". `recall_budget`: characters that the `recall` tool
+    answers with at most. `recency`: how much the score of a fact gains whose file name begins with today's date,
+    as a share; half as much for one of 30 days ago. `soul_editable`: whether agents may write
     `Crab.md`. `person`: who outside edits are recorded as, "Name" or "Name <mail>".
     `lock_timeout`: seconds to wait for another writer. `durability`: whether a write waits until the
     disk has it ("full"), or may be lost with the power, but not with the process ("fast"). `secrets`:
@@ -40,6 +42,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     recall_limit: AtLeastOne = RECALL_LIMIT
     language: Language = "english"
+    recall_budget: AtLeastOne = 20_000
+    recency: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
     soul_editable: bool = False
     person: str = "person"
     lock_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 10.0

@@ -26,7 +26,8 @@ def entry(item: Entry) -> Data:
 def recall(found: Recall) -> Data:
     """The answer to a query."""
     hits = [_hit(hit) for hit in found]
-    return {"query": found.query, "hits": hits, "searched": found.searched, "note": found.note}
+    left_out = list(found.left_out)
+    return {"query": found.query, "hits": hits, "searched": found.searched, "note": found.note, "left_out": left_out}
 
 
 def saved(item: Saved) -> Data:
@@ -86,4 +87,11 @@ def finding(item: Finding) -> Data:
 
 def _hit(hit: Hit) -> Data:
     plain: Mapping[str, Any] = entry(hit.entry)
-    return {**plain, "score": hit.score}
+    why = [{"word": it.word, "field": it.field, "times": it.times, "added": it.added} for it in hit.matches]
+    return {
+        **plain,
+        "content": hit.shown,
+        "is_cut": hit.passage is not None,
+        "score": hit.score,
+        **({"matches": why} if why else {}),
+    }

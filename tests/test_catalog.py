@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import InvalidArguments, Memory, NotFound
-from crabmem.catalog import check_query
+from crabmem.recalling import check_question
 from crabmem.search import Index
 
 
@@ -183,7 +183,7 @@ def test_entries_that_score_the_same_come_in_the_order_of_their_files(folder: Me
 )
 def test_questions_have_bounds_that_are_said(query: str, limit: int | None, tags: list[str], words: str) -> None:
     with pytest.raises(InvalidArguments, match=words):
-        check_query(query, limit, tags)
+        check_question(query, limit, tags)
 
 
 def test_recall_answers_while_changes_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,8 +173,8 @@ def test_the_help_names_every_verb_with_a_summary(run: Run) -> None:
     ("words", "shape"),
     [
         (["remember", "A", "-d", "d", "-c", "c"], {"name", "slug", "path", "commit", "created", "diff"}),
-        (["recall", "password"], {"query", "hits", "searched", "note"}),
-        (["recall", "submarine"], {"query", "hits", "searched", "note"}),
+        (["recall", "password"], {"query", "hits", "searched", "note", "left_out"}),
+        (["recall", "submarine"], {"query", "hits", "searched", "note", "left_out"}),
         (["show", "wifi"], {"name", "slug", "path", "description", "content", "aliases", "tags", "version"}),
         (["call", "recall", '{"query": "x"}'], {"text", "data", "is_error"}),
         (["memory", "show"], {"path", "text", "version"}),

@@ -15,6 +15,8 @@ CHOSEN = st.builds(
     Settings,
     recall_limit=COUNTS,
     language=st.sampled_from(["english", "german", "none"]),
+    recall_budget=COUNTS,
+    recency=st.floats(0, 1),
     soul_editable=st.booleans(),
     person=st.text(st.characters(exclude_categories=["Cs"])),
     lock_timeout=st.floats(0.001, 3_600),
@@ -29,6 +31,8 @@ def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
     assert as_dict(parsed(text, "crabmem.toml")) == {
         "recall_limit": 5,
         "language": "english",
+        "recall_budget": 20_000,
+        "recency": 0.0,
         "soul_editable": False,
         "person": "person",
         "lock_timeout": 10.0,
@@ -54,7 +58,7 @@ def test_a_byte_order_mark_is_no_part_of_the_settings() -> None:
     ("text", "message"),
     [
         ("recal_limit = 3", "unknown setting `recal_limit`; did you mean `recall_limit`?"),
-        ("zzz = 1", "unknown setting `zzz`; known: recall_limit, language, soul_editable, person, lock_timeout"),
+        ("zzz = 1", "unknown setting `zzz`; known: recall_limit, language, recall_budget"),
         ("[auto_recall]\nword = 3", "unknown setting `auto_recall.word`; did you mean `words`?"),
         ("[auto_recall]\nzzz = 3", "unknown setting `auto_recall.zzz`; known: limit, words, characters"),
         ("[zzz]\nlimit = 3", "unknown setting `zzz`"),

@@ -33,7 +33,7 @@ TYPES = {"string", "integer", "array", "null"}
 DATA = {
     "remember": {"name", "slug", "path", "version", "commit", "created", "diff", "warnings"},
     "forget": {"name", "path", "commit"},
-    "recall": {"query", "hits", "searched", "note"},
+    "recall": {"query", "hits", "searched", "note", "left_out"},
     "memory": {"path", "version", "commit", "created", "diff", "warnings"},
     "soul": {"path", "version", "commit", "created", "diff", "warnings"},
 }
@@ -220,6 +220,7 @@ def test_recall_lists_its_hits_as_data_best_first(memory: Memory) -> None:
         "aliases": ["the vet"],
         "tags": ["dog"],
         "version": memory.get("Luna's vet").version,
+        "is_cut": False,
     }
     assert (data["query"], data["searched"], data["note"]) == ("dog", 2, "")
 

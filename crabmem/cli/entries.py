@@ -1,10 +1,13 @@
 """The verbs for single facts."""
 
+from collections.abc import Sequence
+
 import click
 
 from .. import wire
 from ..edit import shortened
 from ..prompt import entry_text, entry_texts
+from ..results import Hit, Match
 from .base import as_json, coloured_diff, content_of, edited, opened, plain, recorded, show, tell, warn
 
 _WIDTH = 76
@@ -53,17 +56,45 @@ def remember(
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", type=int, help="How many facts at most.  [default: recall_limit, 5]")
 @click.option("-t", "--tag", "tags", multiple=True, help="Only facts with this tag; may be repeated.")
+@click.option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
+@click.option("--until", metavar="REV", help="Only facts not changed since then.")
+@click.option("--budget", type=int, metavar="N", help="At most N characters: of long facts the passage that matched.")
+@click.option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
 @as_json
 @click.pass_context
 def recall(
-    ctx: click.Context, query: tuple[str, ...], limit: int | None, tags: tuple[str, ...], json_wanted: bool
+    ctx: click.Context,
+    query: tuple[str, ...],
+    limit: int | None,
+    tags: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    budget: int | None,
+    explain: bool,
+    json_wanted: bool,
 ) -> None:
     """Search memory; the words of QUERY need no quotes."""
-    found = opened(ctx).recall(" ".join(query), limit, tags)
-    texts = [entry_text(hit.entry.name, hit.entry.description, hit.entry.content) for hit in found]
+    found = opened(ctx).recall(" ".join(query), limit, tags, since=since, until=until, budget=budget, explain=explain)
+    texts = [entry_text(hit.entry.name, hit.entry.description, hit.shown) + _explained(hit, explain) for hit in found]
     show(json_wanted, wire.recall(found), lambda: entry_texts(texts))
     if found.note and not json_wanted:
         tell(f"no memories found: {found.note}" if not found.hits else found.note)
+
+
+def _explained(hit: Hit, explain: bool) -> str:
+    """What the score of a hit is made of, a line for each word, the most telling first."""
+    if not explain:
+        return ""
+    fields: dict[str, list[Match]] = {}
+    for match in hit.matches:
+        fields.setdefault(match.word, []).append(match)
+    ordered = sorted(fields.items(), key=lambda item: -sum(match.added for match in item[1]))
+    lines = [f"{sum(each.added for each in found):8.3f}  {word}: {_places(found)}" for word, found in ordered]
+    return "\n\n" + "\n".join([*lines, f"{hit.score:8.3f}  in all"])
+
+
+def _places(matches: Sequence[Match]) -> str:
+    return ", ".join(f"{match.field} {match.added:.3f}" + f" ({match.times}×)" * (match.times > 1) for match in matches)
 
 
 @click.command("show")

@@ -1,4 +1,4 @@
-"""What counts beside words: how old a text is, for those that are a log. Explicit, bounded, and off unless asked for."""
+"""What counts beside words: how old a text is, for those that are a log. Bounded, and off unless asked for."""
 
 from __future__ import annotations
 

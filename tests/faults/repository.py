@@ -4,9 +4,11 @@ import subprocess
 from pathlib import Path
 
 
-def git(root: Path, *words: str) -> str:
-    """What the `git` command prints; it runs without anybody's settings."""
+def git(root: Path, *words: str, when: str = "") -> str:
+    """What the `git` command prints; it runs without anybody's settings, and commits as at `when`."""
     environment = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+    if when:
+        environment |= {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
     done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, env=environment, check=True)
     return done.stdout
 

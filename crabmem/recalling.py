@@ -1,0 +1,159 @@
+"""Recall: from a question to the entries that answer it, why they do, and how much of each fits."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import islice
+from typing import Protocol
+
+from .bounds import MAX_LIMIT, MAX_QUERY
+from .catalog import fields
+from .entry import MAX_LABELS, Entry
+from .errors import InvalidArguments
+from .passages import passage, shares
+from .plain import BETWEEN
+from .prompt import entry_text
+from .results import Hit, Match, Recall
+from .search import Index, Ranked, tokens
+from .search.rank import day_of, recency
+from .slug import name_key
+
+# Less of a text tells nothing.
+_LEAST = 200
+_LEAST_CONTENT = 80
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked.
+
+    `language` is whose endings the words lose. `boost` is how much the score of today's log gains, as a share.
+    `budget` is how many characters the answer may have as text, None for all.
+    """
+
+    query: str
+    limit: int
+    tags: tuple[str, ...] = ()
+    language: str = "english"
+    budget: int | None = None
+    explain: bool = False
+    boost: float = 0.0
+    today: date = date.max
+
+
+class Shelf(Protocol):
+    """Entries that can be searched."""
+
+    @property
+    def index(self) -> Index:
+        """Their words."""
+
+    def at(self, path: str) -> Entry:
+        """The entry at a path that the index knows."""
+
+    @property
+    def unreadable(self) -> Sequence[object]:
+        """The files that could not be read as one."""
+
+
+#: Says of a path whether its entry may be found.
+Fits = Callable[[str], bool]
+
+
+def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
+    """Refuse what cannot be asked.
+
+    Raises:
+        InvalidArguments: the message says what is wrong.
+    """
+    if not query.strip():
+        raise InvalidArguments("the query is blank; ask with the words the memory would use")
+    if len(query) > MAX_QUERY:
+        raise InvalidArguments(f"the query has {len(query)} characters; at most {MAX_QUERY} fit: ask with fewer words")
+    for name, value in (("limit", limit), ("budget", budget)):
+        if value is not None and value < 1:
+            raise InvalidArguments(f"{name} must be at least 1, not {value}")
+    if limit is not None and limit > MAX_LIMIT:
+        raise InvalidArguments(f"limit must be at most {MAX_LIMIT}, not {limit}")
+    if len(tags) > MAX_LABELS:
+        raise InvalidArguments(f"tags: at most {MAX_LABELS}, not {len(tags)}")
+
+
+def recalled(shelf: Shelf, question: Question, fits: Fits | None = None) -> Recall:
+    """The entries of `shelf` that share a word with the question, have all its tags and fit, best first."""
+    words = list(dict.fromkeys(tokens(question.query, question.language)))
+    accept = _accepting(shelf, question.tags, fits)
+    ranked = list(_ranked(shelf.index, words, question, accept))
+    hits = [Hit(shelf.at(found.key), found.score) for found in ranked]
+    if question.explain:
+        hits = [replace(hit, matches=_matches(hit.entry, shelf.index, question)) for hit in hits]
+    kept = hits if question.budget is None else list(_cut(hits, shelf.index, words, question, question.budget))
+    left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
+    searched, unreadable = len(shelf.index), len(shelf.unreadable)
+    return Recall(question.query, tuple(kept), searched, unreadable, bool(words), bool(accept), left_out)
+
+
+def _accepting(shelf: Shelf, tags: Sequence[str], fits: Fits | None) -> Fits | None:
+    wanted = {name_key(tag.removeprefix("#")) for tag in tags}
+
+    def has_tags(path: str) -> bool:
+        return wanted <= set(map(name_key, shelf.at(path).tags))
+
+    if not wanted:
+        return fits
+    return has_tags if fits is None else lambda path: fits(path) and has_tags(path)
+
+
+def _ranked(index: Index, words: Sequence[str], question: Question, accept: Fits | None) -> Iterator[Ranked]:
+    if not question.boost:
+        return iter(index.search(words, question.limit, accept))
+    found = index.search(words, None, accept)
+    boosted = [Ranked(each.key, each.score * _freshness(each.key, question)) for each in found]
+    return islice(sorted(boosted, key=lambda each: (-each.score, each.key)), question.limit)
+
+
+def _freshness(path: str, question: Question) -> float:
+    day = day_of(path.rpartition("/")[2].removesuffix(".md"))
+    return recency((question.today - day).days, question.boost) if day else 1.0
+
+
+def _matches(entry: Entry, index: Index, question: Question) -> tuple[Match, ...]:
+    """What each word of the question found in each field, and its part of the score before any boost."""
+    asked = _asked(question)
+    added = index.explained(list(asked), entry.path)
+    counts = {name: tokens(text, question.language) for name, text in fields(entry).items()}
+    return tuple(
+        Match(asked[term], term, name, held.count(term), score * held.count(term) / _times(term, counts))
+        for term, score in added.items()
+        for name, held in counts.items()
+        if term in held
+    )
+
+
+def _times(term: str, counts: Mapping[str, Sequence[str]]) -> int:
+    return sum(held.count(term) for held in counts.values())
+
+
+def _asked(question: Question) -> dict[str, str]:
+    """The searched terms, and what was typed for each."""
+    typed = {term: word for word in reversed(question.query.split()) for term in tokens(word, question.language)}
+    return {term: typed.get(term, term) for term in tokens(question.query, question.language)}
+
+
+def _cut(hits: Sequence[Hit], index: Index, words: Sequence[str], question: Question, budget: int) -> Iterator[Hit]:
+    """The hits that fit, the best first; of what is longer than its share, the passage that matched."""
+    worth = {word: index.rarity(word) for word in words}
+    lengths = [len(_text(hit, hit.entry.content)) + len(BETWEEN) for hit in hits]
+    for hit, length, share in zip(hits, lengths, shares(lengths, budget + len(BETWEEN), _LEAST), strict=False):
+        room = share - (length - len(hit.entry.content))
+        if share == length:
+            yield hit
+        elif room >= _LEAST_CONTENT or hit is hits[0]:
+            part = passage(hit.entry.content, worth, lambda text: tokens(text, question.language), max(0, room))
+            yield replace(hit, passage=part)
+        else:
+            return
+
+
+def _text(hit: Hit, content: str) -> str:
+    return entry_text(hit.entry.name, hit.entry.description, content)

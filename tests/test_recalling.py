@@ -1,0 +1,133 @@
+"""From a question to an answer: what fits a budget, what a score is made of, which changes are meant."""
+
+import math
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crabmem import Memory
+from crabmem.errors import InvalidArguments, NotFound
+from crabmem.prompt import entry_text, entry_texts
+from crabmem.results import Recall
+from tests.conftest import FIXTURES, git
+
+LONG = " ".join(f"Sentence number {number} says nothing of it." for number in range(200))
+
+
+def names(found: Recall) -> list[str]:
+    return [hit.entry.name for hit in found]
+
+
+def rendered(found: Recall) -> str:
+    return entry_texts(entry_text(hit.entry.name, hit.entry.description, hit.shown) for hit in found)
+
+
+@pytest.fixture
+def household(tmp_path: Path) -> Memory:
+    """A sample whose entries a person committed one day after the other, the first on 1 March 2026."""
+    root = tmp_path / "household"
+    entries = sorted((FIXTURES / "household" / "memory" / "entries").glob("*.md"))
+    (root / "memory/entries").mkdir(parents=True)
+    git(root, "init", "-q", "-b", "main")
+    for day, file in enumerate(entries, start=1):
+        (root / "memory/entries" / file.name).write_bytes(file.read_bytes())
+        git(root, "add", ".")
+        who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+        git(root, *who, "commit", "-q", "-m", file.stem, when=f"2026-03-{day:02}T12:00:00Z")
+    return Memory(root)
+
+
+@given(budget=st.integers(1, 6_000), limit=st.integers(1, 8))
+@settings(max_examples=60, deadline=None)
+def test_an_answer_keeps_its_budget_and_the_best_come_first(budget: int, limit: int) -> None:
+    with Memory(FIXTURES / "household") as memory:
+        whole = memory.recall("the dog and the house in winter, paper, water", limit)
+        found = memory.recall("the dog and the house in winter, paper, water", limit, budget=budget)
+    first = entry_text(found[0].entry.name, found[0].entry.description, "")
+    assert len(rendered(found)) <= max(budget, len(first))
+    assert names(found) == names(whole)[: len(found)] and found.left_out == tuple(names(whole)[len(found) :])
+    assert len(rendered(whole)) > budget or [hit.passage for hit in found] == [None] * len(whole)
+
+
+def test_of_a_long_fact_the_passage_that_matched_is_shown(memory: Memory) -> None:
+    memory.remember("Log", "of the machine", f"{LONG} The valve is left-handed. {LONG}")
+    [hit] = memory.recall("valve", budget=400)
+    assert hit.passage and "The valve is left-handed." in hit.passage and hit.entry.content.count("Sentence") == 400
+    assert memory.recall("valve", budget=400).note == "1 fact cut to the passage that matched"
+
+
+def test_what_a_budget_leaves_out_is_named(memory: Memory) -> None:
+    for number in range(4):
+        memory.remember(f"Log {number}", "of the valve", f"valve {LONG}")
+    found = memory.recall("valve", budget=450)
+    assert names(found) == ["Log 0", "Log 1"] and found.left_out == ("Log 2", "Log 3")
+    assert found.note.endswith("left out, as the budget holds no more: Log 2, Log 3")
+    said = memory.call("recall", {"query": "valve"})
+    assert len(said.text) < memory.settings.recall_budget + 200
+
+
+@pytest.mark.parametrize("budget", [0, -1])
+def test_a_budget_of_nothing_is_an_error(memory: Memory, budget: int) -> None:
+    with pytest.raises(InvalidArguments, match="budget must be at least 1"):
+        memory.recall("valve", budget=budget)
+
+
+@pytest.mark.parametrize("query", ["who looks after the dog", "boiler fault code F28", "Oma Grete Sahne Käsespätzle"])
+def test_what_is_explained_makes_up_the_score(query: str) -> None:
+    with Memory(FIXTURES / "household") as memory:
+        for plain, hit in zip(memory.recall(query), memory.recall(query, explain=True), strict=True):
+            assert (plain.entry, plain.score, plain.matches) == (hit.entry, hit.score, ())
+            assert math.isclose(sum(match.added for match in hit.matches), hit.score)
+            assert all(match.added > 0 and match.times > 0 for match in hit.matches)
+
+
+def test_an_explanation_names_the_word_as_asked_and_its_field(memory: Memory) -> None:
+    memory.remember("Luna", "the dog", "Dr. Moreno is for dogs.", aliases=["Moreno"], tags=["pets"])
+    [hit] = memory.recall("dogs, pets? MORENO!", explain=True)
+    found = {(match.word, match.field) for match in hit.matches}
+    dogs, moreno = {("dogs,", "content"), ("dogs,", "description")}, {("MORENO!", "aliases"), ("MORENO!", "content")}
+    assert found == {*dogs, *moreno, ("pets?", "tags")}
+
+
+def test_only_facts_changed_since_or_until_are_found(household: Memory) -> None:
+    slugs = [entry.slug for entry in household.entries()]
+    query = " ".join(entry.name for entry in household.entries())
+
+    def found(since: str | None, until: str | None) -> set[str]:
+        return {hit.entry.slug for hit in household.recall(query, 100, since=since, until=until)}
+
+    every = found(None, None)
+    assert every == set(slugs)
+    for day in (1, 3, len(slugs)):
+        after, before = found(f"2026-03-{day:02} 13:00", None), found(None, f"2026-03-{day:02} 13:00")
+        assert before == set(slugs[:day]) and after == set(slugs[day:])
+    assert found("2026-03-02 13:00", "2026-03-04 13:00") == set(slugs[2:4])
+    assert found("2020-01-01", None) == every and found(None, "2020-01-01") == set()
+
+
+def test_an_edit_that_no_commit_has_yet_is_a_change_since_the_last(household: Memory) -> None:
+    (household.root / "memory/entries/new.md").write_text("A quokka.")
+    assert names(household.recall("quokka", since="HEAD")) == ["new"]
+    assert household.recall("quokka", until="HEAD").note.endswith("with the tags and dates that were asked for")
+    with pytest.raises(NotFound, match="no revision named never"):
+        household.recall("quokka", since="never")
+
+
+@pytest.mark.parametrize("recency", ["", "recency = 1.0"])
+def test_recency_is_for_files_named_by_a_day_and_only_when_set(tmp_path: Path, recency: str) -> None:
+    entries = tmp_path / "memory/entries"
+    entries.mkdir(parents=True)
+    today = date.today()
+    old, new = today - timedelta(days=50), today - timedelta(days=1)
+    for name in (f"{old}-log", f"{new}-log", "a"):
+        (entries / f"{name}.md").write_text("---\nname: Log\n---\n\nquokka seen")
+    (tmp_path / "crabmem.toml").write_text(recency)
+    with Memory(tmp_path) as memory:
+        order = [hit.entry.slug for hit in memory.recall("quokka")]
+        scores = {hit.entry.slug: hit.score for hit in memory.recall("quokka")}
+    dated = [f"{new}-log", f"{old}-log", "a"]
+    assert order == (dated if recency else sorted(dated))
+    assert scores[f"{new}-log"] / scores["a"] == pytest.approx(1 + 0.5 ** (1 / 30) if recency else 1)
