@@ -25,6 +25,7 @@ ROWS: list[list[str]] = [
         "prompt",
         "passages",
         "moments",
+        "measures",
         "results",
     ],
     ["fs", "guard"],
