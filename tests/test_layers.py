@@ -26,6 +26,7 @@ ROWS: list[list[str]] = [
         "passages",
         "moments",
         "measures",
+        "questions",
         "results",
     ],
     ["fs", "guard"],
