@@ -22,12 +22,26 @@ if TYPE_CHECKING:
         Unreadable,
         Unwritable,
     )
-    from .results import Changed, Commit, Document, Finding, Forgotten, Hit, Recall, Restored, Saved
+    from .questions import Expectation
+    from .results import (
+        Answer,
+        Changed,
+        Commit,
+        Document,
+        Evaluation,
+        Finding,
+        Forgotten,
+        Hit,
+        Recall,
+        Restored,
+        Saved,
+    )
     from .tools import Result, Tool
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "Busy",
     "Changed",
     "Commit",
@@ -36,6 +50,8 @@ __all__ = [
     "Disabled",
     "Document",
     "Entry",
+    "Evaluation",
+    "Expectation",
     "Fact",
     "Finding",
     "Forgotten",
@@ -57,6 +73,7 @@ __all__ = [
 
 # Where each name is. Loaded when it is asked for: `crabmem recall` answers before all of them are.
 _HOMES = {
+    "Answer": "results",
     "Busy": "errors",
     "Changed": "results",
     "Commit": "results",
@@ -65,6 +82,8 @@ _HOMES = {
     "Disabled": "errors",
     "Document": "results",
     "Entry": "entry",
+    "Evaluation": "results",
+    "Expectation": "questions",
     "Fact": "entry",
     "Finding": "results",
     "Forgotten": "results",

@@ -212,11 +212,16 @@ class Catalog:
 
 
 class Past:
-    """Entries of another time."""
+    """Entries of another time, that can be found and searched. `language` tells whose endings their words lose."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    #: Who could not be read is not among them.
+    unreadable: Sequence[Unusable] = ()
+
+    def __init__(self, entries: Iterable[Entry], language: str = "english") -> None:
+        self._language = language
+        self._by_path = {entry.path: entry for entry in entries}
         self._entries: dict[str, list[Entry]] = {}
-        for entry in entries:
+        for entry in self._by_path.values():
             for label in dict.fromkeys(_labels(entry)):
                 self._entries.setdefault(label, []).append(entry)
 
@@ -227,6 +232,16 @@ class Past:
     def labels(self) -> Iterator[str]:
         """Every label."""
         return iter(self._entries)
+
+    def at(self, path: str) -> Entry:
+        """The entry at a path that the index knows."""
+        return self._by_path[path]
+
+    @cached_property
+    def index(self) -> Index:
+        """The words of all of them, made when they are first searched."""
+        entries = self._by_path.items()
+        return Index().updated({path: Document(path, b"", _words(it, self._language)) for path, it in entries})
 
 
 def _may_hold_entries(path: str) -> bool:

@@ -14,11 +14,13 @@ from .credentials import refuse_new, warnings
 from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed
 from .errors import Busy, CrabmemError, Disabled, InvalidArguments, NotFound
+from .evaluating import Source, evaluated
 from .history import History, Note, Packed, identity
 from .history.commit import one_line
 from .plan import Plan
+from .questions import Expectation
 from .recalling import Fits, Question, check_question, recalled
-from .results import Changed, Commit, Document, Finding, Forgotten, Recall, Restored, Saved
+from .results import Changed, Commit, Document, Evaluation, Finding, Forgotten, Recall, Restored, Saved
 from .settings import Settings
 from .slug import slug_of
 from .store import Scan, Store, parent_of, usable_folder
@@ -273,6 +275,31 @@ class Memory:
         self._catalog.save()
         return found
 
+    def evaluate(
+        self,
+        questions: Iterable[Expectation],
+        limit: int = 10,
+        since: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Evaluation:
+        """How well recall answers `questions`, with `limit` hits each; those for other workspaces are passed over.
+
+        With `since`, also how well it would have in the memory as it was at that revision or time, with the settings
+        of then. `progress` is told how many questions of how many were asked.
+
+        Raises:
+            NotFound: what must be found is no entry, now or then; or there is no such revision.
+            InvalidArguments: a question cannot be asked, or none is for this workspace.
+        """
+        asked, past = list(questions), self._past(since) if since else None
+
+        def look() -> Evaluation:
+            listing = self._listing()
+            now = Source(listing, self._settings_of(listing.scan), self._clock().date())
+            return evaluated(asked, self.root.name, limit, now, past, progress)
+
+        return self._steadily(look)
+
     def get(self, name: str, at: str | None = None) -> Entry:
         """The entry called `name`, now or as it was at a revision or time.
 
@@ -292,8 +319,7 @@ class Memory:
         """All entries in the order of their paths, now or as they were at a revision or time."""
         if at is None:
             return self._steadily(lambda: list(self._listing().entries))
-        files = self._timeline.state_at(at)
-        return readable((path, self._history.blob(blob)) for path, blob in files.items() if is_entry(path))
+        return self._entries_in(self._timeline.state_at(at))
 
     def overview(self) -> Document:
         """`memory/MEMORY.md`; an agent's own workspace without one shows its parent's."""
@@ -502,6 +528,18 @@ class Memory:
             return before.get(path) != blob and (after is None or after.get(path) == blob)
 
         return fits
+
+    def _past(self, at: str) -> Source:
+        """The entries as they were, and the settings of then; the usual ones where those cannot be read."""
+        files, rules = self._timeline.state_at(at), Settings()
+        with suppress(CrabmemError):
+            text = decoded(SETTINGS, self._history.blob(files[SETTINGS]) if SETTINGS in files else b"")
+            rules = settings.parsed(text, SETTINGS)
+        return Source(Past(self._entries_in(files), rules.language), rules, self._clock().date())
+
+    def _entries_in(self, files: Mapping[str, str]) -> list[Entry]:
+        """The entries of a state in the order of their paths."""
+        return readable((path, self._history.blob(blob)) for path, blob in files.items() if is_entry(path))
 
     def _listing(self) -> Listing:
         return self._catalog.listing(self._store.scan())

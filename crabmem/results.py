@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from .entry import Entry
+from .measures import Figures, mean
+from .questions import Expectation
 
 
 @dataclass(frozen=True)
@@ -176,3 +178,60 @@ class Finding:
     path: str
     message: str
     check: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What recall made of a question: what it found, what is `missing` of what was wanted, and how good that is.
+
+    `is_right` tells whether all of it was found, and came first where that was asked.
+    """
+
+    question: Expectation
+    recall: Recall
+    missing: tuple[str, ...]
+    is_right: bool
+    figures: Figures
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How good recall is: the answers to questions, with at most `limit` hits each.
+
+    `past` is the same for the memory as it was, if that was asked; `elsewhere` are questions that were not
+    asked, as they are for other workspaces.
+    """
+
+    answers: tuple[Answer, ...]
+    limit: int
+    elsewhere: tuple[Expectation, ...] = ()
+    past: "Evaluation | None" = None
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The means of all answers, by name: R@1/5/10, MRR, nDCG@10, and the share of answers that are right."""
+        right = len(self.answers) - len(self.misses)
+        return {**mean(answer.figures for answer in self.answers).by_name(), "right": right / len(self.answers)}
+
+    @property
+    def misses(self) -> tuple[Answer, ...]:
+        """The answers that are not right."""
+        return tuple(answer for answer in self.answers if not answer.is_right)
+
+    @property
+    def better(self) -> tuple[tuple[Answer, Answer], ...]:
+        """The questions that are answered better than in the past: the answer of then, and that of now."""
+        return tuple(pair for pair in self._pairs() if _rank(pair[0]) < _rank(pair[1]))
+
+    @property
+    def worse(self) -> tuple[tuple[Answer, Answer], ...]:
+        """The same for those that are answered worse."""
+        return tuple(pair for pair in self._pairs() if _rank(pair[0]) > _rank(pair[1]))
+
+    def _pairs(self) -> Iterator[tuple[Answer, Answer]]:
+        return zip(self.past.answers if self.past else (), self.answers, strict=self.past is not None)
+
+
+def _rank(answer: Answer) -> tuple[float, float]:
+    """What tells better answers from worse ones; beyond the tenth place, the first find does."""
+    return answer.figures.ndcg10, answer.figures.mrr

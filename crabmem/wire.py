@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .entry import Entry
-from .results import Changed, Commit, Document, Finding, Forgotten, Hit, Recall, Restored, Saved
+from .results import Answer, Changed, Commit, Document, Evaluation, Finding, Forgotten, Hit, Recall, Restored, Saved
 
 Data = dict[str, Any]
 
@@ -83,6 +83,36 @@ def commit(item: Commit) -> Data:
 def finding(item: Finding) -> Data:
     """One thing `doctor` says."""
     return {"level": item.level, "check": item.check, "path": item.path, "message": item.message}
+
+
+def evaluation(item: Evaluation) -> Data:
+    """How good recall is, and was."""
+    past = None
+    if item.past:
+        better, worse = ([_pair(*pair) for pair in pairs] for pairs in (item.better, item.worse))
+        past = {**_standing(item.past), "better": better, "worse": worse}
+    return {"limit": item.limit, "elsewhere": len(item.elsewhere), **_standing(item), "past": past}
+
+
+def _standing(item: Evaluation) -> Data:
+    misses = [_answer(answer) for answer in item.misses]
+    return {"questions": len(item.answers), "figures": item.figures, "misses": misses}
+
+
+def _answer(answer: Answer) -> Data:
+    question = answer.question
+    return {
+        "query": question.query,
+        "find": list(question.find),
+        "first": question.first,
+        "missing": list(answer.missing),
+        "found": [hit.entry.slug for hit in answer.recall],
+        "figures": answer.figures.by_name(),
+    }
+
+
+def _pair(then: Answer, now: Answer) -> Data:
+    return {"query": now.question.query, "past": _answer(then), "now": _answer(now)}
 
 
 def _hit(hit: Hit) -> Data:

@@ -45,12 +45,14 @@ SAMPLES: dict[str, list[str]] = {
     "rollback": ["--to", "HEAD~1"],
     "undo": [],
     "doctor": [],
+    "eval": ["-"],
     "call": ["recall", '{"query": "password"}'],
     "tools": [],
     "config": [],
     "path": [],
     "completion": ["bash"],
 }
+STDIN = {"eval": '{"text": "password for guests", "find": "wifi"}'}
 UNTIL_STOPPED = {"watch"}
 WITHOUT_DATA = {"try", "init", "edit", "memory edit", "soul edit", "completion"} | UNTIL_STOPPED
 
@@ -140,7 +142,7 @@ def assert_one_line_error(result: Result, words: str) -> None:
 def test_every_verb_works(run: Run, root: Path, verb: str) -> None:
     (root / "crabmem.toml").write_text("soul_editable = true\n")
     (root / "memory" / "MEMORY.md").write_text("# Overview\n")
-    result = run(*verb.split(), *SAMPLES[verb])
+    result = run(*verb.split(), *SAMPLES[verb], stdin=STDIN.get(verb, ""))
     assert result.exit_code == 0, result.stderr
     assert result.output
     assert "\x1b" not in result.output
@@ -149,7 +151,7 @@ def test_every_verb_works(run: Run, root: Path, verb: str) -> None:
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in WITHOUT_DATA])
 def test_every_verb_that_prints_data_prints_json_and_nothing_else(run: Run, root: Path, verb: str) -> None:
     (root / "crabmem.toml").write_text("soul_editable = true\n")
-    result = run(*verb.split(), *SAMPLES[verb], "--json")
+    result = run(*verb.split(), *SAMPLES[verb], "--json", stdin=STDIN.get(verb, ""))
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)
     assert result.stderr == ""

@@ -1,19 +1,16 @@
 """The sample workspaces: questions find their entries, mangled files do no harm, reading changes nothing."""
 
 import shutil
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from crabmem import Memory
+from crabmem import Expectation, Memory
+from crabmem.questions import parsed
 from tests.conftest import FIXTURES, git
 
-QUERIES = [
-    (query["workspace"], query["text"], query["first"])
-    for query in tomllib.loads((FIXTURES / "queries.toml").read_text("utf-8"))["query"]
-]
+QUESTIONS = parsed((FIXTURES / "queries.toml").read_text("utf-8"), "queries.toml")
 WORKSPACES = sorted(folder.name for folder in FIXTURES.iterdir() if folder.is_dir())
 Sample = Callable[[str], Path]
 
@@ -34,11 +31,10 @@ def everything(root: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
-@pytest.mark.parametrize(("workspace", "text", "first"), QUERIES)
-def test_a_question_finds_its_entry_first(
-    reader: Callable[[str], Memory], workspace: str, text: str, first: str
-) -> None:
-    assert reader(workspace).recall(text)[0].entry.slug == first
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.query)
+def test_a_question_finds_its_entry_first(reader: Callable[[str], Memory], question: Expectation) -> None:
+    done = reader(question.workspace).evaluate([question])
+    assert question.first and done.misses == ()
 
 
 @pytest.mark.parametrize("workspace", WORKSPACES)
@@ -47,6 +43,7 @@ def test_reading_changes_no_byte_and_no_time_and_begins_no_history(sample: Sampl
     before = everything(root)
     with Memory(root) as memory:
         assert len(memory.recall("the dog"))
+        assert memory.evaluate([Expectation("the dog", (memory.entries()[0].slug,))]).answers
         assert memory.entries() and memory.prompt() and memory.before_turn("who looks after the dog, and where?")
         assert memory.doctor() and not memory.log() and memory.diff()
         assert memory.call("recall", {"query": "dog"}).text

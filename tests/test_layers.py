@@ -33,7 +33,7 @@ ROWS: list[list[str]] = [
     ["store", "history", "search", "lock", "journal", "displaced"],
     ["outside", "voice", "timeline", "catalog"],
     ["writer", "plan", "recalling"],
-    ["doctor", "upkeep"],
+    ["doctor", "upkeep", "evaluating"],
     ["memory"],
     ["wire"],
     ["tools", "watcher"],

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from crabmem import Memory
+from crabmem import Expectation, Memory
 from tests.conftest import assert_clean, git
 
 VET = "memory/entries/luna-s-vet.md"
@@ -149,3 +149,17 @@ def test_moved_workspace_goes_on(memory: Memory, tmp_path: Path) -> None:
         moved.remember("Luna", "dog", "Friday")
         assert len(moved.log()) == 3
     assert_clean(tmp_path / "moved")
+
+
+def test_a_person_measures_what_other_names_for_a_fact_are_worth(memory: Memory) -> None:
+    memory.remember("Dr. Moreno", "every Thursday", "At the corner of Harbour Street.")
+    memory.remember("Wifi", "the password for guests", "On the router.")
+    asked = [Expectation("wifi password", ("wifi",), first=True), Expectation("animal doctor", ("Dr. Moreno",))]
+    [miss] = memory.evaluate(asked).misses
+    assert (miss.question.query, miss.missing) == ("animal doctor", ("Dr. Moreno",))
+    memory.remember(
+        "Dr. Moreno", "every Thursday", "At the corner of Harbour Street.", aliases=["animal doctor", "vet"]
+    )
+    done = memory.evaluate(asked, since="HEAD~1")
+    assert done.past and (done.past.figures["right"], done.figures["right"]) == (0.5, 1.0)
+    assert [now.question.query for _, now in done.better] == ["animal doctor"] and not done.worse
