@@ -4,28 +4,21 @@ Each folder holds a set of retrieval data, `entries.jsonl.gz` (store, id, name, 
 `queries.jsonl.gz` (store, query). A difference ends the run; what was compared is counted.
 """
 
-import gzip
-import json
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import bm25s
 
 from crabmem.search import Document, Index, index, load, save, tokens
 from crabmem.search.scoring import K1, B
 
+from .sets import rows
+
 _LIMIT = 50
 _CLOSE = 1e-6
-
-
-def rows(file: Path) -> Iterator[dict[str, Any]]:
-    """The objects in a file of JSON lines."""
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
 
 
 def stores(folder: Path) -> dict[str, tuple[list[Document], list[str]]]:

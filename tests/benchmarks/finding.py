@@ -1,0 +1,172 @@
+"""`python -m tests.benchmarks recall --data FOLDER`: what recall finds in sets of data, and when it is silent.
+
+The figures of crabmem beside those of others, with the paired bootstrap interval of the difference: 2,000 samples of
+the questions, drawn with replacement, the same for all.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crabmem.measures import NAMES, Figures, mean
+
+from .engines import OTHERS, crabmem, others, remembered
+from .sets import DEPTH, DataSet, Query, loaded, names, scored
+from .silence import Heard, Verdict, judge, keeping, shares, table
+
+_OURS = "crabmem"
+_SAMPLES = 2_000
+_SEED = 1
+_SHOWN = ("r@5", "r@10", "ndcg@10", "mrr")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The mean of crabmem minus another, and the ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of one set: the figures of each question by engine, and what auto-recall would hear."""
+
+    data: DataSet
+    figures: dict[str, list[Figures]]
+    heard: Heard
+
+    def difference(self, other: str, figure: str) -> Difference:
+        """How much more crabmem finds than another."""
+        at = NAMES.index(figure)
+        ours, theirs = (np.array([astuple(each)[at] for each in self.figures[name]]) for name in (_OURS, other))
+        return bootstrapped(ours - theirs)
+
+
+def bootstrapped(differences: "np.ndarray[Any, np.dtype[np.float64]]") -> Difference:
+    """The mean of differences by question, and its 95 % interval over samples of the questions."""
+    random = np.random.default_rng(_SEED)
+    drawn = random.integers(len(differences), size=(_SAMPLES, len(differences)))
+    low, high = np.quantile(differences[drawn].mean(axis=1), (0.025, 0.975))
+    return Difference(float(differences.mean()), float(low), float(high))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure what the arguments ask for."""
+    given = _arguments(arguments)
+    every = [loaded(given.data / name) for name in given.sets]
+    found = [_measured(each, every, given) for each in every]
+    for name in OTHERS:
+        if name not in found[0].figures:
+            print(f"{name} is not installed", file=sys.stderr)
+    verdicts, threshold = _verdicts(found, given.threshold)
+    if given.json:
+        given.json.write_text(_as_json(found, verdicts, threshold), "utf-8")
+    tables = [*(_table(each) for each in found), *([list(table(verdicts, threshold))] if verdicts else [])]
+    print("\n\n".join(_laid_out(each, given.markdown) for each in tables))
+
+
+def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    about = (__doc__ or "").partition(": ")[2]
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks recall", description=about)
+    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="where the sets are, a folder each")
+    parser.add_argument("--sets", metavar="NAME,…", help="only these of them")
+    parser.add_argument("--words", type=int, metavar="N", help="ask with the first N words of each question only")
+    parser.add_argument("--names", action="store_true", help="give the others the names of entries, too")
+    parser.add_argument("--threshold", type=float, metavar="T", help="of auto-recall; else one that keeps enough")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    parser.add_argument("--markdown", action="store_true", help="print tables of Markdown")
+    given = parser.parse_args(arguments)
+    there = names(given.data)
+    given.sets = given.sets.split(",") if given.sets else there
+    if unknown := set(given.sets) - set(there) or (not there and {"any"}):
+        parser.error(f"{given.data} has no set {', '.join(sorted(unknown))}; it has: {', '.join(there) or 'none'}")
+    return given
+
+
+# Measuring
+
+
+def _measured(data: DataSet, every: Iterable[DataSet], given: argparse.Namespace) -> Finding:
+    """Ask all questions of a set of every engine, and let auto-recall hear those of other domains."""
+    print(f"{data.name}: {data.entries} entries, {len(data.queries)} questions", file=sys.stderr, flush=True)
+    off = list(dict.fromkeys(query.text for each in every if each.domain != data.domain for query in each.queries))
+    finding = Finding(data, {}, Heard())
+    for store in data.stores:
+        with tempfile.TemporaryDirectory() as folder, remembered(store.records, Path(folder) / "memory") as memory:
+            searches = {_OURS: crabmem(memory, store.records), **others(store.records, given.names)}
+            for name, search in searches.items():
+                asked = ((query, _text(query, given.words)) for query in store.queries)
+                rows = [scored(search(text, DEPTH), query) for query, text in asked]
+                finding.figures.setdefault(name, []).extend(rows)
+            finding.heard.listen(judge(memory), [query.text for query in store.queries], off)
+    return finding
+
+
+def _text(query: Query, words: int | None) -> str:
+    return " ".join(query.text.split()[:words])
+
+
+def _verdicts(found: Sequence[Finding], threshold: float | None) -> tuple[dict[str, Verdict], float]:
+    """What auto-recall makes of each set and of all, and the threshold it has; none where all is one domain."""
+    heard = {each.data.name: each.heard for each in found}
+    together = sum(heard.values(), Heard())
+    if not together.off:
+        return {}, 0.0
+    used = keeping(shares(together.on)) if threshold is None else threshold
+    return {name: Verdict.of(each, used) for name, each in {**heard, "all": together}.items()}, used
+
+
+# Telling
+
+
+def _table(found: Finding) -> list[tuple[str, ...]]:
+    """The figures of one set as lines of cells, the head first; the differences are of the figure that counts."""
+    counts = found.data.counts
+    compared = (counts, "ndcg@10")
+    lines = [(found.data.name, *_SHOWN, *(f"{_OURS} − it, {figure}" for figure in compared))]
+    for name, rows in found.figures.items():
+        shown = mean(rows).by_name()
+        ours = name == _OURS
+        differences = ("" if ours else str(found.difference(name, figure)) for figure in compared)
+        lines.append((name, *(f"{shown[figure]:.3f}" for figure in _SHOWN), *differences))
+    return lines
+
+
+def _laid_out(lines: Sequence[Sequence[str]], markdown: bool) -> str:
+    if markdown:
+        ruler = ["---", *("---:" for _ in lines[0][1:])]
+        return "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], ruler, *lines[1:]])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )
+
+
+def _as_json(found: Iterable[Finding], verdicts: dict[str, Verdict], threshold: float) -> str:
+    sets = {each.data.name: _as_data(each) for each in found}
+    silence = {"threshold": threshold, **{name: asdict(verdict) for name, verdict in verdicts.items()}}
+    return json.dumps({"sets": sets, "auto_recall": silence}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _as_data(found: Finding) -> dict[str, Any]:
+    differences = {
+        name: {figure: asdict(found.difference(name, figure)) for figure in _SHOWN}
+        for name in found.figures
+        if name != _OURS
+    }
+    return {
+        "entries": found.data.entries, "questions": len(found.data.queries), "counts": found.data.counts,
+        "figures": {name: mean(rows).by_name() for name, rows in found.figures.items()}, "differences": differences,
+    }  # fmt: skip

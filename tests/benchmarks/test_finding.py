@@ -1,0 +1,167 @@
+"""What is measured of recall is what the definitions say, on data made on the spot."""
+
+import gzip
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabmem import InvalidArguments
+from crabmem.measures import Figures
+from tests.benchmarks.__main__ import main
+from tests.benchmarks.engines import OTHERS, crabmem, others, remembered
+from tests.benchmarks.finding import bootstrapped
+from tests.benchmarks.sets import Query, Record, loaded, scored
+from tests.benchmarks.silence import Heard, Verdict, above, auc, judge, keeping, shares
+
+GARDEN = {
+    "roses": ("how to prune roses", "In March, above an outward bud, with clean shears."),
+    "compost": ("what goes on the compost", "Peelings, leaves, coffee grounds; no cooked food."),
+    "beans": ("when to sow beans", "After the last frost, five to a pole."),
+    "slugs": ("keeping slugs off lettuce", "Copper tape, and a board to collect them under."),
+}
+HARBOUR = {
+    "berths": ("which berths are free", "Berth nine until the ferry is back."),
+    "tide": ("where the tide table hangs", "Beside the radio, a new one each January."),
+    "crane": ("who may use the crane", "Whoever has the yellow card, never alone."),
+}
+QUESTIONS = {
+    "garden": [("prune the roses", [["roses"]]), ("peelings or frost", [["compost"], ["beans"]])],
+    "harbour_log": [("yellow card for the crane", [["crane"]]), ("submarine", [["tide"]])],
+}
+
+
+def write(file: Path, rows: Iterable[dict[str, Any]]) -> None:
+    with gzip.open(file, "wt", encoding="utf-8") as lines:
+        lines.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Two sets of one store each."""
+    for name, entries in (("garden", GARDEN), ("harbour_log", HARBOUR)):
+        folder = tmp_path / "data" / name
+        folder.mkdir(parents=True)
+        texts = ({"name": f"About {key}", "description": d, "content": c, "id": key} for key, (d, c) in entries.items())
+        write(folder / "entries.jsonl.gz", ({"store": "s", **row} for row in texts))
+        asked = list(enumerate(QUESTIONS[name]))
+        write(folder / "queries.jsonl.gz", ({"store": "s", "qid": f"q{at}", "query": it[0]} for at, it in asked))
+        write(folder / "qrels.jsonl.gz", ({"store": "s", "qid": f"q{at}", "units": it[1]} for at, it in asked))
+    return tmp_path / "data"
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: object) -> None:
+    monkeypatch.setattr(sys, "argv", ["-", "recall", *map(str, words)])
+    main()
+
+
+def test_a_run_has_a_table_for_each_set_and_one_for_silence(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(monkeypatch, "--data", data, "--json", tmp_path / "f.json")
+    printed = capsys.readouterr()
+    found = json.loads((tmp_path / "f.json").read_text("utf-8"))
+    assert set(found["sets"]) == {"garden", "harbour_log"}
+    garden, harbour = found["sets"]["garden"], found["sets"]["harbour_log"]
+    assert (garden["entries"], garden["questions"], garden["counts"]) == (4, 2, "r@5")
+    assert garden["figures"]["crabmem"] == {"r@1": 0.75, "r@5": 1, "r@10": 1, "mrr": 1, "ndcg@10": 1}
+    assert harbour["figures"]["crabmem"]["r@10"] == harbour["figures"]["bm25s"]["r@10"] == 0.5
+    assert harbour["differences"]["bm25s"]["r@10"] == {"mean": 0, "low": 0, "high": 0}
+    for name in OTHERS:
+        assert (name in garden["figures"]) != (f"{name} is not installed" in printed.err)
+    silence = found["auto_recall"]
+    assert (silence["all"]["on"], silence["all"]["off"]) == (4, 4) and silence["garden"]["auc"] == 1
+    assert "crabmem − it, r@5" in printed.out and "keeps 90% at" in printed.out
+
+
+def test_a_run_may_be_of_one_set_of_first_words_and_of_names_and_print_markdown(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--data", data, "--sets", "harbour_log", "--json", tmp_path / "f.json")
+    run(monkeypatch, *words, "--words", 1, "--markdown", "--names")
+    found = json.loads((tmp_path / "f.json").read_text("utf-8"))
+    assert list(found["sets"]) == ["harbour_log"] and found["auto_recall"] == {"threshold": 0}
+    assert capsys.readouterr().out.startswith("| harbour_log | r@5 | r@10 | ndcg@10 | mrr | crabmem − it, r@5 |")
+
+
+@pytest.mark.parametrize("words", [("--sets", "attic"), ("--sets", "garden,attic")])
+def test_a_set_that_is_not_there_is_wrong_usage(
+    data: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run(monkeypatch, "--data", data, *words)
+    assert "has no set attic; it has: garden, harbour_log" in capsys.readouterr().err
+
+
+def test_every_engine_finds_the_same_plain_words_and_names_only_when_given_them(tmp_path: Path) -> None:
+    records = [Record(key, f"About {key}", *texts) for key, texts in GARDEN.items()]
+    with remembered(records, tmp_path / "m") as memory:
+        assert crabmem(memory, records)("About roses!", 1) == ["roses"]
+    for name, search in others(records, with_names=False).items():
+        assert search("Who put COPPER (tape)?", 2)[:1] == ["slugs"], name
+        assert search("!?", 2) == search("submarine", 2) == [] == search("about", 2), name
+    for name, search in others(records, with_names=True).items():
+        assert search("about compost", 1) == ["compost"], name
+
+
+def test_two_entries_of_one_name_are_no_set_to_measure_on(tmp_path: Path) -> None:
+    records = [Record("1", "Roses", "d", "c"), Record("2", "roses", "d", "e")]
+    with pytest.raises(InvalidArguments, match="roses is there twice"), remembered(records, tmp_path / "m"):
+        pass
+
+
+# Figures
+
+
+def test_a_unit_is_covered_once_and_by_any_of_its_ids() -> None:
+    query = Query("", tuple(map(frozenset, ({"a", "b"}, {"b", "c"}, {"d"}))))
+    assert scored(["b", "d"], query) == Figures(2 / 3, 1, 1, 1, 1)
+    assert scored(["x", "a", "b", "c"], query).r10 == pytest.approx(2 / 3)
+    assert scored(["a", "c", "b", "d"], query).ndcg10 < scored(["d", "b"], query).ndcg10 < 1
+    assert scored([*"xxxxxxxxxx", "b"], query) == Figures(0, 0, 0, 0, 0)
+
+
+def test_the_interval_of_a_difference_holds_its_mean_and_narrows_with_more_questions() -> None:
+    random = np.random.default_rng(5)
+    few, many = (bootstrapped(random.choice([-1.0, 0.0, 1.0], count)) for count in (30, 3_000))
+    for it in (few, many):
+        assert it.low < it.mean < it.high
+    assert many.high - many.low < (few.high - few.low) / 3
+    assert bootstrapped(np.full(7, 0.25)) == bootstrapped(np.full(9, 0.25))
+    values = random.random(400)
+    assert bootstrapped(values).high - bootstrapped(values).low == pytest.approx(4 * 0.98 * values.std() / 20, rel=0.1)
+
+
+# Silence
+
+VALUES = st.lists(st.floats(0, 1).map(lambda value: round(value, 1)), min_size=1, max_size=30).map(np.array)
+
+
+@given(VALUES, VALUES)
+def test_auc_is_the_share_of_pairs_in_the_right_order(on: "np.ndarray[Any, Any]", off: "np.ndarray[Any, Any]") -> None:
+    pairs = [(a > b) + (a == b) / 2 for a in on for b in off]
+    assert auc(on, off) == pytest.approx(sum(pairs) / len(pairs))
+
+
+@given(VALUES)
+def test_the_threshold_keeps_enough_and_no_higher_one_does(on: "np.ndarray[Any, Any]") -> None:
+    threshold = keeping(on)
+    assert above(on, threshold) >= 0.9
+    assert above(on, threshold + 1e-6) < 0.9
+
+
+def test_a_message_of_another_domain_has_a_smaller_share_and_none_has_more_than_all(data: Path, tmp_path: Path) -> None:
+    [garden] = loaded(data / "garden").stores
+    with remembered(garden.records, tmp_path / "m") as memory:
+        heard = Heard()
+        off = ["which berth has the ferry", "?!", "the yellow submarine"]
+        heard.listen(judge(memory), [query.text for query in garden.queries], off)
+    assert all(0 < share < 1 for share in shares(heard.on)) and max(shares(heard.off)) < min(shares(heard.on))
+    found = Verdict.of(heard, 0.0)
+    assert (found.on, found.off, found.auc, found.fired, found.kept_at, found.fired_at) == (2, 3, 1, 0, 1, 1)
