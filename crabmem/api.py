@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from . import memory
-from .bounds import MAX_QUERY
-from .prompt import block, entry_text, fitting, guidance, joined, template, visible
+from .prompt import block, guidance, joined, visible
 from .tools import Result, Tool, Toolbox
 from .voice import Voice
 from .workspace import root_of
@@ -57,18 +56,3 @@ class Memory(memory.Memory):
         """What to put before a conversation: identity, the overview in a `<memory>` block, how to use the tools."""
         tools = [(tool.name, tool.description.splitlines()[0]) for tool in self.tools]
         return joined((visible(self.identity().text), block("memory", self.overview().text), guidance(tools)))
-
-    def before_turn(self, message: str) -> str:
-        """What memory holds that bears on `message`, as a `<recall>` block; "" when it holds nothing.
-
-        Changes nothing and is never called by crabmem itself: the host decides.
-        """
-        rules = self.settings.auto_recall
-        query = " ".join(message.split()[: rules.words])[:MAX_QUERY]
-        hits = self.recall(query, rules.limit).hits if query else ()
-        texts = [
-            f"(from {hit.entry.path})\n{entry_text(hit.entry.name, hit.entry.description, hit.entry.content)}"
-            for hit in hits
-        ]
-        note = template("recall").strip()
-        return block("recall", f"{note}\n\n{fitting(texts, rules.characters)}") if texts else ""

@@ -24,7 +24,7 @@ class Source(NamedTuple):
 
     shelf: Listing | Past
     rules: Settings
-    today: date
+    today: Callable[[], date]
 
 
 def evaluated(
@@ -82,7 +82,7 @@ def _check_wanted(question: Expectation, sources: Sequence[Source]) -> None:
 
 def _asked(question: Expectation, source: Source, limit: int) -> Recall:
     rules = source.rules
-    words = Question(question.query, limit, question.tags, rules.language, boost=rules.recency, today=source.today)
+    words = Question(question.query, limit, source.today, question.tags, rules.language, boost=rules.recency)
     return recalled(source.shelf, words)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -20,11 +20,13 @@ from .history.commit import one_line
 from .plan import Plan
 from .questions import Expectation
 from .recalling import Fits, Question, check_question, recalled
-from .results import Changed, Commit, Document, Evaluation, Finding, Forgotten, Recall, Restored, Saved
+from .results import Changed, Commit, Document, Evaluation, Finding, Forgotten, Recall, Restored, Saved, Stats
 from .settings import Settings
 from .slug import slug_of
+from .speaking import Speaker, counted
 from .store import Scan, Store, parent_of, usable_folder
 from .timeline import Timeline, limited, shown, state_on_disk, undoing
+from .turns import Turns
 from .upkeep import Upkeep
 from .version import short, version_of
 from .voice import Voice
@@ -64,6 +66,8 @@ class Memory:
         self._history = History(self._workspace.root, self._workspace.private)
         self._timeline = Timeline(self._history, clock)
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
+        self._turns = Turns(self._workspace.turns)
+        self._speaker = Speaker(self._turns, voice.session)
         self._upkeep = Upkeep(self._workspace.root, self._history.is_compaction_due)
 
     def __enter__(self) -> Self:
@@ -264,12 +268,12 @@ class Memory:
             NotFound: there is no such revision or time.
         """
         check_question(query, limit, tags, budget)
-        labels, today = _labels(tags) or (), self._clock().date()
+        labels = _labels(tags) or ()
 
         def asked(scan: Scan) -> Question:
             rules = self._settings_of(scan)
             most = limit or rules.recall_limit
-            return Question(query, most, labels, rules.language, budget, explain, rules.recency, today)
+            return Question(query, most, self._today, labels, rules.language, budget, explain, rules.recency)
 
         found = self._steadily(lambda: self._recalled(asked, since, until))
         self._catalog.save()
@@ -295,10 +299,30 @@ class Memory:
 
         def look() -> Evaluation:
             listing = self._listing()
-            now = Source(listing, self._settings_of(listing.scan), self._clock().date())
+            now = Source(listing, self._settings_of(listing.scan), self._today)
             return evaluated(asked, self.root.name, limit, now, past, progress)
 
         return self._steadily(look)
+
+    def before_turn(self, message: str) -> str:
+        """What memory holds that bears on `message`, as a `<recall>` block; "" for silence.
+
+        Silent about what the prompt says anyway, what was said in this session before, and what does not
+        have enough in common with the message. Changes no memory, and is never called by crabmem itself:
+        the host decides.
+        """
+        rules, prompt = self.settings, f"{self.identity().text}\n{self.overview().text}"
+        said = self._steadily(
+            lambda: self._speaker.bearing(message, self._listing(), rules.auto_recall, rules.language, prompt)
+        )
+        self._catalog.save()
+        self._speaker.said(said, self._clock())
+        return said.text
+
+    def stats(self) -> Stats:
+        """How much there is, and how often it spoke before turns."""
+        listing = self._steadily(self._listing)
+        return counted(len(listing.index), len(listing.unreadable), self._turns.all())
 
     def get(self, name: str, at: str | None = None) -> Entry:
         """The entry called `name`, now or as it was at a revision or time.
@@ -489,6 +513,9 @@ class Memory:
         entry = parsed(path, done.after[path] or b"")
         return Saved(**vars(change), entry=entry)
 
+    def _today(self) -> date:
+        return self._clock().date()
+
     def _clock_ns(self) -> int:
         return int(self._clock().timestamp() * 1_000_000_000)
 
@@ -535,7 +562,7 @@ class Memory:
         with suppress(CrabmemError):
             text = decoded(SETTINGS, self._history.blob(files[SETTINGS]) if SETTINGS in files else b"")
             rules = settings.parsed(text, SETTINGS)
-        return Source(Past(self._entries_in(files), rules.language), rules, self._clock().date())
+        return Source(Past(self._entries_in(files), rules.language), rules, self._today)
 
     def _entries_in(self, files: Mapping[str, str]) -> list[Entry]:
         """The entries of a state in the order of their paths."""

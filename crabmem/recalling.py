@@ -1,10 +1,11 @@
 """Recall: from a question to the entries that answer it, why they do, and how much of each fits."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+from msgspec.structs import replace
 
 from .bounds import MAX_LIMIT, MAX_QUERY
 from .catalog import fields
@@ -23,8 +24,7 @@ _LEAST = 200
 _LEAST_CONTENT = 80
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """What is asked.
 
     `language` is whose endings the words lose. `boost` is how much the score of today's log gains, as a share.
@@ -33,12 +33,12 @@ class Question:
 
     query: str
     limit: int
+    today: Callable[[], date]
     tags: tuple[str, ...] = ()
     language: str = "english"
     budget: int | None = None
     explain: bool = False
     boost: float = 0.0
-    today: date = date.max
 
 
 class Shelf(Protocol):
@@ -87,10 +87,13 @@ def recalled(shelf: Shelf, question: Question, fits: Fits | None = None) -> Reca
     hits = [Hit(shelf.at(found.key), found.score) for found in ranked]
     if question.explain:
         hits = [replace(hit, matches=_matches(hit.entry, shelf.index, question)) for hit in hits]
-    kept = hits if question.budget is None else list(_cut(hits, shelf.index, words, question, question.budget))
+    kept = tuple(hits)
+    if question.budget is not None:
+        worth = {word: shelf.index.rarity(word) for word in words}
+        kept = fitted(hits, question.budget, worth, question.language, _text)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
     searched, unreadable = len(shelf.index), len(shelf.unreadable)
-    return Recall(question.query, tuple(kept), searched, unreadable, bool(words), bool(accept), left_out)
+    return Recall(question.query, kept, searched, unreadable, bool(words), bool(accept), left_out)
 
 
 def _accepting(shelf: Shelf, tags: Sequence[str], fits: Fits | None) -> Fits | None:
@@ -114,7 +117,7 @@ def _ranked(index: Index, words: Sequence[str], question: Question, accept: Fits
 
 def _freshness(path: str, question: Question) -> float:
     day = day_of(path.rpartition("/")[2].removesuffix(".md"))
-    return recency((question.today - day).days, question.boost) if day else 1.0
+    return recency((question.today() - day).days, question.boost) if day else 1.0
 
 
 def _matches(entry: Entry, index: Index, question: Question) -> tuple[Match, ...]:
@@ -140,19 +143,23 @@ def _asked(question: Question) -> dict[str, str]:
     return {term: typed.get(term, term) for term in tokens(question.query, question.language)}
 
 
-def _cut(hits: Sequence[Hit], index: Index, words: Sequence[str], question: Question, budget: int) -> Iterator[Hit]:
-    """The hits that fit, the best first; of what is longer than its share, the passage that matched."""
-    worth = {word: index.rarity(word) for word in words}
-    lengths = [len(_text(hit, hit.entry.content)) + len(BETWEEN) for hit in hits]
+def fitted(
+    hits: Sequence[Hit], budget: int, worth: Mapping[str, float], language: str, text: Callable[[Hit, str], str]
+) -> tuple[Hit, ...]:
+    """The hits whose texts fit `budget` characters, the best first; of what is longer than its share, a passage.
+
+    `worth` says what the words that a passage should hold count, `text` what is shown of a hit with such content.
+    The first is always among them.
+    """
+    lengths = [len(text(hit, hit.entry.content)) + len(BETWEEN) for hit in hits]
+    kept: list[Hit] = []
     for hit, length, share in zip(hits, lengths, shares(lengths, budget + len(BETWEEN), _LEAST), strict=False):
-        room = share - (length - len(hit.entry.content))
-        if share == length:
-            yield hit
-        elif room >= _LEAST_CONTENT or hit is hits[0]:
-            part = passage(hit.entry.content, worth, lambda text: tokens(text, question.language), max(0, room))
-            yield replace(hit, passage=part)
-        else:
-            return
+        content, room = hit.entry.content, share - (length - len(hit.entry.content))
+        if share < length and room < _LEAST_CONTENT and kept:
+            break
+        part = passage(content, worth, lambda piece: tokens(piece, language), max(0, room)) if share < length else None
+        kept.append(replace(hit, passage=part))
+    return tuple(kept)
 
 
 def _text(hit: Hit, content: str) -> str:

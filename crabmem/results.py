@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import msgspec
+
 from .entry import Entry
 from .measures import Figures, mean
 from .questions import Expectation
@@ -89,8 +91,7 @@ class Match:
     added: float
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(msgspec.Struct, frozen=True):
     """An entry that recall found, and its score.
 
     `passage` is what to show of the content where a budget did not hold it all, None for all of it.
@@ -108,8 +109,7 @@ class Hit:
         return self.entry.content if self.passage is None else self.passage
 
 
-@dataclass(frozen=True)
-class Recall:
+class Recall(msgspec.Struct, frozen=True):
     """What recall found, best first. `searched` entries were looked at, `unreadable` files could not be.
 
     `is_filtered` says that only some of them might be found; `left_out` names those found that the budget
@@ -168,6 +168,24 @@ class Restored:
     to: str
     paths: tuple[str, ...]
     diff: str
+
+
+@dataclass(frozen=True)
+class Stats:
+    """How much there is, and how often it spoke.
+
+    Of the last `turns` turns in so many `sessions`, from `since` on (None: there was none), memory `spoke` before
+    some, of so many `facts` in so many `characters`. A turn without the name of a session is in none.
+    """
+
+    entries: int
+    unreadable: int
+    turns: int
+    spoke: int
+    facts: int
+    characters: int
+    sessions: int
+    since: datetime | None
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,16 @@ Language = Literal[
 
 
 class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How `before_turn` recalls: hits per turn, words read of the message, characters injected."""
+    """How `before_turn` recalls: facts and characters a turn at most, and of how many words at the message's
+    beginning (0: of all of it, up to 64 that tell most).
+
+    `threshold` is the share of what the message says that a fact must have, or memory is silent.
+    """
 
     limit: AtLeastOne = 3
-    words: AtLeastOne = 64
+    words: Annotated[int, msgspec.Meta(ge=0)] = 0
     characters: AtLeastOne = 4_000
+    threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.22
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

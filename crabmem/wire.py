@@ -4,7 +4,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from .entry import Entry
-from .results import Answer, Changed, Commit, Document, Evaluation, Finding, Forgotten, Hit, Recall, Restored, Saved
+from .results import (
+    Answer,
+    Changed,
+    Commit,
+    Document,
+    Evaluation,
+    Finding,
+    Forgotten,
+    Hit,
+    Recall,
+    Restored,
+    Saved,
+    Stats,
+)
 
 Data = dict[str, Any]
 
@@ -78,6 +91,11 @@ def commit(item: Commit) -> Data:
         "session": item.session,
         "paths": list(item.paths),
     }
+
+
+def stats(item: Stats) -> Data:
+    """How much there is, and how often it spoke."""
+    return {**vars(item), "since": item.since.isoformat() if item.since else None}
 
 
 def finding(item: Finding) -> Data:

@@ -45,6 +45,11 @@ class Workspace:
         return self.private / "index"
 
     @cached_property
+    def turns(self) -> Path:
+        """Which versions of entries were injected before turns."""
+        return self.private / "turns"
+
+    @cached_property
     def repairs(self) -> Path:
         """A line for each repair that a write had to make."""
         return self.private / "repairs.log"

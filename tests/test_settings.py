@@ -22,7 +22,7 @@ CHOSEN = st.builds(
     lock_timeout=st.floats(0.001, 3_600),
     durability=st.sampled_from(["full", "fast"]),
     secrets=st.sampled_from(["refuse", "warn", "off"]),
-    auto_recall=st.builds(AutoRecall, COUNTS, COUNTS, COUNTS),
+    auto_recall=st.builds(AutoRecall, COUNTS, COUNTS, COUNTS, st.floats(0, 1)),
 )
 
 
@@ -38,7 +38,7 @@ def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
         "lock_timeout": 10.0,
         "durability": "full",
         "secrets": "refuse",
-        "auto_recall": {"limit": 3, "words": 64, "characters": 4_000},
+        "auto_recall": {"limit": 3, "words": 0, "characters": 4_000, "threshold": 0.22},
     }
 
 
@@ -60,7 +60,7 @@ def test_a_byte_order_mark_is_no_part_of_the_settings() -> None:
         ("recal_limit = 3", "unknown setting `recal_limit`; did you mean `recall_limit`?"),
         ("zzz = 1", "unknown setting `zzz`; known: recall_limit, language, recall_budget"),
         ("[auto_recall]\nword = 3", "unknown setting `auto_recall.word`; did you mean `words`?"),
-        ("[auto_recall]\nzzz = 3", "unknown setting `auto_recall.zzz`; known: limit, words, characters"),
+        ("[auto_recall]\nzzz = 3", "unknown setting `auto_recall.zzz`; known: limit, words, characters, threshold"),
         ("[zzz]\nlimit = 3", "unknown setting `zzz`"),
         ('recall_limit = "3"', "Expected `int`, got `str` - at `recall_limit`"),
         ("recall_limit = true", "Expected `int`, got `bool` - at `recall_limit`"),

@@ -12,6 +12,7 @@ from .. import settings, wire
 from ..api import Memory
 from ..doctor import CHECKS
 from ..errors import CrabmemError, InvalidArguments
+from ..results import Stats
 from ..version import short
 from ..workspace import SETTINGS
 from .base import Failure, as_json, as_text, cli, content_of, opened, plain, show, tell, warn_of_secrets
@@ -50,6 +51,27 @@ def config(ctx: click.Context, json_wanted: bool) -> None:
     memory = opened(ctx)
     found = settings.as_dict(memory.settings)
     show(json_wanted, found, lambda: f"# {memory.root / SETTINGS}\n" + plain(settings.as_toml(memory.settings)))
+
+
+@click.command()
+@as_json
+@click.pass_context
+def stats(ctx: click.Context, json_wanted: bool) -> None:
+    """How much there is, and how often it spoke before a turn without being asked."""
+    found = opened(ctx).stats()
+    show(json_wanted, wire.stats(found), lambda: _told(found))
+
+
+def _told(found: Stats) -> str:
+    """The figures for a person."""
+    facts = f"{found.entries:,} facts" + (f", {found.unreadable} files unreadable" if found.unreadable else "")
+    if not found.since:
+        return f"{facts}\nno host has asked before a turn yet (`before_turn`)"
+    share = found.spoke / found.turns
+    return (
+        f"{facts}\n{found.turns:,} turns in {found.sessions:,} sessions since {found.since:%Y-%m-%d}: "
+        f"spoke before {found.spoke:,} ({share:.0%}), of {found.facts:,} facts in {found.characters:,} characters"
+    )
 
 
 @click.command()
@@ -164,4 +186,4 @@ def _object(text: str) -> dict[str, object]:
     return given
 
 
-COMMANDS = (init, doctor, watch, call, tools, config, path, completion)
+COMMANDS = (init, stats, doctor, watch, call, tools, config, path, completion)

@@ -7,13 +7,13 @@ tenth of it: so each change is written a few times only, and a question looks in
 from __future__ import annotations
 
 import sys
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from itertools import accumulate, islice
 
 from . import plain
 from .document import Ranked
 from .recent import Recent, holding, starting
-from .scoring import rarity
+from .scoring import damping, rarity, weight
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,19 +202,33 @@ class Index:
             return self._ranked(found, window)
         return list(islice((each for each in self._one_by_one(found, window) if accept(each.key)), limit))
 
-    def rarity(self, word: str) -> float:
-        """How much it says that a document holds `word`: the most for a word that none holds."""
+    def rarity(self, word: str, least: int = 0) -> float:
+        """How much it says that a document holds `word`: the most for a word that none holds.
+
+        Of fewer than `least` documents it is reckoned as if there were so many.
+        """
+        return rarity(max(self._count, least), self.holding(word))
+
+    def holding(self, word: str) -> int:
+        """How many documents hold `word`."""
         kept = self._weighing.kept(word) if self._weighing else None
-        return rarity(self._count, len(kept[0]) if kept else sum(map(self._alive_among, self._holders(word))))
+        return len(kept[0]) if kept else sum(map(self._alive_among, self._holders(word)))
 
     def explained(self, words: Sequence[str], key: str) -> dict[str, float]:
         """What each of `words` adds to the score of a document; together they are what `search` says of it."""
-        position = self._find(key)
+        return {word: self.rarity(word) * share for word, share in self.shares(words, key).items()}
+
+    def shares(self, words: Sequence[str], key: str) -> dict[str, float]:
+        """For each of `words` that a document holds, which share of its rarity counts there, below 1."""
+        position, found = self._find(key), dict[str, float]()
         if position is None:
-            return {}
-        average, held = self._average(), {word: self._holders(word) for word in words}
-        found = {word: plain.scores([held[word]], self._dead, self._count, average) for word in held}
-        return {word: scores[position] for word, scores in found.items() if position in scores}
+            return found
+        for word in words:
+            for first, lengths, positions, counts in self._holders(word):
+                at = bisect_left(positions, position - first)
+                if at < len(positions) and first + positions[at] == position:
+                    found[word] = weight(1.0, counts[at], damping(lengths[position - first], self._average()))
+        return found
 
     def _alive_among(self, holders: Holders) -> int:
         first, _, positions, _ = holders

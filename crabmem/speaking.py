@@ -1,0 +1,116 @@
+"""What memory says of itself before a turn, and when it had better be silent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from heapq import nlargest
+
+from .bounds import MAX_QUERY
+from .entry import Entry
+from .prompt import block, entry_text, fitting, template
+from .recalling import Shelf, fitted
+from .results import Hit, Stats
+from .search import Index, tokens
+from .settings import AutoRecall
+from .turns import Turn, Turns
+
+_TERMS = 64
+# A long message is about something else, too: of more words than that a fact cannot be asked to have much.
+_TELLING = 6
+# Among few entries no word is rare: words count as they would among so many.
+_ENTRIES = 100
+# A text so short may stand in another by chance.
+_SHORT = 40
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is injected: the hits, and the `text` they make; no hits and "" for silence."""
+
+    hits: tuple[Hit, ...] = ()
+    text: str = ""
+
+
+class Speaker:
+    """Speaks of what bears on a message, once in a session."""
+
+    def __init__(self, turns: Turns, session: str | None) -> None:
+        self._turns, self._session = turns, session
+        self._told = set[str]()
+
+    def bearing(self, message: str, shelf: Shelf, rules: AutoRecall, language: str, prompt: str) -> Said:
+        """What to say before a turn on `message`; `prompt` is what the model reads anyway."""
+        told = self._told | (self._turns.versions(self._session) if self._session else set())
+        seen = " ".join(prompt.split())
+
+        def is_new(path: str) -> bool:
+            entry = shelf.at(path)
+            return entry.version not in told and not _is_in(entry, seen)
+
+        words = telling(message, shelf.index, rules.words, language)
+        ranked = shelf.index.search(words, rules.limit, is_new)
+        sure = [each for each in ranked if confidence(shelf.index, words, each.key) >= rules.threshold]
+        worth = {word: shelf.index.rarity(word) for word in words}
+        hits = fitted([Hit(shelf.at(each.key), each.score) for each in sure], rules.characters, worth, language, _text)
+        return Said(hits, block("recall", f"{template('recall').strip()}\n\n{_texts(hits, rules)}")) if hits else Said()
+
+    def said(self, said: Said, when: datetime) -> None:
+        """Remember what was said."""
+        versions = tuple(hit.entry.version for hit in said.hits)
+        self._told.update(versions)
+        self._turns.add(Turn(when, self._session, versions, len(said.text)))
+
+
+def counted(entries: int, unreadable: int, turns: Sequence[Turn]) -> Stats:
+    """How often memory spoke in these turns."""
+    spoke = [turn for turn in turns if turn.versions]
+    return Stats(
+        entries,
+        unreadable,
+        len(turns),
+        len(spoke),
+        sum(len(turn.versions) for turn in spoke),
+        sum(turn.characters for turn in spoke),
+        len({turn.session for turn in turns if turn.session}),
+        turns[0].when if turns else None,
+    )
+
+
+def telling(message: str, index: Index, first: int, language: str) -> list[str]:
+    """The words of a message that are searched: of the `first` that it begins with, or for 0 of all.
+
+    At most the 64 rarest of those that memory knows.
+    """
+    text = " ".join(message.split()[:first]) if first else message
+    if len(text) > MAX_QUERY:  # what was pasted has a beginning and an end, too
+        text = f"{text[: MAX_QUERY // 2]} {text[-MAX_QUERY // 2 :]}"
+    words = list(dict.fromkeys(tokens(text, language)))
+    if len(words) <= _TERMS:
+        return words
+    known = [word for word in words if index.holding(word)]
+    return sorted(known, key=index.rarity, reverse=True)[:_TERMS]
+
+
+def confidence(index: Index, words: Sequence[str], key: str) -> float:
+    """How much of what `words` say a document has: its score by the rarities of the six that tell most.
+
+    Below 1 for up to six words, more only for a document that has more than six. Words of which no document
+    has any count too: they say that the message is about something else.
+    """
+    rarities = {word: index.rarity(word, _ENTRIES) for word in words}
+    held = sum(rarities[word] * share for word, share in index.shares(words, key).items())
+    return held / sum(nlargest(_TELLING, rarities.values()))
+
+
+def _texts(hits: Sequence[Hit], rules: AutoRecall) -> str:
+    return fitting([_text(hit, hit.shown) for hit in hits], rules.characters)
+
+
+def _text(hit: Hit, content: str) -> str:
+    return f"(from {hit.entry.path})\n{entry_text(hit.entry.name, hit.entry.description, content)}"
+
+
+def _is_in(entry: Entry, seen: str) -> bool:
+    """Whether the text of an entry stands in `seen`, whose white space is single spaces."""
+    text = " ".join(entry.content.split())
+    return text in seen and (len(text) >= _SHORT or entry.name in seen)
