@@ -22,6 +22,8 @@ from .store import File, Scan, Unusable
 from .workspace import ENTRIES, entry_path, is_entry
 
 _NEAREST = 3
+# So many words of a description say in short what an entry is about; from 10 to 20 make no difference.
+_BEGINNING = 12
 _SHOWN = 80
 # Entries that were asked for of late and are kept parsed.
 _PARSED = 4_096
@@ -127,7 +129,10 @@ class Catalog:
         self.save(least=1)
 
     def recall(self, listing: Listing, query: str, limit: int, tags: Sequence[str] = ()) -> Recall:
-        """The entries that share a word with `query` and have all `tags`, best first."""
+        """The entries that share a word with `query` and have all `tags`, best first.
+
+        A query of words that say nothing finds what is called just that: `The Who`.
+        """
         words = tokens(query, self._spoken)
         wanted = {name_key(tag.removeprefix("#")) for tag in tags}
 
@@ -135,8 +140,10 @@ class Catalog:
             return wanted <= set(map(name_key, self.entry(listing.scan, path).tags))
 
         ranked = listing.index.search(words, limit, has_tags if wanted else None)
-        hits = tuple([Hit(self.entry(listing.scan, found.key), found.score) for found in ranked])
-        return Recall(query, hits, len(listing.index), len(listing.unreadable), bool(words))
+        hits = [Hit(self.entry(listing.scan, found.key), found.score) for found in ranked]
+        if not words:
+            hits = [Hit(entry, 0.0) for entry in _called(listing, query) if has_tags(entry.path)][:limit]
+        return Recall(query, tuple(hits), len(listing.index), len(listing.unreadable), bool(words))
 
     def entry(self, scan: Scan, path: str) -> Entry:
         """The entry in a file of `scan`, which is known to be one."""
@@ -345,5 +352,19 @@ def _labels(entry: Entry) -> list[str]:
     return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *(ALIAS + name_key(it) for it in entry.aliases)]
 
 
+def _called(listing: Listing, name: str) -> Iterator[Entry]:
+    """The entries that have `name`, then those that have it as an alias."""
+    key = name_key(name)
+    named = {entry.path: entry for label in (NAME, ALIAS) for entry in listing.having(label + key)}
+    return iter(named.values())
+
+
 def _words(entry: Entry, language: str) -> list[str]:
-    return tokens("\n".join((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags)), language)
+    """The words that an entry is ranked by: a field weighs more by being said more often.
+
+    So what ranks is BM25 and nothing else, and an entry is as long as all that was said of it. A name is said
+    twice, and of a description its beginning three times: further on, it is as good as content.
+    """
+    name, description, content = (tokens(text, language) for text in (entry.name, entry.description, entry.content))
+    aliases, tags = (tokens("\n".join(labels), language) for labels in (entry.aliases, entry.tags))
+    return [*(name + aliases) * 2, *description, *description[:_BEGINNING] * 2, *content, *tags]
