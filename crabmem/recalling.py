@@ -1,5 +1,6 @@
 """Recall: from a question to the entries that answer it, why they do, and how much of each fits."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import islice
@@ -8,7 +9,7 @@ from typing import NamedTuple, Protocol
 from msgspec.structs import replace
 
 from .bounds import MAX_LIMIT, MAX_QUERY
-from .catalog import fields
+from .catalog import ALIAS, NAME, fields
 from .entry import MAX_LABELS, Entry
 from .errors import InvalidArguments
 from .passages import passage, shares
@@ -51,6 +52,9 @@ class Shelf(Protocol):
     def at(self, path: str) -> Entry:
         """The entry at a path that the index knows."""
 
+    def having(self, label: str) -> list[Entry]:
+        """The entries that have a label."""
+
     @property
     def unreadable(self) -> Sequence[object]:
         """The files that could not be read as one."""
@@ -80,11 +84,15 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
 
 
 def recalled(shelf: Shelf, question: Question, fits: Fits | None = None) -> Recall:
-    """The entries of `shelf` that share a word with the question, have all its tags and fit, best first."""
+    """The entries of `shelf` that share a word with the question, have all its tags and fit, best first.
+
+    A question of words that say nothing finds what is called just that: `The Who`.
+    """
     words = list(dict.fromkeys(tokens(question.query, question.language)))
     accept = _accepting(shelf, question.tags, fits)
-    ranked = list(_ranked(shelf.index, words, question, accept))
-    hits = [Hit(shelf.at(found.key), found.score) for found in ranked]
+    hits = [Hit(shelf.at(found.key), found.score) for found in _ranked(shelf.index, words, question, accept)]
+    if not words:
+        hits = [Hit(entry, 0.0) for entry in _called(shelf, question) if accept is None or accept(entry.path)]
     if question.explain:
         hits = [replace(hit, matches=_matches(hit.entry, shelf.index, question)) for hit in hits]
     kept = tuple(hits)
@@ -94,6 +102,13 @@ def recalled(shelf: Shelf, question: Question, fits: Fits | None = None) -> Reca
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
     searched, unreadable = len(shelf.index), len(shelf.unreadable)
     return Recall(question.query, kept, searched, unreadable, bool(words), bool(accept), left_out)
+
+
+def _called(shelf: Shelf, question: Question) -> list[Entry]:
+    """The entries whose name is the question, then those that have it as an alias."""
+    key = name_key(question.query)
+    named = {entry.path: entry for label in (NAME, ALIAS) for entry in shelf.having(label + key)}
+    return list(named.values())[: question.limit]
 
 
 def _accepting(shelf: Shelf, tags: Sequence[str], fits: Fits | None) -> Fits | None:
@@ -124,17 +139,14 @@ def _matches(entry: Entry, index: Index, question: Question) -> tuple[Match, ...
     """What each word of the question found in each field, and its part of the score before any boost."""
     asked = _asked(question)
     added = index.explained(list(asked), entry.path)
-    counts = {name: tokens(text, question.language) for name, text in fields(entry).items()}
+    counts = {name: Counter(words) for name, words in fields(entry, question.language).items()}
+    every = sum(counts.values(), Counter[str]())
     return tuple(
-        Match(asked[term], term, name, held.count(term), score * held.count(term) / _times(term, counts))
+        Match(asked[term], name, score * count[term] / every[term])
         for term, score in added.items()
-        for name, held in counts.items()
-        if term in held
+        for name, count in counts.items()
+        if term in count
     )
-
-
-def _times(term: str, counts: Mapping[str, Sequence[str]]) -> int:
-    return sum(held.count(term) for held in counts.values())
 
 
 def _asked(question: Question) -> dict[str, str]:

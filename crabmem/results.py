@@ -79,15 +79,10 @@ class Forgotten:
 
 @dataclass(frozen=True)
 class Match:
-    """A word of the question in one field of a hit: as it was asked, and the `term` that was searched.
-
-    `times` it stands there, and `added` so much to the score.
-    """
+    """A word of the question, as it was asked, in one field of a hit, and how much that added to the score."""
 
     word: str
-    term: str
     field: str
-    times: int
     added: float
 
 

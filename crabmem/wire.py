@@ -135,7 +135,7 @@ def _pair(then: Answer, now: Answer) -> Data:
 
 def _hit(hit: Hit) -> Data:
     plain: Mapping[str, Any] = entry(hit.entry)
-    why = [{"word": it.word, "field": it.field, "times": it.times, "added": it.added} for it in hit.matches]
+    why = [{"word": it.word, "field": it.field, "added": it.added} for it in hit.matches]
     return {
         **plain,
         "content": hit.shown,

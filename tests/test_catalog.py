@@ -141,6 +141,29 @@ def test_every_part_of_an_entry_is_searched(folder: Memory, query: str) -> None:
     assert [hit.entry.name for hit in folder.recall(query)] == ["Zeppelin"]
 
 
+def test_a_word_weighs_more_where_an_entry_says_what_it_is_about(folder: Memory) -> None:
+    of_no_weight = "a b c d e f g h j k l m n o p q r s t u v w x y z"
+    folder.remember("In content", of_no_weight, "of the quokka")
+    folder.remember("In tags", of_no_weight, "one two", tags=["quokka"])
+    folder.remember("In the description", f"quokka {of_no_weight[2:]}", "one two")
+    folder.remember("Late in the description", f"{of_no_weight[2:]} quokka", "one two")
+    folder.remember("In the alias", of_no_weight, "one two", aliases=["quokka"])
+    scores = {hit.entry.name: hit.score for hit in folder.recall("quokka")}
+    said_once = scores.pop("In content"), scores.pop("In tags"), scores.pop("Late in the description")
+    assert list(scores) == ["In the description", "In the alias"]
+    assert min(scores.values()) > max(said_once)
+
+
+@pytest.mark.parametrize("query", ["The Who", " the  WHO", "It"])
+def test_a_name_of_words_that_say_nothing_is_found_when_it_is_all_that_is_asked(folder: Memory, query: str) -> None:
+    put(folder, "the-who", "The Who", aliases="It", content="the band")
+    put(folder, "who", "Who is who", aliases="Who", content="the people of the house")
+    assert [hit.entry.name for hit in folder.recall(query)] == ["The Who"]
+    assert (
+        folder.recall(query, tags=["music"]).note == folder.recall("which?").note == "no searchable word in the query"
+    )
+
+
 def test_a_long_question_with_one_rare_word_finds_its_entry_first(folder: Memory) -> None:
     for number in range(40):
         put(folder, f"note-{number}", f"Note {number}", content="When we go to the shop and what to do this week.")
@@ -153,7 +176,7 @@ def test_a_long_question_with_one_rare_word_finds_its_entry_first(folder: Memory
 
 
 def test_a_word_of_the_question_counts_once_however_often_it_is_said(folder: Memory) -> None:
-    put(folder, "dog", "Dog", content="the dog")
+    put(folder, "dog", "Dog", content="a dog")
     put(folder, "boiler", "Boiler", content="the boiler in the cellar")
     assert folder.recall("dog dog dog dog dog boiler cellar")[0].entry.name == "Boiler"
 

@@ -42,7 +42,7 @@ def test_reading_changes_no_byte_and_no_time_and_begins_no_history(sample: Sampl
     root = sample(workspace)
     before = everything(root)
     with Memory(root) as memory:
-        assert len(memory.recall("the dog"))
+        assert len(memory.recall("my dog, or the release"))
         assert memory.evaluate([Expectation("the dog", (memory.entries()[0].slug,))]).answers
         assert memory.entries() and memory.prompt() and memory.before_turn("who looks after the dog, and where?")
         assert memory.doctor() and not memory.log() and memory.diff()

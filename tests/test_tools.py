@@ -239,6 +239,7 @@ def test_recall_gives_no_more_than_its_limit(memory: Memory) -> None:
         ([VET], "submarine", "no match among 1 entry"),
         ([VET, WIFI], "submarine", "no match among 2 entries"),
         ([VET], "?! …", "no searchable word in the query"),
+        ([VET], "Who is it?", "no searchable word in the query"),
     ],
 )
 def test_recall_without_a_hit_says_why(memory: Memory, facts: list[Arguments], query: str, why: str) -> None:

@@ -94,7 +94,7 @@ def _explained(hit: Hit, explain: bool) -> str:
 
 
 def _places(matches: Sequence[Match]) -> str:
-    return ", ".join(f"{match.field} {match.added:.3f}" + f" ({match.times}×)" * (match.times > 1) for match in matches)
+    return ", ".join(f"{match.field} {match.added:.3f}" for match in matches)
 
 
 @click.command("show")

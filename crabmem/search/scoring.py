@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Numbers = TypeVar("Numbers", float, NDArray[float64])
 
 K1 = 1.5
-B = 0.75
+B = 0.6
 
 
 def rarity(documents: int, holding: int) -> float:

@@ -1,12 +1,17 @@
-"""From text to the words that are searched. One rule for documents and queries."""
+"""From text to the words that are searched. One rule for documents and queries.
+
+What is between two spaces has the same words wherever it is, so that they are kept; only a date may be written with
+spaces, on one line.
+"""
 
 from __future__ import annotations
 
 import zlib
+from itertools import chain
 
 import Stemmer
 
-from . import scripts
+from . import scripts, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,73 +19,164 @@ if TYPE_CHECKING:
     from re import Pattern
 
 _LETTER = r"[^\W_]"
-_SPACED = rf"[^\W_{scripts.PAIRED}]"
-_SIGN = rf"(?P<sign>(?<!{_SPACED})[a-z](?:\+\+|#)(?!{_SPACED}))"
-_TOKEN = rf"{_SIGN}|(?P<word>{_LETTER}(?:{_LETTER}|[{scripts.MARKS}])*)"
+_WORD = rf"({_LETTER}(?:{_LETTER}|[{scripts.MARKS}])*)"
+_ENGLISH_WORD = rf"{_WORD}(?:'(?:s|m|d|re|ve|ll)\b)?"
+_SIGN = r"(?<![A-Za-z0-9])([A-Za-z](?:\+\+|#)[0-9]*)(?![A-Za-z0-9])"
+_TYPED = {ord(mark): as_ascii for marks, as_ascii in (("‘’ʼ", "'"), ("‐‑", "-")) for mark in marks}
+_EDGES = "\"'`.,;:!?()[]{}<>*_-"
 _CACHED_WORDS = 65_536
-_VERSION = 2
-_ASCII_WORDS = {code: " " for code in range(128) if not chr(code).isalnum()}
+_LONGEST_CACHED = 64
+_VERSION = 3
 
 
 def rules(language: str) -> bytes:
-    """Four bytes that are others when `tokens` would give other words: an index of those is of no use."""
+    """Four bytes that are others when a text would have other words, or a field another weight.
+
+    An index with others is of no use.
+    """
     return zlib.crc32(f"{_VERSION} {language}".encode()).to_bytes(4, "little")
 
 
 def tokens(text: str, language: str = "english") -> list[str]:
     """The words of `text` in order: NFKC, case folded, endings of `language` removed ("none": left as they are).
 
-    Words of other scripts are what `scripts.terms` makes of them.
+    English is without the words that say nothing, and has irregular forms as their base. What is put together from
+    words is all of them and the whole (`identifiers.names`), a date is what `dates` makes of it, and words of other
+    scripts are what `scripts.terms` makes of them.
     """
-    stems = _stems_of(language)
-    if text.isascii() and not _may_hold_signs(text):
-        return [stems[word] for word in text.lower().translate(_ASCII_WORDS).split()]
-    return list(_of_any(text, language))
+    terms = _terms_of(language)
+    found = _of_line(text, terms)
+    if language != "english" or not _may_hold_year(text) or words.MONTHS.keys().isdisjoint(found):
+        return found
+    from . import dates
+
+    lines = (_of_line(line, terms) for line in text.split("\n"))
+    return [word for line in lines for word in (*line, *dates.written(line))]
 
 
-def _may_hold_signs(text: str) -> bool:
-    """Whether something like `c++` or `c#` may be among the words."""
-    return "++" in text or ("#" in text and any(before[-1:].isalpha() for before in text.split("#")))
+def _of_line(text: str, terms: _Terms) -> list[str]:
+    return list(chain.from_iterable(map(terms.__getitem__, text.split())))
 
 
-def _of_any(text: str, language: str) -> Iterator[str]:
-    import unicodedata
+class _Kept(dict[str, tuple[str, ...]]):
+    """What is worked out for a text, as it is asked for. The older half is forgotten when it is too much."""
 
-    stems = _stems_of(language)
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    for match in _token().finditer(folded):
-        word = match["word"]
-        if not word:
-            yield match["sign"]
-        elif word.isascii():
-            yield stems[word]
-        else:
-            yield from scripts.terms(word, language)
+    def __init__(self) -> None:
+        self._older: dict[str, tuple[str, ...]] = {}
+
+    def __missing__(self, text: str) -> tuple[str, ...]:
+        found = self._older.get(text)
+        if found is None:
+            found = self._found(text)
+        if len(self) >= _CACHED_WORDS:
+            self._older = self.copy()
+            self.clear()
+        if len(text) <= _LONGEST_CACHED:
+            self[text] = found
+        return found
+
+    def _found(self, text: str) -> tuple[str, ...]:
+        raise NotImplementedError
 
 
-def _token() -> Pattern[str]:
-    import re  # takes longer to import than most queries to answer
-
-    return re.compile(_TOKEN)  # which `re` keeps
-
-
-class _Stems(dict[str, str]):
-    """Words without the endings of a language, as they are asked for."""
+class _Stems(_Kept):
+    """What is searched of a word in small letters: nothing of those that say nothing."""
 
     def __init__(self, language: str) -> None:
+        super().__init__()
         self._language = language
 
-    def __missing__(self, word: str) -> str:
-        if len(self) >= _CACHED_WORDS:
-            self.clear()
+    def _found(self, text: str) -> tuple[str, ...]:
+        if self._language == "english":
+            if text in words.SILENT:
+                return ()
+            text = words.base(text)
         # A stemmer is not made for threads; what is kept leaves few words to make one for.
-        none = self._language == "none"
-        stem = self[word] = word if none else str(Stemmer.Stemmer(self._language).stemWord(word))
-        return stem
+        return (text if self._language == "none" else str(Stemmer.Stemmer(self._language, 0).stemWord(text)),)
 
 
-_stems: dict[str, _Stems] = {}
+class _Terms(_Kept):
+    """What is searched of a text without spaces."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language, self._is_english = language, language == "english"
+        self._stems = _Stems(language)
+
+    def _found(self, text: str) -> tuple[str, ...]:
+        word = text.strip(_EDGES)
+        if word.isalpha() and word.isascii() and (word.islower() or word[1:].islower()):
+            return self._stems[word.lower()]  # as of nearly all
+        return tuple(self._of_ascii(text) if text.isascii() else self._of_any(text))
+
+    def _of_ascii(self, text: str) -> Iterator[str]:
+        text, said = self._without_dates(text)
+        yield from said
+        *signed, text = _signs().split(text) if "#" in text or "++" in text else [text]
+        for before, sign in zip(signed[::2], signed[1::2], strict=True):
+            yield from self._of_pieces(before)
+            yield from _of_sign(sign.lower())
+        yield from self._of_pieces(text)
+
+    def _without_dates(self, text: str) -> tuple[str, list[str]]:
+        """`text` without dates in numbers, and their words."""
+        if not _may_hold_year(text) or not any(joint in text for joint in "-/."):
+            return text, []
+        from . import dates
+
+        return dates.taken_out(text, self._is_english)
+
+    def _of_pieces(self, text: str) -> Iterator[str]:
+        from . import identifiers
+
+        for piece in identifiers.pieces(text if self._is_english else text.replace("'", " ")):
+            whole = identifiers.uncontracted(piece) if self._is_english else piece
+            yield from chain.from_iterable(map(self._stems.__getitem__, identifiers.names(whole)))
+
+    def _of_any(self, text: str) -> Iterator[str]:
+        import unicodedata
+
+        text, said = self._without_dates(unicodedata.normalize("NFKC", text.translate(_TYPED)))
+        yield from said
+        end = 0
+        for match in _words(self._is_english).finditer(text):
+            if not match[1].isascii():
+                yield from self._of_ascii_in(text[end : match.start()])
+                word = unicodedata.normalize("NFKC", match[1].casefold())
+                yield from self._stems[word] if word.isascii() else scripts.terms(word, self._language)
+                end = match.end()
+        yield from self._of_ascii_in(text[end:])
+
+    def _of_ascii_in(self, text: str) -> Iterator[str]:
+        """The words of a text whose only letters are ASCII."""
+        for chunk in text.encode("ascii", "replace").decode().split():
+            yield from self[chunk]
 
 
-def _stems_of(language: str) -> _Stems:
-    return _stems.get(language) or _stems.setdefault(language, _Stems(language))
+def _of_sign(sign: str) -> list[str]:
+    """`c++` is one word, `c++17` is c++, 17 and the whole."""
+    name = sign.rstrip("0123456789")
+    return [name] if name == sign else [name, sign[len(name) :], sign]
+
+
+def _may_hold_year(text: str) -> bool:
+    return "20" in text or "19" in text
+
+
+def _words(is_english: bool) -> Pattern[str]:
+    import re  # takes longer to import than most queries to answer
+
+    return re.compile(_ENGLISH_WORD if is_english else _WORD)  # which `re` keeps
+
+
+def _signs() -> Pattern[str]:
+    import re
+
+    return re.compile(_SIGN)
+
+
+_terms: dict[str, _Terms] = {}
+
+
+def _terms_of(language: str) -> _Terms:
+    return _terms.get(language) or _terms.setdefault(language, _Terms(language))

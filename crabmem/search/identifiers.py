@@ -1,0 +1,69 @@
+"""What a text is made of between its spaces: words, and names that programs and people put together from words."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+_JOINTS = "._-'/@"
+_SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
+_APART = {code: " " for code in _SPACES if chr(code) not in _JOINTS}
+_CUT = {ord(joint): " " for joint in _JOINTS if joint != "."}
+_ENDINGS = ("s", "m", "d", "re", "ve", "ll")
+_LONGEST = 64
+
+
+def pieces(text: str) -> list[str]:
+    """The runs of letters and digits of an ASCII text, each with the runs that it is joined to.
+
+    They are joined by single dots, hyphens, underscores, apostrophes, slashes and at signs: names of
+    files and of things in programs, versions, addresses, compounds.
+    """
+    if text.isalnum():
+        return [text]
+    loose = text.replace("--", " ").replace("..", " ").translate(_APART).split()
+    return [piece for piece in (each.strip(_JOINTS) for each in loose) if piece]
+
+
+def uncontracted(piece: str) -> str:
+    """An English piece without what an apostrophe joins to it: `Luna's` is Luna, `don't` is not."""
+    before, apostrophe, ending = piece.rpartition("'")
+    if apostrophe and ending.lower() in _ENDINGS:
+        return before
+    return "not" if piece.lower().endswith("n't") else piece
+
+
+def names(piece: str) -> list[str]:
+    """The words that a piece is put together from, in small letters, and the whole of it after them.
+
+    The whole has no joints and no capitals: `userName`, `user_name`, `User-Name` and `username` are one. A
+    version begins with each of its parts, and keeps its dots: `v3.11.7` is 3, 3.11 and 3.11.7.
+    """
+    found: list[str] = []
+    whole = ""
+    for unit in [piece] if piece.isalnum() else piece.translate(_CUT).split():
+        version = _version(unit.strip("."))
+        found += version or [hump for name in unit.split(".") for hump in _humps(name)]
+        whole += version[-1] if version else unit.replace(".", "").lower()
+    return found if found[-1:] == [whole] or len(whole) > _LONGEST else [*found, whole]
+
+
+def _version(unit: str) -> list[str]:
+    """What a version begins with, shortest first; nothing when `unit` is none."""
+    *numbers, last = unit.lower().removeprefix("v").split(".")
+    if not numbers or not all(map(str.isdigit, numbers)) or not last[:1].isdigit():
+        return []
+    return [".".join([*numbers, last][:end]) for end in range(1, len(numbers) + 2)]
+
+
+def _humps(name: str) -> list[str]:
+    """The words of `camelCase`; `HTTPServer` has two, and `APIs` is one."""
+    if name.islower() or name.isdigit() or name[1:].islower() or len(name) > _LONGEST:
+        return [name.lower()]
+    bounds = [0, *(at for at in range(1, len(name)) if _begins(name, at)), len(name)]
+    return [name[start:end].lower() for start, end in pairwise(bounds) if start < end]
+
+
+def _begins(name: str, at: int) -> bool:
+    """Whether a word begins there, inside of a name."""
+    after = name[at + 1 : at + 3]
+    return name[at].isupper() and (not name[at - 1].isupper() or (after[:1].islower() and after != "s"))
