@@ -23,7 +23,7 @@ from .recalling import Fits, Question, check_question, recalled
 from .results import Changed, Commit, Document, Evaluation, Finding, Forgotten, Recall, Restored, Saved, Stats
 from .settings import Settings
 from .slug import slug_of
-from .speaking import Speaker, counted
+from .speaking import Speaker, bearing, counted
 from .store import Scan, Store, parent_of, usable_folder
 from .timeline import Timeline, limited, shown, state_on_disk, undoing
 from .turns import Turns
@@ -318,6 +318,11 @@ class Memory:
         self._catalog.save()
         self._speaker.said(said, self._clock())
         return said.text
+
+    def confidence(self, message: str) -> float:
+        """How much of what `message` says the fact has that bears most on it: what `auto_recall.threshold` bounds."""
+        rules = self.settings
+        return self._steadily(lambda: bearing(message, self._listing(), rules.auto_recall, rules.language))
 
     def stats(self) -> Stats:
         """How much there is, and how often it spoke before turns."""

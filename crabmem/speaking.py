@@ -76,6 +76,12 @@ def counted(entries: int, unreadable: int, turns: Sequence[Turn]) -> Stats:
     )
 
 
+def bearing(message: str, shelf: Shelf, rules: AutoRecall, language: str) -> float:
+    """The confidence of the entry that a message finds first; 0 when it finds none."""
+    words = telling(message, shelf.index, rules.words, language)
+    return max((confidence(shelf.index, words, each.key) for each in shelf.index.search(words, 1)), default=0.0)
+
+
 def telling(message: str, index: Index, first: int, language: str) -> list[str]:
     """The words of a message that are searched: of the `first` that it begins with, or for 0 of all.
 

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from crabmem.measures import NAMES, Figures, mean
+from crabmem.settings import AutoRecall
 
 from .engines import OTHERS, crabmem, others, remembered
 from .sets import DEPTH, DataSet, Query, loaded, names, scored
-from .silence import Heard, Verdict, judge, keeping, shares, table
+from .silence import Heard, Verdict, judge, table
 
 _OURS = "crabmem"
 _SAMPLES = 2_000
@@ -84,7 +85,7 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--sets", metavar="NAME,…", help="only these of them")
     parser.add_argument("--words", type=int, metavar="N", help="ask with the first N words of each question only")
     parser.add_argument("--names", action="store_true", help="give the others the names of entries, too")
-    parser.add_argument("--threshold", type=float, metavar="T", help="of auto-recall; else one that keeps enough")
+    parser.add_argument("--threshold", type=float, metavar="T", help="of auto-recall; else the one it has by default")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     parser.add_argument("--markdown", action="store_true", help="print tables of Markdown")
     given = parser.parse_args(arguments)
@@ -119,12 +120,12 @@ def _text(query: Query, words: int | None) -> str:
 
 
 def _verdicts(found: Sequence[Finding], threshold: float | None) -> tuple[dict[str, Verdict], float]:
-    """What auto-recall makes of each set and of all, and the threshold it has; none where all is one domain."""
+    """What auto-recall makes of each set and of all, and the threshold; none where all is one domain."""
     heard = {each.data.name: each.heard for each in found}
     together = sum(heard.values(), Heard())
     if not together.off:
         return {}, 0.0
-    used = keeping(shares(together.on)) if threshold is None else threshold
+    used = AutoRecall().threshold if threshold is None else threshold
     return {name: Verdict.of(each, used) for name, each in {**heard, "all": together}.items()}, used
 
 

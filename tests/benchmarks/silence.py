@@ -1,7 +1,7 @@
 """Whether auto-recall can tell messages that memory knows something about from all others.
 
-What is looked at is the best score of a message, divided by the sum of the rarities of its words: what it would be
-if one entry said all of them. Messages of the store's own set are on topic, those of other domains are not.
+What is looked at is what `auto_recall.threshold` is compared with, and beside it the bare score of the best entry.
+Messages of the store's own set are on topic, those of other domains are not.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,35 +11,27 @@ from typing import Any
 import numpy as np
 
 from crabmem import Memory
-from crabmem.bounds import MAX_QUERY
-from crabmem.search import tokens
 
 #: The share of messages on topic that a threshold has to keep.
 KEPT = 0.9
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-#: The best score of a message in a store, and the sum of the rarities of its words.
+#: The best score of a message in a store, and how much of what it says that entry has.
 Judge = Callable[[str], tuple[float, float]]
 
 
 def judge(memory: Memory) -> Judge:
-    """How auto-recall looks at a message. The one place to change when that has a name of its own in the product."""
-    rules = memory.settings
+    """How auto-recall looks at a message."""
 
     def judged(message: str) -> tuple[float, float]:
-        query = " ".join(message.split()[: rules.auto_recall.words])[:MAX_QUERY]
-        index = memory._listing().index
-        words = dict.fromkeys(tokens(query, rules.language))
-        total = sum(map(index.rarity, words))
-        best = max((hit.score for hit in memory.recall(query, 1)), default=0.0) if words else 0.0
-        return best, total
+        return max((hit.score for hit in memory.recall(message, 1)), default=0.0), memory.confidence(message)
 
     return judged
 
 
 @dataclass
 class Heard:
-    """What was made of messages on topic and off it: pairs of a score and the most it could be."""
+    """What was made of messages on topic and off it: pairs of a score and a share."""
 
     on: list[tuple[float, float]] = field(default_factory=list)
     off: list[tuple[float, float]] = field(default_factory=list)
@@ -82,8 +74,8 @@ class Verdict:
 
 
 def shares(heard: Sequence[tuple[float, float]]) -> Array:
-    """Each score as a share of the most it could be; 0 for a message without a word."""
-    return np.array([best / total if total else 0.0 for best, total in heard])
+    """How much of each message was found."""
+    return np.array([share for _, share in heard])
 
 
 def keeping(on: Array, kept: float = KEPT) -> float:
