@@ -1,5 +1,6 @@
 """The words of a text."""
 
+import re
 import unicodedata
 from datetime import date
 
@@ -64,6 +65,7 @@ def test_words_of_a_text(text: str, words: list[str]) -> None:
         ("E0502 PW-E312", ["e0502", "pw", "e312", "pwe312"]),
         ("e-mail email e mail", ["e", "mail", "email", "email", "e", "mail"]),
         ("check-in", ["check", "checkin"]),
+        ("1/2 030-12345 sha-256", ["1", "2", "1-2", "030", "12345", "030-12345", "sha", "256", "sha256"]),
         ("CI/CD", ["ci", "cd", "cicd"]),
         ("anna@example.org", ["anna", "exampl", "org", "annaexampleorg"]),
         ("https://example.org/a-b?q=1", ["https", "exampl", "org", "b", "exampleorgab", "q", "1"]),
@@ -105,45 +107,45 @@ def test_other_languages_have_the_words_of_their_own() -> None:
     assert tokens("The children's running", "none") == ["the", "children", "s", "running"]
 
 
-EIGHTH_OF_MAY = {"8", "may", "2023", "2023-05", "2023-05-08"}
+NINTH_OF_JUNE = {"9", "june", "2024", "2024-06", "2024-06-09"}
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "8 May 2023",
-        "8 may, 2023",
-        "8th of May, 2023",
-        "May 8, 2023",
-        "May 8th 2023",
-        "8. May 2023",
-        "2023-05-08",
-        "2023-5-8",
-        "2023/05/08",
-        "(2023-05-08)",
-        "2023-05-08.",
-        "08.05.2023",
-        "8.5.2023",
+        "9 June 2024",
+        "9 june, 2024",
+        "9th of June, 2024",
+        "June 9, 2024",
+        "June 9th 2024",
+        "9. June 2024",
+        "2024-06-09",
+        "2024-6-9",
+        "2024/06/09",
+        "(2024-06-09)",
+        "2024-06-09.",
+        "09.06.2024",
+        "9.6.2024",
     ],
 )
 def test_however_a_date_is_written_it_is_the_same_words(text: str) -> None:
-    assert set(tokens(text)) == EIGHTH_OF_MAY
+    assert set(tokens(text)) == NINTH_OF_JUNE
 
 
-@pytest.mark.parametrize("text", ["memory/2023-05-08.md", "2023-05-08T13:56:00Z", "from=2023-05-08", "日2023-05-08"])
+@pytest.mark.parametrize("text", ["memory/2024-06-09.md", "2024-06-09T07:30:00Z", "from=2024-06-09", "日2024-06-09"])
 def test_a_date_is_found_among_other_things(text: str) -> None:
-    assert set(tokens(text)) > EIGHTH_OF_MAY
+    assert set(tokens(text)) > NINTH_OF_JUNE
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("in May 2023", {"may", "2023", "2023-05"}),
-        ("2023-05", {"may", "2023", "2023-05"}),
+        ("in June 2024", {"june", "2024", "2024-06"}),
+        ("2024-06", {"june", "2024", "2024-06"}),
         ("Dec 25, 2023", {"dec", "decemb", "25", "2023", "2023-12", "2023-12-25"}),
         ("12/25/2023", {"decemb", "25", "2023", "2023-12", "2023-12-25"}),
         ("25/12/2023", {"decemb", "25", "2023", "2023-12", "2023-12-25"}),
-        ("05/05/2023", {"may", "5", "2023", "2023-05", "2023-05-05"}),
+        ("06/06/2024", {"june", "6", "2024", "2024-06", "2024-06-06"}),
     ],
 )
 def test_dates_have_a_month_and_a_day_to_be_found_by(text: str, words: set[str]) -> None:
@@ -152,18 +154,18 @@ def test_dates_have_a_month_and_a_day_to_be_found_by(text: str, words: set[str])
 
 @pytest.mark.parametrize(
     "text",
-    ["05/08/2023", "30.13.2023", "2023.05", "2024.1.0", "12023-05-08", "2023-05-081", "8 May", "8 2023"],
+    ["06/09/2024", "30.13.2023", "2024.06", "2024.1.0", "12024-06-09", "2024-06-091.", "9 June", "8 2023"],
 )
 def test_what_may_be_another_date_or_none_is_no_date(text: str) -> None:
-    assert not any(word[:5] in ("2023-", "2024-") for word in tokens(text))
+    assert not any(re.fullmatch(r"20\d\d-\d\d(-\d\d)?", word) for word in tokens(text))
 
 
 def test_a_date_ends_with_its_line() -> None:
-    assert tokens("8 May\n2023") == ["8", "may", "2023"]
+    assert tokens("9 June\n2024") == ["9", "june", "2024"]
 
 
 def test_dates_in_numbers_are_for_every_language_their_months_for_english() -> None:
-    assert tokens("2023-05-08", "german") == ["2023", "8", "2023-05-08", "2023-05"]
+    assert tokens("2024-06-09", "german") == ["2024", "9", "2024-06-09", "2024-06"]
 
 
 @given(st.dates(date(1900, 1, 1), date(2099, 12, 31)))

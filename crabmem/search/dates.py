@@ -1,7 +1,7 @@
-"""Dates, however they are written: 8 May 2023, May 8th, 2023, 2023-05-08, 2023/5/8 and 08.05.2023 are the same words.
+"""Dates, however they are written: 9 June 2024, June 9th, 2024, 2024-06-09, 2024/6/9 and 09.06.2024 are the same words.
 
-Beside the year, the name of the month and the day, these are 2023-05-08 and 2023-05, so that a question for a month
-finds its days. What can be read in two ways, as 05/08/2023, is no date.
+Beside the year, the name of the month and the day, these are 2024-06-09 and 2024-06, so that a question for a month
+finds its days. What can be read in two ways, as 06/09/2024, is no date.
 """
 
 from __future__ import annotations

@@ -35,15 +35,16 @@ def uncontracted(piece: str) -> str:
 def names(piece: str) -> list[str]:
     """The words that a piece is put together from, in small letters, and the whole of it after them.
 
-    The whole has no joints and no capitals: `userName`, `user_name`, `User-Name` and `username` are one. A
-    version begins with each of its parts, and keeps its dots: `v3.11.7` is 3, 3.11 and 3.11.7.
+    The whole has no joints, but between numbers, and no capitals: `userName`, `user_name`, `User-Name` and
+    `username` are one, `1/2` is not 12. A version is all that it begins with: `v3.11.7` is 3, 3.11 and 3.11.7.
     """
     found: list[str] = []
     whole = ""
     for unit in [piece] if piece.isalnum() else piece.translate(_CUT).split():
         version = _version(unit.strip("."))
         found += version or [hump for name in unit.split(".") for hump in _humps(name)]
-        whole += version[-1] if version else unit.replace(".", "").lower()
+        joined = version[-1] if version else unit.replace(".", "").lower()
+        whole += f"-{joined}" if whole[-1:].isdigit() and joined[:1].isdigit() else joined
     return found if found[-1:] == [whole] or len(whole) > _LONGEST else [*found, whole]
 
 
