@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         CrabmemError,
         DamagedHistory,
         Disabled,
+        EmbedderFailed,
         HoldsSecret,
         InvalidArguments,
         InvalidSettings,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         Saved,
     )
     from .tools import Result, Tool
+    from .vectors.embedder import Embedder
 
 __version__ = "0.1.0"
 
@@ -49,6 +51,8 @@ __all__ = [
     "DamagedHistory",
     "Disabled",
     "Document",
+    "Embedder",
+    "EmbedderFailed",
     "Entry",
     "Evaluation",
     "Expectation",
@@ -81,6 +85,8 @@ _HOMES = {
     "DamagedHistory": "errors",
     "Disabled": "errors",
     "Document": "results",
+    "Embedder": "vectors.embedder",
+    "EmbedderFailed": "errors",
     "Entry": "entry",
     "Evaluation": "results",
     "Expectation": "questions",

@@ -30,7 +30,7 @@ ROWS: list[list[str]] = [
         "results",
     ],
     ["fs", "guard"],
-    ["store", "history", "search", "lock", "journal", "displaced", "turns"],
+    ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns"],
     ["outside", "voice", "timeline", "catalog"],
     ["writer", "plan", "recalling"],
     ["speaking"],
