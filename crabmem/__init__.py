@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Forgotten,
         Hit,
         Recall,
+        Reindexed,
         Restored,
         Saved,
     )
@@ -66,6 +67,7 @@ __all__ = [
     "Memory",
     "NotFound",
     "Recall",
+    "Reindexed",
     "Restored",
     "Result",
     "Saved",
@@ -100,6 +102,7 @@ _HOMES = {
     "Memory": "api",
     "NotFound": "errors",
     "Recall": "results",
+    "Reindexed": "results",
     "Restored": "results",
     "Result": "tools",
     "Saved": "results",

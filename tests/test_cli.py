@@ -46,6 +46,7 @@ SAMPLES: dict[str, list[str]] = {
     "undo": [],
     "doctor": [],
     "eval": ["-"],
+    "reindex": [],
     "call": ["recall", '{"query": "password"}'],
     "tools": [],
     "config": [],

@@ -31,6 +31,7 @@ ROWS: list[list[str]] = [
     ],
     ["fs", "guard"],
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns"],
+    ["meaning"],
     ["outside", "voice", "timeline", "catalog"],
     ["writer", "plan", "recalling"],
     ["speaking"],
