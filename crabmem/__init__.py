@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         CrabmemError,
         DamagedHistory,
         Disabled,
+        EmbedderFailed,
         HoldsSecret,
         InvalidArguments,
         InvalidSettings,
@@ -33,10 +34,12 @@ if TYPE_CHECKING:
         Forgotten,
         Hit,
         Recall,
+        Reindexed,
         Restored,
         Saved,
     )
     from .tools import Result, Tool
+    from .vectors.embedder import Embedder
 
 __version__ = "0.1.0"
 
@@ -49,6 +52,8 @@ __all__ = [
     "DamagedHistory",
     "Disabled",
     "Document",
+    "Embedder",
+    "EmbedderFailed",
     "Entry",
     "Evaluation",
     "Expectation",
@@ -62,6 +67,7 @@ __all__ = [
     "Memory",
     "NotFound",
     "Recall",
+    "Reindexed",
     "Restored",
     "Result",
     "Saved",
@@ -81,6 +87,8 @@ _HOMES = {
     "DamagedHistory": "errors",
     "Disabled": "errors",
     "Document": "results",
+    "Embedder": "vectors.embedder",
+    "EmbedderFailed": "errors",
     "Entry": "entry",
     "Evaluation": "results",
     "Expectation": "questions",
@@ -94,6 +102,7 @@ _HOMES = {
     "Memory": "api",
     "NotFound": "errors",
     "Recall": "results",
+    "Reindexed": "results",
     "Restored": "results",
     "Result": "tools",
     "Saved": "results",

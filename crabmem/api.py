@@ -4,13 +4,16 @@ import os
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import memory
 from .prompt import block, guidance, joined, visible
 from .tools import Result, Tool, Toolbox
 from .voice import Voice
 from .workspace import root_of
+
+if TYPE_CHECKING:
+    from .vectors.embedder import Embedder
 
 
 def local_time() -> datetime:
@@ -23,8 +26,9 @@ class Memory(memory.Memory):
 
     `root` of None is what the command line would take: $CRABMEM_DIR, else `~/.crabmem`, in it agent
     $CRABMEM_WORKSPACE. `agent` and `session` say who writes, for the history; without an agent's name,
-    `is_person` says that it is the person. `soul_editable` overrides the setting. `progress` is told how
-    many entries of how many were read, when many have to be. The folder is made at the first write.
+    `is_person` says that it is the person. `soul_editable` overrides the setting, and so does `embedder`: any
+    object that makes vectors of texts. `progress` is told how many entries of how many were read, when many
+    have to be. The folder is made at the first write.
     """
 
     def __init__(
@@ -36,10 +40,12 @@ class Memory(memory.Memory):
         soul_editable: bool | None = None,
         is_person: bool = False,
         progress: Callable[[int, int], None] | None = None,
+        embedder: "Embedder | None" = None,
     ) -> None:
         folder, own = (None, None) if root is None else (os.fspath(root), "")
         where = root_of(folder, own, os.environ, Path.home())
-        super().__init__(where, Voice(agent, session, is_person), local_time, soul_editable, progress)
+        voice = Voice(agent, session, is_person)
+        super().__init__(where, voice, local_time, soul_editable, progress, embedder, os.environ)
         self._toolbox = Toolbox(self)
         self.recover()
 

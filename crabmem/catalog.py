@@ -62,6 +62,11 @@ class Listing:
     entry: Callable[[Scan, str], Entry] = field(repr=False)
 
     @cached_property
+    def versions(self) -> dict[str, bytes]:
+        """The id of the blob of each entry, in the order of their paths."""
+        return {path: bytes.fromhex(self.scan.files[path].blob) for path in sorted(self.index.marks())}
+
+    @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """All of them, read if need be."""
         return tuple(map(self.at, sorted(self.index.marks())))
@@ -124,6 +129,13 @@ class Catalog:
             self._unsaved = 0
             if self._folder.parent.is_dir():
                 search.save(self._index, self._folder)
+
+    def begin_anew(self) -> None:
+        """Forget what was read: the next listing reads every entry."""
+        if self._joining:
+            self._joining.join()
+        with self._guard:
+            self._loaded, self._scan = Index(), None
 
     def close(self) -> None:
         """Wait for work that was begun, and keep what is worth it."""
@@ -215,13 +227,19 @@ class Catalog:
 
 
 class Past:
-    """Entries of another time, that can be found and searched. `language` tells whose endings their words lose."""
+    """Entries of another time, that can be found and searched.
+
+    `language` tells whose endings their words lose; `blobs` are the ids of the blobs by path, where meaning counts.
+    """
 
     #: Who could not be read is not among them.
     unreadable: Sequence[Unusable] = ()
 
-    def __init__(self, entries: Iterable[Entry], language: str = "english") -> None:
+    def __init__(
+        self, entries: Iterable[Entry], language: str = "english", blobs: Mapping[str, str] | None = None
+    ) -> None:
         self._language = language
+        self._blobs = blobs or {}
         self._by_path = {entry.path: entry for entry in entries}
         self._entries: dict[str, list[Entry]] = {}
         for entry in self._by_path.values():
@@ -239,6 +257,11 @@ class Past:
     def at(self, path: str) -> Entry:
         """The entry at a path that the index knows."""
         return self._by_path[path]
+
+    @cached_property
+    def versions(self) -> dict[str, bytes]:
+        """The id of the blob of each entry."""
+        return {path: bytes.fromhex(self._blobs[path]) for path in self._by_path}
 
     @cached_property
     def index(self) -> Index:

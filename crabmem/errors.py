@@ -53,3 +53,7 @@ class DamagedHistory(CrabmemError):
 
 class InvalidSettings(CrabmemError):
     """`crabmem.toml` is not TOML, or names a setting that does not exist."""
+
+
+class EmbedderFailed(CrabmemError):
+    """What makes vectors of texts is missing, refuses, or answers something else. Recall goes on by words."""

@@ -10,7 +10,7 @@ from .catalog import Listing, Past, Shelf, found
 from .errors import InvalidArguments, NotFound
 from .measures import figures
 from .questions import Expectation
-from .recalling import Question, check_question, recalled
+from .recalling import Question, Ranking, check_question, recalled
 from .results import Answer, Evaluation, Recall
 from .settings import Settings
 from .slug import name_key
@@ -20,11 +20,12 @@ Progress = Callable[[int, int], None]
 
 
 class Source(NamedTuple):
-    """Entries, and what they are searched with: the settings, and the day it is."""
+    """Entries, and what they are searched with: the settings, the day it is, and what ranks by more than words."""
 
     shelf: Listing | Past
     rules: Settings
     today: Callable[[], date]
+    ranking: Callable[[str], Ranking] | None = None
 
 
 def evaluated(
@@ -83,7 +84,7 @@ def _check_wanted(question: Expectation, sources: Sequence[Source]) -> None:
 def _asked(question: Expectation, source: Source, limit: int) -> Recall:
     rules = source.rules
     words = Question(question.query, limit, source.today, question.tags, rules.language, boost=rules.recency)
-    return recalled(source.shelf, words)
+    return recalled(source.shelf, words, ranking=source.ranking and source.ranking(question.query))
 
 
 def _answer(question: Expectation, shelf: Shelf, recall: Recall) -> Answer:

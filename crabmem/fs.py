@@ -11,6 +11,7 @@ import shutil
 import signal
 import stat
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
@@ -335,6 +336,17 @@ def hint(file: Path, data: bytes) -> None:
         _write(handle, file, data)
     finally:
         os.close(handle)
+
+
+def swap_in(file: Path, data: bytes) -> None:
+    """Exchange a file whole, without waiting for the disk: for what may be lost without harm."""
+    own = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        hint(own, data)
+        rename(own, file)
+    except OSError:
+        unlink(own)
+        raise
 
 
 def append(file: Path, data: bytes) -> None:

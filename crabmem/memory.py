@@ -6,7 +6,7 @@ from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from . import fs, prompt, settings
 from .catalog import Catalog, Listing, Past, Progress, found, readable
@@ -17,10 +17,23 @@ from .errors import Busy, CrabmemError, Disabled, InvalidArguments, NotFound
 from .evaluating import Source, evaluated
 from .history import History, Note, Packed, identity
 from .history.commit import one_line
+from .meaning import Entries, Meaning
 from .plan import Plan
 from .questions import Expectation
-from .recalling import Fits, Question, check_question, recalled
-from .results import Changed, Commit, Document, Evaluation, Finding, Forgotten, Recall, Restored, Saved, Stats
+from .recalling import Fits, Question, Ranking, check_question, recalled
+from .results import (
+    Changed,
+    Commit,
+    Document,
+    Evaluation,
+    Finding,
+    Forgotten,
+    Recall,
+    Reindexed,
+    Restored,
+    Saved,
+    Stats,
+)
 from .settings import Settings
 from .slug import slug_of
 from .speaking import Speaker, bearing, counted
@@ -32,6 +45,9 @@ from .version import short, version_of
 from .voice import Voice
 from .workspace import IDENTITY, OVERVIEW, SETTINGS, Workspace, entry_path, is_entry
 from .writer import Draft, Writer, Written
+
+if TYPE_CHECKING:
+    from .vectors.embedder import Embedder
 
 _TRIES = 10
 T = TypeVar("T")
@@ -50,10 +66,13 @@ class Memory:
         clock: Callable[[], datetime],
         soul_editable: bool | None = None,
         progress: Progress | None = None,
+        embedder: "Embedder | None" = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
-        """`clock` tells the local time; `soul_editable` overrides the setting of that name.
+        """`clock` tells the local time; `soul_editable` and `embedder` override the settings.
 
-        `progress` is told how many of the entries were read that have to be before recall can answer.
+        `progress` is told how many of the entries were read that have to be before recall can answer;
+        `environment` holds the keys that settings name.
         """
         self._workspace = Workspace(usable_folder(root))
         self._voice = voice
@@ -61,6 +80,7 @@ class Memory:
         self._soul_editable = soul_editable
         self._rules: tuple[bytes, Settings] | None = None
         self._seen: tuple[str | None, Settings] = None, Settings()
+        self._meaning = Meaning(self._workspace, environment or {}, clock, embedder)
         self._catalog = Catalog(self._workspace.index, self._language, progress)
         self._store = Store(self._workspace, self._clock_ns, self._catalog.marks)
         self._history = History(self._workspace.root, self._workspace.private)
@@ -85,6 +105,7 @@ class Memory:
         """
         self._upkeep.close(wait)
         self._catalog.close()
+        self._meaning.save(least=1)
         self._store.close()
         self._history.close()
 
@@ -270,13 +291,13 @@ class Memory:
         check_question(query, limit, tags, budget)
         labels = _labels(tags) or ()
 
-        def asked(scan: Scan) -> Question:
-            rules = self._settings_of(scan)
+        def asked(rules: Settings) -> Question:
             most = limit or rules.recall_limit
             return Question(query, most, self._today, labels, rules.language, budget, explain, rules.recency)
 
         found = self._steadily(lambda: self._recalled(asked, since, until))
         self._catalog.save()
+        self._meaning.save()
         return found
 
     def evaluate(
@@ -299,7 +320,8 @@ class Memory:
 
         def look() -> Evaluation:
             listing = self._listing()
-            now = Source(listing, self._settings_of(listing.scan), self._today)
+            rules = self._settings_of(listing.scan)
+            now = Source(listing, rules, self._today, self._ranking(listing, rules))
             return evaluated(asked, self.root.name, limit, now, past, progress)
 
         return self._steadily(look)
@@ -419,7 +441,7 @@ class Memory:
             scan = self._store.scan()
         except CrabmemError as error:
             return [Finding("error", "", str(error), "files")]
-        parts = (self._workspace, self._history, self._writer, self._catalog)
+        parts = (self._workspace, self._history, self._writer, self._catalog, self._meaning)
         return examined(Patient(*parts, lambda: self.settings, scan, self._clock(), progress or (lambda count: None)))
 
     def compact(self, progress: Callable[[int], None] | None = None) -> Packed | None:
@@ -430,6 +452,25 @@ class Memory:
         """
         self._upkeep.close()
         return self._history.compact(progress, whole=True)
+
+    def reindex(self, progress: Progress | None = None) -> Reindexed:
+        """Read every entry anew, and make the vectors that recall by meaning lacks, if the settings want it.
+
+        Needed for nothing: recall does it by and by. `progress` is told of how many entries there are vectors. A
+        model that the settings name is fetched when it is not on this machine; nothing else ever does that.
+
+        Raises:
+            EmbedderFailed: vectors cannot be made; words are found all the same.
+        """
+        self._catalog.begin_anew()
+        listing = self._steadily(self._listing)
+        self._catalog.save(least=1)
+        rules = self.settings.vectors
+        return (
+            self._meaning.embed(listing, rules, progress)
+            if self._meaning.is_wanted(rules)
+            else Reindexed(len(listing.index))
+        )
 
     def mend(self) -> list[str]:
         """Mend what can be mended without a choice; what was done, a line each.
@@ -544,9 +585,17 @@ class Memory:
                 return read()
         return read()
 
-    def _recalled(self, asked: Callable[[Scan], Question], since: str | None, until: str | None) -> Recall:
+    def _recalled(self, asked: Callable[[Settings], Question], since: str | None, until: str | None) -> Recall:
         listing = self._listing()
-        return recalled(listing, asked(listing.scan), self._changed_within(listing.scan, since, until))
+        rules, fits = self._settings_of(listing.scan), self._changed_within(listing.scan, since, until)
+        question, ranking = asked(rules), self._ranking(listing, rules)
+        return recalled(listing, question, fits, ranking and ranking(question.query))
+
+    def _ranking(self, shelf: Entries, rules: Settings) -> Callable[[str], Ranking] | None:
+        """What ranks the answers to a question by more than words; None while nobody is named who could."""
+        if not self._meaning.is_wanted(rules.vectors):
+            return None
+        return lambda query: partial(self._meaning.fused, shelf, rules.vectors, query)
 
     def _changed_within(self, scan: Scan, since: str | None, until: str | None) -> Fits | None:
         """Whether what is at a path now was not there yet at `since`, and already at `until`."""
@@ -567,7 +616,8 @@ class Memory:
         with suppress(CrabmemError):
             text = decoded(SETTINGS, self._history.blob(files[SETTINGS]) if SETTINGS in files else b"")
             rules = settings.parsed(text, SETTINGS)
-        return Source(Past(self._entries_in(files), rules.language), rules, self._today)
+        shelf = Past(self._entries_in(files), rules.language, files)
+        return Source(shelf, rules, self._today, self._ranking(shelf, rules))
 
     def _entries_in(self, files: Mapping[str, str]) -> list[Entry]:
         """The entries of a state in the order of their paths."""

@@ -1,9 +1,9 @@
 """Recall: from a question to the entries that answer it, why they do, and how much of each fits."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from itertools import islice
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
@@ -62,6 +62,10 @@ class Shelf(Protocol):
 
 #: Says of a path whether its entry may be found.
 Fits = Callable[[str], bool]
+#: Ranks by words: at most so many.
+Search = Callable[[int | None], list[Ranked]]
+#: Ranks by more, given how to search, how many there may be and which fit; and says what troubled it.
+Ranking = Callable[[Search, int, Fits | None], tuple[list[Ranked], str]]
 
 
 def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
@@ -83,16 +87,24 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
         raise InvalidArguments(f"tags: at most {MAX_LABELS}, not {len(tags)}")
 
 
-def recalled(shelf: Shelf, question: Question, fits: Fits | None = None) -> Recall:
-    """The entries of `shelf` that share a word with the question, have all its tags and fit, best first.
+def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking: Ranking | None = None) -> Recall:
+    """The entries of `shelf` that answer the question, have all its tags and fit, best first.
 
-    A question of words that say nothing finds what is called just that: `The Who`.
+    They share a word with it, unless `ranking` finds others. A question of words that say nothing finds what is
+    called just that: `The Who`.
     """
     words = list(dict.fromkeys(tokens(question.query, question.language)))
     accept = _accepting(shelf, question.tags, fits)
-    hits = [Hit(shelf.at(found.key), found.score) for found in _ranked(shelf.index, words, question, accept)]
+    if ranking is None:
+        ranked, trouble = _ranked(shelf.index, words, question, accept, question.limit), ""
+    else:
+        search = partial(_ranked, shelf.index, words, question, accept)
+        ranked, trouble = ranking(search, question.limit, accept)
+    hits = [Hit(shelf.at(found.key), found.score) for found in ranked]
     if not words:
-        hits = [Hit(entry, 0.0) for entry in _called(shelf, question) if accept is None or accept(entry.path)]
+        called = [Hit(entry, 0.0) for entry in _called(shelf, question) if accept is None or accept(entry.path)]
+        named = {hit.entry.path for hit in called}
+        hits = [*called, *(hit for hit in hits if hit.entry.path not in named)][: question.limit]
     if question.explain:
         hits = [replace(hit, matches=_matches(hit.entry, shelf.index, question)) for hit in hits]
     kept = tuple(hits)
@@ -101,7 +113,7 @@ def recalled(shelf: Shelf, question: Question, fits: Fits | None = None) -> Reca
         kept = fitted(hits, question.budget, worth, question.language, _text)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
     searched, unreadable = len(shelf.index), len(shelf.unreadable)
-    return Recall(question.query, kept, searched, unreadable, bool(words), bool(accept), left_out)
+    return Recall(question.query, kept, searched, unreadable, bool(words), bool(accept), left_out, trouble)
 
 
 def _called(shelf: Shelf, question: Question) -> list[Entry]:
@@ -122,12 +134,14 @@ def _accepting(shelf: Shelf, tags: Sequence[str], fits: Fits | None) -> Fits | N
     return has_tags if fits is None else lambda path: fits(path) and has_tags(path)
 
 
-def _ranked(index: Index, words: Sequence[str], question: Question, accept: Fits | None) -> Iterator[Ranked]:
+def _ranked(
+    index: Index, words: Sequence[str], question: Question, accept: Fits | None, limit: int | None
+) -> list[Ranked]:
     if not question.boost:
-        return iter(index.search(words, question.limit, accept))
+        return index.search(words, limit, accept)
     found = index.search(words, None, accept)
     boosted = [Ranked(each.key, each.score * _freshness(each.key, question)) for each in found]
-    return islice(sorted(boosted, key=lambda each: (-each.score, each.key)), question.limit)
+    return sorted(boosted, key=lambda each: (-each.score, each.key))[:limit]
 
 
 def _freshness(path: str, question: Question) -> float:

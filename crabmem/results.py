@@ -87,10 +87,10 @@ class Match:
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """An entry that recall found, and its score.
+    """An entry that recall found, and its score: BM25's, or where meaning counts too one up to about 1.
 
     `passage` is what to show of the content where a budget did not hold it all, None for all of it.
-    `matches` say what the score is made of, when that was asked for.
+    `matches` say what words added to the score, when that was asked for.
     """
 
     entry: Entry
@@ -108,7 +108,7 @@ class Recall(msgspec.Struct, frozen=True):
     """What recall found, best first. `searched` entries were looked at, `unreadable` files could not be.
 
     `is_filtered` says that only some of them might be found; `left_out` names those found that the budget
-    did not hold.
+    did not hold. `trouble` is why meaning did not count although it should.
     """
 
     query: str
@@ -118,6 +118,7 @@ class Recall(msgspec.Struct, frozen=True):
     has_words: bool
     is_filtered: bool = False
     left_out: tuple[str, ...] = ()
+    trouble: str = ""
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -140,7 +141,7 @@ class Recall(msgspec.Struct, frozen=True):
             reasons.append(f"left out, as the budget holds no more: {', '.join(self.left_out)}")
         if self.unreadable:
             reasons.append(f"{_counted(self.unreadable, 'file')} unreadable (`crabmem doctor` names them)")
-        return "; ".join(reasons)
+        return "; ".join([*reasons, self.trouble] if self.trouble else reasons)
 
     def _reason(self) -> str:
         if not self.has_words:
@@ -153,6 +154,16 @@ class Recall(msgspec.Struct, frozen=True):
 
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class Reindexed:
+    """What reading everything anew came to: the entries, who makes vectors ("": nobody), and how many it made now."""
+
+    entries: int
+    embedder: str = ""
+    dimension: int = 0
+    made: int = 0
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_type_hints
 
 import msgspec
 
@@ -32,6 +32,28 @@ class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.22
 
 
+class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether recall also goes by meaning, and who knows it: nobody, until a `model` or a `url` is named.
+
+    `model`: a folder, a model that lies in the cache of Hugging Face, or what the service at `url` calls it. `url`:
+    of a service with OpenAI's `/embeddings`. `provider` "auto" asks the model on this machine, else that service.
+    `key`: the name of the environment variable with the service's key. `weight` of meaning; the rest has the words.
+    `timeout`: seconds that a recall waits for the service.
+    """
+
+    provider: Literal["auto", "off", "model2vec", "http"] = "auto"
+    model: str = ""
+    url: str = ""
+    key: str = ""
+    weight: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.6
+    timeout: Annotated[float, msgspec.Meta(gt=0, le=600)] = 5.0
+
+    @property
+    def are_wanted(self) -> bool:
+        """Whether anything is named that could make vectors."""
+        return self.provider != "off" and bool(self.model or self.url)
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of `crabmem.toml`.
 
@@ -55,6 +77,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     durability: Literal["full", "fast"] = "full"
     secrets: Literal["refuse", "warn", "off"] = "refuse"
     auto_recall: AutoRecall = AutoRecall()
+    vectors: Vectors = Vectors()
 
 
 def parsed(text: str, file: str) -> Settings:
@@ -98,8 +121,13 @@ def _reason(message: str) -> str:
     unknown = message.partition("unknown field `")[2].partition("`")[0]
     if not unknown:
         return message.replace("`$.", "`").replace("Object", "the file")
-    inside = "auto_recall" if "$.auto_recall" in message else ""
-    known = AutoRecall.__struct_fields__ if inside else Settings.__struct_fields__
+    inside = next((name for name in _TABLES if f"$.{name}" in message), "")
+    known = (_TABLES[inside] if inside else Settings).__struct_fields__
     near = difflib.get_close_matches(unknown, known, n=1)
     hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
     return f"unknown setting `{inside + '.' if inside else ''}{unknown}`; {hint}"
+
+
+_TABLES: dict[str, type[msgspec.Struct]] = {
+    name: kind for name, kind in get_type_hints(Settings).items() if isinstance(kind, type(msgspec.Struct))
+}

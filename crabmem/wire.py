@@ -14,6 +14,7 @@ from .results import (
     Forgotten,
     Hit,
     Recall,
+    Reindexed,
     Restored,
     Saved,
     Stats,
@@ -67,6 +68,11 @@ def changed(item: Changed) -> Data:
 def forgotten(item: Forgotten) -> Data:
     """What forgetting did."""
     return {"name": item.name, "path": item.path, "commit": item.commit}
+
+
+def reindexed(item: Reindexed) -> Data:
+    """What reading everything anew came to."""
+    return {"entries": item.entries, "embedder": item.embedder, "dimension": item.dimension, "made": item.made}
 
 
 def restored(item: Restored) -> Data:

@@ -8,7 +8,7 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from crabmem.errors import InvalidSettings
-from crabmem.settings import AutoRecall, Settings, as_dict, as_toml, parsed
+from crabmem.settings import AutoRecall, Settings, Vectors, as_dict, as_toml, parsed
 
 COUNTS = st.integers(1, 10_000)
 CHOSEN = st.builds(
@@ -23,6 +23,7 @@ CHOSEN = st.builds(
     durability=st.sampled_from(["full", "fast"]),
     secrets=st.sampled_from(["refuse", "warn", "off"]),
     auto_recall=st.builds(AutoRecall, COUNTS, COUNTS, COUNTS, st.floats(0, 1)),
+    vectors=st.builds(Vectors, model=st.text(st.characters(exclude_categories=["Cs"])), weight=st.floats(0, 1)),
 )
 
 
@@ -39,6 +40,7 @@ def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
         "durability": "full",
         "secrets": "refuse",
         "auto_recall": {"limit": 3, "words": 0, "characters": 4_000, "threshold": 0.22},
+        "vectors": {"provider": "auto", "model": "", "url": "", "key": "", "weight": 0.6, "timeout": 5.0},
     }
 
 
@@ -61,6 +63,10 @@ def test_a_byte_order_mark_is_no_part_of_the_settings() -> None:
         ("zzz = 1", "unknown setting `zzz`; known: recall_limit, language, recall_budget"),
         ("[auto_recall]\nword = 3", "unknown setting `auto_recall.word`; did you mean `words`?"),
         ("[auto_recall]\nzzz = 3", "unknown setting `auto_recall.zzz`; known: limit, words, characters, threshold"),
+        ("[vectors]\nmodle = 'x'", "unknown setting `vectors.modle`; did you mean `model`?"),
+        ("[vectors]\nzzz = 3", "unknown setting `vectors.zzz`; known: provider, model, url, key, weight, timeout"),
+        ("[vectors]\nweight = 2", "Expected `float` <= 1.0 - at `vectors.weight`"),
+        ("[vectors]\nprovider = 'gpt'", "Invalid enum value 'gpt' - at `vectors.provider`"),
         ("[zzz]\nlimit = 3", "unknown setting `zzz`"),
         ('recall_limit = "3"', "Expected `int`, got `str` - at `recall_limit`"),
         ("recall_limit = true", "Expected `int`, got `bool` - at `recall_limit`"),

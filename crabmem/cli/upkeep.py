@@ -17,6 +17,7 @@ from ..version import short
 from ..workspace import SETTINGS
 from .base import Failure, as_json, as_text, cli, content_of, opened, plain, show, tell, warn_of_secrets
 
+_WIDTH = 30
 _COLOURS = {"error": "red", "warning": "yellow", "info": None}
 
 
@@ -114,6 +115,27 @@ def _progress(count: int) -> None:
 
 
 @click.command()
+@as_json
+@click.pass_context
+def reindex(ctx: click.Context, json_wanted: bool) -> None:
+    """Read every fact anew, and make the vectors that recall by meaning still lacks.
+
+    Recall does both by itself, a little at a time. Do this once after you named a model or a service under
+    [vectors] in crabmem.toml: it fetches a model that is not on this machine, which recall never does.
+    """
+    done = opened(ctx).reindex(_embedding)
+    about = f"; vectors by {done.embedder}, {done.dimension} dimensions: {done.made} made now" if done.embedder else ""
+    show(json_wanted, wire.reindexed(done), lambda: f"read: {done.entries} entries{plain(about)}")
+
+
+def _embedding(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        width = round(_WIDTH * done / total)
+        bar = f"\rmaking vectors: [{'#' * width}{'-' * (_WIDTH - width)}] {done:,} of {total:,}"
+        click.echo(bar if done < total else "\r\033[K", nl=False, err=True)
+
+
+@click.command()
 @click.option("--json", "json_wanted", is_flag=True, help="Print a line of JSON for each commit.")
 @click.pass_context
 def watch(ctx: click.Context, json_wanted: bool) -> None:
@@ -186,4 +208,4 @@ def _object(text: str) -> dict[str, object]:
     return given
 
 
-COMMANDS = (init, stats, doctor, watch, call, tools, config, path, completion)
+COMMANDS = (init, stats, doctor, reindex, watch, call, tools, config, path, completion)

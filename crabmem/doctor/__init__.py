@@ -26,6 +26,7 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "branch": past.branch,
     "locks and leftovers": past.leftovers,
     "cache": machine.cache,
+    "vectors": machine.vectors,
     "secrets": files.secrets,
 }
 _ABOUT_HISTORY = ("history", "branch", "locks and leftovers")

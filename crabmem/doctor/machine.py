@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .. import fs
+from ..errors import CrabmemError
 from ..results import Finding
 from ..stamp import packed
 from ..version import blob_id
@@ -77,3 +78,13 @@ def cache(patient: Patient) -> Iterator[Finding]:
             continue  # gone, or changed into something else since
         if packed(status) == file.mark and blob_id(data) != file.blob:
             yield error(path, "it was changed without its times telling; `touch` it, and mind this machine's clock")
+
+
+def vectors(patient: Patient) -> Iterator[Finding]:
+    """Whether recall by meaning works, if it is wanted. Asks whoever makes the vectors."""
+    try:
+        rules = patient.settings().vectors
+    except CrabmemError:
+        return  # which is told already
+    if patient.meaning.is_wanted(rules):
+        yield from patient.meaning.examined(patient.catalog.listing(patient.scan), rules)

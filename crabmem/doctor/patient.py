@@ -7,6 +7,7 @@ from datetime import datetime
 from ..catalog import Catalog
 from ..errors import CrabmemError
 from ..history import History
+from ..meaning import Meaning
 from ..results import Finding
 from ..settings import Settings
 from ..store import Scan
@@ -22,6 +23,7 @@ class Patient:
     history: History
     writer: Writer
     catalog: Catalog
+    meaning: Meaning
     settings: Callable[[], Settings]
     scan: Scan
     now: datetime

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import mmap
 import os
-from _thread import get_ident
 
 from .index import Index
 from .segment import Segment
@@ -49,8 +48,8 @@ def save(index: Index, folder: Path) -> bool:
         for name, segment in zip(_SETTLED, index.settled(), strict=False):
             kept = _read(folder, name)
             if kept is None or kept.identity != segment.identity:
-                _write(folder, name, segment)
-        _write(folder, _LATER, index.later())
+                fs.swap_in(folder / name, bytes(segment.data))
+        fs.swap_in(folder / _LATER, bytes(index.later().data))
     except OSError:
         return False
     return True
@@ -68,18 +67,6 @@ def _read(folder: Path | str, name: str) -> Segment | None:
             return Segment(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     except (OSError, ValueError):  # nothing there, an empty file, or `Damaged`
         return None
-
-
-def _write(folder: Path, name: str, segment: Segment) -> None:
-    from .. import fs
-
-    own = folder / f"{name}.{os.getpid()}.{get_ident()}"
-    try:
-        fs.hint(own, bytes(segment.data))
-        fs.rename(own, folder / name)
-    except OSError:
-        fs.unlink(own)
-        raise
 
 
 def _sweep(folder: Path) -> None:

@@ -1,0 +1,345 @@
+"""Recall by meaning: joins entries with the vectors of their texts. Words go on without it, whatever happens to it.
+
+An entry gets its vectors when a recall comes upon it, within a second, the likeliest first; `embed` gives them to all.
+They are kept by the id of the entry's blob, so that an edited one gets others, and one that is brought back has them.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from .entry import Entry
+from .errors import EmbedderFailed
+from .guard import Guard, loading
+from .results import Finding, Reindexed
+from .search import Ranked
+from .settings import Vectors
+from .workspace import SETTINGS, Workspace
+
+if TYPE_CHECKING:
+    from .vectors.embedder import Array, Embedder
+    from .vectors.kept import Kept
+
+#: Seconds that a recall spends on entries without vectors.
+PATIENCE = 1.0
+#: After so many failures in a row an embedder is left alone for a while.
+FAILURES = 3
+PAUSE = timedelta(seconds=60)
+# Seconds for so many texts as go at once, when nobody waits for an answer.
+_NO_HURRY = 60.0
+_AT_ONCE = 64
+_WORTH_SAVING = 32
+_OFTEN = 1_000
+_FILE = "vectors"
+
+Progress = Callable[[int, int], None]
+
+
+class Entries(Protocol):
+    """The entries of a scan."""
+
+    @property
+    def versions(self) -> Mapping[str, bytes]:
+        """The id of the blob of each, in the order of their paths."""
+
+    def at(self, path: str) -> Entry:
+        """The one at a path."""
+
+
+class _Trust:
+    """Whether somebody who fails is worth asking: not for a while, after so many failures in a row."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self._failures = 0
+        self._last: datetime | None = None
+
+    def __bool__(self) -> bool:
+        return self._failures < FAILURES or self._last is None or self._clock() >= self._last + PAUSE
+
+    def gain(self) -> None:
+        """It worked."""
+        self._failures = 0
+
+    def lose(self) -> None:
+        """It did not."""
+        self._failures, self._last = self._failures + 1, self._clock()
+
+
+class Meaning:
+    """What recall knows of meaning, as the settings have it. Nothing is loaded while they name nobody who knows it."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        environment: Mapping[str, str],
+        clock: Callable[[], datetime],
+        embedder: "Embedder | None" = None,
+    ) -> None:
+        """`environment` has the keys of services; an `embedder` that is given wins over the settings."""
+        self._root = workspace.root
+        self._file = workspace.index / _FILE
+        self._environment = environment
+        self._given = embedder
+        self._begun: tuple[Vectors, str, Embedder] | None = None
+        self._kept: Kept | None = None
+        self._unsaved = 0
+        self._keys: frozenset[bytes] = frozenset()
+        self._places: tuple[Mapping[str, bytes], Kept, dict[str, int], Array] | None = None
+        # One may understand questions and choke on entries.
+        self._asking, self._making, self._has_told = _Trust(clock), _Trust(clock), False
+        self._beginning, self._growing = Guard(), Guard()
+
+    def is_wanted(self, rules: Vectors) -> bool:
+        """Whether anybody is named who could make vectors."""
+        return self._given is not None or rules.are_wanted
+
+    def fused(
+        self,
+        entries: Entries,
+        rules: Vectors,
+        query: str,
+        search: Callable[[int | None], list[Ranked]],
+        limit: int,
+        accept: Callable[[str], bool] | None = None,
+    ) -> tuple[list[Ranked], str]:
+        """The best by words and meaning, and the first time that this cannot be, why `search` alone says which.
+
+        `search` finds by words at most so many, all of which `accept` accepts; what it finds first is among them.
+        """
+        if not self._asking:
+            return search(limit), ""
+        try:
+            embedder, kept = self._ready(rules)
+            vector = self._vector(embedder, query)
+            if len(vector) != kept.model.dimension:
+                kept = self._renewed(embedder, len(vector))
+            self._asking.gain()
+        except EmbedderFailed as error:
+            return search(limit), self._failed(error, self._asking)
+        by_words = search(None)
+        kept, trouble = self._grown(embedder, kept, entries, (found.key for found in by_words))
+        return _together(self._likeness(entries, kept, vector), by_words, limit, accept, rules, kept), trouble
+
+    def embed(self, entries: Entries, rules: Vectors, progress: Progress | None = None) -> Reindexed:
+        """Give vectors to all entries that have none. A model that the settings name may be fetched for that.
+
+        Raises:
+            EmbedderFailed: they cannot be made; those that were are kept.
+        """
+        name, embedder = self._chosen(rules, in_a_hurry=False)
+        with self._growing:
+            kept = self._matching(embedder)
+            missing = _missing(entries.versions, kept)
+            for done in range(0, len(missing), _OFTEN):
+                told = partial(_passed_on, progress, done, len(missing))
+                self._add(kept, _made(embedder, entries, missing[done : done + _OFTEN], told), entries)
+                kept = self._kept or kept
+                self._write()
+        self._begun = None
+        self._asking.gain()
+        self._making.gain()
+        return Reindexed(len(entries.versions), name, kept.model.dimension, len(missing))
+
+    def examined(self, entries: Entries, rules: Vectors) -> Iterator[Finding]:
+        """Whether it works, and which entries have no vectors yet."""
+        try:
+            name, embedder = self._chosen(rules)
+            self._vector(embedder, "Does it work?")
+            kept = self._matching(embedder)
+        except EmbedderFailed as error:
+            yield Finding("warning", SETTINGS, f"recall goes by words alone: {error}")
+            return
+        there = sum(key in kept for key in entries.versions.values())
+        rest = "" if there == len(entries.versions) else "; recalls make the others, or `crabmem reindex` now"
+        about = f"recall by meaning asks {name}, {kept.model.dimension} dimensions"
+        yield Finding("info", "", f"{about}; {there} of {len(entries.versions)} entries have vectors{rest}")
+
+    def save(self, least: int = _WORTH_SAVING) -> None:
+        """Keep for the next process the vectors that were made, when they are so many and there is a place."""
+        if self._unsaved >= least and self._growing.acquire(timeout=0 if least > 1 else PATIENCE):
+            try:
+                self._write()
+            finally:
+                self._growing.release()
+
+    def _write(self) -> None:
+        """Whoever does this is the only one that may add vectors."""
+        if self._kept is not None and self._file.parent.parent.is_dir():
+            with suppress(OSError):
+                self._kept = self._kept.saved(self._file, self._keys)
+                self._unsaved = 0
+
+    # Who is asked
+
+    def _failed(self, error: EmbedderFailed, trust: _Trust) -> str:
+        """What to say of a failure, the first time."""
+        trust.lose()
+        told, self._has_told = self._has_told, True
+        return "" if told else f"by words alone: {error}"
+
+    def _ready(self, rules: Vectors) -> "tuple[Embedder, Kept]":
+        with self._beginning:
+            if self._begun is None or self._begun[0] != rules or self._kept is None:
+                self._begun = rules, *self._chosen(rules)
+                self._kept = self._matching(self._begun[2])
+            return self._begun[2], self._kept
+
+    def _chosen(self, rules: Vectors, in_a_hurry: bool = True) -> "tuple[str, Embedder]":
+        with loading():
+            from .vectors.providers import Wanted, chosen
+        if self._given is not None:
+            return type(self._given).__name__, self._given
+        key = self._environment.get(rules.key, "").strip() if rules.key else ""
+        if rules.key and not (key.isascii() and key.isprintable() and key):
+            raise EmbedderFailed(f"the environment variable {rules.key} holds no key; vectors.key names it")
+        timeout = rules.timeout if in_a_hurry else max(rules.timeout, _NO_HURRY)
+        wanted = Wanted(rules.model, rules.url, key, timeout, self._root, may_download=not in_a_hurry)
+        name, embedder = chosen(rules.provider, wanted)
+        return f"{name} {rules.model}".strip(), embedder
+
+    def _matching(self, embedder: "Embedder") -> "Kept":
+        """The vectors that are kept of this embedder; none of another."""
+        from .vectors.embedder import identity, tried
+        from .vectors.kept import Kept, load
+
+        kept = (self._kept if self._unsaved else None) or load(self._file)
+        if kept and kept.model.identity == identity(embedder):
+            return kept
+        model = tried(embedder)
+        return kept if kept and kept.model == model else Kept(model)
+
+    def _renewed(self, embedder: "Embedder", dimension: int) -> "Kept":
+        """No vectors yet: who is asked has become another under the same name."""
+        from .vectors.embedder import tried
+        from .vectors.kept import Kept
+
+        model = tried(embedder)
+        _check_dimension(model.dimension, dimension)
+        self._kept = Kept(model)
+        return self._kept
+
+    # Vectors
+
+    def _vector(self, embedder: "Embedder", query: str) -> "Array":
+        from .vectors.chunks import pieces
+        from .vectors.embedder import embedded
+
+        vector: Array = embedded(embedder, pieces(query)[:1])[0]
+        return vector
+
+    def _grown(self, embedder: "Embedder", kept: "Kept", entries: Entries, first: Iterable[str]) -> "tuple[Kept, str]":
+        """The vectors with those of entries that had none, `first` before others, as far as there is time for it."""
+        if self._has_all(entries, kept) or not self._making or not self._growing.acquire(timeout=0):
+            return kept, ""  # or somebody is at it: what there is will do
+        try:
+            kept = self._kept or kept
+            missing = _missing(entries.versions, kept, first)
+            end = time.monotonic() + PATIENCE
+            self._add(kept, _made(embedder, entries, missing, lambda done: time.monotonic() < end), entries)
+            self._making.gain()
+            return self._kept or kept, ""
+        except EmbedderFailed as error:
+            return self._kept or kept, self._failed(error, self._making)
+        finally:
+            self._growing.release()
+
+    def _add(self, kept: "Kept", made: "Iterator[dict[bytes, Array]]", entries: Entries) -> None:
+        """Keep what is `made`, also when it ends in an error."""
+        new: dict[bytes, Array] = {}
+        try:
+            for some in made:
+                for rows in some.values():
+                    _check_dimension(rows.shape[1], kept.model.dimension)
+                new.update(some)
+        finally:
+            self._keys = frozenset(entries.versions.values())
+            self._kept = kept.plus(new)
+            self._unsaved += len(new)
+
+    def _has_all(self, entries: Entries, kept: "Kept") -> bool:
+        _, places = self._placed(entries, kept)
+        return not len(places) or int(places.max()) < len(kept)
+
+    def _placed(self, entries: Entries, kept: "Kept") -> "tuple[dict[str, int], Array]":
+        """The position of each path, and by position where its vectors are."""
+        placed = self._places
+        if placed is None or placed[0] is not entries.versions or placed[1] is not kept:
+            positions = {path: position for position, path in enumerate(entries.versions)}
+            placed = entries.versions, kept, positions, kept.places(entries.versions.values())
+            self._places = placed
+        return placed[2], placed[3]
+
+    def _likeness(self, entries: Entries, kept: "Kept", vector: "Array") -> "tuple[dict[str, int], Array]":
+        positions, places = self._placed(entries, kept)
+        return positions, kept.model.likeness(kept.cosines(vector))[places]
+
+
+def _together(
+    near: "tuple[dict[str, int], Array]",
+    by_words: list[Ranked],
+    limit: int,
+    accept: Callable[[str], bool] | None,
+    rules: Vectors,
+    kept: "Kept",
+) -> list[Ranked]:
+    """The best of both."""
+    import numpy as np
+
+    from .vectors.fusion import fused
+
+    positions, likeness = near
+    words = np.zeros(len(positions))
+    for found in by_words:
+        words[positions[found.key]] = found.score
+    paths, best = list(positions), list[Ranked]()
+    for position, score in fused(words, likeness, rules.weight, kept.model.floor, limit):
+        if accept is None or words[position] > 0 or accept(paths[position]):
+            best.append(Ranked(paths[position], score))
+        if len(best) == limit:
+            break
+    return best
+
+
+def _missing(versions: Mapping[str, bytes], kept: "Kept", first: Iterable[str] = ()) -> list[str]:
+    return [path for path in dict.fromkeys((*first, *versions)) if versions[path] not in kept]
+
+
+def _made(
+    embedder: "Embedder", entries: Entries, paths: list[str], goes_on: Callable[[int], bool]
+) -> "Iterator[dict[bytes, Array]]":
+    """The vectors of some entries at once, while `goes_on` says so, which hears how many are done."""
+    from .vectors.chunks import pieces
+    from .vectors.embedder import embedded
+
+    for start in range(0, len(paths), _AT_ONCE):
+        some = paths[start : start + _AT_ONCE]
+        texts = [pieces(_text(entries.at(path))) for path in some]
+        rows = iter(embedded(embedder, [piece for text in texts for piece in text]))
+        yield _split(rows, [(entries.versions[path], len(text)) for path, text in zip(some, texts, strict=True)])
+        if not goes_on(start + len(some)):
+            return
+
+
+def _check_dimension(found: int, wanted: int) -> None:
+    if found != wanted:
+        raise EmbedderFailed(f"vectors of {found} and of {wanted} dimensions came from one embedder")
+
+
+def _split(rows: "Iterator[Array]", lengths: list[tuple[bytes, int]]) -> "dict[bytes, Array]":
+    import numpy as np
+
+    return {key: np.stack([next(rows) for _ in range(length)]) for key, length in lengths}
+
+
+def _text(entry: Entry) -> str:
+    return "\n".join((entry.name, *entry.aliases, entry.description, entry.content))
+
+
+def _passed_on(progress: Progress | None, before: int, total: int, done: int) -> bool:
+    if progress:
+        progress(before + done, total)
+    return True

@@ -1,0 +1,47 @@
+"""Scores of words and of meaning in one. Meaning moves what words found; it drops nothing of it.
+
+The sum is taken over everything that can be found: lists that are cut before they are added, or added by rank, are
+worse than words alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from .embedder import Array
+
+#: The place at which the first by words stands at the latest.
+LAST = 3
+
+
+def fused(words: Array, likeness: Array, weight: float, floor: float, limit: int) -> Iterator[tuple[int, float]]:
+    """The positions of all that is found, best first, and scores that do not rise.
+
+    `words` has the score by words of each position, 0 for none; `likeness` how near it is in meaning, NaN where
+    that is not known. All that has a score by words is found, and what has none from `floor` on. The first by
+    words is among the first `limit`, whatever it means.
+    """
+    known = ~np.isnan(likeness)
+    usual = float(likeness[known].mean()) if known.any() else 0.0
+    near = np.where(known, likeness, usual)
+    highest = words.max(initial=0.0)
+    scores = weight * near + (1 - weight) * words / (highest or 1.0)
+    found = np.flatnonzero((words > 0) | (known & (likeness >= floor)))
+    order = found[np.argsort(-scores[found], kind="stable")].tolist()
+    if highest > 0:
+        _move_up(order, int(words.argmax()), min(limit, LAST))
+    return zip(order, _falling(scores[order]), strict=True)
+
+
+def _move_up(order: list[int], position: int, place: int) -> None:
+    at = order.index(position)
+    if at >= place:
+        order.insert(place - 1, order.pop(at))
+
+
+def _falling(scores: Array) -> Sequence[float]:
+    """The scores, where one that was moved up has that of the next."""
+    falling: list[float] = np.maximum.accumulate(scores[::-1])[::-1].tolist()
+    return falling

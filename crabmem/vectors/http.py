@@ -1,0 +1,159 @@
+"""Vectors from a service that answers as OpenAI's `/embeddings` does: Voyage's, Gemini's, one on this machine."""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from email.message import Message
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+import msgspec
+import numpy as np
+
+from ..errors import EmbedderFailed
+from .embedder import Array
+
+# Gemini takes a hundred.
+_AT_ONCE = 64
+_MOST = 100_000_000
+_PIECE = 1 << 16
+_FIRST_PAUSE = 0.25
+_BUSY = 429
+
+
+class _Row(msgspec.Struct):
+    embedding: list[float]
+    index: int = -1
+
+
+class _Answer(msgspec.Struct):
+    data: list[_Row]
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Follows nobody elsewhere: the key would go along."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
+    ) -> None:
+        return None
+
+
+class Http:
+    """The model that a service calls `model`. Only the texts and the key go there; the key is never shown.
+
+    Raises:
+        EmbedderFailed: the address is not one that texts and a key should go to.
+    """
+
+    def __init__(self, url: str, model: str, key: str = "", timeout: float = 5.0) -> None:
+        """`timeout`: seconds for so many texts as go at once, tries that were refused for the moment included."""
+        base = _checked(url).rstrip("/")
+        self._url = base if urlsplit(base).query or base.endswith("/embeddings") else f"{base}/embeddings"
+        self._where = self._url.partition("?")[0]
+        self._model, self._timeout = model, timeout
+        self._headers = {"Content-Type": "application/json", "User-Agent": "crabmem"}
+        if key:
+            self._headers["Authorization"] = f"Bearer {key}"
+        # A proxy is for the world outside.
+        proxies = [urllib.request.ProxyHandler({})] if _is_loopback(self._url) else []
+        self._opener = urllib.request.build_opener(_Stay, *proxies)
+        self.identity = f"http {self._where} {model}"
+
+    def embed(self, texts: Sequence[str], /) -> Array:
+        """Vectors for `texts`, asked for so many at once as services take."""
+        rows = [self._some(texts[at : at + _AT_ONCE]) for at in range(0, len(texts), _AT_ONCE)]
+        try:
+            return np.concatenate(rows)
+        except ValueError:
+            raise EmbedderFailed(f"{self._where} gave vectors of several dimensions") from None
+
+    def _some(self, texts: Sequence[str]) -> Array:
+        answer = self._asked(json.dumps({"model": self._model, "input": list(texts)}).encode())
+        try:
+            found = msgspec.json.decode(answer, type=_Answer).data
+        except (msgspec.DecodeError, UnicodeError) as error:
+            raise EmbedderFailed(f"{self._where} did not answer with vectors: {error}") from None
+        if len(found) != len(texts):
+            raise EmbedderFailed(f"{self._where} gave {len(found)} vectors for {len(texts)} texts")
+        if any(row.index >= 0 for row in found):
+            found = sorted(found, key=lambda row: row.index)
+        try:
+            return np.array([row.embedding for row in found], dtype=np.float32)
+        except ValueError:
+            raise EmbedderFailed(f"{self._where} gave vectors of several dimensions") from None
+
+    def _asked(self, body: bytes) -> bytes:
+        """The answer, asked for again while the service says that it cannot just now."""
+        end, pause = time.monotonic() + self._timeout, _FIRST_PAUSE
+        while True:
+            try:
+                return self._answer(body, end)
+            except urllib.error.HTTPError as error:
+                error.close()
+                wait = max(pause, _seconds(error.headers.get("Retry-After")))
+                may_pass = error.code == _BUSY or error.code >= http.client.INTERNAL_SERVER_ERROR
+                if not may_pass or time.monotonic() + wait >= end:
+                    raise EmbedderFailed(f"{self._where} {_meaning(error.code)}") from None
+                time.sleep(wait)
+                pause *= 2
+            except (OSError, http.client.HTTPException) as error:
+                raise EmbedderFailed(f"{self._where} cannot be asked: {_reason(error)}") from None
+
+    def _answer(self, body: bytes, end: float) -> bytes:
+        request = urllib.request.Request(self._url, body, self._headers)
+        pieces, size = list[bytes](), 0
+        with self._opener.open(request, timeout=max(0.01, end - time.monotonic())) as response:
+            while piece := response.read1(_PIECE):
+                pieces.append(piece)
+                size += len(piece)
+                if size > _MOST or time.monotonic() > end:
+                    raise TimeoutError("it says too much, or too slowly")
+        return b"".join(pieces)
+
+
+def _checked(url: str) -> str:
+    """`url`, when it is one to be trusted with texts and a key."""
+    try:
+        parts = urlsplit(url)
+        named = bool(parts.hostname) and parts.scheme in ("http", "https") and (parts.port is None or parts.port > 0)
+    except ValueError:
+        named = False
+    if not named or not url.isascii() or any(sign <= " " or sign == "\x7f" for sign in url):
+        raise EmbedderFailed("vectors.url is no address; it begins with https://")
+    if parts.username is not None:
+        raise EmbedderFailed("vectors.url holds a name or password; put the key into an environment variable")
+    if parts.scheme != "https" and not _is_loopback(url):
+        raise EmbedderFailed(f"{parts.scheme}://{parts.hostname} would send memory in the clear; use https://")
+    return url
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _seconds(text: Any) -> float:
+    return float(text) if text and str(text).isdecimal() else 0.0
+
+
+def _meaning(code: int) -> str:
+    if code in (401, 403):
+        return f"refuses the key (status {code}); vectors.key names the environment variable that holds it"
+    if code == 404:
+        return "is not there, or knows no such model (status 404); see vectors.url and vectors.model"
+    return f"answered with status {code}"
+
+
+def _reason(error: Exception) -> str:
+    cause = getattr(error, "reason", error)
+    return "no answer in time" if isinstance(cause, TimeoutError) else str(cause).lower() or type(cause).__name__

@@ -1,0 +1,65 @@
+"""Who can make vectors. Another one is a class with `embed`, a row here, and its name in the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import EmbedderFailed
+from . import local
+from .embedder import Embedder
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a person asked for; `key` is the key itself. `within` is where a folder is that is given from there on."""
+
+    model: str
+    url: str = ""
+    key: str = ""
+    timeout: float = 5.0
+    within: Path = Path()
+    may_download: bool = False
+
+
+@dataclass(frozen=True)
+class Provider:
+    """One that makes vectors. `needs` are fields of `Wanted`; `is_at_hand` tells whether it is worth asking."""
+
+    needs: tuple[str, ...]
+    is_at_hand: Callable[[Wanted], bool]
+    made: Callable[[Wanted], Embedder]
+
+
+def _local(wanted: Wanted) -> Embedder:
+    return local.Model2Vec(wanted.model, wanted.within, wanted.may_download)
+
+
+def _http(wanted: Wanted) -> Embedder:
+    from .http import Http
+
+    return Http(wanted.url, wanted.model, wanted.key, wanted.timeout)
+
+
+#: In the order in which "auto" asks.
+PROVIDERS: dict[str, Provider] = {
+    "model2vec": Provider(("model",), lambda wanted: local.is_at_hand(wanted.model, wanted.within), _local),
+    "http": Provider(("url",), lambda wanted: bool(wanted.url), _http),
+}
+
+
+def chosen(provider: str, wanted: Wanted) -> tuple[str, Embedder]:
+    """The provider of that name, or for "auto" the first that is at hand, and what it makes.
+
+    Raises:
+        EmbedderFailed: it lacks something; the message says what.
+    """
+    able = [name for name, row in PROVIDERS.items() if all(getattr(wanted, need) for need in row.needs)]
+    if provider == "auto":
+        # None at hand: the first says what is missing.
+        provider = next((name for name in able if PROVIDERS[name].is_at_hand(wanted)), able[0])
+    elif provider not in able:
+        needs = " and ".join(f"vectors.{need}" for need in PROVIDERS[provider].needs)
+        raise EmbedderFailed(f"vectors.provider is {provider}, which needs {needs}")
+    return provider, PROVIDERS[provider].made(wanted)
