@@ -108,7 +108,7 @@ class Recall(msgspec.Struct, frozen=True):
     """What recall found, best first. `searched` entries were looked at, `unreadable` files could not be.
 
     `is_filtered` says that only some of them might be found; `left_out` names those found that the budget
-    did not hold.
+    did not hold; `phrases` had to stand in an entry word by word.
     """
 
     query: str
@@ -118,6 +118,7 @@ class Recall(msgspec.Struct, frozen=True):
     has_words: bool
     is_filtered: bool = False
     left_out: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -148,7 +149,8 @@ class Recall(msgspec.Struct, frozen=True):
         if not self.searched:
             return "nothing has been remembered yet"
         some = ", with the tags and dates that were asked for" if self.is_filtered else ""
-        return f"no match among {self.searched} {'entry' if self.searched == 1 else 'entries'}{some}"
+        said = ", with all that is in quotes word by word; without quotes, words are enough" if self.phrases else ""
+        return f"no match among {self.searched} {'entry' if self.searched == 1 else 'entries'}{some}{said}"
 
 
 def _counted(count: int, what: str) -> str:
