@@ -172,3 +172,9 @@ def test_a_message_is_no_query(workshop: Memory) -> None:
 def test_phrases_and_tags_are_both_heeded(workshop: Memory) -> None:
     assert [hit.entry.name for hit in workshop.recall('"deploying happens"', tags=["ops"])] == ["Deployments"]
     assert not workshop.recall('"deploy key"', tags=["ops"])
+
+
+def test_the_note_says_that_quotes_may_be_why_nothing_was_found(workshop: Memory) -> None:
+    assert "word by word; without quotes" in workshop.recall('"key deploy"').note
+    assert "quotes" not in workshop.recall("submarine").note
+    assert workshop.recall('"?!"').note == "no searchable word in the query"

@@ -36,6 +36,9 @@ _BEFORE = 3
 # What German and its neighbours put between two words, or leave at the end of one, where stems have lost it.
 _LINKS = ("", "s", "n", "e", "en", "er", "es", "ung", "ungs", "heits", "keits")
 
+# So many letters more of an ending may be gone where a word is the last of another.
+_LOST = 2
+
 
 def instead(word: str, known: Vocabulary) -> list[Wanted]:
     """What to look for when nobody holds `word`; several words that are one are a tuple."""
@@ -87,6 +90,8 @@ def _made_of(word: str, known: Vocabulary) -> list[str]:
 
 def _parts(word: str, start: int, known: Vocabulary) -> list[tuple[str, int]]:
     """The words that `word` has from `start` on, and where it goes on after each."""
-    parts = [part for part in known.starting(word[start : start + _PART]) if word.startswith(part, start)]
-    ends = [(part, start + len(part)) for part in parts if len(part) < len(word) and known.is_held(part)]
-    return [(part, end + len(link)) for part, end in ends for link in _LINKS if word.startswith(link, end)]
+    rest = word[start:]
+    parts = [part for part in known.starting(rest[:_PART]) if len(part) < len(word) and known.is_held(part)]
+    found = [(part, start + len(part)) for part in parts if rest.startswith(part)]
+    last = [(part, len(word)) for part in parts if part.startswith(rest) and len(part) - len(rest) <= _LOST]
+    return last + [(part, end + len(link)) for part, end in found for link in _LINKS if word.startswith(link, end)]
