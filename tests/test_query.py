@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem import Memory
+from crabmem import InvalidArguments, Memory
 from crabmem.search import Document, Index, tokens
 from crabmem.search.phrases import Phrase
 from crabmem.search.query import Query, asked, wanted
@@ -178,3 +178,15 @@ def test_the_note_says_that_quotes_may_be_why_nothing_was_found(workshop: Memory
     assert "word by word; without quotes" in workshop.recall('"key deploy"').note
     assert "quotes" not in workshop.recall("submarine").note
     assert workshop.recall('"?!"').note == "no searchable word in the query"
+
+
+@given(SIGNS)
+@settings(max_examples=300, deadline=None)
+def test_any_query_is_answered_or_refused(workshop: Memory, query: str) -> None:
+    try:
+        found = workshop.recall(query)
+    except InvalidArguments:
+        assert not query.strip()
+    else:
+        assert len(found) <= 5 and (found.hits or found.note)
+    assert isinstance(workshop.before_turn(query), str)

@@ -448,6 +448,20 @@ def test_one_character_is_found_in_all_pairs_that_have_it(unit: str, pairs: list
     assert sorted(keys(index, unit)) == ["0000", "0001"]
 
 
+def test_a_pair_nobody_has_is_found_where_one_of_it_stands_alone() -> None:
+    index = indexed([["빵"], ["빵집"], ["을"], ["약"]])
+
+    assert keys(index, "빵을") == ["0000", "0002"]
+    assert keys(index, "빵") == ["0000", "0001"]
+
+
+def test_an_ending_nobody_removed_is_seen_through_outside_of_ascii() -> None:
+    index = indexed([["বিড়াল"], ["বিড়"], ["deploys"], ["পা"]])
+
+    assert keys(index, "বিড়ালের") == ["0000"]
+    assert keys(index, "deploysed") == keys(index, "পাসওয়ার্ড") == []
+
+
 @given(CHANGES, st.sampled_from(["aaaaa", "bbbbbaaaa", "犬"]))
 @settings(max_examples=200, deadline=None)
 def test_what_stands_for_a_word_does_not_depend_on_what_is_gone(changes: list[Change], word: str) -> None:

@@ -5,7 +5,7 @@ And what counts as one word although it is several.
 
 from __future__ import annotations
 
-from .scripts import holds, is_paired
+from .scripts import holds, runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,19 +38,23 @@ _LINKS = ("", "s", "n", "e", "en", "er", "es", "ung", "ungs", "heits", "keits")
 
 # So many letters more of an ending may be gone where a word is the last of another.
 _LOST = 2
+_ENDING = 3
 
 
 def instead(word: str, known: Vocabulary) -> list[Wanted]:
     """What to look for when nobody holds `word`; several words that are one are a tuple."""
+    units = [unit for _, units in runs(word) for unit in units]
+    if units:
+        return [(unit,) for unit in units if len(units) > 1 and known.is_held(unit)]
     if not _may_be_made(word):
         return []
     longer = [other for other in known.containing(word) if _is_part(word, other) and known.is_held(other)]
-    return [tuple(sorted(longer))] if longer else [*_made_of(word, known)]
+    return [tuple(sorted(longer))] if longer else [*(_made_of(word, known) or _begun(word, known))]
 
 
 def _may_be_made(word: str) -> bool:
-    """Whether `word` is one of letters only, with their marks, and of a script with spaces."""
-    is_word = word.isalpha() if word.isascii() else not any(map(str.isdecimal, word)) and not is_paired(word)
+    """Whether `word` is one of letters only, with their marks."""
+    is_word = word.isalpha() if word.isascii() else not any(map(str.isdecimal, word))
     return is_word and _WHOLE <= len(word) <= _LONGEST
 
 
@@ -88,10 +92,18 @@ def _made_of(word: str, known: Vocabulary) -> list[str]:
     return next((parts for at, parts in enumerate(best) if len(parts) > 1 and not 0 < at < _BEFORE), [])
 
 
+def _begun(word: str, known: Vocabulary) -> list[str]:
+    """The longest word that `word` is with an ending, in scripts whose endings nobody removed, or too few."""
+    parts = [] if word.isascii() else known.starting(word[:_PART])
+    begun = [part for part in parts if word.startswith(part) and len(word) - len(part) <= _ENDING]
+    return list(filter(known.is_held, sorted(begun, key=len, reverse=True)))[:1]
+
+
 def _parts(word: str, start: int, known: Vocabulary) -> list[tuple[str, int]]:
     """The words that `word` has from `start` on, and where it goes on after each."""
     rest = word[start:]
-    parts = [part for part in known.starting(rest[:_PART]) if len(part) < len(word) and known.is_held(part)]
+    begun = [part for part in known.starting(rest[:_PART]) if rest.startswith(part) or part.startswith(rest)]
+    parts = [part for part in begun if len(part) < len(word) and known.is_held(part)]
     found = [(part, start + len(part)) for part in parts if rest.startswith(part)]
-    last = [(part, len(word)) for part in parts if part.startswith(rest) and len(part) - len(rest) <= _LOST]
+    last = [(part, len(word)) for part in parts if 0 < len(part) - len(rest) <= _LOST]
     return last + [(part, end + len(link)) for part, end in found for link in _LINKS if word.startswith(link, end)]
