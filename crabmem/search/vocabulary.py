@@ -35,15 +35,14 @@ _LONGEST = 60
 _BEFORE = 3
 # What German and its neighbours put between two words, or leave at the end of one, where stems have lost it.
 _LINKS = ("", "s", "n", "e", "en", "er", "es", "ung", "ungs", "heits", "keits")
-
-# So many letters more of an ending may be gone where a word is the last of another.
+# So many letters of an ending may be gone more where a word is the last of another, and so many nobody removed.
 _LOST = 2
 _ENDING = 3
 
 
 def instead(word: str, known: Vocabulary) -> list[Wanted]:
     """What to look for when nobody holds `word`; several words that are one are a tuple."""
-    units = [unit for _, units in runs(word) for unit in units]
+    units = [] if word.isascii() else [unit for _, units in runs(word) for unit in units]
     if units:
         return [(unit,) for unit in units if len(units) > 1 and known.is_held(unit)]
     if not _may_be_made(word):
