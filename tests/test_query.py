@@ -190,3 +190,18 @@ def test_any_query_is_answered_or_refused(workshop: Memory, query: str) -> None:
     else:
         assert len(found) <= 5 and (found.hits or found.note)
     assert isinstance(workshop.before_turn(query), str)
+
+
+@pytest.mark.parametrize(
+    "query", ["dep* station", '"deploy key" vault', "caf* réunion", "secondhandshop behind", "Zoë*"]
+)
+def test_what_prefixes_and_compounds_add_makes_up_the_score(workshop: Memory, query: str) -> None:
+    for hit in workshop.recall(query, explain=True):
+        assert sum(match.added for match in hit.matches) == pytest.approx(hit.score)
+        assert {match.word for match in hit.matches} <= {word.strip('"') for word in query.split()}
+
+
+def test_a_passage_shows_what_a_prefix_found(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "long")
+    memory.remember("Long", "a log", "Nothing of note happened. " * 60 + "The deployment failed. " + "And so on. " * 60)
+    assert "deployment failed" in memory.recall("deplo*", budget=400)[0].shown
