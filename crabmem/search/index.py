@@ -322,12 +322,12 @@ class Index:
             weighing = Weighing(self._start + self._size, self._dead, self._count, self._average())
             self._weighing = weighing
         weights = [weighing.kept(word) or weighing.weights(word, self._holders(word)) for word in words]
-        unheld = [word for word, each in zip(words, weights, strict=True) if not len(each[0])]
-        if unheld:
+        held = [each for each in weights if len(each[0])]
+        if len(held) < len(weights):
+            unheld = [word for word, each in zip(words, weights, strict=True) if not len(each[0])]
             others = self._others(unheld, words)
-            weights += [weighing.kept(word) or weighing.weights(word, self._holders(word)) for word in others]
-            weights = [each for each in weights if len(each[0])]
-        return lambda limit: weighing.best(weights, limit)
+            held += [weighing.kept(word) or weighing.weights(word, self._holders(word)) for word in others]
+        return lambda limit: weighing.best(held, limit)
 
     def _average(self) -> float:
         return self._words / max(1, self._count)
