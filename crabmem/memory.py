@@ -280,6 +280,7 @@ class Memory:
     ) -> Recall:
         """The entries that answer `query` best, at most `limit` (None: the setting), having all `tags`.
 
+        `deploy*` in it stands for all words that begin so, and `"deploy key"` has to stand there word by word.
         Only those last changed after the revision or time `since`, and not after `until`. With `budget`, so
         many characters of text at most: of long facts the passage that matched, and the last are left out
         rather than cut to nothing. With `explain`, hits say what their scores are made of.

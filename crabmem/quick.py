@@ -9,7 +9,7 @@ import sys
 
 from . import plain, stamp
 from .bounds import MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
-from .search import load, rules, tokens
+from .search import SIGNS, load, rules, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def _asked(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> "tup
             words, limit = asked, int(number)
     question = " ".join(words)
     odd = not question.isprintable() or len(question) > MAX_QUERY or any(word.startswith("-") for word in words)
+    odd = odd or any(sign in question for sign in SIGNS)
     return None if odd or not 1 <= limit <= MAX_LIMIT else (os.path.expanduser(root), question, limit)
 
 

@@ -1,10 +1,12 @@
 """Recall: from a question to the entries that answer it, why they do, and how much of each fits."""
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from datetime import date
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
@@ -17,8 +19,13 @@ from .plain import BETWEEN
 from .prompt import entry_text
 from .results import Hit, Match, Recall
 from .search import Index, Ranked, tokens
+from .search.phrases import Phrase
+from .search.query import Query, asked, wanted
 from .search.rank import day_of, recency
 from .slug import name_key
+
+if TYPE_CHECKING:
+    from .search.index import Wanted
 
 # Less of a text tells nothing.
 _LEAST = 200
@@ -88,54 +95,93 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
 
 
 def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking: Ranking | None = None) -> Recall:
-    """The entries of `shelf` that answer the question, have all its tags and fit, best first.
+    """The entries of `shelf` that answer the question, have all its tags and phrases and fit, best first.
 
     They share a word with it, unless `ranking` finds others. A question of words that say nothing finds what is
-    called just that: `The Who`.
+    called just that: `The Who`. Phrases that nobody says are words.
     """
-    words = list(dict.fromkeys(tokens(question.query, question.language)))
-    accept = _accepting(shelf, question.tags, fits)
+    query = asked(question.query)
+    words = list(dict.fromkeys(wanted(query, shelf.index, question.language)))
+
+    def found(phrases: Sequence[str]) -> tuple[list[Hit], str]:
+        return _hits(shelf, question, words, query.text, _accepting(shelf, question, phrases, fits), ranking)
+
+    hits, trouble = found(query.phrases)
+    unsaid = () if hits else query.phrases
+    if unsaid:
+        hits, trouble = found(())
+    if question.explain:
+        hits = [replace(hit, matches=_matches(hit.entry, shelf.index, query, question.language)) for hit in hits]
+    kept = tuple(hits)
+    if question.budget is not None:
+        kept = fitted(hits, question.budget, _worth(shelf.index, words), question.language, _text)
+    left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
+    counts, is_filtered = (len(shelf.index), len(shelf.unreadable)), bool(question.tags or fits)
+    return Recall(question.query, kept, *counts, bool(words), is_filtered, left_out, unsaid, trouble)
+
+
+def _hits(
+    shelf: Shelf,
+    question: Question,
+    words: Sequence[Wanted],
+    text: str,
+    accept: Fits | None,
+    ranking: Ranking | None,
+) -> tuple[list[Hit], str]:
+    """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
     if ranking is None:
         ranked, trouble = _ranked(shelf.index, words, question, accept, question.limit), ""
     else:
         search = partial(_ranked, shelf.index, words, question, accept)
         ranked, trouble = ranking(search, question.limit, accept)
     hits = [Hit(shelf.at(found.key), found.score) for found in ranked]
-    if not words:
-        called = [Hit(entry, 0.0) for entry in _called(shelf, question) if accept is None or accept(entry.path)]
-        named = {hit.entry.path for hit in called}
-        hits = [*called, *(hit for hit in hits if hit.entry.path not in named)][: question.limit]
-    if question.explain:
-        hits = [replace(hit, matches=_matches(hit.entry, shelf.index, question)) for hit in hits]
-    kept = tuple(hits)
-    if question.budget is not None:
-        worth = {word: shelf.index.rarity(word) for word in words}
-        kept = fitted(hits, question.budget, worth, question.language, _text)
-    left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
-    searched, unreadable = len(shelf.index), len(shelf.unreadable)
-    return Recall(question.query, kept, searched, unreadable, bool(words), bool(accept), left_out, trouble)
+    if words:
+        return hits, trouble
+    called = [entry for entry in _called(shelf, text) if accept is None or accept(entry.path)]
+    others = [hit for hit in hits if hit.entry not in called]
+    return [*(Hit(entry, 0.0) for entry in called), *others][: question.limit], trouble
 
 
-def _called(shelf: Shelf, question: Question) -> list[Entry]:
-    """The entries whose name is the question, then those that have it as an alias."""
-    key = name_key(question.query)
+def _called(shelf: Shelf, name: str) -> list[Entry]:
+    """The entries that are called `name`, then those that have it as an alias."""
+    key = name_key(name)
     named = {entry.path: entry for label in (NAME, ALIAS) for entry in shelf.having(label + key)}
-    return list(named.values())[: question.limit]
+    return list(named.values())
 
 
-def _accepting(shelf: Shelf, tags: Sequence[str], fits: Fits | None) -> Fits | None:
-    wanted = {name_key(tag.removeprefix("#")) for tag in tags}
+def _worth(index: Index, words: Sequence[Wanted]) -> dict[str, float]:
+    """What the words that stand in entries count, for those that were asked for."""
+    return {form: index.rarity(word) for word in index.meant(words) for form in index.forms(word)}
 
-    def has_tags(path: str) -> bool:
-        return wanted <= set(map(name_key, shelf.at(path).tags))
 
-    if not wanted:
-        return fits
-    return has_tags if fits is None else lambda path: fits(path) and has_tags(path)
+def _accepting(shelf: Shelf, question: Question, phrases: Sequence[str], fits: Fits | None) -> Fits | None:
+    """What tells whether the entry at a path may be found; what is quick to tell first. None when any may."""
+    checks = [] if fits is None else [fits]
+    for phrase in filter(None, (Phrase(text, question.language) for text in phrases)):
+        checks += [_in(phrase.may_be_in(shelf.index)), _saying(shelf, phrase)]
+    if question.tags:
+        checks.append(_tagged(shelf, {name_key(tag.removeprefix("#")) for tag in question.tags}))
+    return (lambda path: all(check(path) for check in checks)) if checks else None
+
+
+def _in(paths: Collection[str]) -> Fits:
+    return lambda path: path in paths
+
+
+def _saying(shelf: Shelf, phrase: Phrase) -> Fits:
+    def is_in(path: str) -> bool:
+        entry = shelf.at(path)
+        return phrase.is_in((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags))
+
+    return is_in
+
+
+def _tagged(shelf: Shelf, wanted: Set[str]) -> Fits:
+    return lambda path: wanted <= set(map(name_key, shelf.at(path).tags))
 
 
 def _ranked(
-    index: Index, words: Sequence[str], question: Question, accept: Fits | None, limit: int | None
+    index: Index, words: Sequence[Wanted], question: Question, accept: Fits | None, limit: int | None
 ) -> list[Ranked]:
     if not question.boost:
         return index.search(words, limit, accept)
@@ -149,24 +195,36 @@ def _freshness(path: str, question: Question) -> float:
     return recency((question.today() - day).days, question.boost) if day else 1.0
 
 
-def _matches(entry: Entry, index: Index, question: Question) -> tuple[Match, ...]:
+def _matches(entry: Entry, index: Index, query: Query, language: str) -> tuple[Match, ...]:
     """What each word of the question found in each field, and its part of the score before any boost."""
-    asked = _asked(question)
-    added = index.explained(list(asked), entry.path)
-    counts = {name: Counter(words) for name, words in fields(entry, question.language).items()}
-    every = sum(counts.values(), Counter[str]())
+    words, typed = wanted(query, index, language), _typed(query, index, language)
+    meant = index.meant(words)
+    counts = {name: Counter(found) for name, found in fields(entry, language).items()}
     return tuple(
-        Match(asked[term], name, score * count[term] / every[term])
-        for term, score in added.items()
-        for name, count in counts.items()
-        if term in count
+        match
+        for term, score in index.explained(list(meant), entry.path).items()
+        for match in _found(typed.get(meant[term], ""), index.forms(term), score, counts)
     )
 
 
-def _asked(question: Question) -> dict[str, str]:
-    """The searched terms, and what was typed for each."""
-    typed = {term: word for word in reversed(question.query.split()) for term in tokens(word, question.language)}
-    return {term: typed.get(term, term) for term in tokens(question.query, question.language)}
+def _found(typed: str, forms: Sequence[str], score: float, counts: Mapping[str, Counter[str]]) -> Iterator[Match]:
+    """Where words stand that count as one, and what they add of its `score`."""
+    times = {name: sum(held[form] for form in forms) for name, held in counts.items()}
+    for name, here in times.items():
+        if here:
+            yield Match(typed or forms[0], name, score * here / sum(times.values()))
+
+
+def _typed(query: Query, index: Index, language: str) -> dict[Wanted, str]:
+    """What was typed for each of the words that are searched."""
+    found: dict[Wanted, str] = {}
+    for word in query.text.split():
+        for term in tokens(word, language):
+            found.setdefault(term, word)
+    for prefix in query.prefixes:
+        for group in wanted(Query("", (prefix,)), index, language):
+            found.setdefault(group, f"{prefix}*")
+    return found
 
 
 def fitted(

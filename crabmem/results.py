@@ -108,7 +108,8 @@ class Recall(msgspec.Struct, frozen=True):
     """What recall found, best first. `searched` entries were looked at, `unreadable` files could not be.
 
     `is_filtered` says that only some of them might be found; `left_out` names those found that the budget
-    did not hold. `trouble` is why meaning did not count although it should.
+    did not hold; `unsaid` are what was in quotes, when no entry says it word by word and words had to do. `trouble`
+    is why meaning did not count although it should.
     """
 
     query: str
@@ -118,6 +119,7 @@ class Recall(msgspec.Struct, frozen=True):
     has_words: bool
     is_filtered: bool = False
     left_out: tuple[str, ...] = ()
+    unsaid: tuple[str, ...] = ()
     trouble: str = ""
 
     def __len__(self) -> int:
@@ -135,6 +137,8 @@ class Recall(msgspec.Struct, frozen=True):
         blind = self.has_words and not self.searched and self.unreadable
         reasons = [] if self.hits or blind else [self._reason()]
         cut = sum(hit.passage is not None for hit in self.hits)
+        if self.unsaid and self.hits:
+            reasons.append(f"no fact says {' and '.join(map(_quoted, self.unsaid))} word by word; these have the words")
         if cut:
             reasons.append(f"{_counted(cut, 'fact')} cut to the passage that matched")
         if self.left_out:
@@ -150,6 +154,10 @@ class Recall(msgspec.Struct, frozen=True):
             return "nothing has been remembered yet"
         some = ", with the tags and dates that were asked for" if self.is_filtered else ""
         return f"no match among {self.searched} {'entry' if self.searched == 1 else 'entries'}{some}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
 
 
 def _counted(count: int, what: str) -> str:

@@ -239,6 +239,14 @@ def test_recall_filters_by_tag_and_limits(run: Run) -> None:
     assert run("recall", "deploy", "password").stdout.count("## ") == 2
 
 
+def test_recall_takes_prefixes_and_phrases_through_the_shell(run: Run, root: Path) -> None:
+    run("remember", "Depot", "-d", "where parcels go", "-c", "The depot is behind the old station.")
+    assert run("recall", "parc*").stdout.startswith("## Depot\n")
+    assert process("--dir", str(root), "recall", '"behind the old station"').stdout.startswith(b"## Depot\n")
+    assert process("--dir", str(root), "recall", '"behind the station"').stdout == b""
+    assert "'deploy*'" in run("recall", "--help").stdout and "'\"the" in run("recall", "--help").stdout
+
+
 def test_the_content_comes_from_stdin_for_a_dash(run: Run) -> None:
     run("remember", "Vet", "-d", "d", "-", stdin="Dr. Okafor.\nÖffnet um acht.")
     assert json.loads(run("show", "vet", "--json").stdout)["content"] == "Dr. Okafor.\nÖffnet um acht."

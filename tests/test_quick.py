@@ -116,6 +116,9 @@ def test_whatever_changed_is_left_to_the_whole_program(settled: Path, change: Ca
         (["recall", "vet", "--limit", "0"], {}),
         (["recall", "vet\u200b"], {}),
         (["recall", "unheardofword"], {}),
+        (["recall", "boil*"], {}),
+        (["recall", '"the boiler"'], {}),
+        (["recall", "“boiler”"], {}),
         (["remember", "vet"], {}),
         (["recall", _ASKED], {"CRABMEM_WORKSPACE": "coder"}),
     ],
@@ -127,14 +130,17 @@ def test_other_commands_are_left_to_the_whole_program(
     assert not quick.answered(words, {"CRABMEM_DIR": str(looked_at), **environment})
 
 
-def test_quick_answer_loads_neither_numpy_nor_yaml_nor_the_command_line(looked_at: Path) -> None:
+@pytest.mark.parametrize("words", [[_ASKED], [_ASKED, "unheardofword"]])
+def test_quick_answer_loads_neither_numpy_nor_yaml_nor_the_command_line(looked_at: Path, words: list[str]) -> None:
     code = (
         "import sys; from crabmem import quick; quick.answered(sys.argv[1:], {}); print(*sys.modules, file=sys.stderr)"
     )
-    command = [sys.executable, "-c", code, "--dir", str(looked_at), "recall", _ASKED]
+    command = [sys.executable, "-c", code, "--dir", str(looked_at), "recall", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("## ")
-    assert not {"numpy", "bm25s", "yaml", "dulwich", "click", "dataclasses", "typing"} & set(done.stderr.split())
+    assert not {"re", "unicodedata", "numpy", "bm25s", "yaml", "dulwich", "click", "dataclasses", "typing"} & set(
+        done.stderr.split()
+    )
 
 
 def test_reader_that_leaves_ends_the_answer_quietly(looked_at: Path) -> None:

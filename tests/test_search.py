@@ -58,7 +58,7 @@ def small_steps(few: int = 3, part: int = 10) -> Iterator[None]:
         yield
 
 
-def by_plain_python(index: Index, words: Sequence[str], limit: int | None = None) -> list[Ranked]:
+def by_plain_python(index: Index, words: Sequence[str | tuple[str, ...]], limit: int | None = None) -> list[Ranked]:
     """What the first question of a process is answered."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("crabmem.search.index._numpy_pays", lambda: False)
@@ -355,3 +355,126 @@ def test_the_rarity_of_a_word_is_what_scores_are_made_of(changes: list[Change]) 
 
 def test_a_document_that_is_not_there_explains_nothing() -> None:
     assert indexed([["a"]]).explained(["a"], "nobody") == {}
+
+
+GROUPS = st.lists(st.sampled_from(["a", "b", "é", "犬", "x"]), min_size=1, max_size=3, unique=True).map(tuple)
+
+
+def after(changes: list[Change]) -> tuple[Index, Model]:
+    """An index after these changes, in several parts, and what is in it."""
+    index = Index()
+    model: Model = {}
+    with small_steps(2, 1):
+        for change in changes:
+            index = index.updated(documents(change))
+            model = {key: words for key, words in (model | change).items() if words is not None}
+    return index, model
+
+
+@given(CHANGES, WORDS, GROUPS, st.integers(1, 9))
+@settings(max_examples=300, deadline=None)
+def test_words_of_a_group_count_as_one_word(
+    changes: list[Change], query: list[str], group: tuple[str, ...], limit: int
+) -> None:
+    index, model = after(changes)
+    as_one = {key: ["one" if word in group else word for word in words] for key, words in model.items()}
+
+    expected = scores_of(index.search(query))
+    for key, score in by_hand(as_one, {"one"}).items():
+        expected[key] = expected.get(key, 0.0) + score
+
+    assert scores_of(index.search([*query, group])) == pytest.approx(expected, rel=1e-12)
+    assert by_plain_python(index, [group, *query]) == index.search([group, *query])
+    assert index.search([group, *query], limit) == index.search([group, *query])[:limit]
+
+
+@given(CHANGES, WORDS, GROUPS)
+@settings(max_examples=200, deadline=None)
+def test_documents_that_have_all_words_are_found_whatever_their_order(
+    changes: list[Change], words: list[str], group: tuple[str, ...]
+) -> None:
+    index, model = after(changes)
+    held = {key for key, own in model.items() if set(words) <= set(own) and set(group) & set(own)}
+
+    assert index.having([*words, group]) == sorted(held)
+
+
+@given(st.lists(st.text("abé犬", max_size=5), max_size=12), st.text("abé犬", min_size=1, max_size=3))
+@settings(max_examples=300, deadline=None)
+def test_words_are_found_by_their_beginning_and_by_any_part(words: list[str], part: str) -> None:
+    index = Index().updated({"recent": document("recent", words[::2])})
+    with small_steps():
+        index = index.updated({str(at): document(str(at), [word]) for at, word in enumerate(words)})
+
+    assert index.containing(part) == sorted({word for word in words if part in word})
+    assert index.starting(part) == sorted({word for word in words if word.startswith(part)})
+
+
+def keys(index: Index, *words: str) -> list[str]:
+    assert by_plain_python(index, words) == index.search(words)
+    return [hit.key for hit in index.search(words)]
+
+
+def test_a_word_nobody_has_is_found_in_longer_ones() -> None:
+    index = indexed([["krankenversicherungskart"], ["haftpflichtversicherung"], ["sicher"], ["prevent", "eventu"]])
+
+    assert keys(index, "versicherung") == ["0000", "0001"]
+    assert keys(index, "event") == ["0003"]
+    assert index.search(["event"]) == index.search(["eventu"])
+    assert keys(index, "sich") == keys(index, "versicherung1") == keys(index, "rank") == []
+
+
+def test_a_word_nobody_has_is_taken_apart() -> None:
+    index = indexed([["book", "shelf"], ["book"], ["versicherung"], ["kart", "versicherung"], ["ship"]])
+
+    assert keys(index, "bookshelf") == ["0000", "0001"]
+    assert keys(index, "krankenversicherungskart") == ["0003", "0002"]
+    assert keys(index, "krankenkart") == keys(index, "friendship") == []
+
+
+def test_a_word_somebody_has_is_not_looked_for_elsewhere() -> None:
+    index = indexed([["versicherung"], ["krankenversicherung"], ["kranken"]])
+    without = index.updated({"0000": None})
+
+    assert keys(index, "versicherung") == ["0000"]
+    assert keys(index, "krankenversicherung") == ["0001"]
+    assert keys(without, "versicherung") == ["0001"]
+
+
+@pytest.mark.parametrize(("unit", "pairs"), [("猫", ["黒猫", "猫の"]), ("집", ["집에"]), ("แม", ["แมว"])])
+def test_one_character_is_found_in_all_pairs_that_have_it(unit: str, pairs: list[str]) -> None:
+    index = indexed([[unit], pairs, ["犬の", "แซม"]])
+
+    assert sorted(keys(index, unit)) == ["0000", "0001"]
+
+
+def test_a_pair_nobody_has_is_found_where_one_of_it_stands_alone() -> None:
+    index = indexed([["빵"], ["빵집"], ["을"], ["약"]])
+
+    assert keys(index, "빵을") == ["0000", "0002"]
+    assert keys(index, "빵") == ["0000", "0001"]
+
+
+def test_an_ending_nobody_removed_is_seen_through_outside_of_ascii() -> None:
+    index = indexed([["বিড়াল"], ["বিড়"], ["deploys"], ["পা"]])
+
+    assert keys(index, "বিড়ালের") == ["0000"]
+    assert keys(index, "deploysed") == keys(index, "পাসওয়ার্ড") == []
+
+
+@given(CHANGES, st.sampled_from(["aaaaa", "bbbbbaaaa", "犬"]))
+@settings(max_examples=200, deadline=None)
+def test_what_stands_for_a_word_does_not_depend_on_what_is_gone(changes: list[Change], word: str) -> None:
+    longer = {"a": "xxaaaaa", "b": "bbbbb", "c": "aaaa", "d": "yyyaaaaa", "犬": "犬の"}
+    changes = [
+        {key: words and [longer.get(each, each) for each in words] for key, words in change.items()}
+        for change in changes
+    ]
+    index, model = after(changes)
+    anew = Index().updated(documents({**model}))
+
+    assert scores_of(index.search([word])) == pytest.approx(scores_of(anew.search([word])), rel=1e-12)
+    assert by_plain_python(index, [word]) == index.search([word])
+    for ranked in index.search([word, "a", "bbbbb"]):
+        added = index.explained(list(index.meant([word, "a", "bbbbb"])), ranked.key)
+        assert sum(added.values()) == pytest.approx(ranked.score, rel=1e-12)

@@ -36,11 +36,10 @@ NAMES = st.lists(st.text("bcdfghjklmnpqrtvwxz", min_size=2, max_size=6), min_siz
         ("한국어", ["한국", "국어"]),
         ("HTTP 429", ["http", "429"]),
         ("STRASSE Straße", ["strass", "strass"]),
-        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
-        ("สวัสดี ที่นี่", ["สวัสดี", "ที่นี่"]),
-        ("שָׁלוֹם", ["שָׁלוֹם"]),
         ("“quoted”…and—dashed", ["quot", "dash"]),
-        ("größe_max, user_name→id", ["grösse", "max", "user", "name", "usernam", "id"]),
+        ("größe_max, user_name→id", ["gross", "max", "user", "name", "usernam", "id"]),
+        ("हिन्दी भाषा", ["हिन्द", "भाष"]),
+        ("ที่นี่ C++แมว", ["ที่นี่", "c++", "แมว"]),
     ],
 )
 def test_words_of_a_text(text: str, words: list[str]) -> None:
@@ -83,7 +82,7 @@ def test_what_is_put_together_is_its_parts_and_the_whole(text: str, words: list[
     ("text", "words"),
     [
         ("Luna's Luna’s LUNA'S lunas'", ["luna", "luna", "luna", "luna"]),
-        ("José's José’s", ["josé", "josé"]),
+        ("José's José’s", ["jose", "jose"]),
         ("I'm we'll", ["i", "we"]),
         ("don't can’t", ["not", "not"]),
         ("O'Brien", ["o", "brien", "obrien"]),

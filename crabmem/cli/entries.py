@@ -73,7 +73,13 @@ def recall(
     explain: bool,
     json_wanted: bool,
 ) -> None:
-    """Search memory; the words of QUERY need no quotes."""
+    """Search memory; the words of QUERY need no quotes.
+
+    \b
+    crabmem recall where is the deploy key
+    crabmem recall 'deploy*'             any word that begins so
+    crabmem recall '"the deploy key"'    these words in this order
+    """
     found = opened(ctx).recall(" ".join(query), limit, tags, since=since, until=until, budget=budget, explain=explain)
     texts = [entry_text(hit.entry.name, hit.entry.description, hit.shown) + _explained(hit, explain) for hit in found]
     show(json_wanted, wire.recall(found), lambda: entry_texts(texts))

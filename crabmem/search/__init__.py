@@ -8,4 +8,7 @@ from .document import Document, Ranked
 from .index import Index
 from .tokens import rules, tokens
 
-__all__ = ["Document", "Index", "Ranked", "load", "rules", "save", "tokens"]
+__all__ = ["SIGNS", "Document", "Index", "Ranked", "load", "rules", "save", "tokens"]
+
+#: Without one of these a question is words only: `query`, which few need, has nothing to see there.
+SIGNS = '"*“„«'

@@ -14,10 +14,12 @@ from . import plain
 from .document import Ranked
 from .recent import Recent, holding, starting
 from .scoring import damping, rarity, weight
+from .scripts import FIRST_PAIRED, is_unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import TypeVar
 
     from .arrays import Weighing
     from .document import Document
@@ -25,11 +27,15 @@ if TYPE_CHECKING:
 
     # Where the positions of a part begin, its lengths, and positions in it with their counts.
     Holders = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
+    # What is looked for: a word, or several that count as one.
+    Wanted = str | tuple[str, ...]
+    Word = TypeVar("Word", bound=Wanted)
     Found = Callable[[int], dict[int, float]]
 
 _MANY = 200_000  # holders of the words of a question, from which on numpy pays at once
 _WIDER = 8
 _PART = 10
+_REMEMBERED = 1_000
 _asked: list[bool] = []
 
 
@@ -66,6 +72,7 @@ class Index:
         self._pen = [self._recent]  # whoever takes it may add to what is recent
         self._marks: dict[str, bytes] | None = None
         self._weighing: Weighing | None = None
+        self._instead: dict[str, list[Wanted]] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -188,13 +195,40 @@ class Index:
     def _alive(self, first: int, names: Iterable[tuple[str, Sequence[int]]]) -> Iterator[str]:
         return (name for name, positions in names if not self._dead.issuperset(map(first.__add__, positions)))
 
+    def starting(self, prefix: str) -> list[str]:
+        """The words that begin with `prefix`, some perhaps of documents that are gone."""
+        found = {word for word, _ in starting(self._recent.words, prefix, self._size)}
+        for _, segment in self._parts:
+            names = segment.words.names
+            found.update(map(names.__getitem__, names.starting(prefix)))
+        return sorted(found)
+
+    def containing(self, part: str) -> list[str]:
+        """The words that have `part` in them, some perhaps of documents that are gone."""
+        found = {word for word in self._recent.words.copy() if part in word}
+        found.update(*(segment.words.names.containing(part) for _, segment in self._parts))
+        return sorted(found)
+
+    def is_held(self, word: str) -> bool:
+        """Whether a document has `word`."""
+        return self._is_any(self._holding(word))
+
+    def having(self, words: Iterable[Wanted]) -> list[str]:
+        """The keys of the documents that have all of `words`, in order."""
+        found: set[int] | None = None
+        for word in words:
+            own = {first + at for first, _, positions, _ in self._holders(word) for at in positions}
+            found = own if found is None else found & own
+        return sorted(map(self._key, (found or set()) - self._dead))
+
     def search(
-        self, words: Sequence[str], limit: int | None = None, accept: Callable[[str], bool] | None = None
+        self, words: Sequence[Wanted], limit: int | None = None, accept: Callable[[str], bool] | None = None
     ) -> list[Ranked]:
         """The documents that share a word with `words`, best first, ties in the order of their keys.
 
-        A word counts once however often it is said. `accept` says of a key whether it may be found, and
-        is asked in that order, until there are `limit`.
+        A word counts once however often it is said, and the words of a tuple count as one. A word that nobody
+        holds is taken for longer ones that it is a part of, or for those that it is made of. `accept` says of a
+        key whether it may be found, and is asked in that order, until there are `limit`.
         """
         found = self._found(list(dict.fromkeys(words)))
         window = limit or max(1, self._count)
@@ -202,25 +236,44 @@ class Index:
             return self._ranked(found, window)
         return list(islice((each for each in self._one_by_one(found, window) if accept(each.key)), limit))
 
-    def rarity(self, word: str, least: int = 0) -> float:
+    def meant(self, words: Sequence[Wanted]) -> dict[Wanted, Wanted]:
+        """What is searched for these words, and for each which of them it stands for: itself, if anybody holds it."""
+        found: dict[Wanted, Wanted] = {word: word for word in words}
+        for word in words:
+            for other in self._kept_instead(word) if isinstance(word, str) and not self.is_held(word) else ():
+                found.setdefault(other, word)
+        return found
+
+    def forms(self, word: Wanted) -> Sequence[str]:
+        """The words that count as `word`."""
+        if isinstance(word, tuple):
+            return word
+        if word < FIRST_PAIRED or not is_unit(word):
+            return (word,)
+        from .vocabulary import pairs_of
+
+        return pairs_of(word, self)
+
+    def rarity(self, word: Wanted, least: int = 0) -> float:
         """How much it says that a document holds `word`: the most for a word that none holds.
 
         Of fewer than `least` documents it is reckoned as if there were so many.
         """
         return rarity(max(self._count, least), self.holding(word))
 
-    def holding(self, word: str) -> int:
+    def holding(self, word: Wanted) -> int:
         """How many documents hold `word`."""
         kept = self._weighing.kept(word) if self._weighing else None
         return len(kept[0]) if kept else sum(map(self._alive_among, self._holders(word)))
 
-    def explained(self, words: Sequence[str], key: str) -> dict[str, float]:
-        """What each of `words` adds to the score of a document; together they are what `search` says of it."""
+    def explained(self, words: Sequence[Word], key: str) -> dict[Word, float]:
+        """What each of `words`, with all that is `meant`, adds to a document's score: together what `search` says."""
         return {word: self.rarity(word) * share for word, share in self.shares(words, key).items()}
 
-    def shares(self, words: Sequence[str], key: str) -> dict[str, float]:
+    def shares(self, words: Sequence[Word], key: str) -> dict[Word, float]:
         """For each of `words` that a document holds, which share of its rarity counts there, below 1."""
-        position, found = self._find(key), dict[str, float]()
+        found: dict[Word, float] = {}
+        position = self._find(key)
         if position is None:
             return found
         for word in words:
@@ -250,30 +303,64 @@ class Index:
             order = order[: bisect_right(order, (order[limit - 1][0], self._start + self._size))]
         return [Ranked(key, -score) for score, key in sorted([(score, self._key(at)) for score, at in order])[:limit]]
 
-    def _found(self, words: list[str]) -> Found:
+    def _found(self, words: list[Wanted]) -> Found:
         """What gives the scores of the best by their positions: all that may be among so many, and perhaps more."""
         if _numpy_pays():
             return self._found_by_arrays(words)
         holders = [self._holders(word) for word in words]
+        unheld = [word for word, held in zip(words, holders, strict=True) if not self._is_any(held)]
+        holders += [self._holders(word) for word in self._others(unheld, words)]
         if sum(len(positions) for each in holders for _, _, positions, _ in each) > _MANY:
             return self._found_by_arrays(words)
         scores = plain.scores(holders, self._dead, self._count, self._average())
         return lambda limit: plain.best(scores, limit)
 
-    def _found_by_arrays(self, words: list[str]) -> Found:
+    def _found_by_arrays(self, words: list[Wanted]) -> Found:
         weighing = self._weighing
         if weighing is None:
             Weighing = _weighing_loaded()
             weighing = Weighing(self._start + self._size, self._dead, self._count, self._average())
             self._weighing = weighing
         weights = [weighing.kept(word) or weighing.weights(word, self._holders(word)) for word in words]
-        weights = [each for each in weights if len(each[0])]
-        return lambda limit: weighing.best(weights, limit)
+        held = [each for each in weights if len(each[0])]
+        if len(held) < len(weights):
+            unheld = [word for word, each in zip(words, weights, strict=True) if not len(each[0])]
+            others = self._others(unheld, words)
+            held += [weighing.kept(word) or weighing.weights(word, self._holders(word)) for word in others]
+        return lambda limit: weighing.best(held, limit)
 
     def _average(self) -> float:
         return self._words / max(1, self._count)
 
-    def _holders(self, word: str) -> list[Holders]:
+    def _others(self, unheld: Iterable[Wanted], words: Iterable[Wanted]) -> list[Wanted]:
+        """What `unheld` may stand for that is not among `words`."""
+        found = [other for word in unheld if isinstance(word, str) for other in self._kept_instead(word)]
+        return [other for other in dict.fromkeys(found) if other not in words]
+
+    def _kept_instead(self, word: str) -> list[Wanted]:
+        kept = self._instead.get(word)
+        if kept is None:
+            from .vocabulary import instead  # which few questions need
+
+            if len(self._instead) >= _REMEMBERED:
+                self._instead.clear()
+            kept = self._instead[word] = instead(word, self)
+        return kept
+
+    def _is_any(self, held: Iterable[Holders]) -> bool:
+        if not self._dead:
+            return any(positions for _, _, positions, _ in held)
+        return any(first + at not in self._dead for first, _, positions, _ in held for at in positions)
+
+    def _holders(self, word: Wanted) -> list[Holders]:
+        """Who holds a word, or any of several that count as one."""
+        if isinstance(word, str) and (word < FIRST_PAIRED or not is_unit(word)):
+            return self._holding(word)
+        from .vocabulary import together
+
+        return together([self._holding(each) for each in self.forms(word)])
+
+    def _holding(self, word: str) -> list[Holders]:
         held: list[Holders] = []
         for first, segment in self._parts:
             held.append((first, segment.lengths, *segment.words.holding(word)))

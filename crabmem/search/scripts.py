@@ -1,29 +1,101 @@
-"""Words that are not all ASCII: what each script makes of them, from letters with accents to scripts without spaces."""
+"""Words that are not all ASCII: what each script makes of them, from letters with accents to scripts without spaces.
+
+Of scripts without spaces the pairs of neighbours are searched: so whatever part of a text is asked for, its
+pairs are among those of the text.
+"""
 
 from __future__ import annotations
 
-import Stemmer
+from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from re import Pattern
 
-#: Marks that belong to the letter before them, where `\w` would end the word: for a class of `re`.
-MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u065f\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e4e"
+#: Marks that belong to the letter before them, where `\w` would end the word, and what only joins letters:
+#: for a class of `re`. All of the basic plane; letters between them are in it too, which does no harm.
+MARKS = (
+    "\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0711-\u07f3\u07fd\u0816-\u082d\u0859-\u085b\u0898-\u08e1\u08e3-\u0963"
+    "\u0981-\u09e3\u09fe-\u0a75\u0a81-\u0ae3\u0afa-\u0b63\u0b82-\u0bd7\u0c00-\u0c63\u0c81-\u0c83\u0cbc-\u0d4d"
+    "\u0d57-\u0d63\u0d81-\u0df3\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ecd\u0f18\u0f19\u0f35\u0f37\u0f39\u0f3e-\u0f84"
+    "\u0f86-\u0fbc\u0fc6\u102b-\u103e\u1056-\u109d\u135d-\u135f\u1712-\u1734\u1752-\u17d3\u17dd\u180b-\u180d\u180f-\u193b"
+    "\u1a17-\u1a1b\u1a55-\u1a7f\u1ab0-\u1abd\u1abf-\u1b44\u1b6b-\u1b73\u1b80-\u1bf3\u1c24-\u1c37\u1cd0-\u1cd2"
+    "\u1cd4-\u1dff\u200c\u200d\u2cef-\u2cf1\u2d7f-\u2dff\u302a-\u302f\u3099\u309a\ua66f\ua674-\ua67d\ua69e-\ua6f1"
+    "\ua802-\ua827\ua82c\ua880-\ua8c5\ua8e0-\ua8f1\ua8ff-\ua92d\ua947-\ua953\ua980-\ua9c0\ua9e5-\uaa4d\uaa7b-\uaac1"
+    "\uaaeb-\uaaef\uaaf5\uaaf6\uabe3-\uabea\uabec\uabed\ufb1e\ufe20-\ufe2f"
+)
+# Han, Kana, Bopomofo and Hangul: a unit is a character.
+_CHARACTERS = (
+    "\u1100-\u11ff\u3005-\u3007\u3031-\u3035\u303b\u303c\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+# Thai, Lao, Myanmar and Khmer: a unit is a consonant with all that is written around it.
+_CLUSTERED = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ecd\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u109a-\u109d"
+    "\u1780-\u17d3\u17d7\u17dc\u17dd\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa7f"
+)
 #: Letters of scripts whose words nothing separates, searched in pairs.
-PAIRED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
+PAIRED = _CHARACTERS + _CLUSTERED
+#: No text with such a letter first comes before it.
+FIRST_PAIRED = "\u0e01"
+# Vowels written before the consonant they follow; what stacks a consonant upon another; what stands around one.
+_BEFORE = "\u0e40-\u0e44\u0ec0-\u0ec4"
+_STACKING = "\u1039\u17d2"
+_AROUND = (
+    "\u0e30-\u0e3a\u0e45\u0e47-\u0e4e\u0eb0-\u0ebc\u0ec8-\u0ecd\u102b-\u1038\u103a-\u103e\u1056-\u1059\u105e-\u1060"
+    "\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u108f\u109a-\u109d\u17b4-\u17d1\u17d3\u17dd\uaa7b-\uaa7d"
+)
+_BASE = f"[^{_BEFORE}{_STACKING}{_AROUND}]"
+_CLUSTER = f"[{_BEFORE}]*{_BASE}(?:[{_STACKING}]{_BASE})*[{_STACKING}{_AROUND}]*|."
+_RUN = f"(?P<characters>[{_CHARACTERS}]+)|(?P<clustered>[{_CLUSTERED}]+)|[^{PAIRED}]+"
+# Whose letters are not Latin: there, Latin ones are those of code and of names.
+_ELSEWHERE = {"arabic", "armenian", "greek", "hindi", "nepali", "persian", "russian", "tamil", "yiddish"}
+
+
+def latin(language: str) -> str:
+    """Whose endings words in Latin letters have, in a workspace of `language`."""
+    return "english" if language in _ELSEWHERE else language
 
 
 def terms(word: str, language: str) -> Iterator[str]:
-    """What is searched of a run of letters and digits that is not all ASCII, NFKC and case folded."""
-    import re
+    """What is searched of a run of letters, marks and digits that is not all ASCII, NFKC and case folded."""
+    from .spellings import spellings
 
-    for run in re.split(f"([{PAIRED}]+)", word):
-        if run and re.match(f"[{PAIRED}]", run):
-            yield from _pairs(run)
-        elif run:
-            yield run if language == "none" else str(Stemmer.Stemmer(language).stemWord(run))
+    for run, units in runs(word):
+        if len(units) > 1:
+            yield from map("".join, pairwise(units))
+        else:
+            yield from units or spellings(run, language)
 
 
-def _pairs(run: str) -> list[str]:
-    return [run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)]
+def runs(word: str) -> Iterator[tuple[str, list[str]]]:
+    """The pieces of a word, each of one way of writing, and the units of those whose words nothing separates."""
+    for match in _compiled(_RUN).finditer(word):
+        run = match[0]
+        if match["clustered"]:
+            yield run, _compiled(_CLUSTER).findall(run)
+        else:
+            yield run, list(run) if match["characters"] else []
+
+
+def is_unit(word: str) -> bool:
+    """Whether `word` is one unit of a script that is searched in pairs, so that pairs may hold it."""
+    return [units for _, units in runs(word)] == [[word]]
+
+
+def is_paired(word: str) -> bool:
+    """Whether any of `word` is of a script that is searched in pairs."""
+    return any(units for _, units in runs(word))
+
+
+def holds(pair: str, unit: str) -> bool:
+    """Whether a pair of units has `unit` as one of them."""
+    return any(unit in units for _, units in runs(pair))
+
+
+def _compiled(pattern: str) -> Pattern[str]:
+    import re  # takes longer to import than most queries to answer
+
+    return re.compile(pattern)  # which `re` keeps

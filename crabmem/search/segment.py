@@ -62,6 +62,19 @@ class Names:
         end = bisect_right(range(len(self)), start, key=lambda at: self._bytes(at)[: len(start)])
         return range(self._first(start), end)
 
+    def containing(self, part: str) -> list[str]:
+        """Those that have `part` in them."""
+        text, wanted = bytes(self._text), encoded(part)
+        found, start = [], text.find(wanted)
+        while start >= 0:
+            at = bisect_right(self._at, start) - 1
+            end = self._at[at + 1]
+            if start + len(wanted) <= end:  # not half in the next one
+                found.append(self[at])
+                start = end - 1
+            start = text.find(wanted, start + 1)
+        return found
+
     def all(self) -> list[str]:
         """Every one, faster than one by one."""
         text, spans = bytes(self._text), pairwise(self._at.tolist())

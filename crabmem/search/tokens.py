@@ -26,7 +26,7 @@ _TYPED = {ord(mark): as_ascii for marks, as_ascii in (("‘’ʼ", "'"), ("‐�
 _EDGES = "\"'`.,;:!?()[]{}<>*_-"
 _CACHED_WORDS = 65_536
 _LONGEST_CACHED = 64
-_VERSION = 3
+_VERSION = 4
 
 
 def rules(language: str) -> bytes:
@@ -46,7 +46,7 @@ def tokens(text: str, language: str = "english") -> list[str]:
     """
     terms = _terms_of(language)
     found = _of_line(text, terms)
-    if language != "english" or not _may_hold_year(text) or words.MONTHS.keys().isdisjoint(found):
+    if not terms.is_english or not _may_hold_year(text) or words.MONTHS.keys().isdisjoint(found):
         return found
     from . import dates
 
@@ -100,8 +100,9 @@ class _Terms(_Kept):
 
     def __init__(self, language: str) -> None:
         super().__init__()
-        self._language, self._is_english = language, language == "english"
-        self._stems = _Stems(language)
+        self._language, latin = language, scripts.latin(language)
+        self.is_english = latin == "english"
+        self._stems = _Stems(latin)
 
     def _found(self, text: str) -> tuple[str, ...]:
         word = text.strip(_EDGES)
@@ -124,13 +125,13 @@ class _Terms(_Kept):
             return text, []
         from . import dates
 
-        return dates.taken_out(text, self._is_english)
+        return dates.taken_out(text, self.is_english)
 
     def _of_pieces(self, text: str) -> Iterator[str]:
         from . import identifiers
 
-        for piece in identifiers.pieces(text if self._is_english else text.replace("'", " ")):
-            whole = identifiers.uncontracted(piece) if self._is_english else piece
+        for piece in identifiers.pieces(text if self.is_english else text.replace("'", " ")):
+            whole = identifiers.uncontracted(piece) if self.is_english else piece
             yield from chain.from_iterable(map(self._stems.__getitem__, identifiers.names(whole)))
 
     def _of_any(self, text: str) -> Iterator[str]:
@@ -138,19 +139,26 @@ class _Terms(_Kept):
 
         text, said = self._without_dates(unicodedata.normalize("NFKC", text.translate(_TYPED)))
         yield from said
-        end = 0
-        for match in _words(self._is_english).finditer(text):
-            if not match[1].isascii():
-                yield from self._of_ascii_in(text[end : match.start()])
-                word = unicodedata.normalize("NFKC", match[1].casefold())
-                yield from self._stems[word] if word.isascii() else scripts.terms(word, self._language)
-                end = match.end()
-        yield from self._of_ascii_in(text[end:])
+        for piece in stretches(text, self.is_english):
+            yield from self[piece] if piece.isascii() else scripts.terms(piece, self._language)
 
-    def _of_ascii_in(self, text: str) -> Iterator[str]:
-        """The words of a text whose only letters are ASCII."""
-        for chunk in text.encode("ascii", "replace").decode().split():
-            yield from self[chunk]
+
+def stretches(text: str, is_english: bool) -> Iterator[str]:
+    """The words of a text that are not ASCII, composed and case folded, and what is between them, all in ASCII."""
+    import unicodedata
+
+    text, end = unicodedata.normalize("NFKC", text.translate(_TYPED)), 0
+    for match in _words(is_english).finditer(text):
+        if not match[1].isascii():
+            yield from _ascii(text[end : match.start()])
+            yield unicodedata.normalize("NFKC", match[1].casefold())
+            end = match.end()
+    yield from _ascii(text[end:])
+
+
+def _ascii(text: str) -> list[str]:
+    """What is between the spaces of a text whose only letters are ASCII."""
+    return text.encode("ascii", "replace").decode().split()
 
 
 def _of_sign(sign: str) -> list[str]:

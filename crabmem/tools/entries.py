@@ -40,7 +40,13 @@ def forget(memory: Memory, name: Name) -> Result:
 
 def recall(
     memory: Memory,
-    query: Annotated[str, Meta(description="Words that the fact's name, description or content would contain.")],
+    query: Annotated[
+        str,
+        Meta(
+            description="Words that the fact's name, description or content would contain. "
+            '`deploy*` stands for all words that begin so; `"deploy key"` must be there word by word.'
+        ),
+    ],
     limit: Annotated[int | None, Meta(description="How many facts at most; at least 1.")] = None,
     tags: Annotated[list[str] | None, Meta(description="Only facts that carry all of these tags.")] = None,
 ) -> Result:
