@@ -146,10 +146,11 @@ class Catalog:
     def entry(self, scan: Scan, path: str) -> Entry:
         """The entry in a file of `scan`, which is known to be one."""
         key = path, scan.files[path].blob
-        found = self._parsed.get(key) or parsed(path, scan.data(path) or b"")
-        self._parsed[key] = found
-        while len(self._parsed) > _PARSED:
-            self._parsed.popitem(last=False)
+        found = self._parsed.get(key)
+        if found is None:
+            found = self._parsed[key] = parsed(path, scan.data(path) or b"")
+            while len(self._parsed) > _PARSED:
+                self._parsed.popitem(last=False)
         return found
 
     def _follow(self, scan: Scan) -> None:

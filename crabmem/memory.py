@@ -582,8 +582,10 @@ class Memory:
     def _steadily(self, read: Callable[[], T]) -> T:
         """What `read` says, asked again when a file changes between two looks at it."""
         for _ in range(_TRIES):
-            with suppress(Busy):
+            try:
                 return read()
+            except Busy:
+                continue
         return read()
 
     def _recalled(self, asked: Callable[[Settings], Question], since: str | None, until: str | None) -> Recall:

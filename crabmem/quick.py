@@ -53,7 +53,7 @@ def _asked(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> "tup
             words, limit = asked, int(number)
     question = " ".join(words)
     odd = not question.isprintable() or len(question) > MAX_QUERY or any(word.startswith("-") for word in words)
-    odd = odd or any(sign in question for sign in SIGNS)
+    odd = odd or not SIGNS.isdisjoint(question)
     return None if odd or not 1 <= limit <= MAX_LIMIT else (os.path.expanduser(root), question, limit)
 
 

@@ -101,7 +101,7 @@ def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking
     called just that: `The Who`. Phrases that nobody says are words.
     """
     query = asked(question.query)
-    words = list(dict.fromkeys(wanted(query, shelf.index, question.language)))
+    words = wanted(query, shelf.index, question.language)
 
     def found(phrases: Sequence[str]) -> tuple[list[Hit], str]:
         return _hits(shelf, question, words, query.text, _accepting(shelf, question, phrases, fits), ranking)

@@ -11,4 +11,4 @@ from .tokens import rules, tokens
 __all__ = ["SIGNS", "Document", "Index", "Ranked", "load", "rules", "save", "tokens"]
 
 #: Without one of these a question is words only: `query`, which few need, has nothing to see there.
-SIGNS = '"*“„«'
+SIGNS = frozenset('"*“„«')

@@ -27,7 +27,7 @@ class Weighing:
     """The weights of words in one state of an index; those asked for often are kept."""
 
     def __init__(self, size: int, dead: Collection[int], documents: int, average: float) -> None:
-        self._size = size + -size % 4096  # few sizes, so that arrays of zeros are used again
+        self._size = size + -size % 1024  # few sizes, so that arrays of zeros are used again
         self._documents, self._average = documents, average
         self._alive = _without(size, dead) if dead else None
         self._kept: dict[Wanted, Weights] = {}
@@ -60,41 +60,50 @@ class Weighing:
         if not words:
             return {}
         sums = _taken_zeros(self._size)
-        for positions, weights in words:
-            np.add.at(sums, positions, weights)
-        chosen, scores = _candidates([positions for positions, _ in words], sums, limit)
+        are_many = sum(len(positions) for positions, _ in words) * _DENSE > len(sums)
+        chosen, scores = (_among_all if are_many else _among_holders)(words, sums, limit)
         _local.zeros = sums  # which it is again
         return dict(zip(chosen.tolist(), scores.tolist(), strict=True))
 
 
-def _candidates(held: Sequence[Array], sums: Array, limit: int) -> Weights:
-    """The positions of the best, some perhaps repeatedly, and their scores; `sums` is left as zeros."""
-    least = _least(held, sums, limit)
-    if sum(map(len, held)) * _DENSE > len(sums):
-        chosen, room = np.flatnonzero(sums >= least), limit
-        scores = sums[chosen]
-        sums.fill(0.0)
-    else:
-        # A document is among these once for every word that it holds.
-        chosen, room = np.concatenate([positions[sums[positions] >= least] for positions in held]), limit * len(held)
-        scores = sums[chosen]
-        for positions in held:
-            sums[positions] = 0.0
+def _among_all(words: Sequence[Weights], sums: Array, limit: int) -> Weights:
+    """The positions of the best and their scores; `sums` is zeros, before and after."""
+    for positions, weights in words:
+        np.add.at(sums, positions, weights)
+    chosen = np.flatnonzero(sums >= _least(words, sums, limit))
+    scores = sums[chosen]
+    sums.fill(0.0)
+    return _best_of(chosen, scores, limit)
+
+
+def _among_holders(words: Sequence[Weights], sums: Array, limit: int) -> Weights:
+    """The same for few holders; a position is among them as often as it has words."""
+    positions, weights = (np.concatenate(each) for each in zip(*words, strict=True))
+    np.add.at(sums, positions, weights)  # word by word, as it would be one after the other
+    least, scores = _least(words, sums, limit), sums[positions]
+    sums[positions] = 0.0
+    enough = scores >= least
+    return _best_of(positions[enough], scores[enough], limit * len(words))
+
+
+def _best_of(chosen: Array, scores: Array, room: int) -> Weights:
     if room >= len(scores):
         return chosen, scores
     best = scores >= _nth(scores, room)
     return chosen[best], scores[best]
 
 
-def _least(held: Sequence[Array], sums: Array, limit: int) -> float:
+def _least(words: Sequence[Weights], sums: Array, limit: int) -> float:
     """A score that `limit` documents reach, as near to the true one as the rarest word tells that enough hold."""
-    enough = [positions for positions in held if len(positions) >= limit]
+    enough = [positions for positions, _ in words if len(positions) >= limit]
     return _nth(sums[min(enough, key=len)], limit) if enough else _SMALLEST
 
 
 def _nth(scores: Array, at: int) -> float:
     """The score at that place from the highest."""
-    return float(np.partition(scores, len(scores) - at)[len(scores) - at])
+    ordered = scores.copy()
+    ordered.partition(len(scores) - at)
+    return float(ordered[len(scores) - at])
 
 
 def _arrays(first: int, lengths: Sequence[int], positions: Sequence[int], counts: Sequence[int]) -> list[Array]:

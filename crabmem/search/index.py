@@ -72,6 +72,7 @@ class Index:
         self._pen = [self._recent]  # whoever takes it may add to what is recent
         self._marks: dict[str, bytes] | None = None
         self._weighing: Weighing | None = None
+        self._found_keys: dict[int, str] = {}
         self._instead: dict[str, list[Wanted]] = {}
 
     def __len__(self) -> int:
@@ -388,8 +389,11 @@ class Index:
     def _key(self, position: int) -> str:
         if position >= self._start:
             return self._recent.documents[position - self._start].key
-        first, segment = self._part(position)
-        return segment.keys[position - first]
+        key = self._found_keys.get(position)
+        if key is None:
+            first, segment = self._part(position)
+            key = self._found_keys[position] = segment.keys[position - first]
+        return key
 
     def _length(self, position: int) -> int:
         if position >= self._start:

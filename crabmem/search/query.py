@@ -31,7 +31,7 @@ class Query:
 
 def asked(text: str) -> Query:
     """The query in `text`."""
-    if not any(sign in text for sign in SIGNS):
+    if SIGNS.isdisjoint(text):
         return Query(text)
     import re
 

@@ -65,6 +65,8 @@ class Notices:
         self._prefixes[number] = prefix
         status = os.fstat(handle)
         self._folders[path] = status.st_dev, status.st_ino
+        # Who is in place has those around it in place: moving one of them is told.
+        self._folders.pop(os.path.dirname(path), None)
 
     def changed(self) -> set[tuple[str, bool]] | None:
         """What changed since the last time: each path, and whether it is a folder; None when anything may have."""
@@ -89,7 +91,7 @@ class Notices:
             return b""
 
     def _are_in_place(self) -> bool:
-        """Whether each folder is still the one that its path names."""
+        """Whether each innermost folder is still the one that its path names."""
         try:
             for path, (device, inode) in self._folders.items():
                 status = os.stat(path)
