@@ -8,7 +8,7 @@ whatever a person does to the branch.
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from .. import fs
@@ -19,6 +19,7 @@ from . import repository
 from .commit import Note, identity, raw_commit, read_commit
 from .index import Index
 from .keeping import Keep
+from .line import Line, Lines
 from .mending import mended
 from .objects import HEX, OID, Objects
 from .packing import Packed, Packing
@@ -30,6 +31,8 @@ from .whole import Stored, everything
 __all__ = ["History", "Note", "Packed", "Stored", "identity"]
 
 _TRIES = 50
+# Fewer steps back are quicker than a look for the line.
+_STEPS = 16
 _FOLDERS = ("objects", "refs", "logs", "info")
 # While one of these exists the person is in the middle of something that moves the branch.
 _IN_PROGRESS = {
@@ -55,6 +58,7 @@ class History:
         self._keep = Keep(self._refs, self._objects)
         self._packing = Packing(self._git, private, self._refs)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
+        self._lines = Lines(self._objects, private / "index" / "line")
 
     def close(self) -> None:
         """Close the files that reading has opened."""
@@ -291,16 +295,40 @@ class History:
 
     def resolve(self, revision: str) -> str:
         """The commit `revision` names; NotFound or InvalidArguments when that is not one."""
-        return resolved(revision, self.head(), self._refs, self._objects)
+        return resolved(revision, self.head(), self._refs, self._objects, self.back)
 
     def at(self, when: datetime) -> str | None:
         """The commit that was current at `when`; None when the history begins later."""
-        commit = self.head()
-        while commit:
-            if self._objects.heading(commit).time <= when.timestamp():
-                return commit
-            commit = self.parent(commit)
-        return None
+        head = self.head()
+        return self._lines.to(head).before(when.timestamp()) if head else None
+
+    def time(self, commit: str) -> datetime:
+        """When `commit` was made."""
+        return datetime.fromtimestamp(self._objects.heading(commit).time, UTC)
+
+    def line(self, end: str) -> Line:
+        """The commits up to `end`, each the first parent of the next."""
+        return self._lines.to(end)
+
+    def back(self, commit: str, steps: int) -> str | None:
+        """The commit so many first parents before `commit`; None when the history begins later."""
+        head = self.head()
+        line = self._lines.to(head) if head and steps > _STEPS else Line()
+        place = line.place(commit)
+        if place is not None:
+            return line[place - steps] if place >= steps else None
+        found: str | None = commit
+        while found and steps:
+            found, steps = self.parent(found), steps - 1
+        return found
+
+    def folder(self, commit: str, path: str) -> str | None:
+        """The id of the folder at `path` in `commit`; None when there is none."""
+        return self._objects.folder(self._tree(commit), path)
+
+    def files_in(self, folder: str | None, path: str) -> Mapping[str, str]:
+        """Path and blob of every regular file in the folder of that id, which is at `path`."""
+        return self._objects.files(folder, f"{path}/")
 
     def _made(self, head: Head, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
         """A commit of `changes` on `head`, not yet on any branch; None when nothing differs."""

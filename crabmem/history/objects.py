@@ -222,13 +222,18 @@ class Objects:
 
     def file(self, tree: str | None, path: str) -> str | None:
         """The blob of the regular file at `path` in `tree`; None when there is none."""
-        *way, name = path.encode("utf-8", "surrogateescape").split(b"/")
-        for step in way:
+        above, _, name = path.rpartition("/")
+        within = self.folder(tree, above) if above else tree
+        mode, oid = self.listing(within).get(name.encode("utf-8", "surrogateescape")) or (0, None)
+        return oid if stat.S_ISREG(mode) else None
+
+    def folder(self, tree: str | None, path: str) -> str | None:
+        """The id of the folder at `path` in `tree`; None when there is none."""
+        for step in path.encode("utf-8", "surrogateescape").split(b"/"):
             mode, tree = self.listing(tree).get(step) or (0, None)
             if mode != FOLDER:
                 return None
-        mode, oid = self.listing(tree).get(name) or (0, None)
-        return oid if stat.S_ISREG(mode) else None
+        return tree
 
     def parents(self, commit: str) -> list[str]:
         """The parents of `commit`; none where a shallow clone ends."""

@@ -1,6 +1,7 @@
 """Names of commits as Git has them: ids, branches and tags, `HEAD~2`."""
 
 import re
+from collections.abc import Callable
 
 from ..errors import InvalidArguments, NotFound
 from .commit import tagged
@@ -10,8 +11,16 @@ from .refs import Refs, is_ref
 _REVISION = re.compile(r"(?P<name>.+?)(?P<steps>(?:~\d{0,9}|\^)*)\Z", re.DOTALL)
 
 
-def resolved(revision: str, head: str | None, refs: Refs, objects: Objects) -> str:
+def resolved(
+    revision: str,
+    head: str | None,
+    refs: Refs,
+    objects: Objects,
+    back: Callable[[str, int], str | None],
+) -> str:
     """The commit `revision` names: an id (four digits or more), HEAD, a branch or tag, with `~N` or `^`.
+
+    `back` tells the commit so many first parents before another.
 
     Raises:
         NotFound: it names none.
@@ -20,10 +29,8 @@ def resolved(revision: str, head: str | None, refs: Refs, objects: Objects) -> s
     match = _REVISION.match(revision.strip())
     commit = _named(match["name"], head, refs, objects) if match else None
     for step in re.findall(r"~\d{0,9}|\^", match["steps"] if match else ""):
-        for _ in range(int(step[1:] or 1) if step != "^" else 1):
-            if commit is None:
-                break
-            commit = parent_of(commit, objects)
+        if commit is not None:
+            commit = back(commit, int(step[1:] or 1) if step != "^" else 1)
     if commit is None:
         raise NotFound(f"no revision named {revision}; `crabmem log` lists them")
     return commit

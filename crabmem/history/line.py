@@ -1,0 +1,137 @@
+"""The commits that a head stands on, each by its first parent, with their times: what moments are looked up in.
+
+Walking 10,000 commits takes half a second, so they are kept in a file, which is derived and may be deleted at any time.
+"""
+
+import os
+import struct
+import zlib
+from bisect import bisect_right
+from contextlib import suppress
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+
+from .. import fs
+from ..errors import DamagedHistory
+from .objects import Objects
+
+_MAGIC = b"crabmem line 1\n"
+_SUM = slice(len(_MAGIC), len(_MAGIC) + 4)
+_ID = 20
+# So many commits that the file does not have are worth writing it.
+_WORTH_SAVING = 64
+
+
+class Line:
+    """Commits from the oldest to the newest, each the first parent of the next. Never changed once made."""
+
+    def __init__(self, ids: bytes = b"", times: tuple[int, ...] = ()) -> None:
+        """`ids` are those of the commits, 20 bytes each; `times` in seconds."""
+        self._ids = ids
+        self._times = times
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def __getitem__(self, place: int) -> str:
+        """The commit at a place that is there."""
+        return self._ids[place * _ID : place * _ID + _ID].hex()
+
+    def place(self, commit: str) -> int | None:
+        """Where `commit` is; None when it is not on the line."""
+        name, at = bytes.fromhex(commit), -1
+        while (at := self._ids.find(name, at + 1)) >= 0:
+            if at % _ID == 0:
+                return at // _ID
+        return None
+
+    def before(self, seconds: float) -> str | None:
+        """The newest commit of that time or earlier; None when the oldest is later."""
+        place = bisect_right(self._earliest, seconds) - 1
+        return self[place] if place >= 0 else None
+
+    @cached_property
+    def _earliest(self) -> list[int]:
+        """By place the earliest time from there on: clocks go wrong, and only this never falls."""
+        return list(accumulate(reversed(self._times), min))[::-1]
+
+    def followed(self, place: int, newer: list[tuple[str, int]]) -> "Line":
+        """The line up to before `place`, and then others, pairs of commit and time."""
+        ids = b"".join(bytes.fromhex(commit) for commit, _ in newer)
+        return Line(self._ids[: place * _ID] + ids, (*self._times[:place], *(time for _, time in newer)))
+
+    def packed(self) -> bytes:
+        """The line as the bytes of a file."""
+        body = self._ids + struct.pack(f"<{len(self)}q", *self._times)
+        return _MAGIC + zlib.crc32(body).to_bytes(4, "little") + body
+
+
+def unpacked(data: bytes) -> Line:
+    """The line in the bytes of a file; an empty one when they are not exactly what was once written."""
+    body = data[_SUM.stop :]
+    count, rest = divmod(len(body), _ID + 8)
+    if not data.startswith(_MAGIC) or rest or zlib.crc32(body).to_bytes(4, "little") != data[_SUM]:
+        return Line()
+    return Line(body[: count * _ID], struct.unpack(f"<{count}q", body[count * _ID :]))
+
+
+class Lines:
+    """The line of whichever head is asked for, kept in `file`."""
+
+    def __init__(self, objects: Objects, file: Path) -> None:
+        self._objects = objects
+        self._file = file
+        self._line: Line | None = None
+
+    def to(self, head: str) -> Line:
+        """The line that ends with `head`."""
+        known = self._known()
+        if not len(known) or known[len(known) - 1] != head:
+            known = self._line = self._followed(self._checked(known), head)
+        return known
+
+    def _known(self) -> Line:
+        if self._line is None:
+            self._line = self._checked(unpacked(self._read()))
+        return self._line
+
+    def _followed(self, known: Line, head: str) -> Line:
+        newer, commit, place = list[tuple[str, int]](), head, known.place(head)
+        while place is None:
+            newer.append((commit, self._objects.heading(commit).time))
+            parents = self._objects.parents(commit)
+            if not parents:
+                place = -1
+            else:
+                commit = parents[0]
+                place = known.place(commit)
+        line = known.followed(place + 1, newer[::-1])
+        if len(newer) >= _WORTH_SAVING:
+            self._save(line)
+        return line
+
+    def _checked(self, line: Line) -> Line:
+        """The line, if it still begins where the history does: a shallow clone may have become deeper."""
+        with suppress(DamagedHistory):
+            if len(line) and not self._objects.parents(line[0]):
+                return line
+        return Line()
+
+    def _read(self) -> bytes:
+        try:
+            return b"" if self._is_elsewhere() else self._file.read_bytes()
+        except OSError:
+            return b""
+
+    def _save(self, line: Line) -> None:
+        """Keep it for the next process; where there is no place, it is walked again."""
+        if self._is_elsewhere() or not self._file.parent.parent.is_dir():
+            return
+        with suppress(OSError):
+            fs.make_folder(self._file.parent)
+            fs.swap_in(self._file, line.packed())
+
+    def _is_elsewhere(self) -> bool:
+        """Whether a folder that the file lies in, up to Git's, is a link: nobody's files elsewhere are touched."""
+        return any(map(os.path.islink, (self._file, *self._file.parents[:3])))

@@ -1,0 +1,155 @@
+"""The line of first parents: what moments are looked up in, however the history was changed meanwhile."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabmem.history import History, Note, identity
+from crabmem.history.commit import Heading
+from crabmem.history.line import Line, unpacked
+from crabmem.history.objects import Objects
+from tests.conftest import git
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+def ids(count: int) -> list[str]:
+    return [f"{number:040x}" for number in range(1, count + 1)]
+
+
+def line_of(times: list[int]) -> Line:
+    return Line().followed(0, list(zip(ids(len(times)), times, strict=True)))
+
+
+@given(st.lists(st.integers(-50, 50), max_size=40), st.integers(-60, 60))
+def test_the_commit_of_a_moment_is_the_newest_that_is_not_later(times: list[int], moment: int) -> None:
+    earlier = [commit for commit, time in zip(ids(len(times)), times, strict=True) if time <= moment]
+    assert line_of(times).before(moment) == (earlier[-1] if earlier else None)
+
+
+@given(st.lists(st.integers(-(2**40), 2**40), max_size=40))
+def test_a_line_is_read_back_as_it_was_written(times: list[int]) -> None:
+    line = unpacked(line_of(times).packed())
+    assert [line[place] for place in range(len(line))] == ids(len(times))
+    assert all(line.place(commit) == place for place, commit in enumerate(ids(len(times))))
+
+
+@given(st.integers(1, 9), st.data())
+def test_a_damaged_file_holds_no_line(count: int, data: st.DataObject) -> None:
+    whole = line_of(list(range(count))).packed()
+    at = data.draw(st.integers(0, len(whole) - 1))
+    other = data.draw(st.integers(1, 255))
+    assert not len(unpacked(whole[:at])) and not len(unpacked(whole + b"x" * other))
+    assert not len(unpacked(whole[:at] + bytes([whole[at] ^ other]) + whole[at + 1 :]))
+
+
+def test_a_commit_is_found_by_its_whole_id_only() -> None:
+    shifted = Line(bytes.fromhex("00" * 19 + "01" + "02" * 20), (1, 2))
+    assert shifted.place("00" * 18 + "01" + "02") is None
+    assert shifted.place("02" * 20) == 1
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    history = History(tmp_path, tmp_path / ".git/crabmem")
+    history.prepare()
+    return history
+
+
+def record(history: History, count: int, first: int = 0) -> list[str]:
+    """So many commits, a minute between."""
+    note, made = Note("edit: it", identity("Ann")), list[str]()
+    for number in range(first, first + count):
+        blob = history.put(str(number).encode())
+        made.append(history.record({"a.md": blob}, note, NOON + timedelta(minutes=number)) or "")
+    return made
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The commits whose heading was read."""
+    heard, heading = list[str](), Objects.heading
+
+    def counting(self: Objects, oid: str) -> Heading:
+        heard.append(oid)
+        return heading(self, oid)
+
+    monkeypatch.setattr(Objects, "heading", counting)
+    return heard
+
+
+def test_steps_back_are_counted_from_any_commit_also_one_beside_the_line(history: History, tmp_path: Path) -> None:
+    commits = record(history, 40)
+    assert [history.back(commits[-1], steps) for steps in (0, 1, 17, 39, 40, 10**9)] == [
+        commits[39], commits[38], commits[22], commits[0], None, None,
+    ]  # fmt: skip
+    assert history.back(commits[30], 20) == commits[10]
+    git(tmp_path, "update-ref", "refs/heads/main", commits[5])
+    assert history.back(commits[30], 20) == commits[10]
+    assert history.resolve(f"{commits[30]}~20") == commits[10]
+
+
+def test_a_moment_in_a_long_history_is_looked_up_without_walking_it_again(
+    history: History, tmp_path: Path, reads: list[str]
+) -> None:
+    commits = record(history, 100)
+    assert history.at(NOON + timedelta(minutes=10, seconds=5)) == commits[10]
+    reads.clear()
+    assert history.at(NOON + timedelta(minutes=50)) == commits[50]
+    assert len(reads) == 0
+    again = History(tmp_path, tmp_path / ".git/crabmem")
+    assert again.at(NOON + timedelta(minutes=20)) == commits[20]
+    assert len(set(reads)) <= 1  # that the line begins where the history does
+    more = record(history, 3, 100)
+    assert again.at(NOON + timedelta(minutes=101)) == more[1]
+    assert len(set(reads)) <= 8
+
+
+def test_a_history_that_was_rewritten_is_followed(history: History, tmp_path: Path) -> None:
+    commits = record(history, 80)
+    assert history.at(NOON + timedelta(days=1)) == commits[-1]
+    git(tmp_path, "update-ref", "refs/heads/main", commits[40])
+    other = record(history, 2, 60)
+    assert history.at(NOON + timedelta(days=1)) == other[1]
+    assert history.at(NOON + timedelta(minutes=60)) == other[0]
+    assert history.at(NOON + timedelta(minutes=59)) == commits[40]
+
+
+def test_a_file_of_another_history_is_not_believed(tmp_path: Path) -> None:
+    folders = [tmp_path / "one", tmp_path / "other"]
+    histories = [History(folder, folder / ".git/crabmem") for folder in folders]
+    for number, history in enumerate(histories):
+        history.prepare()
+        record(history, 70, number)
+        history.at(NOON)
+    kept = [folder / ".git/crabmem/index/line" for folder in folders]
+    kept[1].write_bytes(kept[0].read_bytes())
+    again = History(folders[1], folders[1] / ".git/crabmem")
+    assert again.at(NOON + timedelta(days=1)) == again.head()
+
+
+def test_a_clone_that_was_made_deeper_reaches_further_back(history: History, tmp_path: Path) -> None:
+    commits = record(history, 90)
+    git(tmp_path, "clone", "-q", "--depth", "70", f"file://{tmp_path}", "copy")
+    copy = tmp_path / "copy"
+    (copy / ".git/crabmem").mkdir()
+    shallow = History(copy, copy / ".git/crabmem")
+    assert shallow.at(NOON + timedelta(minutes=10)) is None
+    shallow.close()
+    git(copy, "fetch", "-q", "--unshallow")
+    assert (copy / ".git/crabmem/index/line").exists()
+    deeper = History(copy, copy / ".git/crabmem")
+    assert deeper.at(NOON + timedelta(minutes=10)) == commits[10]
+    deeper.close()
+
+
+def test_where_nothing_of_ours_is_nothing_is_left(history: History, tmp_path: Path) -> None:
+    record(history, 70)
+    git(tmp_path, "clone", "-q", f"file://{tmp_path}", "copy")
+    copy = History(tmp_path / "copy", tmp_path / "copy/.git/crabmem")
+    assert copy.at(NOON) is not None
+    copy.close()
+    assert not (tmp_path / "copy/.git/crabmem").exists()
