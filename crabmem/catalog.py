@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from . import search
 from .edit import shortened
@@ -60,6 +60,7 @@ class Listing:
     unreadable: tuple[Unusable, ...]
     being_written: tuple[Entry, ...]
     entry: Callable[[Scan, str], Entry] = field(repr=False)
+    is_past: ClassVar[bool] = False
 
     @cached_property
     def versions(self) -> dict[str, bytes]:
@@ -145,13 +146,24 @@ class Catalog:
 
     def entry(self, scan: Scan, path: str) -> Entry:
         """The entry in a file of `scan`, which is known to be one."""
-        key = path, scan.files[path].blob
-        found = self._parsed.get(key)
+        return self.read(path, scan.files[path].blob, lambda: scan.data(path) or b"")
+
+    def read(self, path: str, blob: str, data: Callable[[], bytes]) -> Entry:
+        """The entry that `data` would be, unless it was asked for of late.
+
+        Raises:
+            Unreadable: it is no whole text.
+        """
+        found = self._parsed.get((path, blob))
         if found is None:
-            found = self._parsed[key] = parsed(path, scan.data(path) or b"")
+            found = self._parsed[path, blob] = parsed(path, data())
             while len(self._parsed) > _PARSED:
                 self._parsed.popitem(last=False)
         return found
+
+    def known(self) -> Index:
+        """What is known of the words of the files, in step with them or not."""
+        return self._index
 
     def _follow(self, scan: Scan) -> None:
         """Bring the index in step with `scan`."""
@@ -224,51 +236,7 @@ class Catalog:
         if file.is_partial:
             self._halves[path] = entry
             return None
-        return Document(path, self._mark(file), words(entry, self._spoken), _labels(entry))
-
-
-class Past:
-    """Entries of another time, that can be found and searched.
-
-    `language` tells whose endings their words lose; `blobs` are the ids of the blobs by path, where meaning counts.
-    """
-
-    #: Who could not be read is not among them.
-    unreadable: Sequence[Unusable] = ()
-
-    def __init__(
-        self, entries: Iterable[Entry], language: str = "english", blobs: Mapping[str, str] | None = None
-    ) -> None:
-        self._language = language
-        self._blobs = blobs or {}
-        self._by_path = {entry.path: entry for entry in entries}
-        self._entries: dict[str, list[Entry]] = {}
-        for entry in self._by_path.values():
-            for label in dict.fromkeys(_labels(entry)):
-                self._entries.setdefault(label, []).append(entry)
-
-    def having(self, label: str) -> list[Entry]:
-        """The entries that have a label, in the order given."""
-        return self._entries.get(label, [])
-
-    def labels(self) -> Iterator[str]:
-        """Every label."""
-        return iter(self._entries)
-
-    def at(self, path: str) -> Entry:
-        """The entry at a path that the index knows."""
-        return self._by_path[path]
-
-    @cached_property
-    def versions(self) -> dict[str, bytes]:
-        """The id of the blob of each entry."""
-        return {path: bytes.fromhex(self._blobs[path]) for path in self._by_path}
-
-    @cached_property
-    def index(self) -> Index:
-        """The words of all of them, made when they are first searched."""
-        entries = self._by_path.items()
-        return Index().updated({path: Document(path, b"", words(it, self._language)) for path, it in entries})
+        return document(entry, self._mark(file), self._spoken)
 
 
 def _may_hold_entries(path: str) -> bool:
@@ -353,6 +321,11 @@ def _nearest(shelf: Shelf, key: str) -> str:
     near = difflib.get_close_matches(key, keys, n=_NEAREST, cutoff=0.5)
     names = dict.fromkeys(entry.name for match in near for entry in shelf.having(keys[match])[:1])
     return f" (nearest: {', '.join(names)})" if names else ""
+
+
+def document(entry: Entry, mark: bytes, language: str) -> Document:
+    """What an index is to know of an entry."""
+    return Document(entry.path, mark, words(entry, language), _labels(entry))
 
 
 def _labels(entry: Entry) -> list[str]:

@@ -6,9 +6,10 @@ from datetime import date
 from itertools import count
 from typing import NamedTuple
 
-from .catalog import Listing, Past, Shelf, found
+from .catalog import Listing, Shelf, found
 from .errors import InvalidArguments, NotFound
 from .measures import figures
+from .pasts import Past
 from .questions import Expectation
 from .recalling import Question, Ranking, check_question, recalled
 from .results import Answer, Evaluation, Recall

@@ -39,7 +39,11 @@ Progress = Callable[[int, int], None]
 
 
 class Entries(Protocol):
-    """The entries of a scan."""
+    """The entries of a scan, or of another time."""
+
+    @property
+    def is_past(self) -> bool:
+        """Whether they are of another time."""
 
     @property
     def versions(self) -> Mapping[str, bytes]:
@@ -87,7 +91,8 @@ class Meaning:
         self._begun: tuple[Vectors, str, Embedder] | None = None
         self._kept: Kept | None = None
         self._unsaved = 0
-        self._keys: frozenset[bytes] = frozenset()
+        #: The entries of today, None while they are not known.
+        self._keys: frozenset[bytes] | None = None
         self._places: tuple[Mapping[str, bytes], Kept, dict[str, int], Array] | None = None
         # One may understand questions and choke on entries.
         self._asking, self._making, self._has_told = _Trust(clock), _Trust(clock), False
@@ -256,7 +261,7 @@ class Meaning:
                     _check_dimension(rows.shape[1], kept.model.dimension)
                 new.update(some)
         finally:
-            self._keys = frozenset(entries.versions.values())
+            self._keys = None if entries.is_past else frozenset(entries.versions.values())
             self._kept = kept.plus(new)
             self._unsaved += len(new)
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from msgspec.structs import replace
+
 from . import fs, prompt, settings
-from .catalog import Catalog, Listing, Past, Progress, found, readable
+from .catalog import Catalog, Listing, Progress, found, readable
 from .credentials import refuse_new, warnings
 from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed
@@ -18,6 +20,7 @@ from .evaluating import Source, evaluated
 from .history import History, Note, Packed, identity
 from .history.commit import one_line
 from .meaning import Entries, Meaning
+from .pasts import Past, Pasts
 from .plan import Plan
 from .questions import Expectation
 from .recalling import Fits, Question, Ranking, check_question, recalled
@@ -43,13 +46,14 @@ from .turns import Turns
 from .upkeep import Upkeep
 from .version import short, version_of
 from .voice import Voice
-from .workspace import IDENTITY, OVERVIEW, SETTINGS, Workspace, entry_path, is_entry
+from .workspace import IDENTITY, OVERVIEW, SETTINGS, Workspace, entry_path
 from .writer import Draft, Writer, Written
 
 if TYPE_CHECKING:
     from .vectors.embedder import Embedder
 
 _TRIES = 10
+_ASKS_OTHERS = "by words alone: the settings name another model than then"
 T = TypeVar("T")
 
 
@@ -80,11 +84,13 @@ class Memory:
         self._soul_editable = soul_editable
         self._rules: tuple[bytes, Settings] | None = None
         self._seen: tuple[str | None, Settings] = None, Settings()
+        self._seen_then: tuple[str | None, Settings] = None, Settings()
         self._meaning = Meaning(self._workspace, environment or {}, clock, embedder)
         self._catalog = Catalog(self._workspace.index, self._language, progress)
         self._store = Store(self._workspace, self._clock_ns, self._catalog.marks)
         self._history = History(self._workspace.root, self._workspace.private)
         self._timeline = Timeline(self._history, clock)
+        self._pasts = Pasts(self._workspace, self._timeline, self._catalog, self._history.blob)
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
         self._turns = Turns(self._workspace.turns)
         self._speaker = Speaker(self._turns, voice.session)
@@ -277,6 +283,7 @@ class Memory:
         until: str | None = None,
         budget: int | None = None,
         explain: bool = False,
+        as_of: str | None = None,
     ) -> Recall:
         """The entries that answer `query` best, at most `limit` (None: the setting), having all `tags`.
 
@@ -284,6 +291,9 @@ class Memory:
         Only those last changed after the revision or time `since`, and not after `until`. With `budget`, so
         many characters of text at most: of long facts the passage that matched, and the last are left out
         rather than cut to nothing. With `explain`, hits say what their scores are made of.
+
+        With `as_of`, from the memory as it was at that revision or time, with the settings of then: what a workspace
+        would find that holds those files. Meaning counts for it while the settings still name who was asked then.
 
         Raises:
             InvalidArguments: a blank or endless query, too many tags, or a limit or budget out of its bounds.
@@ -296,7 +306,8 @@ class Memory:
             most = limit or rules.recall_limit
             return Question(query, most, self._today, labels, rules.language, budget, explain, rules.recency)
 
-        found = self._steadily(lambda: self._recalled(asked, since, until))
+        look = partial(self._recalled_of_old, as_of) if as_of else self._recalled
+        found = self._steadily(lambda: look(asked, since, until))
         self._catalog.save()
         self._meaning.save()
         return found
@@ -317,7 +328,7 @@ class Memory:
             NotFound: what must be found is no entry, now or then; or there is no such revision.
             InvalidArguments: a question cannot be asked, or none is for this workspace.
         """
-        asked, past = list(questions), self._past(since) if since else None
+        asked, past = list(questions), self._source(self._timeline.commit_at(since)) if since else None
 
         def look() -> Evaluation:
             listing = self._listing()
@@ -359,8 +370,7 @@ class Memory:
             NotFound: there is none.
         """
         try:
-            shelf = Past(self.entries(at)) if at else self._listing()
-            return found(shelf, name)
+            return found(self._past(self._timeline.commit_at(at)) if at else self._listing(), name)
         except NotFound:
             path = entry_path(slug_of(name[:MAX_NAME]))
             if at is None and (data := self._store.read(path)):
@@ -371,15 +381,18 @@ class Memory:
         """All entries in the order of their paths, now or as they were at a revision or time."""
         if at is None:
             return self._steadily(lambda: list(self._listing().entries))
-        return self._entries_in(self._timeline.state_at(at))
+        return self._past(self._timeline.commit_at(at)).entries
 
-    def overview(self) -> Document:
-        """`memory/MEMORY.md`; an agent's own workspace without one shows its parent's."""
-        return self._document(OVERVIEW)
+    def overview(self, at: str | None = None) -> Document:
+        """`memory/MEMORY.md`; an agent's own workspace without one shows its parent's.
 
-    def identity(self) -> Document:
-        """`Crab.md`, else the parent's, else the text a new workspace begins with."""
-        document = self._document(IDENTITY)
+        With `at`, as it was at a revision or time.
+        """
+        return self._document(OVERVIEW, at)
+
+    def identity(self, at: str | None = None) -> Document:
+        """`Crab.md`, else the parent's, else the text a new workspace begins with; with `at`, as it was then."""
+        document = self._document(IDENTITY, at)
         return document if document.text or document.version else Document(IDENTITY, prompt.template("identity"), None)
 
     def secrets(self, paths: Iterable[str]) -> list[Finding]:
@@ -590,9 +603,20 @@ class Memory:
 
     def _recalled(self, asked: Callable[[Settings], Question], since: str | None, until: str | None) -> Recall:
         listing = self._listing()
-        rules, fits = self._settings_of(listing.scan), self._changed_within(listing.scan, since, until)
+        rules, fits = self._settings_of(listing.scan), self._changed_within(listing.scan.blob, since, until)
         question, ranking = asked(rules), self._ranking(listing, rules)
         return recalled(listing, question, fits, ranking and ranking(question.query))
+
+    def _recalled_of_old(
+        self, as_of: str, asked: Callable[[Settings], Question], since: str | None, until: str | None
+    ) -> Recall:
+        commit = self._timeline.commit_at(as_of)
+        source = self._source(commit)
+        shelf, rules, ranking = self._past(commit), source.rules, source.ranking
+        trouble = "" if ranking or not self._meaning.is_wanted(rules.vectors) else _ASKS_OTHERS
+        question, fits = asked(rules), self._changed_within(shelf.blob, since, until, commit)
+        found = recalled(shelf, question, fits, ranking and ranking(question.query))
+        return replace(found, as_of=commit, trouble=found.trouble or trouble)
 
     def _ranking(self, shelf: Entries, rules: Settings) -> Callable[[str], Ranking] | None:
         """What ranks the answers to a question by more than words; None while nobody is named who could."""
@@ -600,42 +624,65 @@ class Memory:
             return None
         return lambda query: partial(self._meaning.fused, shelf, rules.vectors, query)
 
-    def _changed_within(self, scan: Scan, since: str | None, until: str | None) -> Fits | None:
-        """Whether what is at a path now was not there yet at `since`, and already at `until`."""
+    def _changed_within(
+        self, blob: Callable[[str], str | None], since: str | None, until: str | None, latest: str | None = None
+    ) -> Fits | None:
+        """Whether what `blob` says is at a path was not there yet at `since`, and already at `until`.
+
+        With `latest`, the commit that is looked at: what came after it is not known there.
+        """
         if since is None and until is None:
             return None
-        before = self._timeline.state_since(since) if since else {}
-        after = self._timeline.state_since(until) if until else None
+        before = self._timeline.state_since(since, latest) if since else {}
+        after = self._timeline.state_since(until, latest) if until else None
 
         def fits(path: str) -> bool:
-            blob = scan.blob(path)
-            return before.get(path) != blob and (after is None or after.get(path) == blob)
+            own = blob(path)
+            return before.get(path) != own and (after is None or after.get(path) == own)
 
         return fits
 
-    def _past(self, at: str) -> Source:
-        """The entries as they were, and the settings of then; the usual ones where those cannot be read."""
-        files, rules = self._timeline.state_at(at), Settings()
-        with suppress(CrabmemError):
-            text = decoded(SETTINGS, self._history.blob(files[SETTINGS]) if SETTINGS in files else b"")
-            rules = settings.parsed(text, SETTINGS)
-        shelf = Past(self._entries_in(files), rules.language, files)
-        return Source(shelf, rules, self._today, self._ranking(shelf, rules))
+    def _past(self, commit: str, keep: bool = True) -> Past:
+        """The entries as they were at a commit; with `keep` the next process knows them, too."""
+        return self._pasts.at(commit, self._rules_of(commit).language, keep)
 
-    def _entries_in(self, files: Mapping[str, str]) -> list[Entry]:
-        """The entries of a state in the order of their paths."""
-        return readable((path, self._history.blob(blob)) for path, blob in files.items() if is_entry(path))
+    def _rules_of(self, commit: str) -> Settings:
+        """The settings of a commit; the usual ones where they cannot be read."""
+        blob = self._history.file(commit, SETTINGS)
+        if blob is None:
+            return Settings()
+        seen = self._seen_then
+        if seen[0] != blob:
+            rules = Settings()
+            with suppress(CrabmemError):
+                rules = settings.parsed(decoded(SETTINGS, self._history.blob(blob)), SETTINGS)
+            seen = self._seen_then = blob, rules
+        return seen[1]
+
+    def _source(self, commit: str, keep: bool = True) -> Source:
+        """The entries of a commit, with the settings of then. Whom those of today do not name is asked nothing."""
+        shelf, rules = self._past(commit, keep), self._rules_of(commit)
+        is_same = self.settings.vectors.asks_like(rules.vectors)
+        return Source(shelf, rules, self._today, self._ranking(shelf, rules) if is_same else None)
 
     def _listing(self) -> Listing:
         return self._catalog.listing(self._store.scan())
 
-    def _document(self, path: str) -> Document:
+    def _document(self, path: str, at: str | None = None) -> Document:
         """A whole file; the parent's, without a version to write over, where there is none."""
-        data = self._store.read(path)
-        if data is not None:
-            return Document(path, decoded(path, data), version_of(data))
-        inherited = Store(self._parent, self._clock_ns).read(path) if self._parent else None
-        return Document(path, decoded(path, inherited or b""), None)
+        data, inherited = self._text(path, at)
+        text = decoded(path, (data if data is not None else inherited) or b"")
+        return Document(path, text, None if data is None else version_of(data))
+
+    def _text(self, path: str, at: str | None) -> tuple[bytes | None, bytes | None]:
+        """The bytes of a file, and of the parent's where there is none."""
+        commit = self._timeline.commit_at(at) if at else None
+        data = self._timeline.file(commit, path) if commit else self._store.read(path)
+        if data is not None or self._parent is None:
+            return data, None
+        if commit:
+            return None, self._timeline.file_of(self._parent, commit, path)
+        return None, Store(self._parent, self._clock_ns).read(path)
 
 
 def _labels(labels: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -9,6 +9,7 @@ import msgspec
 from .entry import Entry
 from .measures import Figures, mean
 from .questions import Expectation
+from .version import short
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Recall(msgspec.Struct, frozen=True):
 
     `is_filtered` says that only some of them might be found; `left_out` names those found that the budget
     did not hold; `unsaid` are what was in quotes, when no entry says it word by word and words had to do. `trouble`
-    is why meaning did not count although it should.
+    is why meaning did not count although it should. `as_of` is the commit whose memory was searched, None for today's.
     """
 
     query: str
@@ -121,6 +122,7 @@ class Recall(msgspec.Struct, frozen=True):
     left_out: tuple[str, ...] = ()
     unsaid: tuple[str, ...] = ()
     trouble: str = ""
+    as_of: str | None = None
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -133,7 +135,7 @@ class Recall(msgspec.Struct, frozen=True):
 
     @property
     def note(self) -> str:
-        """Why nothing was found, what was cut or left out, and how many files could not be looked at; "" for none."""
+        """Why nothing was found, what was cut or left out, what could not be looked at, and as of when; "" for none."""
         blind = self.has_words and not self.searched and self.unreadable
         reasons = [] if self.hits or blind else [self._reason()]
         cut = sum(hit.passage is not None for hit in self.hits)
@@ -145,6 +147,8 @@ class Recall(msgspec.Struct, frozen=True):
             reasons.append(f"left out, as the budget holds no more: {', '.join(self.left_out)}")
         if self.unreadable:
             reasons.append(f"{_counted(self.unreadable, 'file')} unreadable (`crabmem doctor` names them)")
+        if self.as_of:
+            reasons.append(f"as memory was at {short(self.as_of)}")
         return "; ".join([*reasons, self.trouble] if self.trouble else reasons)
 
     def _reason(self) -> str:

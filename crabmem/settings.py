@@ -53,6 +53,10 @@ class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Whether anything is named that could make vectors."""
         return self.provider != "off" and bool(self.model or self.url)
 
+    def asks_like(self, other: "Vectors") -> bool:
+        """Whether both ask the same for vectors, weighing and waiting apart."""
+        return (self.provider, self.model, self.url) == (other.provider, other.model, other.url)
+
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of `crabmem.toml`.

@@ -12,7 +12,7 @@ from .results import Commit
 from .slug import name_key
 from .store import File, Scan
 from .version import VERSION_DIGITS
-from .workspace import is_entry, is_kept
+from .workspace import ENTRIES, Workspace, is_entry, is_kept
 
 _DIGITS = 4
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -59,10 +59,10 @@ class Timeline:
         """The files at a revision or time; None is the newest commit."""
         return self.state_of(self.commit_at(when) if when else self.head())
 
-    def state_since(self, when: str | None) -> dict[str, str]:
-        """The same; no files at a time before the history begins."""
+    def state_since(self, when: str | None, latest: str | None = None) -> dict[str, str]:
+        """The same; no files at a time before the history begins, and not later than at the commit `latest`."""
         try:
-            return self.state_at(when)
+            return self.state_of(self._no_later(self.commit_at(when), latest) if when else self.head())
         except TooEarly:
             return {}
 
@@ -70,6 +70,39 @@ class Timeline:
         """The files at a commit; none for None, and none whose name is no text: such a file cannot be put back."""
         files = self._history.files(commit).items()
         return {path: blob for path, blob in files if is_kept(path) and not _SURROGATE.search(path)}
+
+    def entries_folder(self, commit: str) -> str | None:
+        """The id of the folder of entries at a commit: the same at commits that changed none; None without one."""
+        return self._history.folder(commit, ENTRIES)
+
+    def entries_of(self, folder: str | None) -> dict[str, str]:
+        """The files of entries in the folder of that id, path and blob."""
+        files = self._history.files_in(folder, ENTRIES).items()
+        return {path: blob for path, blob in files if is_entry(path) and is_kept(path) and not _SURROGATE.search(path)}
+
+    def file(self, commit: str, path: str) -> bytes | None:
+        """The bytes of a file at a commit; None when there is none."""
+        blob = self._history.file(commit, path)
+        return self._history.blob(blob) if blob else None
+
+    def file_of(self, other: Workspace, commit: str, path: str) -> bytes | None:
+        """The bytes of a file of another workspace at the time of a commit of this one; None when there was none."""
+        time = self._history.time(commit)
+        history = History(other.root, other.private)
+        try:
+            then = history.at(time) if history.exists() else None
+            return Timeline(history, self._clock).file(then, path) if then else None
+        finally:
+            history.close()
+
+    def _no_later(self, commit: str, latest: str | None) -> str:
+        """`commit`, or `latest` where that is before it on the way to the head."""
+        head = self.head()
+        if latest is None or head is None:
+            return commit
+        line = self._history.line(head)
+        place, last = line.place(commit), line.place(latest)
+        return latest if place is not None and last is not None and place > last else commit
 
     def parent(self, commit: str) -> str | None:
         """The first parent of `commit`; None for the first commit."""

@@ -40,8 +40,9 @@ def entry(item: Entry) -> Data:
 def recall(found: Recall) -> Data:
     """The answer to a query."""
     hits = [_hit(hit) for hit in found]
-    left_out = list(found.left_out)
-    return {"query": found.query, "hits": hits, "searched": found.searched, "note": found.note, "left_out": left_out}
+    then = {"as_of": found.as_of} if found.as_of else {}
+    rest = {"searched": found.searched, "note": found.note, "left_out": list(found.left_out)}
+    return {"query": found.query, **then, "hits": hits, **rest}
 
 
 def saved(item: Saved) -> Data:

@@ -33,7 +33,7 @@ ROWS: list[list[str]] = [
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns"],
     ["meaning"],
     ["outside", "voice", "timeline", "catalog"],
-    ["writer", "plan", "recalling"],
+    ["writer", "plan", "recalling", "pasts"],
     ["speaking"],
     ["doctor", "upkeep", "evaluating"],
     ["memory"],

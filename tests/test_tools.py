@@ -18,7 +18,7 @@ WIFI: Arguments = {"name": "Wifi", "description": "the password for guests", "co
 SAMPLES: dict[str, Arguments] = {
     "remember": {**VET, "aliases": ["the vet"], "tags": ["dog"], "if_version": None},
     "forget": {"name": "Wifi"},
-    "recall": {"query": "password", "limit": 2, "tags": None},
+    "recall": {"query": "password", "limit": 2, "tags": None, "as_of": None},
     "memory": {"content": "# Overview\n", "if_version": None},
     "soul": {"content": "# A crab\n"},
 }

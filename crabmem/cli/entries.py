@@ -58,6 +58,7 @@ def remember(
 @click.option("-t", "--tag", "tags", multiple=True, help="Only facts with this tag; may be repeated.")
 @click.option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
 @click.option("--until", metavar="REV", help="Only facts not changed since then.")
+@click.option("--as-of", metavar="REV", help="In memory as it was at a commit, a date, or '3 weeks ago'.")
 @click.option("--budget", type=int, metavar="N", help="At most N characters: of long facts the passage that matched.")
 @click.option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
 @as_json
@@ -69,6 +70,7 @@ def recall(
     tags: tuple[str, ...],
     since: str | None,
     until: str | None,
+    as_of: str | None,
     budget: int | None,
     explain: bool,
     json_wanted: bool,
@@ -80,7 +82,9 @@ def recall(
     crabmem recall 'deploy*'             any word that begins so
     crabmem recall '"the deploy key"'    these words in this order
     """
-    found = opened(ctx).recall(" ".join(query), limit, tags, since=since, until=until, budget=budget, explain=explain)
+    found = opened(ctx).recall(
+        " ".join(query), limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of
+    )
     texts = [entry_text(hit.entry.name, hit.entry.description, hit.shown) + _explained(hit, explain) for hit in found]
     show(json_wanted, wire.recall(found), lambda: entry_texts(texts))
     if found.note and not json_wanted:

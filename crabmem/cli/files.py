@@ -90,11 +90,12 @@ soul_verbs = _file_verbs(
 
 
 @click.command()
+@click.option("--as-of", metavar="REV", help="Identity and overview as they were at a commit, a date, or '2 days ago'.")
 @as_json
 @click.pass_context
-def prompt(ctx: click.Context, json_wanted: bool) -> None:
+def prompt(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
     """Print what goes before a conversation: identity, overview, how to use the tools."""
-    text = opened(ctx).prompt()
+    text = opened(ctx).prompt(as_of)
     show(json_wanted, {"prompt": text}, lambda: text)
 
 

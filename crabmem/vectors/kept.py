@@ -76,8 +76,10 @@ class Kept:
         left = [key for key in self._at if key in keys]
         return Kept(self.model).plus({key: self._of(key) for key in left})
 
-    def without_spare(self, keys: Collection[bytes]) -> Kept:
-        """These vectors, without those of other keys when there are many."""
+    def without_spare(self, keys: Collection[bytes] | None) -> Kept:
+        """These vectors, without those of other keys when there are many; all of them for None."""
+        if keys is None:
+            return self
         used = sum(key in self for key in keys)
         return self.only(keys) if len(self) - used > max(used, SPARE) else self
 
@@ -86,8 +88,10 @@ class Kept:
         rows: Array = self._rows[self._starts[at] : self._starts[at + 1]]
         return rows
 
-    def saved(self, file: Path, keys: Collection[bytes]) -> Kept:
-        """Keep these and what the file has of the same model; what was kept. `keys` are those still asked for.
+    def saved(self, file: Path, keys: Collection[bytes] | None) -> Kept:
+        """Keep these and what the file has of the same model; what was kept.
+
+        `keys` are those still asked for, None while nobody knows.
 
         Raises:
             OSError: there is no place for it.
