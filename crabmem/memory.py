@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from msgspec.structs import replace
 
 from . import fs, prompt, settings
+from .bisecting import Moment, Test, bisected
 from .catalog import Catalog, Listing, Progress, found, readable
 from .credentials import refuse_new, warnings
 from .edit import in_style_of, unified_diff
@@ -25,6 +26,7 @@ from .plan import Plan
 from .questions import Expectation
 from .recalling import Fits, Question, Ranking, check_question, recalled
 from .results import (
+    Bisected,
     Changed,
     Commit,
     Document,
@@ -36,6 +38,7 @@ from .results import (
     Restored,
     Saved,
     Stats,
+    Step,
 )
 from .settings import Settings
 from .slug import slug_of
@@ -443,6 +446,29 @@ class Memory:
         """
         commit, before, state = self._timeline.undone()
         return self._restored(before, state, undoing(commit.subject))
+
+    def bisect(
+        self,
+        test: Test,
+        since: str | None = None,
+        until: str | None = None,
+        progress: Callable[[Step], None] | None = None,
+    ) -> Bisected:
+        """The commit that made memory bad: `test` says of it at a moment whether it is good, None for cannot be told.
+
+        Looked for after `since`, where it was good, and not after `until` (None: the newest commit), where it is bad.
+        Without `since` the last good moment is looked for backwards, in steps that double. Takes about so many looks
+        as the number of commits can be halved; `progress` is told of each. No file of the workspace is touched.
+
+        Raises:
+            InvalidArguments: it is good at `until`, bad at `since`, or good nowhere.
+            NotFound: there is no such revision or time.
+        """
+        return bisected(self._timeline, self._moment, test, since, until, progress)
+
+    def _moment(self, commit: str) -> Moment:
+        files = partial(self._timeline.state_of, commit)
+        return Moment(commit, files, self._history.blob, partial(self._source, commit, keep=False))
 
     def doctor(self, progress: Callable[[int], None] | None = None) -> list[Finding]:
         """What is wrong or odd about the workspace, errors first; nothing is changed.

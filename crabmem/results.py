@@ -217,6 +217,38 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Step:
+    """One look of a bisection: the how manieth, of about how many, at which commit.
+
+    `is_good` is None where it could not be told.
+    """
+
+    number: int
+    about: int
+    commit: str
+    is_good: bool | None
+
+
+@dataclass(frozen=True)
+class Bisected:
+    """Who changed an answer: the one commit, or those among which it could not be told, from the oldest on.
+
+    It was good at the commit `good` and bad at `bad`; of `commits` so many were `looked_at`.
+    """
+
+    suspects: tuple[Commit, ...]
+    good: str
+    bad: str
+    looked_at: int
+    commits: int
+
+    @property
+    def commit(self) -> Commit | None:
+        """The commit, when it is known to be the one."""
+        return self.suspects[0] if len(self.suspects) == 1 else None
+
+
+@dataclass(frozen=True)
 class Answer:
     """What recall made of a question: what it found, what is `missing` of what was wanted, and how good that is.
 

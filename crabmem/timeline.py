@@ -7,6 +7,7 @@ from datetime import datetime
 from .edit import unified_diff
 from .errors import InvalidArguments, NotFound, Stale
 from .history import History
+from .history.line import Line
 from .moments import moment
 from .results import Commit
 from .slug import name_key
@@ -94,6 +95,18 @@ class Timeline:
             return Timeline(history, self._clock).file(then, path) if then else None
         finally:
             history.close()
+
+    def line_to(self, commit: str) -> Line:
+        """The commits up to that one, each the first parent of the next."""
+        return self._history.line(commit)
+
+    def tree(self, commit: str) -> str:
+        """The same for commits with the same files."""
+        return self._history.tree(commit)
+
+    def told(self, commit: str) -> Commit:
+        """Who made that commit, when, and what it is about."""
+        return self._history.log(1, start=commit)[0]
 
     def _no_later(self, commit: str, latest: str | None) -> str:
         """`commit`, or `latest` where that is before it on the way to the head."""

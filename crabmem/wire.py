@@ -6,6 +6,7 @@ from typing import Any
 from .entry import Entry
 from .results import (
     Answer,
+    Bisected,
     Changed,
     Commit,
     Document,
@@ -97,6 +98,18 @@ def commit(item: Commit) -> Data:
         "agent": item.agent,
         "session": item.session,
         "paths": list(item.paths),
+    }
+
+
+def bisected(item: Bisected) -> Data:
+    """Who changed an answer."""
+    return {
+        "commit": commit(item.commit) if item.commit else None,
+        "suspects": [commit(suspect) for suspect in item.suspects],
+        "good": item.good,
+        "bad": item.bad,
+        "looked_at": item.looked_at,
+        "commits": item.commits,
     }
 
 

@@ -47,6 +47,7 @@ SAMPLES: dict[str, list[str]] = {
     "stats": [],
     "doctor": [],
     "eval": ["-"],
+    "bisect": ["--bad", "password for guests must not return wifi"],
     "reindex": [],
     "call": ["recall", '{"query": "password"}'],
     "tools": [],

@@ -308,7 +308,14 @@ class History:
 
     def line(self, end: str) -> Line:
         """The commits up to `end`, each the first parent of the next."""
-        return self._lines.to(end)
+        head = self.head()
+        line = self._lines.to(head) if head else Line()
+        place = line.place(end)
+        return self._lines.walked(end) if place is None else line.followed(place + 1, [])
+
+    def tree(self, commit: str) -> str:
+        """The id of all that is in `commit`."""
+        return self._objects.heading(commit).tree
 
     def back(self, commit: str, steps: int) -> str | None:
         """The commit so many first parents before `commit`; None when the history begins later."""

@@ -97,7 +97,18 @@ class Lines:
         return self._line
 
     def _followed(self, known: Line, head: str) -> Line:
-        newer, commit, place = list[tuple[str, int]](), head, known.place(head)
+        line, walked = self._joined(known, head)
+        if walked >= _WORTH_SAVING:
+            self._save(line)
+        return line
+
+    def walked(self, end: str) -> Line:
+        """The line to a commit that is on no line which is worth keeping."""
+        return self._joined(self._known(), end)[0]
+
+    def _joined(self, known: Line, end: str) -> tuple[Line, int]:
+        """The line to `end`, with the beginning that it shares with `known`; how many commits had to be read."""
+        newer, commit, place = list[tuple[str, int]](), end, known.place(end)
         while place is None:
             newer.append((commit, self._objects.heading(commit).time))
             parents = self._objects.parents(commit)
@@ -106,10 +117,7 @@ class Lines:
             else:
                 commit = parents[0]
                 place = known.place(commit)
-        line = known.followed(place + 1, newer[::-1])
-        if len(newer) >= _WORTH_SAVING:
-            self._save(line)
-        return line
+        return known.followed(place + 1, newer[::-1]), len(newer)
 
     def _checked(self, line: Line) -> Line:
         """The line, if it still begins where the history does: a shallow clone may have become deeper."""
