@@ -57,7 +57,7 @@ def bisect(
     memory = opened(ctx)
     _check_names(memory, claims, until)
     test = _by_command(command) if command else _by_claims(claims, limit)
-    done = memory.bisect(test, since, until, _told)
+    done = memory.bisect(test, since, until, None if json_wanted else _told)
     show(json_wanted, wire.bisected(done), lambda: _words(done))
 
 
