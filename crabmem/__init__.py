@@ -8,6 +8,7 @@ with Memory("notes", agent="coder") as memory:
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .api import Memory
+    from .bisecting import Moment
     from .entry import Entry, Fact
     from .errors import (
         Busy,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .questions import Expectation
     from .results import (
         Answer,
+        Bisected,
         Changed,
         Commit,
         Document,
@@ -45,6 +47,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
+    "Bisected",
     "Busy",
     "Changed",
     "Commit",
@@ -65,6 +68,7 @@ __all__ = [
     "InvalidArguments",
     "InvalidSettings",
     "Memory",
+    "Moment",
     "NotFound",
     "Recall",
     "Reindexed",
@@ -80,6 +84,7 @@ __all__ = [
 # Where each name is. Loaded when it is asked for: `crabmem recall` answers before all of them are.
 _HOMES = {
     "Answer": "results",
+    "Bisected": "results",
     "Busy": "errors",
     "Changed": "results",
     "Commit": "results",
@@ -100,6 +105,7 @@ _HOMES = {
     "InvalidArguments": "errors",
     "InvalidSettings": "errors",
     "Memory": "api",
+    "Moment": "bisecting",
     "NotFound": "errors",
     "Recall": "results",
     "Reindexed": "results",

@@ -163,7 +163,8 @@ class Catalog:
 
     def known(self) -> Index:
         """What is known of the words of the files, in step with them or not."""
-        return self._index
+        with self._guard:
+            return self._index
 
     def _follow(self, scan: Scan) -> None:
         """Bring the index in step with `scan`."""

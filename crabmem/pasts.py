@@ -131,7 +131,14 @@ class Pasts:
         return None
 
     def _entry(self, path: str, blob: str) -> Entry:
-        return self._catalog.read(path, blob, lambda: self._blob(blob))
+        return self._catalog.read(path, blob, lambda: self._data(path, blob))
+
+    def _data(self, path: str, blob: str) -> bytes:
+        """The bytes of a file, unless it is one that is not taken on disk either."""
+        data = self._blob(blob)
+        if len(data) > fs.MAX_BYTES:
+            raise Unreadable(f"{path} is larger than {fs.MAX_BYTES} bytes")
+        return data
 
     def _place(self, name: str) -> Path | None:
         """Where a moment is kept; None where a link leads elsewhere, or nothing of ours is yet."""

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEPS, min_size=3, max_size=10), st.data())
 def test_recall_as_of_a_commit_is_recall_in_a_workspace_of_its_files(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, Any, str]], data: st.DataObject
@@ -85,7 +86,7 @@ def test_recall_as_of_a_commit_is_recall_in_a_workspace_of_its_files(
             take(memory, step)
         memory.file("crabmem.toml").write_text("")
         commits = [commit.commit for commit in memory.log()]
-        for number, commit in enumerate(data.draw(st.permutations(commits))[:4]):
+        for number, commit in enumerate(data.draw(st.permutations(commits))[:3]):
             folder = checked_out(memory.root, commit, root / str(number))
             with Memory(memory.root) as later, Memory(folder) as own:
                 for question in QUESTIONS:
@@ -155,6 +156,28 @@ def test_where_the_settings_of_then_cannot_be_read_the_usual_ones_hold(story: Pa
         assert (
             len(memory.recall("deploy key staging host release day code invoices goals suppliers", as_of="HEAD")) == 5
         )
+
+
+def test_a_file_that_is_too_large_to_be_read_today_was_so_then(tmp_path: Path) -> None:
+    mine = ("-c", "user.name=x", "-c", "user.email=x")
+    with Memory(tmp_path, agent="coder") as memory:
+        memory.remember("Luna", "dog", "A puppy.")
+        (tmp_path / "memory/entries/large.md").write_text("luna " * 1_100_000)
+        git(tmp_path, "add", "-A")
+        git(tmp_path, *mine, "commit", "-qm", "large")
+        assert shown(memory.recall("luna", as_of="HEAD")) == shown(memory.recall("luna"))
+        assert memory.recall("luna", as_of="HEAD").unreadable == 1
+
+
+def test_threads_may_ask_about_all_moments_at_once(story: Path) -> None:
+    with Memory(story, agent="coder") as memory:
+        moments = [f"HEAD~{steps}" for steps in (0, 7, 20, 33, 46, 7, 20, 0)] * 3
+        expected = {when: shown(memory.recall("deploy key", as_of=when)) for when in moments[:5]}
+    with Memory(story, agent="coder") as memory, ThreadPoolExecutor(8) as threads:
+        writing = threads.submit(lambda: [memory.recall(f"host {number}") for number in range(20)])
+        answers = threads.map(lambda when: (when, shown(memory.recall("deploy key", as_of=when))), moments)
+        assert all(answer == expected[when] for when, answer in answers)
+        assert writing.result()[-1].searched == 25
 
 
 def test_since_and_until_count_up_to_then(story: Path) -> None:

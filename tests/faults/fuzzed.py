@@ -697,6 +697,7 @@ def revisions(data: bytes) -> None:
         *(lambda: memory.entries(one), lambda: memory.diff(one, other), lambda: memory.log(3, one)),
         *(lambda: memory.get(one, other or None), lambda: memory.patch(one), lambda: memory.rollback(one)),
         *(lambda: memory.recall(one), lambda: memory.before_turn(one), lambda: memory.get(one)),
+        *(lambda: memory.recall(other, as_of=one), lambda: memory.prompt(one)),
         lambda: memory.write_overview(one, other or None),
     )
     for ask in asked:
