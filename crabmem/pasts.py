@@ -188,7 +188,7 @@ def _keep(index: Index, place: Path) -> None:
 
 def _trim(folder: Path) -> None:
     room = MOST_BYTES
-    places = sorted(folder.iterdir(), key=lambda place: place.stat().st_mtime_ns, reverse=True)
+    places = sorted(filter(Path.is_dir, folder.iterdir()), key=lambda place: place.stat().st_mtime_ns, reverse=True)
     for number, place in enumerate(places):
         room -= sum(file.stat().st_size for file in place.iterdir())
         if number and (number >= MOST or room < 0):
