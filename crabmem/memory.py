@@ -283,7 +283,8 @@ class Memory:
         `deploy*` in it stands for all words that begin so, and `"deploy key"` has to stand there word by word.
         Only those last changed after the revision or time `since`, and not after `until`. With `budget`, so
         many characters of text at most: of long facts the passage that matched, and the last are left out
-        rather than cut to nothing. With `explain`, hits say what their scores are made of.
+        rather than cut to nothing; name and description of the first are always there. With `explain`, hits say
+        what their scores are made of.
 
         Raises:
             InvalidArguments: a blank or endless query, too many tags, or a limit or budget out of its bounds.

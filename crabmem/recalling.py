@@ -27,7 +27,7 @@ from .slug import name_key
 if TYPE_CHECKING:
     from .search.index import Wanted
 
-# Less of a text tells nothing.
+# Less of a text, and of its content, tells nothing.
 _LEAST = 200
 _LEAST_CONTENT = 80
 
@@ -236,12 +236,13 @@ def fitted(
     The first is always among them.
     """
     lengths = [len(text(hit, hit.entry.content)) + len(BETWEEN) for hit in hits]
+    frames = [length - len(hit.entry.content) for length, hit in zip(lengths, hits, strict=True)]
+    least = [max(_LEAST, frame + _LEAST_CONTENT) for frame in frames]
+    given = shares(lengths, budget + len(BETWEEN), least)
     kept: list[Hit] = []
-    for hit, length, share in zip(hits, lengths, shares(lengths, budget + len(BETWEEN), _LEAST), strict=False):
-        content, room = hit.entry.content, share - (length - len(hit.entry.content))
-        if share < length and room < _LEAST_CONTENT and kept:
-            break
-        part = passage(content, worth, lambda piece: tokens(piece, language), max(0, room)) if share < length else None
+    for hit, length, frame, share in zip(hits, lengths, frames, given, strict=False):
+        content, room = hit.entry.content, max(0, share - frame)
+        part = passage(content, worth, lambda piece: tokens(piece, language), room) if share < length else None
         kept.append(replace(hit, passage=part))
     return tuple(kept)
 

@@ -69,6 +69,23 @@ def test_what_a_budget_leaves_out_is_named(memory: Memory) -> None:
     assert len(said.text) < memory.settings.recall_budget + 200
 
 
+def test_long_descriptions_leave_out_the_last_and_not_all_but_the_first(memory: Memory) -> None:
+    for number in range(40):
+        memory.remember(f"Log {number}", "of the valve " * 15, f"valve {LONG}")
+    found = memory.recall("valve", 40, budget=4_000)
+    assert len(found) > 10 and 3_000 < len(rendered(found)) <= 4_000
+    assert all("valve" in hit.shown for hit in found)
+
+
+def test_a_note_is_no_second_answer(memory: Memory) -> None:
+    for number in range(40):
+        memory.remember(f"Log {number} {'of the machine ' * 20}", "of the valve", "valve")
+    left = memory.recall("valve", 40, budget=500)
+    assert len(left.left_out) == 39 and left.note.endswith(", 29 more") and len(left.note) < 1_000
+    unsaid = memory.recall(f'"valve {LONG[:4_000]}"')
+    assert unsaid.hits and len(unsaid.note) < 200
+
+
 @pytest.mark.parametrize("budget", [0, -1])
 def test_a_budget_of_nothing_is_an_error(memory: Memory, budget: int) -> None:
     with pytest.raises(InvalidArguments, match="budget must be at least 1"):
