@@ -87,7 +87,7 @@ class Memory:
         self._timeline = Timeline(self._history, clock)
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
         self._turns = Turns(self._workspace.turns)
-        self._speaker = Speaker(self._turns, voice.session)
+        self._speaker = Speaker(self._turns, one_line(voice.session or "") or None)
         self._upkeep = Upkeep(self._workspace.root, self._history.is_compaction_due)
 
     def __enter__(self) -> Self:
