@@ -318,7 +318,7 @@ class Memory:
             NotFound: what must be found is no entry, now or then; or there is no such revision.
             InvalidArguments: a question cannot be asked, or none is for this workspace.
         """
-        asked, past = list(questions), self._past(since) if since else None
+        asked, past = list(questions), None if since is None else self._past(since)
 
         def look() -> Evaluation:
             listing = self._listing()
@@ -605,8 +605,8 @@ class Memory:
         """Whether what is at a path now was not there yet at `since`, and already at `until`."""
         if since is None and until is None:
             return None
-        before = self._timeline.state_since(since) if since else {}
-        after = self._timeline.state_since(until) if until else None
+        before = {} if since is None else self._timeline.state_since(since)
+        after = None if until is None else self._timeline.state_since(until)
 
         def fits(path: str) -> bool:
             blob = scan.blob(path)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem import Memory
+from crabmem import Expectation, Memory
 from crabmem.errors import InvalidArguments, NotFound
 from crabmem.prompt import entry_text, entry_texts
 from crabmem.results import Recall
@@ -123,6 +123,18 @@ def test_only_facts_changed_since_or_until_are_found(household: Memory) -> None:
         assert before == set(slugs[:day]) and after == set(slugs[day:])
     assert found("2026-03-02 13:00", "2026-03-04 13:00") == set(slugs[2:4])
     assert found("2020-01-01", None) == every and found(None, "2020-01-01") == set()
+
+
+@pytest.mark.parametrize("when", ["", " ", "nonsense"])
+def test_a_time_that_is_none_is_an_error_and_not_all_times(household: Memory, when: str) -> None:
+    questions = [Expectation("dog", ("Luna's vet",))]
+    for ask in (
+        lambda: household.recall("dog", since=when),
+        lambda: household.recall("dog", until=when),
+        lambda: household.evaluate(questions, since=when),
+    ):
+        with pytest.raises(NotFound, match="no revision named"):
+            ask()
 
 
 def test_an_edit_that_no_commit_has_yet_is_a_change_since_the_last(household: Memory) -> None:
