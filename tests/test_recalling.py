@@ -3,6 +3,7 @@
 import math
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from crabmem import Expectation, Memory
 from crabmem.errors import InvalidArguments, NotFound
 from crabmem.prompt import entry_text, entry_texts
 from crabmem.results import Recall
+from crabmem.search import Index
 from tests.conftest import FIXTURES, git
 
 LONG = " ".join(f"Sentence number {number} says nothing of it." for number in range(200))
@@ -99,6 +101,24 @@ def test_what_is_explained_makes_up_the_score(query: str) -> None:
             assert (plain.entry, plain.score, plain.matches) == (hit.entry, hit.score, ())
             assert math.isclose(sum(match.added for match in hit.matches), hit.score)
             assert all(match.added > 0 for match in hit.matches)
+
+
+def test_many_hits_are_explained_by_as_many_looks_as_one(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(12):
+        memory.remember(f"Log {number}", "of the valve", f"valves{number} and pipes")
+    looks, holders = [0], Index._holders
+
+    def counted(self: Index, word: Any) -> Any:
+        looks[0] += 1
+        return holders(self, word)
+
+    monkeypatch.setattr(Index, "_holders", counted)
+    taken = []
+    for limit in (1, 12):
+        looks[0] = 0
+        assert len(memory.recall("valve* pipe", limit, explain=True)) == limit
+        taken.append(looks[0])
+    assert taken[1] <= taken[0]
 
 
 def test_an_explanation_names_the_word_as_asked_and_its_field(memory: Memory) -> None:
