@@ -103,7 +103,7 @@ def bisected(
     Raises:
         InvalidArguments: it is good at `until`, bad at `since`, or good nowhere.
     """
-    end = timeline.commit_at(until or "HEAD")
+    end = timeline.commit_at("HEAD" if until is None else until)
     line = timeline.line_to(end)
     start = None if since is None else line.place(timeline.commit_at(since))
     if since is not None and start is None:

@@ -96,7 +96,7 @@ class Memory:
         self._pasts = Pasts(self._workspace, self._timeline, self._catalog, self._history.blob)
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
         self._turns = Turns(self._workspace.turns)
-        self._speaker = Speaker(self._turns, voice.session)
+        self._speaker = Speaker(self._turns, one_line(voice.session or "") or None)
         self._upkeep = Upkeep(self._workspace.root, self._history.is_compaction_due)
 
     def __enter__(self) -> Self:
@@ -293,7 +293,8 @@ class Memory:
         `deploy*` in it stands for all words that begin so, and `"deploy key"` has to stand there word by word.
         Only those last changed after the revision or time `since`, and not after `until`. With `budget`, so
         many characters of text at most: of long facts the passage that matched, and the last are left out
-        rather than cut to nothing. With `explain`, hits say what their scores are made of.
+        rather than cut to nothing; name and description of the first are always there. With `explain`, hits say
+        what their scores are made of.
 
         With `as_of`, from the memory as it was at that revision or time, with the settings of then: what a workspace
         would find that holds those files. Meaning counts for it while the settings still name who was asked then.
@@ -309,7 +310,7 @@ class Memory:
             most = limit or rules.recall_limit
             return Question(query, most, self._today, labels, rules.language, budget, explain, rules.recency)
 
-        look = partial(self._recalled_of_old, as_of) if as_of else self._recalled
+        look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
         found = self._steadily(lambda: look(asked, since, until))
         self._catalog.save()
         self._meaning.save()
@@ -331,7 +332,8 @@ class Memory:
             NotFound: what must be found is no entry, now or then; or there is no such revision.
             InvalidArguments: a question cannot be asked, or none is for this workspace.
         """
-        asked, past = list(questions), self._source(self._timeline.commit_at(since)) if since else None
+        asked, then = list(questions), None if since is None else self._timeline.commit_at(since)
+        past = None if then is None else self._source(then)
 
         def look() -> Evaluation:
             listing = self._listing()
@@ -373,7 +375,7 @@ class Memory:
             NotFound: there is none.
         """
         try:
-            return found(self._past(self._timeline.commit_at(at)) if at else self._listing(), name)
+            return found(self._listing() if at is None else self._past(self._timeline.commit_at(at)), name)
         except NotFound:
             path = entry_path(slug_of(name[:MAX_NAME]))
             if at is None and (data := self._store.read(path)):
@@ -659,8 +661,8 @@ class Memory:
         """
         if since is None and until is None:
             return None
-        before = self._timeline.state_since(since, latest) if since else {}
-        after = self._timeline.state_since(until, latest) if until else None
+        before = {} if since is None else self._timeline.state_since(since, latest)
+        after = None if until is None else self._timeline.state_since(until, latest)
 
         def fits(path: str) -> bool:
             own = blob(path)
@@ -702,7 +704,7 @@ class Memory:
 
     def _text(self, path: str, at: str | None) -> tuple[bytes | None, bytes | None]:
         """The bytes of a file, and of the parent's where there is none."""
-        commit = self._timeline.commit_at(at) if at else None
+        commit = None if at is None else self._timeline.commit_at(at)
         data = self._timeline.file(commit, path) if commit else self._store.read(path)
         if data is not None or self._parent is None:
             return data, None

@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,13 @@ def test_before_the_history_there_is_no_answer(story: Path) -> None:
             memory.recall("deploy key", as_of="1999-01-01")
         with pytest.raises(NotFound, match="no revision named nowhere"):
             memory.recall("deploy key", as_of="nowhere")
+        for ask in (
+            partial(memory.recall, "deploy", as_of=" "),
+            partial(memory.prompt, ""),
+            partial(memory.bisect, bool, ""),
+        ):
+            with pytest.raises(NotFound, match="no revision named"):
+                ask()
         first = memory.log()[-1].commit
         assert memory.recall("deploy key", as_of=first).note.startswith("nothing has been remembered yet")
 

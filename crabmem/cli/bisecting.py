@@ -72,7 +72,7 @@ def _check_names(memory: Memory, claims: Sequence[Claim], until: str | None) -> 
     """Refuse a name that nothing has where it is found now: then there would be nothing to find."""
     for claim in claims:
         if not claim.is_wanted:
-            memory.get(claim.name, until or "HEAD")
+            memory.get(claim.name, "HEAD" if until is None else until)
 
 
 def _by_claims(claims: Sequence[Claim], limit: int) -> Test:
