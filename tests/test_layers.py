@@ -22,6 +22,8 @@ ROWS: list[list[str]] = [
         "entry",
         "settings",
         "workspace",
+        "merging",
+        "losses",
         "prompt",
         "passages",
         "moments",
