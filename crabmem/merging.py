@@ -11,15 +11,18 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from . import header
 from .edit import newline_of
+from .errors import CrabmemError
 from .header import Parts, Value
 
-#: Which way to go where both changed the same; None is neither, and to tell.
-Take = Literal["ours", "theirs"] | None
+Side = Literal["ours", "theirs"]
+#: Whose text to take where both changed the same; None is nobody's, and to tell.
+Take = Side | None
 
 #: What a key says; None where there is no such key.
 Said: TypeAlias = "Value | None"
 
 _OURS, _THEIRS = 0, 1
+_NAMED = 3
 T = TypeVar("T")
 
 
@@ -30,6 +33,20 @@ class Conflict:
     path: str
     ours: str | None
     theirs: str | None
+
+
+class Conflicting(CrabmemError):
+    """What is to be taken back was changed since, and nobody said what to do; nothing was written."""
+
+    def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
+        paths = list(dict.fromkeys(conflict.path for conflict in conflicts))
+        places = "1 place" if len(conflicts) == 1 else f"{len(conflicts)} places"
+        more = f" and {len(paths) - _NAMED} more files" if len(paths) > _NAMED else ""
+        super().__init__(
+            f"{places} in {', '.join(paths[:_NAMED])}{more} changed since, so nothing was taken back: --ours keeps "
+            "what is there now, --theirs takes it back all the same"
+        )
+        self.conflicts = conflicts
 
 
 @dataclass(frozen=True)

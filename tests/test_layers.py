@@ -35,7 +35,7 @@ ROWS: list[list[str]] = [
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns"],
     ["meaning"],
     ["outside", "voice", "timeline", "catalog"],
-    ["writer", "plan", "recalling"],
+    ["writer", "plan", "recalling", "reverting"],
     ["speaking"],
     ["doctor", "upkeep", "evaluating"],
     ["memory"],

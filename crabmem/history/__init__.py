@@ -285,6 +285,14 @@ class History:
             return []
         return [read_commit(raw, self._objects.changed(raw)) for raw in self._objects.walked(head, limit, path)]
 
+    def commits(self, start: str) -> list[Commit]:
+        """`start` and the commits it stands on, newest first, without their paths, which take their time."""
+        return [read_commit(raw, ()) for raw in self._objects.walked(start, None, None)]
+
+    def paths(self, commit: str) -> tuple[str, ...]:
+        """The paths in which `commit` differs from its first parent."""
+        return self._objects.changed(self._objects.commit(commit))
+
     def parent(self, commit: str) -> str | None:
         """The first parent of `commit`; None for the first commit."""
         return parent_of(commit, self._objects)
