@@ -40,11 +40,11 @@ class Conflicting(CrabmemError):
 
     def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
         paths = list(dict.fromkeys(conflict.path for conflict in conflicts))
-        places = "1 place" if len(conflicts) == 1 else f"{len(conflicts)} places"
+        places = "1 place was" if len(conflicts) == 1 else f"{len(conflicts)} places were"
         more = f" and {len(paths) - _NAMED} more files" if len(paths) > _NAMED else ""
         super().__init__(
-            f"{places} in {', '.join(paths[:_NAMED])}{more} changed since, so nothing was taken back: --ours keeps "
-            "what is there now, --theirs takes it back all the same"
+            f"{places} changed since, in {', '.join(paths[:_NAMED])}{more}, so nothing was taken back: "
+            "--ours keeps what is there now, --theirs takes it back all the same"
         )
         self.conflicts = conflicts
 

@@ -189,7 +189,10 @@ class Restored:
 
 @dataclass(frozen=True)
 class Reverted:
-    """Commits taken back, newest first: the new commit (None: nothing differs without them), the files and the diff."""
+    """Commits taken back: the new commit (None: nothing differs without them), the files and the diff.
+
+    `commits` are those taken back, newest first, without their paths.
+    """
 
     commit: str | None
     commits: tuple[Commit, ...]

@@ -1,17 +1,17 @@
 """Taking back what some commits did, and keeping what was done since: which commits, and what files then say."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import get_args
 
 from .errors import InvalidArguments, NotFound
-from .history import History, Note
+from .history import Change, History, Note
 from .merging import Conflict, Conflicting, Side, Take, merged
 from .results import Commit
 from .store import Scan
-from .timeline import Timeline, TooEarly
+from .timeline import Timeline, TooEarly, is_restorable
 from .version import short
-from .workspace import is_kept
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,10 @@ class Reverting:
         """
         wanted = {self._timeline.commit_at(name) for name in unwanted.commits}
         head = self._timeline.head()
-        log = self._history.commits(head) if head else []
+        commits = self._history.commits(head) if head else iter(())
         if wanted:
-            found = [commit for commit in log if commit.commit in wanted]
-            if strange := wanted - {commit.commit for commit in found}:
-                raise NotFound(f"{short(min(strange))} is not in the history of this memory; `crabmem log` lists it")
-            return found
+            return _named(commits, wanted)
+        log = list(commits)
         theirs = [commit for commit in self._later(log, unwanted.since) if _is_by(commit, unwanted)]
         if not theirs:
             raise NotFound(f"there is no commit of {unwanted.words}; `crabmem log` says who wrote what")
@@ -96,30 +94,33 @@ class Reverting:
             raise Conflicting(tuple(dict.fromkeys(conflicts)))
         return files
 
-    def _steps(self, commits: Sequence[Commit]) -> dict[str, list["_Step"]]:
+    def _steps(self, commits: Sequence[Commit]) -> dict[str, list[Change]]:
         """What commits made of each file, newest first, in as few steps as the work of others lets it be."""
-        steps = dict[str, list[_Step]]()
+        steps = dict[str, list[Change]]()
         for commit in commits:
-            before = self._timeline.parent(commit.commit)
-            for path in filter(is_kept, self._history.paths(commit.commit)):
-                step = self._history.file(before, path), self._history.file(commit.commit, path)
-                _join(steps.setdefault(path, []), step)
+            for path, step in self._history.changes(commit.commit).items():
+                if is_restorable(path):
+                    _join(steps.setdefault(path, []), step)
         return {path: [step for step in found if step[0] != step[1]] for path, found in sorted(steps.items())}
 
     def _data(self, blob: str | None) -> bytes | None:
         return None if blob is None else self._history.blob(blob)
 
 
-#: The blobs of a file before and after; None for no file.
-_Step = tuple[str | None, str | None]
-
-
-def _join(steps: list[_Step], step: _Step) -> None:
+def _join(steps: list[Change], step: Change) -> None:
     """Add an earlier step, to the one after it where that went on from it."""
     if steps and steps[-1][0] == step[1]:
         steps[-1] = step[0], steps[-1][1]
     else:
         steps.append(step)
+
+
+def _named(log: Iterable[Commit], wanted: set[str]) -> list[Commit]:
+    """The commits `wanted` in the order of `log`, which is read no further than need be."""
+    found = list(islice((commit for commit in log if commit.commit in wanted), len(wanted)))
+    if strange := wanted - {commit.commit for commit in found}:
+        raise NotFound(f"{short(min(strange))} is not in the history of this memory; `crabmem log` lists it")
+    return found
 
 
 def _is_by(commit: Commit, unwanted: Unwanted) -> bool:

@@ -84,7 +84,7 @@ def restored(item: Restored) -> Data:
 
 def reverted(item: Reverted) -> Data:
     """What taking commits back did."""
-    commits = [commit(each) for each in item.commits]
+    commits = [each.commit for each in item.commits]
     return {"commit": item.commit, "reverted": commits, "paths": list(item.paths), "diff": item.diff}
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from crabmem import Conflicting, Disabled, InvalidArguments, Memory, NotFound
 from crabmem.errors import CrabmemError
+from crabmem.history import History
 from tests.conftest import assert_clean, git
 
 NOTE = "memory/entries/luna.md"
@@ -149,7 +150,7 @@ def test_what_was_done_later_to_other_lines_stays(spoken: Memory) -> None:
 def test_where_the_same_lines_were_changed_nothing_is_written_until_somebody_decides(spoken: Memory) -> None:
     spoken.remember("Luna", "the dog", "Vet: Dr. Who\nFood: dry\nBorn: 2018")
     before, head = (spoken.root / NOTE).read_bytes(), spoken.log(1)[0].commit
-    with pytest.raises(Conflicting, match=r"1 place in memory/entries/luna.md .*--ours") as caught:
+    with pytest.raises(Conflicting, match=r"1 place was changed since, in memory/entries/luna\.md, .*--ours") as caught:
         spoken.revert(session="s-2")
     [conflict] = caught.value.conflicts
     assert (conflict.path, conflict.ours, conflict.theirs) == (NOTE, "Vet: Dr. Who", "Vet: Dr. Moreno")
@@ -281,3 +282,18 @@ def test_one_entry_rolls_back_alone(spoken: Memory) -> None:
     assert NOTE not in [entry.path for entry in spoken.entries()]
     with pytest.raises(NotFound, match=r"no memory/entries/mars.md at"):
         spoken.rollback(then, "Mars")
+
+
+def test_the_changes_of_a_commit_are_those_git_tells(spoken: Memory) -> None:
+    (spoken.root / "memory/entries/deep").mkdir()
+    for path in ("memory/entries/deep/er.md", "memory/entries.md", "top.md"):
+        (spoken.root / path).write_text("x")
+    spoken.adopt()
+    spoken.forget("Lottery")
+    history = History(spoken.root, spoken.root / ".git/crabmem")
+    for commit in spoken.log():
+        raw = git(spoken.root, "diff-tree", "-r", "--root", "--no-commit-id", commit.commit).splitlines()
+        rows = [(line.split("\t")[1], line.split()[2:4]) for line in raw]
+        expected = {path: tuple(None if set(oid) == {"0"} else oid for oid in oids) for path, oids in rows}
+        assert history.changes(commit.commit) == expected
+    history.close()

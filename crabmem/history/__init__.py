@@ -20,14 +20,14 @@ from .commit import Note, identity, raw_commit, read_commit
 from .index import Index
 from .keeping import Keep
 from .mending import mended
-from .objects import HEX, OID, Objects
+from .objects import HEX, OID, Change, Objects
 from .packing import Packed, Packing
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
 from .rows import Settled
 from .whole import Stored, everything
 
-__all__ = ["History", "Note", "Packed", "Stored", "identity"]
+__all__ = ["Change", "History", "Note", "Packed", "Stored", "identity"]
 
 _TRIES = 50
 _FOLDERS = ("objects", "refs", "logs", "info")
@@ -285,13 +285,13 @@ class History:
             return []
         return [read_commit(raw, self._objects.changed(raw)) for raw in self._objects.walked(head, limit, path)]
 
-    def commits(self, start: str) -> list[Commit]:
+    def commits(self, start: str) -> Iterator[Commit]:
         """`start` and the commits it stands on, newest first, without their paths, which take their time."""
-        return [read_commit(raw, ()) for raw in self._objects.walked(start, None, None)]
+        return (read_commit(raw, ()) for raw in self._objects.walking(start))
 
-    def paths(self, commit: str) -> tuple[str, ...]:
-        """The paths in which `commit` differs from its first parent."""
-        return self._objects.changed(self._objects.commit(commit))
+    def changes(self, commit: str) -> dict[str, Change]:
+        """The files in which `commit` differs from its first parent: their blobs before and after, None for no file."""
+        return dict(self._objects.differing(self._tree(self.parent(commit)), self._tree(commit)))
 
     def parent(self, commit: str) -> str | None:
         """The first parent of `commit`; None for the first commit."""
