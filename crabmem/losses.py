@@ -14,20 +14,25 @@ _SHARE = 3
 
 @dataclass(frozen=True)
 class Losses:
-    """Entries that are gone, or have no content any more: their paths, among `total` entries."""
+    """Files that are gone, or have no content any more; there were `total` entries. Only entries count."""
 
     paths: tuple[str, ...]
     total: int
 
     @property
+    def count(self) -> int:
+        """How many entries are lost."""
+        return sum(map(is_entry, self.paths))
+
+    @property
     def are_many(self) -> bool:
         """Whether that is so much of all that it may be a mishap."""
-        return len(self.paths) >= LEAST and len(self.paths) * _SHARE > self.total
+        return self.count >= LEAST and self.count * _SHARE > self.total
 
     @property
     def share(self) -> str:
         """How many of how many."""
-        return f"{len(self.paths):,} of {self.total:,} entries"
+        return f"{self.count:,} of {self.total:,} entries"
 
     @property
     def words(self) -> str:
@@ -40,7 +45,7 @@ class Losses:
     @property
     def error(self) -> MassLoss:
         """The same as an error."""
-        return MassLoss(self.words, len(self.paths), self.total)
+        return MassLoss(self.words, self.count, self.total)
 
 
 def lost(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None], entries: Iterable[str]) -> Losses:
@@ -51,8 +56,8 @@ def lost(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None], 
 
 
 def losses(gone: Iterable[str], entries: Iterable[str]) -> Losses:
-    """What it costs a memory of these `entries` that files are gone or empty. Others than entries do not count."""
-    return Losses(tuple(sorted(filter(is_entry, gone))), sum(map(is_entry, entries)))
+    """What it costs a memory of these `entries` that files are gone or empty."""
+    return Losses(tuple(sorted(gone)), sum(map(is_entry, entries)))
 
 
 def is_blank(data: bytes | None) -> bool:

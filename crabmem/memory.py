@@ -276,13 +276,14 @@ class Memory:
     def restore(self) -> Restored:
         """Bring back the files that are gone from disk and were not forgotten, and the entries that were emptied there.
 
-        Those that `unrecorded` tells of, and any others that were deleted since the last write.
+        Those that `unrecorded` tells of, and any others that were deleted since the last write. An agent does not
+        bring back the identity, which it may not write, or the settings.
         """
         scan, head = self._store.scan(), self._timeline.head()
         outside = self._writer.outside(scan)
         held = self._writer.unrecorded(scan)
         gone = {path for path, file in outside.items() if file is None} | set(held.paths if held else ())
-        blobs = {path: self._history.file(head, path) for path in gone}
+        blobs = {path: self._history.file(head, path) for path in gone - self._kept_from_agents()}
         if not blobs:
             return Restored(None, head or "", (), "")
         return self._restored(head or "", lambda scan: blobs, self._note("restore", _files(blobs)))
@@ -412,7 +413,7 @@ class Memory:
         return [Finding("warning", path, words) for path in texts for words in warnings(texts[path], None, rule)]
 
     def unrecorded(self) -> Losses | None:
-        """The entries lost on disk, when they are so many that no write records it before it is confirmed.
+        """What was lost on disk, when it is so many entries that no write records it before it is confirmed.
 
         `restore` brings them back; `adopt(even_if_many=True)` records that they are gone.
         """
@@ -629,9 +630,14 @@ class Memory:
 
     def _check_may_restore(self, paths: set[str]) -> None:
         """Refuse an agent the way back to an identity or settings that the person has changed since."""
-        held = {SETTINGS} if self.soul_editable else {SETTINGS, IDENTITY}
-        if self._voice.agent and (changed := sorted(paths & held)):
+        if changed := sorted(paths & self._kept_from_agents()):
             raise Disabled(f"that would change {changed[0]}, which an agent may not; a person may go back")
+
+    def _kept_from_agents(self) -> set[str]:
+        """The files that whoever speaks here may not bring back: an agent those that are the person's."""
+        if not self._voice.agent:
+            return set()
+        return {SETTINGS} if self.soul_editable else {SETTINGS, IDENTITY}
 
     def _changed(self, done: Written, path: str) -> Changed:
         """What a write did to the file at `path`."""

@@ -168,11 +168,11 @@ class Writer:
         return scan.is_hidden(path) or file.is_symlink() or file.exists()
 
     def unrecorded(self, scan: Scan) -> Losses | None:
-        """So many facts lost outside that nobody records it before it is confirmed; None when there are not."""
+        """What was lost outside, when it is so many facts that nobody records it before it is confirmed; else None."""
         return self._lost(self.outside(scan), scan)
 
     def _lost(self, edits: Mapping[str, File | None], scan: Scan) -> Losses | None:
-        """The facts that edits cost, when they are too many."""
+        """What edits cost, when it is too many facts; then files that went with them are told, too."""
         if sum(map(is_entry, edits)) < LEAST:
             return None
         head = self._history.files(self._history.head())
@@ -262,7 +262,7 @@ class Writer:
         if not changes:
             return Written(None, before, draft.changes, self._unrecorded)
         self._refuse_unusable(changes, scan)
-        if not draft.even_if_many:
+        if len(changes) >= LEAST and not draft.even_if_many:
             _refuse_mass_loss(lost(before, changes, scan.files))
         self._record_replaced(changes, scan)
         intent = self._begun(changes, draft.note, scan)
@@ -444,7 +444,7 @@ def _refuse_mass_loss(losses: Losses) -> None:
         raise MassLoss(
             f"that would delete or empty {losses.share}, more than a third, so nothing was changed; "
             "if you mean it: --yes-really (even_if_many=True)",
-            len(losses.paths),
+            losses.count,
             losses.total,
         )
 

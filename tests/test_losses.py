@@ -45,7 +45,8 @@ def recorded(root: Path) -> int:
 
 def test_more_than_a_third_and_at_least_ten_are_many() -> None:
     def many(count: int, total: int) -> bool:
-        return Losses(tuple(map(str, range(count))), total).are_many
+        paths = (f"{ENTRIES}/fact-{number}.md" for number in range(count))
+        return Losses((*paths, "memory/MEMORY.md"), total).are_many
 
     assert [many(LEAST - 1, LEAST), many(LEAST, LEAST), many(LEAST, 3 * LEAST), many(LEAST + 1, 3 * LEAST + 2)] == [
         False, True, False, True,
@@ -162,12 +163,19 @@ def test_a_lost_fact_that_is_remembered_anew_is_not_lost_any_more(root: Path) ->
     assert_clean(root)
 
 
-def test_the_whole_folder_gone_comes_back(root: Path) -> None:
-    shutil.rmtree(root / "memory")
-    with Memory(root, agent="coder") as memory:
-        memory.remember("Other", "what", "x")
-        memory.restore()
-        assert len(memory.entries()) == ALL + 1
+def test_everything_gone_comes_back_with_the_facts(root: Path) -> None:
+    (root / "memory/MEMORY.md").write_text("# Overview\n")
+    with Memory(root, is_person=True) as person:
+        person.adopt()
+        shutil.rmtree(root / "memory")
+        (root / "Crab.md").unlink()
+        with Memory(root, agent="coder") as agent:
+            agent.remember("Other", "what", "x")
+            agent.restore()
+            assert agent.overview().text == "# Overview\n"
+            assert len(agent.entries()) == ALL + 1
+        assert not (root / "Crab.md").exists()
+        assert person.restore().paths == ("Crab.md",)
     assert_clean(root)
 
 
