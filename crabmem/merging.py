@@ -142,10 +142,18 @@ def _lines(texts: Sequence[str], newline: str, take: Take) -> tuple[str, list[_C
     done, clashes = list[tuple[str, str]](), list[_Clash]()
     for piece in _pieces(base, ours, theirs):
         if len(piece.sides) > 1:
-            clashes.append(("\n".join(ours[piece.ours]), "\n".join(theirs[piece.theirs])))
+            clashes.append(_apart(ours[piece.ours], theirs[piece.theirs]))
         done += _chosen(piece, mine, others, take)
     # No line break follows the last of what line breaks separate.
     return "".join(f"{line}{ending}" for line, ending in done[:-1]) + "".join(line for line, _ in done[-1:]), clashes
+
+
+def _apart(ours: Sequence[str], theirs: Sequence[str]) -> _Clash:
+    """What two sides say that do not agree, without the lines around it on which they do."""
+    head = _common(ours, theirs)
+    tail = min(_common(ours[::-1], theirs[::-1]), len(ours) - head, len(theirs) - head)
+    mine, others = ("\n".join(lines[head : len(lines) - tail]) for lines in (ours, theirs))
+    return mine, others
 
 
 def _endings(text: str, newline: str) -> list[str]:

@@ -126,6 +126,7 @@ def test_later_work_beside_what_is_taken_back_stays(base: str, ours: str, theirs
     [
         ("a\nb\n", "a\nB\n", "a\nc\n", ("B", "c")),
         ("a\n", "a\nx\n", "a\ny\n", ("x", "y")),
+        ("a\n", "both\nmine\n", "both\n", ("mine", "")),
         ("---\nname: a\n---\nt\n", "---\nname: b\n---\nt\n", "---\nname: c\n---\nt\n", ("name: b\n", "name: c\n")),
         ("---\nname: a\ntags: [p]\n---\nt\n", "---\nname: a\ntags: [q]\n---\nt\n", "---\nname: a\ntags: [r]\n---\nt\n",
          ("tags: [q]\n", "tags: [r]\n")),
