@@ -1,5 +1,7 @@
 """Many facts are never lost at once by accident: not by an operation, and not because files are gone from disk."""
 
+import itertools
+import os
 import shutil
 import threading
 from collections.abc import Callable
@@ -7,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import CrabmemError, Fact, MassLoss, Memory
+from crabmem import CrabmemError, Fact, MassLoss, Memory, fs
 from crabmem.losses import LEAST, Losses
 from crabmem.results import Commit
 from crabmem.watcher import watched
@@ -177,6 +179,30 @@ def test_everything_gone_comes_back_with_the_facts(root: Path) -> None:
         assert not (root / "Crab.md").exists()
         assert person.restore().paths == ("Crab.md",)
     assert_clean(root)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_bringing_facts_back_can_be_killed_and_done_again(root: Path, tmp_path: Path) -> None:
+    remove(root)
+    killed = 0
+    for last in range(0, 130, 9):
+        copy = Path(shutil.copytree(root, tmp_path / f"copy-{last}"))
+        child = os.fork()
+        if child == 0:
+            calls = itertools.count()
+            fs.before = lambda operation, path: os._exit(137) if next(calls) == last else None  # noqa: B023
+            with Memory(copy, agent="coder") as memory:
+                memory.restore()
+            os._exit(0)
+        killed += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 137
+        with Memory(copy, agent="coder") as memory:
+            memory.remember("Other", "what", "x")
+            assert recorded(copy) == ALL + 1
+            memory.restore()
+            assert len(memory.entries()) == ALL + 1
+        assert_clean(copy)
+    assert killed > 5
 
 
 def test_the_watcher_reports_lost_facts_and_records_the_rest(root: Path) -> None:
