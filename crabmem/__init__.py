@@ -24,7 +24,8 @@ if TYPE_CHECKING:
         Unreadable,
         Unwritable,
     )
-    from .merging import Conflicting
+    from .losses import Losses
+    from .merging import Conflict, Conflicting
     from .questions import Expectation
     from .results import (
         Answer,
@@ -51,6 +52,7 @@ __all__ = [
     "Busy",
     "Changed",
     "Commit",
+    "Conflict",
     "Conflicting",
     "CrabmemError",
     "DamagedHistory",
@@ -68,6 +70,7 @@ __all__ = [
     "HoldsSecret",
     "InvalidArguments",
     "InvalidSettings",
+    "Losses",
     "MassLoss",
     "Memory",
     "NotFound",
@@ -89,6 +92,7 @@ _HOMES = {
     "Busy": "errors",
     "Changed": "results",
     "Commit": "results",
+    "Conflict": "merging",
     "Conflicting": "merging",
     "CrabmemError": "errors",
     "DamagedHistory": "errors",
@@ -106,6 +110,7 @@ _HOMES = {
     "HoldsSecret": "errors",
     "InvalidArguments": "errors",
     "InvalidSettings": "errors",
+    "Losses": "losses",
     "MassLoss": "errors",
     "Memory": "api",
     "NotFound": "errors",

@@ -67,7 +67,7 @@ class _Hunk(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """Where a piece of the base is on both sides, and whose counts: those whom the base does not tell apart."""
+    """Where a piece of the base is on both sides, and the sides that changed it: only ours where both are alike."""
 
     ours: slice
     theirs: slice

@@ -269,6 +269,24 @@ def test_what_cannot_be_reverted_is_refused(
         spoken.revert(**given)  # type: ignore[arg-type]
 
 
+def test_a_commit_of_another_branch_is_not_taken_back(spoken: Memory) -> None:
+    there = spoken.log(1)[0].commit
+    git(spoken.root, "branch", "side")
+    git(spoken.root, "reset", "-q", "--hard", "HEAD~1")
+    with pytest.raises(NotFound, match="is not in the history of this memory"):
+        spoken.revert([there, "HEAD"])
+
+
+def test_a_persons_later_line_breaks_and_own_keys_stay(spoken: Memory) -> None:
+    file = spoken.root / NOTE
+    text = file.read_text().replace("name: Luna\n", "name: Luna\n# mine\nmood: good\n")
+    file.write_bytes(text.replace("\n", "\r\n").encode())
+    spoken.revert(session="s-2")
+    now = file.read_bytes()
+    assert b"\r\n# mine\r\nmood: good\r\n" in now and now.count(b"\n") == now.count(b"\r\n")
+    assert spoken.get("Luna").content == "Vet: Dr. Moreno\nFood: dry\nBorn: 2018\nLikes: tennis balls"
+
+
 def test_one_entry_rolls_back_alone(spoken: Memory) -> None:
     then = spoken.log()[-2].commit
     spoken.remember("Mars", "a planet", "red")
