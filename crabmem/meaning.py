@@ -133,11 +133,12 @@ class Meaning:
         name, embedder = self._chosen(rules, in_a_hurry=False)
         with self._growing:
             kept = self._matching(embedder)
+            self._begun, self._kept = None, kept
             missing = _missing(entries.versions, kept)
             for done in range(0, len(missing), _OFTEN):
                 told = partial(_passed_on, progress, done, len(missing))
                 self._add(kept, _made(embedder, entries, missing[done : done + _OFTEN], told), entries)
-                kept = self._kept or kept
+                kept = self._latest(kept)
                 self._write()
         self._begun = None
         self._asking.gain()
@@ -184,8 +185,9 @@ class Meaning:
     def _ready(self, rules: Vectors) -> "tuple[Embedder, Kept]":
         with self._beginning:
             if self._begun is None or self._begun[0] != rules or self._kept is None:
-                self._begun = rules, *self._chosen(rules)
-                self._kept = self._matching(self._begun[2])
+                begun = rules, *self._chosen(rules)
+                self._kept = self._matching(begun[2])
+                self._begun = begun  # not before: who asks next would mix its vectors with another's
             return self._begun[2], self._kept
 
     def _chosen(self, rules: Vectors, in_a_hurry: bool = True) -> "tuple[str, Embedder]":
@@ -236,16 +238,20 @@ class Meaning:
         if self._has_all(entries, kept) or not self._making or not self._growing.acquire(timeout=0):
             return kept, ""  # or somebody is at it: what there is will do
         try:
-            kept = self._kept or kept
+            kept = self._latest(kept)
             missing = _missing(entries.versions, kept, first)
             end = time.monotonic() + PATIENCE
             self._add(kept, _made(embedder, entries, missing, lambda done: time.monotonic() < end), entries)
             self._making.gain()
-            return self._kept or kept, ""
+            return self._latest(kept), ""
         except EmbedderFailed as error:
-            return self._kept or kept, self._failed(error, self._making)
+            return self._latest(kept), self._failed(error, self._making)
         finally:
             self._growing.release()
+
+    def _latest(self, kept: "Kept") -> "Kept":
+        """What there is by now of the same model; another thread may have begun with another."""
+        return self._kept if self._kept is not None and self._kept.model == kept.model else kept
 
     def _add(self, kept: "Kept", made: "Iterator[dict[bytes, Array]]", entries: Entries) -> None:
         """Keep what is `made`, also when it ends in an error."""
@@ -257,8 +263,9 @@ class Meaning:
                 new.update(some)
         finally:
             self._keys = frozenset(entries.versions.values())
-            self._kept = kept.plus(new)
-            self._unsaved += len(new)
+            if self._kept is None or self._kept.model == kept.model:
+                self._kept = kept.plus(new)
+                self._unsaved += len(new)
 
     def _has_all(self, entries: Entries, kept: "Kept") -> bool:
         _, places = self._placed(entries, kept)

@@ -92,7 +92,7 @@ class Memory:
         self._reverting = Reverting(self._history, self._timeline)
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
         self._turns = Turns(self._workspace.turns)
-        self._speaker = Speaker(self._turns, voice.session)
+        self._speaker = Speaker(self._turns, one_line(voice.session or "") or None)
         self._upkeep = Upkeep(self._workspace.root, self._history.is_compaction_due)
 
     def __enter__(self) -> Self:
@@ -306,7 +306,8 @@ class Memory:
         `deploy*` in it stands for all words that begin so, and `"deploy key"` has to stand there word by word.
         Only those last changed after the revision or time `since`, and not after `until`. With `budget`, so
         many characters of text at most: of long facts the passage that matched, and the last are left out
-        rather than cut to nothing. With `explain`, hits say what their scores are made of.
+        rather than cut to nothing; name and description of the first are always there. With `explain`, hits say
+        what their scores are made of.
 
         Raises:
             InvalidArguments: a blank or endless query, too many tags, or a limit or budget out of its bounds.
@@ -340,7 +341,7 @@ class Memory:
             NotFound: what must be found is no entry, now or then; or there is no such revision.
             InvalidArguments: a question cannot be asked, or none is for this workspace.
         """
-        asked, past = list(questions), self._past(since) if since else None
+        asked, past = list(questions), None if since is None else self._past(since)
 
         def look() -> Evaluation:
             listing = self._listing()
@@ -706,8 +707,8 @@ class Memory:
         """Whether what is at a path now was not there yet at `since`, and already at `until`."""
         if since is None and until is None:
             return None
-        before = self._timeline.state_since(since) if since else {}
-        after = self._timeline.state_since(until) if until else None
+        before = {} if since is None else self._timeline.state_since(since)
+        after = None if until is None else self._timeline.state_since(until)
 
         def fits(path: str) -> bool:
             blob = scan.blob(path)

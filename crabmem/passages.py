@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import ge
 
 _ENDS = re.compile(r"\n+|(?<=[.!?;:])\s+|(?<=[。！？；।])")
 _PIECE = 240
@@ -70,15 +71,15 @@ def _grown(spans: Sequence[Span], first: int, last: int, room: int) -> int:
     return fitting[-1] if fitting else spans[last][1]
 
 
-def shares(lengths: Sequence[int], budget: int, least: int) -> list[int]:
+def shares(lengths: Sequence[int], budget: int, least: Sequence[int]) -> list[int]:
     """How many characters of `budget` each text gets, the first first: none of those that are left out.
 
-    What is shorter than its even share leaves the rest to the longer ones. Nothing is cut to fewer than `least`
-    characters, but the first: rather the last are left out.
+    What is shorter than its even share leaves the rest to the longer ones. None is cut to fewer characters than
+    its `least`, but the first when it is alone: rather the last are left out.
     """
     for kept in range(len(lengths), 0, -1):
         given = _even(lengths[:kept], budget)
-        if kept == 1 or all(share >= min(length, least) for share, length in zip(given, lengths, strict=False)):
+        if kept == 1 or all(map(ge, given, map(min, lengths, least))):
             return given
     return []
 

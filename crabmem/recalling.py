@@ -27,7 +27,7 @@ from .slug import name_key
 if TYPE_CHECKING:
     from .search.index import Wanted
 
-# Less of a text tells nothing.
+# Less of a text, and of its content, tells nothing.
 _LEAST = 200
 _LEAST_CONTENT = 80
 
@@ -111,7 +111,7 @@ def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking
     if unsaid:
         hits, trouble = found(())
     if question.explain:
-        hits = [replace(hit, matches=_matches(hit.entry, shelf.index, query, question.language)) for hit in hits]
+        hits = _explained(hits, shelf.index, query, question.language)
     kept = tuple(hits)
     if question.budget is not None:
         kept = fitted(hits, question.budget, _worth(shelf.index, words), question.language, _text)
@@ -195,24 +195,28 @@ def _freshness(path: str, question: Question) -> float:
     return recency((question.today() - day).days, question.boost) if day else 1.0
 
 
-def _matches(entry: Entry, index: Index, query: Query, language: str) -> tuple[Match, ...]:
-    """What each word of the question found in each field, and its part of the score before any boost."""
-    words, typed = wanted(query, index, language), _typed(query, index, language)
-    meant = index.meant(words)
-    counts = {name: Counter(found) for name, found in fields(entry, language).items()}
-    return tuple(
-        match
-        for term, score in index.explained(list(meant), entry.path).items()
-        for match in _found(typed.get(meant[term], ""), index.forms(term), score, counts)
-    )
+def _explained(hits: Sequence[Hit], index: Index, query: Query, language: str) -> list[Hit]:
+    """The hits with what each word of the question found in each field, and its part of the score before any boost."""
+    typed, meant = _typed(query, index, language), index.meant(wanted(query, index, language))
+    forms = {term: index.forms(term) for term in meant}
+    sought = [(term, typed.get(meant[term], forms[term][0]), frozenset(forms[term])) for term in meant]
+    scores = index.explained(list(meant), [hit.entry.path for hit in hits])
+    return [
+        replace(hit, matches=tuple(_matches(fields(hit.entry, language), sought, added)))
+        for hit, added in zip(hits, scores, strict=True)
+    ]
 
 
-def _found(typed: str, forms: Sequence[str], score: float, counts: Mapping[str, Counter[str]]) -> Iterator[Match]:
-    """Where words stand that count as one, and what they add of its `score`."""
-    times = {name: sum(held[form] for form in forms) for name, held in counts.items()}
-    for name, here in times.items():
-        if here:
-            yield Match(typed or forms[0], name, score * here / sum(times.values()))
+def _matches(
+    said: Mapping[str, Sequence[str]], sought: Sequence[tuple[Wanted, str, Set[str]]], added: Mapping[Wanted, float]
+) -> Iterator[Match]:
+    """Where words stand in the fields of an entry, and what they add: a term, what was typed for it, all its forms."""
+    counts = {name: Counter(words) for name, words in said.items()}
+    for term, word, forms in sought:
+        times = {name: sum(held[form] for form in held.keys() & forms) for name, held in counts.items()}
+        for name, here in times.items():
+            if here and term in added:
+                yield Match(word, name, added[term] * here / sum(times.values()))
 
 
 def _typed(query: Query, index: Index, language: str) -> dict[Wanted, str]:
@@ -236,12 +240,13 @@ def fitted(
     The first is always among them.
     """
     lengths = [len(text(hit, hit.entry.content)) + len(BETWEEN) for hit in hits]
+    frames = [length - len(hit.entry.content) for length, hit in zip(lengths, hits, strict=True)]
+    least = [max(_LEAST, frame + _LEAST_CONTENT) for frame in frames]
+    given = shares(lengths, budget + len(BETWEEN), least)
     kept: list[Hit] = []
-    for hit, length, share in zip(hits, lengths, shares(lengths, budget + len(BETWEEN), _LEAST), strict=False):
-        content, room = hit.entry.content, share - (length - len(hit.entry.content))
-        if share < length and room < _LEAST_CONTENT and kept:
-            break
-        part = passage(content, worth, lambda piece: tokens(piece, language), max(0, room)) if share < length else None
+    for hit, length, frame, share in zip(hits, lengths, frames, given, strict=False):
+        content, room = hit.entry.content, max(0, share - frame)
+        part = passage(content, worth, lambda piece: tokens(piece, language), room) if share < length else None
         kept.append(replace(hit, passage=part))
     return tuple(kept)
 

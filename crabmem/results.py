@@ -1,14 +1,19 @@
 """What the operations of a memory return: values, no display texts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import msgspec
 
+from .edit import shortened
 from .entry import Entry
 from .measures import Figures, mean
 from .questions import Expectation
+
+# Names in a note, and characters of each.
+_NAMED = 10
+_SHOWN = 80
 
 
 @dataclass(frozen=True)
@@ -141,11 +146,11 @@ class Recall(msgspec.Struct, frozen=True):
         reasons = [] if self.hits or blind else [self._reason()]
         cut = sum(hit.passage is not None for hit in self.hits)
         if self.unsaid and self.hits:
-            reasons.append(f"no fact says {' and '.join(map(_quoted, self.unsaid))} word by word; these have the words")
+            reasons.append(f"no fact says {_listed(map(_quoted, self.unsaid))} word by word; these have the words")
         if cut:
             reasons.append(f"{_counted(cut, 'fact')} cut to the passage that matched")
         if self.left_out:
-            reasons.append(f"left out, as the budget holds no more: {', '.join(self.left_out)}")
+            reasons.append(f"left out, as the budget holds no more: {_listed(self.left_out)}")
         if self.unreadable:
             reasons.append(f"{_counted(self.unreadable, 'file')} unreadable (`crabmem doctor` names them)")
         return "; ".join([*reasons, self.trouble] if self.trouble else reasons)
@@ -160,7 +165,14 @@ class Recall(msgspec.Struct, frozen=True):
 
 
 def _quoted(text: str) -> str:
-    return f'"{text}"'
+    return f'"{shortened(text, _SHOWN - 2)}"'
+
+
+def _listed(texts: Iterable[str]) -> str:
+    """The first of them: a note is no second answer."""
+    first = [shortened(text, _SHOWN) for text in texts]
+    more = [f"{len(first) - _NAMED} more"] if len(first) > _NAMED else []
+    return ", ".join(first[:_NAMED] + more)
 
 
 def _counted(count: int, what: str) -> str:

@@ -2,7 +2,8 @@
 
 import difflib
 import json
-from typing import Annotated, Literal, get_type_hints
+from collections.abc import Sequence
+from typing import Annotated, Literal, get_args, get_type_hints
 
 import msgspec
 
@@ -117,15 +118,27 @@ def _lines(table: dict[str, object]) -> str:
 
 
 def _reason(message: str) -> str:
-    """msgspec's message in words of this file, with the nearest known key."""
+    """msgspec's message in words of this file, with the nearest known key or value."""
     unknown = message.partition("unknown field `")[2].partition("`")[0]
+    if message.startswith("Invalid enum value"):
+        given = message.split("'")[1]
+        return f"{message.replace('`$.', '`')}; {_instead(given, _values(message))}"
     if not unknown:
         return message.replace("`$.", "`").replace("Object", "the file")
     inside = next((name for name in _TABLES if f"$.{name}" in message), "")
     known = (_TABLES[inside] if inside else Settings).__struct_fields__
+    return f"unknown setting `{inside + '.' if inside else ''}{unknown}`; {_instead(unknown, known)}"
+
+
+def _values(message: str) -> tuple[str, ...]:
+    """What may be said at the place that `message` names."""
+    *table, key = message.rpartition("`$.")[2].rstrip("`").split(".")
+    return get_args(get_type_hints(_TABLES[table[0]] if table else Settings)[key])
+
+
+def _instead(unknown: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(unknown, known, n=1)
-    hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
-    return f"unknown setting `{inside + '.' if inside else ''}{unknown}`; {hint}"
+    return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
 
 
 _TABLES: dict[str, type[msgspec.Struct]] = {

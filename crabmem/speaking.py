@@ -104,7 +104,7 @@ def confidence(index: Index, words: Sequence[str], key: str) -> float:
     has any count too: they say that the message is about something else.
     """
     rarities = {word: index.rarity(word, _ENTRIES) for word in words}
-    held = sum(rarities[word] * share for word, share in index.shares(words, key).items())
+    held = sum(rarities[word] * share for word, share in index.shares(words, [key])[0].items())
     return held / sum(nlargest(_TELLING, rarities.values()))
 
 

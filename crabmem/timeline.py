@@ -57,7 +57,7 @@ class Timeline:
 
     def state_at(self, when: str | None) -> dict[str, str]:
         """The files at a revision or time; None is the newest commit."""
-        return self.state_of(self.commit_at(when) if when else self.head())
+        return self.state_of(self.head() if when is None else self.commit_at(when))
 
     def state_since(self, when: str | None) -> dict[str, str]:
         """The same; no files at a time before the history begins."""

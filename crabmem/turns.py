@@ -34,7 +34,7 @@ class Turns:
     def all(self) -> list[Turn]:
         """Those that are remembered, in order; what is no line of ours is left out."""
         try:
-            lines = self._file.read_bytes().splitlines()
+            lines = fs.read(self._file)[0].splitlines()
         except OSError:
             return []
         return [turn for turn in map(_decoded, lines) if turn]

@@ -334,6 +334,30 @@ def test_an_embedder_of_anybodys_that_raises_is_told_of(root: Path) -> None:
     assert [(hit.entry.name, hit.score) for hit in found] == expected
 
 
+def test_an_embedder_that_cannot_say_who_it_is_is_told_of_in_one_line(root: Path) -> None:
+    class Nobody(Own):
+        identity = property(lambda self: json.loads("\n{"), lambda self, said: None)
+
+    with Memory(root, embedder=Nobody()) as both:
+        found = both.recall("noise")
+    assert [hit.entry.name for hit in found] == ["Cellar"] and "Nobody failed: JSONDecodeError: " in found.note
+    assert len(found.note.splitlines()) == 1
+
+
+def test_nobody_holds_back_who_interrupts_and_words_go_on_after(root: Path) -> None:
+    class Interrupted(Own):
+        def embed(self, texts: Sequence[str], /) -> Array:
+            if any(map(is_fact, texts)) and not self.asked:
+                self.asked += texts
+                raise KeyboardInterrupt
+            return vectors(texts)
+
+    with Memory(root, embedder=Interrupted()) as both:
+        with pytest.raises(KeyboardInterrupt):
+            both.recall("noise")
+        assert names(both, "noise") == ["Cellar"] and names(both, "puppy") == ["Luna"]
+
+
 # Settings
 
 
@@ -389,6 +413,23 @@ def test_settings_count_from_the_moment_they_are_written(root: Path, tmp_path: P
         assert names(both, "puppy") == ["Luna"] and told.asked
         (root / "crabmem.toml").unlink()
         assert names(both, "puppy") == []
+
+
+def test_vectors_of_one_service_never_meet_those_of_another_that_did_not_answer_at_first(
+    root: Path, told: Service
+) -> None:
+    def turned(texts: Sequence[str]) -> Reply:
+        rows = vectors(texts, [*GROUPS[1:], GROUPS[0]]).tolist()
+        return 200, json.dumps({"data": [{"embedding": row} for row in rows]}).encode()
+
+    with Memory(root) as both:
+        wants(root, url=told.url, model="small", timeout=0.2)
+        assert names(both, "puppy") == ["Luna"]
+        told.reply = lambda texts: (401, b"")
+        wants(root, url=told.url, model="large", timeout=0.2)
+        assert "refuses the key" in both.recall("puppy").note
+        told.reply = turned
+        assert names(both, "puppy") == ["Luna"] and names(both, "internet") == ["Guests"]
 
 
 # Reindexing and the doctor

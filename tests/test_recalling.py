@@ -3,15 +3,17 @@
 import math
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem import Memory
+from crabmem import Expectation, Memory
 from crabmem.errors import InvalidArguments, NotFound
 from crabmem.prompt import entry_text, entry_texts
 from crabmem.results import Recall
+from crabmem.search import Index
 from tests.conftest import FIXTURES, git
 
 LONG = " ".join(f"Sentence number {number} says nothing of it." for number in range(200))
@@ -69,6 +71,23 @@ def test_what_a_budget_leaves_out_is_named(memory: Memory) -> None:
     assert len(said.text) < memory.settings.recall_budget + 200
 
 
+def test_long_descriptions_leave_out_the_last_and_not_all_but_the_first(memory: Memory) -> None:
+    for number in range(40):
+        memory.remember(f"Log {number}", "of the valve " * 15, f"valve {LONG}")
+    found = memory.recall("valve", 40, budget=4_000)
+    assert len(found) > 10 and 3_000 < len(rendered(found)) <= 4_000
+    assert all("valve" in hit.shown for hit in found)
+
+
+def test_a_note_is_no_second_answer(memory: Memory) -> None:
+    for number in range(40):
+        memory.remember(f"Log {number} {'of the machine ' * 20}", "of the valve", "valve")
+    left = memory.recall("valve", 40, budget=500)
+    assert len(left.left_out) == 39 and left.note.endswith(", 29 more") and len(left.note) < 1_000
+    unsaid = memory.recall(f'"valve {LONG[:4_000]}"')
+    assert unsaid.hits and len(unsaid.note) < 200
+
+
 @pytest.mark.parametrize("budget", [0, -1])
 def test_a_budget_of_nothing_is_an_error(memory: Memory, budget: int) -> None:
     with pytest.raises(InvalidArguments, match="budget must be at least 1"):
@@ -82,6 +101,24 @@ def test_what_is_explained_makes_up_the_score(query: str) -> None:
             assert (plain.entry, plain.score, plain.matches) == (hit.entry, hit.score, ())
             assert math.isclose(sum(match.added for match in hit.matches), hit.score)
             assert all(match.added > 0 for match in hit.matches)
+
+
+def test_many_hits_are_explained_by_as_many_looks_as_one(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(12):
+        memory.remember(f"Log {number}", "of the valve", f"valves{number} and pipes")
+    looks, holders = [0], Index._holders
+
+    def counted(self: Index, word: Any) -> Any:
+        looks[0] += 1
+        return holders(self, word)
+
+    monkeypatch.setattr(Index, "_holders", counted)
+    taken = []
+    for limit in (1, 12):
+        looks[0] = 0
+        assert len(memory.recall("valve* pipe", limit, explain=True)) == limit
+        taken.append(looks[0])
+    assert taken[1] <= taken[0]
 
 
 def test_an_explanation_names_the_word_as_asked_and_its_field(memory: Memory) -> None:
@@ -106,6 +143,18 @@ def test_only_facts_changed_since_or_until_are_found(household: Memory) -> None:
         assert before == set(slugs[:day]) and after == set(slugs[day:])
     assert found("2026-03-02 13:00", "2026-03-04 13:00") == set(slugs[2:4])
     assert found("2020-01-01", None) == every and found(None, "2020-01-01") == set()
+
+
+@pytest.mark.parametrize("when", ["", " ", "nonsense"])
+def test_a_time_that_is_none_is_an_error_and_not_all_times(household: Memory, when: str) -> None:
+    questions = [Expectation("dog", ("Luna's vet",))]
+    for ask in (
+        lambda: household.recall("dog", since=when),
+        lambda: household.recall("dog", until=when),
+        lambda: household.evaluate(questions, since=when),
+    ):
+        with pytest.raises(NotFound, match="no revision named"):
+            ask()
 
 
 def test_an_edit_that_no_commit_has_yet_is_a_change_since_the_last(household: Memory) -> None:

@@ -1,5 +1,6 @@
 """Words of all scripts: pairs where nothing separates words, accents and points or none, endings by script."""
 
+import time
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crabmem.search import tokens
+from crabmem.search.phrases import Phrase
 from crabmem.search.scripts import holds, is_unit, runs, terms
 from crabmem.search.spellings import folded, normal
 
@@ -152,6 +154,12 @@ def test_any_text_has_words_that_are_composed_and_never_empty(text: str, languag
     found = tokens(text, language)
     assert all(found)
     assert found == [unicodedata.normalize("NFC", word) for word in found]
+
+
+def test_marks_without_end_take_no_time_without_end() -> None:
+    stack, begun = "e" + "\u0301\u0316" * 50_000, time.process_time()
+    assert tokens(f"caf{stack}") == ["cafe"] and Phrase("cafe", "english").is_in([f"caf{stack}"])
+    assert time.process_time() - begun < 2  # more than five seconds, if all were put in order
 
 
 @given(st.text())

@@ -62,6 +62,13 @@ def test_nothing_is_said_twice_in_a_session_until_it_changes(household: Memory) 
         same.adopt()
 
 
+def test_a_session_may_have_any_name(household: Memory) -> None:
+    for session in ("a\nb", "s\ud800", "\0t", "ß" * 200):
+        for is_first in (True, False):
+            with Memory(household.root, session=session) as memory:
+                assert bool(memory.before_turn(ON_TOPIC[0])) == is_first
+
+
 def test_without_a_session_it_remembers_as_long_as_it_is_open(household: Memory) -> None:
     with Memory(household.root) as one, Memory(household.root) as two:
         assert one.before_turn(ON_TOPIC[0]) and not one.before_turn(ON_TOPIC[0])

@@ -40,6 +40,14 @@ def test_without_a_place_nothing_is_kept_and_nothing_is_made(tmp_path: Path) -> 
     assert turns.all() == [] and not (tmp_path / "nowhere").exists()
 
 
+def test_what_a_link_leads_to_is_neither_read_nor_written(tmp_path: Path) -> None:
+    Turns(tmp_path / "others").add(turn(1))
+    (tmp_path / "turns").symlink_to(tmp_path / "others")
+    turns = Turns(tmp_path / "turns")
+    turns.add(turn(2))
+    assert turns.all() == [] and Turns(tmp_path / "others").all() == [turn(1)]
+
+
 def test_the_older_half_is_forgotten_before_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crabmem.turns._MOST", 1_000)
     turns = Turns(tmp_path / "turns")

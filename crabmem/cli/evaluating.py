@@ -74,7 +74,8 @@ def eval_(
 
     FILE has any number of those, or the same keys as a line of JSON each. The figures are means over
     the questions, by name: r@1, r@5 and r@10, the share of what must be found among the first 1, 5 and 10; mrr, 1
-    over the first place of any of it; ndcg@10; and right, the share of questions whose every entry was found.
+    over the first place of any of it; ndcg@10; and right, the share of questions whose every entry was found, one
+    of them in the first place where that is asked for.
     """
     given = content_of(None, None, "-") if file == "-" else content_of(None, file, None)
     questions = parsed(given, "stdin" if file == "-" else file)

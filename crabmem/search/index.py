@@ -267,22 +267,29 @@ class Index:
         kept = self._weighing.kept(word) if self._weighing else None
         return len(kept[0]) if kept else sum(map(self._alive_among, self._holders(word)))
 
-    def explained(self, words: Sequence[Word], key: str) -> dict[Word, float]:
-        """What each of `words`, with all that is `meant`, adds to a document's score: together what `search` says."""
-        return {word: self.rarity(word) * share for word, share in self.shares(words, key).items()}
+    def explained(self, words: Sequence[Word], keys: Sequence[str]) -> list[dict[Word, float]]:
+        """What each of `words`, with all that is `meant`, adds to each document's score: all that `search` says."""
+        rare = {word: self.rarity(word) for word in words}
+        return [{word: rare[word] * share for word, share in held.items()} for held in self.shares(words, keys)]
 
-    def shares(self, words: Sequence[Word], key: str) -> dict[Word, float]:
-        """For each of `words` that a document holds, which share of its rarity counts there, below 1."""
-        found: dict[Word, float] = {}
-        position = self._find(key)
-        if position is None:
-            return found
+    def shares(self, words: Sequence[Word], keys: Sequence[str]) -> list[dict[Word, float]]:
+        """For each document, and each of `words` that it holds, which share of its rarity counts there, below 1."""
+        found: list[dict[Word, float]] = [{} for _ in keys]
+        places = [(held, at) for held, at in zip(found, map(self._find, keys), strict=True) if at is not None]
         for word in words:
-            for first, lengths, positions, counts in self._holders(word):
-                at = bisect_left(positions, position - first)
-                if at < len(positions) and first + positions[at] == position:
-                    found[word] = weight(1.0, counts[at], damping(lengths[position - first], self._average()))
+            for holders in self._holders(word):
+                for held, position in places:
+                    share = self._share(holders, position)
+                    if share is not None:
+                        held[word] = share
         return found
+
+    def _share(self, holders: Holders, position: int) -> float | None:
+        first, lengths, positions, counts = holders
+        at = bisect_left(positions, position - first)
+        if at == len(positions) or first + positions[at] != position:
+            return None
+        return weight(1.0, counts[at], damping(lengths[position - first], self._average()))
 
     def _alive_among(self, holders: Holders) -> int:
         first, _, positions, _ = holders

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from . import scripts
 from .spellings import spellings
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     Steps = list[frozenset[str]]
 
 _PLAIN = r"[A-Za-z0-9]+"
+_KEPT = 65_536
+_LONGEST_KEPT = 64
 
 
 class Phrase:
@@ -53,7 +56,19 @@ def _is_plain(step: frozenset[str]) -> bool:
 
 
 def _steps(text: str, language: str) -> Steps:
-    return [step for piece in text.split() for step in _steps_of(piece, language) if step]
+    return [step for piece in text.split() for step in _kept_steps(piece, language) if step]
+
+
+def _kept_steps(piece: str, language: str) -> tuple[frozenset[str], ...]:
+    """The same as `_steps_of`, kept unless it is long: thousands of texts say the same words."""
+    return (_short_steps if len(piece) <= _LONGEST_KEPT else _all_steps)(piece, language)
+
+
+def _all_steps(piece: str, language: str) -> tuple[frozenset[str], ...]:
+    return tuple(_steps_of(piece, language))
+
+
+_short_steps = lru_cache(_KEPT)(_all_steps)
 
 
 def _steps_of(piece: str, language: str) -> Iterator[frozenset[str]]:

@@ -7,7 +7,7 @@ spaces, on one line.
 from __future__ import annotations
 
 import zlib
-from itertools import chain
+from itertools import chain, groupby, islice
 
 import Stemmer
 
@@ -26,7 +26,9 @@ _TYPED = {ord(mark): as_ascii for marks, as_ascii in (("‘’ʼ", "'"), ("‐�
 _EDGES = "\"'`.,;:!?()[]{}<>*_-"
 _CACHED_WORDS = 65_536
 _LONGEST_CACHED = 64
-_VERSION = 4
+# As in Unicode's Stream-Safe Text Format (UAX 15).
+_MARKS = 30
+_VERSION = 5
 
 
 def rules(language: str) -> bytes:
@@ -135,9 +137,7 @@ class _Terms(_Kept):
             yield from chain.from_iterable(map(self._stems.__getitem__, identifiers.names(whole)))
 
     def _of_any(self, text: str) -> Iterator[str]:
-        import unicodedata
-
-        text, said = self._without_dates(unicodedata.normalize("NFKC", text.translate(_TYPED)))
+        text, said = self._without_dates(_composed(text))
         yield from said
         for piece in stretches(text, self.is_english):
             yield from self[piece] if piece.isascii() else scripts.terms(piece, self._language)
@@ -147,13 +147,26 @@ def stretches(text: str, is_english: bool) -> Iterator[str]:
     """The words of a text that are not ASCII, composed and case folded, and what is between them, all in ASCII."""
     import unicodedata
 
-    text, end = unicodedata.normalize("NFKC", text.translate(_TYPED)), 0
+    text, end = _composed(text), 0
     for match in _words(is_english).finditer(text):
         if not match[1].isascii():
             yield from _ascii(text[end : match.start()])
             yield unicodedata.normalize("NFKC", match[1].casefold())
             end = match.end()
     yield from _ascii(text[end:])
+
+
+def _composed(text: str) -> str:
+    """`text` in NFKC, joints and apostrophes as they are typed; of marks that stand upon each other the first thirty.
+
+    No language has so many, and putting them in order takes time with the square of their number.
+    """
+    import unicodedata
+
+    if len(text) > _LONGEST_CACHED:
+        runs = groupby(text, lambda char: unicodedata.combining(char) > 0)
+        text = "".join(chain.from_iterable(islice(run, _MARKS if is_mark else None) for is_mark, run in runs))
+    return unicodedata.normalize("NFKC", text.translate(_TYPED))
 
 
 def _ascii(text: str) -> list[str]:

@@ -74,8 +74,15 @@ def tried(embedder: Embedder) -> Model:
 
 
 def identity(embedder: Embedder) -> str:
-    """Who an embedder says it is; "" when it does not say."""
-    return str(getattr(embedder, "identity", ""))
+    """Who an embedder says it is; "" when it does not say.
+
+    Raises:
+        EmbedderFailed: it cannot say.
+    """
+    try:
+        return str(getattr(embedder, "identity", "")).encode("utf-8", "replace").decode()
+    except Exception as error:  # it may be anybody's
+        raise _failed(embedder, error) from error
 
 
 def _sign(embedder: Embedder, rows: Array) -> str:
@@ -94,7 +101,7 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Array:
     except EmbedderFailed:
         raise
     except Exception as error:  # it may be anybody's
-        raise EmbedderFailed(f"{type(embedder).__name__} failed: {type(error).__name__}: {error}") from error
+        raise _failed(embedder, error) from error
     if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1]:
         raise EmbedderFailed(f"{type(embedder).__name__} gave an array of {rows.shape} for {len(texts)} texts")
     if not np.isfinite(rows).all():
@@ -102,3 +109,9 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Array:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     unit: Array = rows / np.where(lengths > 0, lengths, 1)
     return unit
+
+
+def _failed(embedder: Embedder, error: Exception) -> EmbedderFailed:
+    """What went wrong, in one line."""
+    reason = " ".join(str(error).split())
+    return EmbedderFailed(f"{type(embedder).__name__} failed: {type(error).__name__}{reason and f': {reason}'}")

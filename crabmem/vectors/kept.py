@@ -47,10 +47,6 @@ class Kept:
     def __contains__(self, key: bytes) -> bool:
         return key in self._at
 
-    def keys(self) -> Collection[bytes]:
-        """Whose vectors are there."""
-        return self._at.keys()
-
     def places(self, keys: Collection[bytes]) -> Array:
         """Where the keys are; for one that is not there, behind all that are."""
         return np.fromiter((self._at.get(key, len(self._at)) for key in keys), np.int64, len(keys))
