@@ -19,11 +19,14 @@ if TYPE_CHECKING:
         HoldsSecret,
         InvalidArguments,
         InvalidSettings,
+        MassLoss,
         NotFound,
         Stale,
         Unreadable,
         Unwritable,
     )
+    from .losses import Losses
+    from .merging import Conflict, Conflicting
     from .questions import Expectation
     from .results import (
         Answer,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
         Recall,
         Reindexed,
         Restored,
+        Reverted,
         Saved,
     )
     from .tools import Result, Tool
@@ -51,6 +55,8 @@ __all__ = [
     "Busy",
     "Changed",
     "Commit",
+    "Conflict",
+    "Conflicting",
     "CrabmemError",
     "DamagedHistory",
     "Disabled",
@@ -67,6 +73,8 @@ __all__ = [
     "HoldsSecret",
     "InvalidArguments",
     "InvalidSettings",
+    "Losses",
+    "MassLoss",
     "Memory",
     "Moment",
     "NotFound",
@@ -74,6 +82,7 @@ __all__ = [
     "Reindexed",
     "Restored",
     "Result",
+    "Reverted",
     "Saved",
     "Stale",
     "Tool",
@@ -88,6 +97,8 @@ _HOMES = {
     "Busy": "errors",
     "Changed": "results",
     "Commit": "results",
+    "Conflict": "merging",
+    "Conflicting": "merging",
     "CrabmemError": "errors",
     "DamagedHistory": "errors",
     "Disabled": "errors",
@@ -104,6 +115,8 @@ _HOMES = {
     "HoldsSecret": "errors",
     "InvalidArguments": "errors",
     "InvalidSettings": "errors",
+    "Losses": "losses",
+    "MassLoss": "errors",
     "Memory": "api",
     "Moment": "bisecting",
     "NotFound": "errors",
@@ -111,6 +124,7 @@ _HOMES = {
     "Reindexed": "results",
     "Restored": "results",
     "Result": "tools",
+    "Reverted": "results",
     "Saved": "results",
     "Stale": "errors",
     "Tool": "tools",

@@ -31,6 +31,18 @@ class HoldsSecret(CrabmemError):
     """The text holds what looks like a credential, and the settings refuse that; nothing was written."""
 
 
+class MassLoss(CrabmemError):
+    """Too many entries at once would be deleted or emptied, and nobody said that this is meant.
+
+    `count` of `total` entries. Nothing was written.
+    """
+
+    def __init__(self, message: str, count: int, total: int) -> None:
+        super().__init__(message)
+        self.count = count
+        self.total = total
+
+
 class Disabled(CrabmemError):
     """The settings do not allow this operation."""
 

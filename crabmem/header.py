@@ -121,14 +121,14 @@ _YAML = TextYAML()
 load = _YAML.load
 
 
-def replaced(header: str, changes: Mapping[str, Value], newline: str) -> str:
-    """`header` with the keys in `changes` set and every other byte as it was.
+def replaced(header: str, changes: Mapping[str, "Value | None"], newline: str) -> str:
+    """`header` with the keys in `changes` set, or gone for None, and every other byte as it was.
 
     Where single keys cannot be set in place (flow style, odd layout), the whole header is written
     anew, with all its keys in their order.
     """
     before = load(header)
-    wanted = {**before, **changes}
+    wanted = {key: value for key, value in {**before, **changes}.items() if value is not None}
     text = header
     for key, value in changes.items():
         if before.get(key) != value:
@@ -150,9 +150,11 @@ def _loads_as(text: str, wanted: Mapping[str, Value]) -> bool:
         return False
 
 
-def _with_key(text: str, key: str, value: Value, newline: str) -> str:
-    line = _YAML.export({key: value})
+def _with_key(text: str, key: str, value: "Value | None", newline: str) -> str:
     span = _span_of(text, key)
+    if value is None:
+        return text[: span[0]] + text[span[1] :].removeprefix(newline) if span else text
+    line = _YAML.export({key: value})
     if span:
         return text[: span[0]] + line + text[span[1] :]
     body = text if not text or text.endswith(("\n", "\r")) else text + newline

@@ -1,6 +1,6 @@
 """Memory: every operation once, a few lines each, over the parts below. Returns values, raises `CrabmemError`."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
@@ -20,7 +20,9 @@ from .errors import Busy, CrabmemError, Disabled, InvalidArguments, NotFound
 from .evaluating import Source, evaluated
 from .history import History, Note, Packed, identity
 from .history.commit import one_line
+from .losses import Losses
 from .meaning import Entries, Meaning
+from .merging import Take
 from .pasts import Past, Pasts
 from .plan import Plan
 from .questions import Expectation
@@ -36,10 +38,12 @@ from .results import (
     Recall,
     Reindexed,
     Restored,
+    Reverted,
     Saved,
     Stats,
     Step,
 )
+from .reverting import Reverting, Unwanted, noted, subject
 from .settings import Settings
 from .slug import slug_of
 from .speaking import Speaker, bearing, counted
@@ -94,6 +98,7 @@ class Memory:
         self._history = History(self._workspace.root, self._workspace.private)
         self._timeline = Timeline(self._history, clock)
         self._pasts = Pasts(self._workspace, self._timeline, self._catalog, self._history.blob)
+        self._reverting = Reverting(self._history, self._timeline)
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
         self._turns = Turns(self._workspace.turns)
         self._speaker = Speaker(self._turns, one_line(voice.session or "") or None)
@@ -267,12 +272,30 @@ class Memory:
             )
         return self._write_file(IDENTITY, content, "soul", if_version)
 
-    def adopt(self) -> Commit | None:
-        """Record what was changed on disk from outside as a commit of the person; None when nothing was."""
+    def adopt(self, even_if_many: bool = False) -> Commit | None:
+        """Record what was changed on disk from outside as a commit of the person; None when nothing was.
+
+        That more than a third of the entries are gone is recorded only with `even_if_many`; see `unrecorded`.
+        """
         self.init()
         before = self._history.head()
-        after = self._writer.adopt()
+        after = self._writer.adopt(even_if_many)
         return self._history.log(1, start=after)[0] if after and after != before else None
+
+    def restore(self) -> Restored:
+        """Bring back the files that are gone from disk and were not forgotten, and the entries that were emptied there.
+
+        Those that `unrecorded` tells of, and any others that were deleted since the last write. An agent does not
+        bring back the identity, which it may not write, or the settings.
+        """
+        scan, head = self._store.scan(), self._timeline.head()
+        outside = self._writer.outside(scan)
+        held = self._writer.unrecorded(scan)
+        gone = {path for path, file in outside.items() if file is None} | set(held.paths if held else ())
+        blobs = {path: self._history.file(head, path) for path in gone - self._kept_from_agents()}
+        if not blobs:
+            return Restored(None, head or "", (), "")
+        return self._restored(head or "", lambda scan: blobs, self._note("restore", _files(blobs)))
 
     # Reading: looks at the disk, takes no lock, changes nothing
 
@@ -407,6 +430,13 @@ class Memory:
         rule = self.settings.secrets
         return [Finding("warning", path, words) for path in texts for words in warnings(texts[path], None, rule)]
 
+    def unrecorded(self) -> Losses | None:
+        """What was lost on disk, when it is so many entries that no write records it before it is confirmed.
+
+        `restore` brings them back; `adopt(even_if_many=True)` records that they are gone.
+        """
+        return self._writer.unrecorded(self._store.scan())
+
     # History
 
     def log(self, limit: int | None = None, name: str | None = None) -> list[Commit]:
@@ -429,25 +459,77 @@ class Memory:
         after = self._timeline.state_of(found_at)
         return self._timeline.diff(limited(before, only), limited(after, only), self._store.scan())
 
-    def rollback(self, to: str) -> Restored:
+    def rollback(
+        self, to: str, name: str | None = None, *, dry_run: bool = False, even_if_many: bool = False
+    ) -> Restored:
         """Bring back the files as they were at a revision or time, as a new commit; nothing is erased.
 
+        With `name`, that entry alone. With `dry_run` nothing is written, and the answer says what would be.
+
         Raises:
-            NotFound: there is no such revision, or the history begins later.
+            NotFound: there is no such revision, the history begins later, or there was no such entry then.
+            MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
         """
         commit = self._timeline.commit_at(to)
-        state = self._timeline.state_of(commit)
         words = f"to {short(commit)}" if commit.startswith(to) else f"to {to} ({short(commit)})"
-        return self._restored(commit, lambda scan: dict.fromkeys(scan.files) | dict(state), words)
+        if name is None:
+            state = self._timeline.state_of(commit)
+            note = noted(self._note("rollback", words), restored=commit)
+            return self._restored(
+                commit, lambda scan: {**dict.fromkeys(scan.files), **state}, note, dry_run, even_if_many
+            )
+        path, note = self._path_at(name, commit), self._note("rollback", f"{name} {words}")
+        blob = self._history.file(commit, path)
+        if blob is None:
+            raise NotFound(f"there was no {path} at {to}; `crabmem forget` removes what is there now")
+        return self._restored(commit, lambda scan: {path: blob}, note, dry_run)
 
-    def undo(self) -> Restored:
+    def revert(
+        self,
+        commits: str | Sequence[str] = (),
+        *,
+        session: str | None = None,
+        agent: str | None = None,
+        since: str | None = None,
+        take: Take = None,
+        dry_run: bool = False,
+        even_if_many: bool = False,
+    ) -> Reverted:
+        """Take back `commits`, or what a session or an agent did, as one new commit; later work stays.
+
+        Of a session or an agent, only what was done after the revision or time `since`, and was not taken back
+        before. Where the same lines were changed since, `take` decides: "ours" keeps what is there now, "theirs"
+        takes them back all the same. Of a merge, what it brought into the branch is taken back. With `dry_run`
+        nothing is written, and the answer says what would be.
+
+        Raises:
+            Conflicting: the same lines were changed since, and `take` is None.
+            NotFound: there is no such commit.
+            MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
+        """
+        named = (commits,) if isinstance(commits, str) else tuple(commits)
+        unwanted = Unwanted(named, session, agent, since)
+        chosen = self._reverting.chosen(unwanted)
+
+        def decide(scan: Scan) -> Draft:
+            files = self._reverting.without(chosen, scan, take)
+            self._check_may_restore(set(files))
+            note = noted(self._note("revert", subject(chosen, unwanted)), chosen)
+            return Draft(files, note, even_if_many)
+
+        done = self._tried(decide) if dry_run else self._write(decide)
+        return Reverted(done.commit, tuple(chosen), tuple(done.after), _diff(done))
+
+    def undo(self, *, even_if_many: bool = False) -> Restored:
         """Take back the newest commit as a new one; undoing again brings it back.
 
         Raises:
             InvalidArguments: there is nothing to undo, or its files were changed since.
+            MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
         """
         commit, before, state = self._timeline.undone()
-        return self._restored(before, state, undoing(commit.subject))
+        note = noted(self._note("rollback", undoing(commit.subject)), [commit])
+        return self._restored(before, state, note, even_if_many=even_if_many)
 
     def bisect(
         self,
@@ -567,7 +649,14 @@ class Memory:
 
         return self._changed(self._write(decide), path)
 
-    def _restored(self, to: str, wanted: Callable[[Scan], Mapping[str, str | None]], words: str) -> Restored:
+    def _restored(
+        self,
+        to: str,
+        wanted: Callable[[Scan], Mapping[str, str | None]],
+        note: Note,
+        dry_run: bool = False,
+        even_if_many: bool = False,
+    ) -> Restored:
         """Write the blobs that `wanted` names by path (None: no file), and say what that changed."""
 
         def decide(scan: Scan) -> Draft:
@@ -575,17 +664,21 @@ class Memory:
             changed = {path for path, blob in blobs.items() if blob != scan.blob(path)}
             self._check_may_restore(changed)
             data = {path: self._history.blob(blob) if (blob := blobs[path]) else None for path in sorted(changed)}
-            return Draft(data, self._note("rollback", words))
+            return Draft(data, note, even_if_many)
 
-        done = self._write(decide)
-        diff = "".join(unified_diff(shown(done.before[path]), shown(data), path) for path, data in done.after.items())
-        return Restored(done.commit, to, tuple(done.after), diff)
+        done = self._tried(decide) if dry_run else self._write(decide)
+        return Restored(done.commit, to, tuple(done.after), _diff(done))
 
     def _check_may_restore(self, paths: set[str]) -> None:
         """Refuse an agent the way back to an identity or settings that the person has changed since."""
-        held = {SETTINGS} if self.soul_editable else {SETTINGS, IDENTITY}
-        if self._voice.agent and (changed := sorted(paths & held)):
+        if changed := sorted(paths & self._kept_from_agents()):
             raise Disabled(f"that would change {changed[0]}, which an agent may not; a person may go back")
+
+    def _kept_from_agents(self) -> set[str]:
+        """The files that whoever speaks here may not bring back: an agent those that are the person's."""
+        if not self._voice.agent:
+            return set()
+        return {SETTINGS} if self.soul_editable else {SETTINGS, IDENTITY}
 
     def _changed(self, done: Written, path: str) -> Changed:
         """What a write did to the file at `path`."""
@@ -594,6 +687,8 @@ class Memory:
         diff = unified_diff(shown(before), shown(data), path)
         origin = partial(self._timeline.origin, path, commit)
         told = warnings(shown(data) or "", shown(before), self.settings.secrets)
+        if done.unrecorded:
+            told += (done.unrecorded.words,)
         return Changed(path, version_of(data or b""), commit, before is None, diff, told, origin)
 
     def _saved(self, done: Written, path: str) -> Saved:
@@ -619,6 +714,13 @@ class Memory:
             if path is None:
                 raise
             return path
+
+    def _path_at(self, name: str, commit: str) -> str:
+        """Where the entry called `name` is, or else was at `commit`, or else when it was last written about."""
+        try:
+            return self._path_of(name)
+        except NotFound:
+            return self.get(name, commit).path
 
     def _steadily(self, read: Callable[[], T]) -> T:
         """What `read` says, asked again when a file changes between two looks at it."""
@@ -711,6 +813,15 @@ class Memory:
         if commit:
             return None, self._timeline.file_of(self._parent, commit, path)
         return None, Store(self._parent, self._clock_ns).read(path)
+
+
+def _diff(done: Written) -> str:
+    """What a write changed, as a unified diff."""
+    return "".join(unified_diff(shown(done.before[path]), shown(data), path) for path, data in done.after.items())
+
+
+def _files(paths: Collection[str]) -> str:
+    return f"{len(paths)} {'file' if len(paths) == 1 else 'files'}"
 
 
 def _labels(labels: Sequence[str] | None) -> tuple[str, ...] | None:

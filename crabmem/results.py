@@ -22,7 +22,8 @@ class Commit:
     """One commit as people and programs read it.
 
     `commit` is its full id; `paths` are those that differ from its first parent, `entries` the names
-    it gives as trailers. `tool`, `agent` and `session` are None where the commit does not say.
+    it gives as trailers. `tool`, `agent` and `session` are None where the commit does not say. `reverts` are
+    the commits it took back, `restores` is the one whose files it brought back.
     """
 
     commit: str
@@ -35,6 +36,8 @@ class Commit:
     entries: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     parents: tuple[str, ...] = field(default=(), repr=False)
+    reverts: tuple[str, ...] = field(default=(), repr=False)
+    restores: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -196,6 +199,19 @@ class Restored:
 
     commit: str | None
     to: str
+    paths: tuple[str, ...]
+    diff: str
+
+
+@dataclass(frozen=True)
+class Reverted:
+    """Commits taken back: the new commit (None: nothing differs without them), the files and the diff.
+
+    `commits` are those taken back, newest first, without their paths.
+    """
+
+    commit: str | None
+    commits: tuple[Commit, ...]
     paths: tuple[str, ...]
     diff: str
 

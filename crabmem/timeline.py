@@ -68,9 +68,8 @@ class Timeline:
             return {}
 
     def state_of(self, commit: str | None) -> dict[str, str]:
-        """The files at a commit; none for None, and none whose name is no text: such a file cannot be put back."""
-        files = self._history.files(commit).items()
-        return {path: blob for path, blob in files if is_kept(path) and not _SURROGATE.search(path)}
+        """The files at a commit that can be put back; none for None."""
+        return {path: blob for path, blob in self._history.files(commit).items() if is_restorable(path)}
 
     def entries_folder(self, commit: str) -> str | None:
         """The id of the folder of entries at a commit: the same at commits that changed none; None without one."""
@@ -193,6 +192,11 @@ class Timeline:
         if blob is None:
             return None
         return shown(scan.data(path) if file and file.blob == blob else self._history.blob(blob))
+
+
+def is_restorable(path: str) -> bool:
+    """Whether a file of the history can be put back: it is memory, and its name is a text."""
+    return is_kept(path) and not _SURROGATE.search(path)
 
 
 def shown(data: bytes | None) -> str | None:

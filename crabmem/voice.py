@@ -8,6 +8,7 @@ from .history.commit import one_line
 
 MAX_NAME = 200
 _ABOUT_AN_ENTRY = ("remember", "forget")
+_GOING_BACK = ("rollback", "revert", "restore")
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Voice:
     def note(self, tool: str, what: str, person: str) -> Note:
         """The words of a commit of `tool`. Going back in time is `person`'s doing unless an agent is named."""
         agent = one_line(self.agent or "")
-        author = agent or (person if self.is_person or tool == "rollback" else "agent")
+        author = agent or (person if self.is_person or tool in _GOING_BACK else "agent")
         entry = what if tool in _ABOUT_AN_ENTRY else ""
         keys = {"Tool": tool, "Agent": agent, "Session": one_line(self.session or ""), "Entry": entry}
         trailers = tuple((key, value) for key, value in keys.items() if value)

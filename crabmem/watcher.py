@@ -71,13 +71,15 @@ def _events(root: Path, stop: threading.Event) -> Iterator[set[tuple[Change, str
 
 def _adopted(memory: Memory) -> Iterator[Commit | CrabmemError]:
     try:
-        commit = memory.adopt()
+        commit, held = memory.adopt(), memory.unrecorded()
     except CrabmemError as error:
         # The next look tries again; nothing is lost by waiting.
         yield error
     else:
         if commit:
             yield commit
+        if held:
+            yield held.error
 
 
 def _is_ours(root: Path, file: str) -> bool:

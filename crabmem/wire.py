@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .entry import Entry
+from .merging import Conflicting
 from .results import (
     Answer,
     Bisected,
@@ -17,6 +18,7 @@ from .results import (
     Recall,
     Reindexed,
     Restored,
+    Reverted,
     Saved,
     Stats,
 )
@@ -80,6 +82,17 @@ def reindexed(item: Reindexed) -> Data:
 def restored(item: Restored) -> Data:
     """What going back did."""
     return {"commit": item.commit, "to": item.to, "paths": list(item.paths), "diff": item.diff}
+
+
+def reverted(item: Reverted) -> Data:
+    """What taking commits back did."""
+    commits = [each.commit for each in item.commits]
+    return {"commit": item.commit, "reverted": commits, "paths": list(item.paths), "diff": item.diff}
+
+
+def conflicts(error: Conflicting) -> Data:
+    """Why commits could not be taken back."""
+    return {"conflicts": [vars(conflict) for conflict in error.conflicts]}
 
 
 def document(item: Document) -> Data:

@@ -12,16 +12,17 @@ from datetime import datetime
 
 from . import fs
 from .displaced import Displaced
-from .errors import CrabmemError, Unreadable, Unwritable
+from .errors import CrabmemError, MassLoss, Unreadable, Unwritable
 from .history import History, Note, identity
 from .journal import Intent, Journal, Step
 from .lock import WriterLock
+from .losses import LEAST, Losses, is_blank, losses, lost
 from .outside import Edit, edit_note
 from .settings import Settings
 from .stamp import Stamp
 from .store import File, Placed, Scan, Store
 from .version import blob_id
-from .workspace import Workspace, is_kept
+from .workspace import Workspace, is_entry, is_kept
 
 #: Nanoseconds for which a replaced file is kept for an editor that still has it open.
 LATE_NS = 2_000_000_000
@@ -35,19 +36,27 @@ _ADVICE = (
 
 @dataclass(frozen=True)
 class Draft:
-    """What an operation wants: bytes by path (None removes the file), and the words of its commit."""
+    """What an operation wants: bytes by path (None removes the file), and the words of its commit.
+
+    `even_if_many` says that many facts are meant to be lost, if they are.
+    """
 
     changes: Mapping[str, bytes | None]
     note: Note
+    even_if_many: bool = False
 
 
 @dataclass(frozen=True)
 class Written:
-    """What a write did: its commit (None when everything was so already), and the bytes before and after."""
+    """What a write did: its commit (None when everything was so already), and the bytes before and after.
+
+    `unrecorded` are so many facts that were lost outside that this waits for somebody to confirm it.
+    """
 
     commit: str | None
     before: Mapping[str, bytes | None]
     after: Mapping[str, bytes | None]
+    unrecorded: Losses | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,8 @@ class Writer:
         self._displaced = Displaced(workspace.private / "displaced")
         self._lock = WriterLock(workspace.private / "lock")
         self._agreed: Agreed | None = None
+        #: What the last look found lost outside, and did not record.
+        self._unrecorded: Losses | None = None
         #: The last scan whose newest files were looked up in the history.
         self._examined: Scan | None = None
 
@@ -88,15 +99,16 @@ class Writer:
         Raises:
             Busy: another writer holds the lock.
             Unwritable: the disk refused.
+            MassLoss: it would cost too many facts at once.
         """
         with self._alone():
             scan = self._adopted()
             return self._applied(decide(scan), scan)
 
-    def adopt(self) -> str | None:
-        """Record outside edits; the head after it."""
+    def adopt(self, even_if_many: bool = False) -> str | None:
+        """Record outside edits, the loss of many facts at once only with `even_if_many`; the head after it."""
         with self._alone():
-            self._adopted()
+            self._adopted(even_if_many)
             return self._history.head()
 
     def recover(self) -> None:
@@ -155,6 +167,26 @@ class Writer:
         file = self._workspace.file(path)
         return scan.is_hidden(path) or file.is_symlink() or file.exists()
 
+    def unrecorded(self, scan: Scan) -> Losses | None:
+        """What was lost outside, when it is so many facts that nobody records it before it is confirmed; else None."""
+        return self._lost(self.outside(scan), scan)
+
+    def _lost(self, edits: Mapping[str, File | None], scan: Scan) -> Losses | None:
+        """What edits cost, when it is too many facts; then files that went with them are told, too."""
+        if sum(map(is_entry, edits)) < LEAST:
+            return None
+        head = self._history.files(self._history.head())
+        came = {file.blob for path, file in edits.items() if file and path not in head}
+        gone = (path for path in edits if path in head and head[path] not in came)
+        found = losses((path for path in gone if self._is_emptied(path, head[path], scan)), head)
+        return found if found.are_many else None
+
+    def _is_emptied(self, path: str, blob: str, scan: Scan) -> bool:
+        """Whether the text of `blob`, which was at `path`, is gone from there without another one."""
+        return is_blank(scan.data(path)) and (
+            path not in scan.files or (self._history.has(blob) and not is_blank(self._history.blob(blob)))
+        )
+
     def is_interrupted(self) -> bool:
         """Whether a write was begun and did not end."""
         return self._journal.is_open()
@@ -176,13 +208,19 @@ class Writer:
         except OSError as error:
             raise _refused(error) from error
 
-    def _adopted(self) -> Scan:
-        """The files, after what differs from the head, and is whole, was recorded as the person's."""
+    def _adopted(self, even_if_many: bool = False) -> Scan:
+        """The files, after what differs from the head, and is whole, was recorded as the person's.
+
+        What may be a mishap is not, unless `even_if_many`: nobody's own write has to wait for that.
+        """
         scan = self._store.scan()
         since = scan.since(self._examined) if self._examined else None
         self._put_back(scan, scan.newest(_RECENT) if since is None else since & scan.files.keys())
         self._examined = scan
-        self._record_outside({path: file for path, file in self.outside(scan).items() if not _is_partial(file)}, scan)
+        edits = {path: file for path, file in self.outside(scan).items() if not _is_partial(file)}
+        self._unrecorded = None if even_if_many else self._lost(edits, scan)
+        held = self._unrecorded.paths if self._unrecorded else ()
+        self._record_outside({path: file for path, file in edits.items() if path not in held}, scan)
         return scan
 
     def _record_outside(self, edits: Mapping[str, File | None], scan: Scan) -> None:
@@ -222,19 +260,28 @@ class Writer:
         changes = {path: data for path, data in draft.changes.items() if scan.data(path) != data}
         before = {path: scan.data(path) for path in draft.changes}
         if not changes:
-            return Written(None, before, draft.changes)
+            return Written(None, before, draft.changes, self._unrecorded)
         self._refuse_unusable(changes, scan)
-        # Half a save is recorded only where it is about to be replaced; else the whole one will be, by the next write.
-        halves = {path for path in changes if _is_partial(scan.files.get(path))}
-        self._record_outside(
-            {path: file for path, file in self.outside(scan).items() if path in halves} if halves else {}, scan
-        )
+        if len(changes) >= LEAST and not draft.even_if_many:
+            _refuse_mass_loss(lost(before, changes, scan.files))
+        self._record_replaced(changes, scan)
         intent = self._begun(changes, draft.note, scan)
         placed = self._placed(intent)
         commit = self._committed(intent, placed)
         self._ended(intent)
         displaced = {path: place.displaced for path, place in placed.items()}
-        return Written(commit, before | displaced, draft.changes)
+        return Written(commit, before | displaced, draft.changes, self._unrecorded)
+
+    def _record_replaced(self, paths: Iterable[str], scan: Scan) -> None:
+        """Record what is about to be replaced, and what the last look therefore left unrecorded.
+
+        Half a save is, only there, for the next write records the whole one; and a text that somebody emptied.
+        """
+        held = self._unrecorded.paths if self._unrecorded else ()
+        files = {path: file for path in paths if (file := scan.files.get(path))}
+        replaced = {path for path, file in files.items() if file.is_partial or path in held}
+        if replaced:
+            self._record_outside({path: file for path, file in self.outside(scan).items() if path in replaced}, scan)
 
     def _refuse_unusable(self, changes: Mapping[str, bytes | None], scan: Scan) -> None:
         """Refuse, before anything is begun, to replace what could not be kept in the history."""
@@ -390,6 +437,16 @@ class Writer:
         before = {path: self._history.blob(blob) for path, blob in known.items()}
         told = {path: Edit(before.get(path), data) for path, data in sorted(edits.items())}
         return edit_note(told, self._settings().person)
+
+
+def _refuse_mass_loss(losses: Losses) -> None:
+    if losses.are_many:
+        raise MassLoss(
+            f"that would delete or empty {losses.share}, more than a third, so nothing was changed; "
+            "if you mean it: --yes-really (even_if_many=True)",
+            losses.count,
+            losses.total,
+        )
 
 
 def _later_note() -> Note:

@@ -17,7 +17,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from crabmem import Memory, __version__
+from crabmem import Fact, Memory, __version__
 from crabmem.cli import cli
 from tests.conftest import FIXTURES, git
 
@@ -44,6 +44,9 @@ SAMPLES: dict[str, list[str]] = {
     "diff": ["HEAD~1"],
     "rollback": ["--to", "HEAD~1"],
     "undo": [],
+    "revert": ["HEAD"],
+    "adopt": [],
+    "restore": [],
     "stats": [],
     "doctor": [],
     "eval": ["-"],
@@ -325,6 +328,62 @@ def test_undo_twice_and_rollback_bring_files_back(run: Run, root: Path) -> None:
     assert "wifi" in run("list").stdout
     assert run("rollback", "--to", "HEAD~4").stdout.startswith("restored 2 files as of ")
     assert (run("list").stdout, git(root, "status", "--porcelain")) == ("", "")
+
+
+def test_rollback_of_one_fact_leaves_the_others(run: Run, root: Path) -> None:
+    run("remember", "wifi", "-d", "the password", "-c", "On the fridge.")
+    shown = run("rollback", "--to", "HEAD~1", "--entry", "wifi", "--dry-run").stdout
+    assert shown.startswith("would restore 1 file as of ") and "-On the fridge.\n+On the router.\n" in shown
+    assert "fridge" in run("show", "wifi").stdout
+    assert run("rollback", "--to", "HEAD~1", "--entry", "wifi").stdout == shown.replace("would restore", "restored")
+    assert "router" in run("show", "wifi").stdout and git(root, "status", "--porcelain") == ""
+
+
+def test_revert_takes_back_a_session_and_the_revert_brings_it_back(run: Run, root: Path) -> None:
+    assert run("revert", "--session", "s-1", "--dry-run").stdout.startswith("would revert 2 commits in 2 files:\n")
+    done = json.loads(run("revert", "--session", "s-1", "--json").stdout)
+    assert [len(done[key]) for key in ("commit", "reverted", "paths")] == [40, 2, 2]
+    assert run("list").stdout == ""
+    assert run("revert", "--session", "s-1").stdout == "nothing to revert: all of it was taken back already\n"
+    assert run("revert", done["commit"]).stdout.startswith("reverted 1 commit in 2 files: ")
+    assert len(run("list").stdout.splitlines()) == 2
+
+
+def test_revert_lists_what_was_changed_since_and_waits_for_a_choice(run: Run, root: Path) -> None:
+    run("remember", "wifi", "-d", "the password", "-c", "On the fridge.")
+    run("remember", "wifi", "-d", "the password", "-c", "On the door.")
+    head = git(root, "rev-parse", "HEAD")
+    done = run("revert", "HEAD~1")
+    assert done.stdout.splitlines() == [
+        "memory/entries/wifi.md",
+        "  now:     On the door.",
+        "  without: On the router.",
+    ]
+    assert (done.exit_code, done.stderr.count("\n"), git(root, "rev-parse", "HEAD")) == (1, 1, head)
+    done = run("revert", "HEAD~1", "--json")
+    [conflict] = json.loads(done.stdout)["conflicts"]
+    assert (done.exit_code, conflict["ours"], conflict["theirs"]) == (1, "On the door.", "On the router.")
+    assert "-On the door.\n+On the router.\n" in run("revert", "HEAD~1", "--theirs").stdout
+
+
+def test_many_facts_gone_from_disk_are_told_of_and_come_back_or_go_when_that_is_meant(run: Run, root: Path) -> None:
+    def lose() -> None:
+        for number in range(10):
+            (root / f"memory/entries/fact-{number}.md").unlink()
+
+    with Memory(root, agent="coder") as memory:
+        memory.remember_all([Fact(f"Fact {number}", "what", "x") for number in range(10)], "notes")
+    lose()
+    assert "10 of 12 entries are gone" in run("remember", "Wifi", "-d", "the password", "-c", "On the door.").stderr
+    done = run("adopt")
+    assert (done.exit_code, "crabmem restore" in done.stderr) == (1, True)
+    assert run("restore").stdout.startswith("restored 10 files\n  memory/entries/fact-0.md\n")
+    assert run("restore").stdout == "nothing is missing\n"
+    lose()
+    assert run("adopt", "--yes-really").stderr.startswith("recorded: edit: Fact 0, Fact 1, Fact 2 and 7 more")
+    assert run("undo").exit_code == 0
+    assert run("rollback", "--to", "HEAD~4").exit_code == 1
+    assert run("rollback", "--to", "HEAD~4", "--yes-really").stdout.startswith("restored ")
 
 
 def test_show_and_list_tell_how_it_was_at_a_commit(run: Run) -> None:

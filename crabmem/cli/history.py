@@ -6,6 +6,7 @@ from .. import wire
 from ..results import Commit, Restored
 from ..version import short
 from .base import as_json, coloured_diff, opened, plain, show, tell
+from .reverting import dry, really
 
 
 @click.command()
@@ -46,24 +47,32 @@ def diff(ctx: click.Context, since: str | None, until: str | None, name: str | N
 
 @click.command()
 @click.option("--to", "to", metavar="REV|TIME", required=True, help="A commit of `log`, a date, or '2 days ago'.")
+@click.option("--entry", "name", metavar="NAME", help="Only this fact.")
+@dry
+@really
 @as_json
 @click.pass_context
-def rollback(ctx: click.Context, to: str, json_wanted: bool) -> None:
-    """Bring the files back to how they were, as a new commit. Nothing is erased; `crabmem undo` takes it back."""
-    _say(opened(ctx).rollback(to), json_wanted)
+def rollback(ctx: click.Context, to: str, name: str | None, dry_run: bool, yes_really: bool, json_wanted: bool) -> None:
+    """Bring the files back to how they were, as a new commit. Nothing is erased; `crabmem undo` takes it back.
+
+    `crabmem revert` takes back single commits, and keeps what was done since.
+    """
+    done = opened(ctx).rollback(to, name, dry_run=dry_run, even_if_many=yes_really)
+    _say(done, json_wanted, "would restore" if dry_run else "restored")
 
 
 @click.command()
+@really
 @as_json
 @click.pass_context
-def undo(ctx: click.Context, json_wanted: bool) -> None:
+def undo(ctx: click.Context, yes_really: bool, json_wanted: bool) -> None:
     """Take back the newest commit, as a new one. Undoing again brings it back; `rollback` goes further."""
-    _say(opened(ctx).undo(), json_wanted)
+    _say(opened(ctx).undo(even_if_many=yes_really), json_wanted)
 
 
-def _say(done: Restored, json_wanted: bool) -> None:
+def _say(done: Restored, json_wanted: bool, verb: str = "restored") -> None:
     files = "1 file" if len(done.paths) == 1 else f"{len(done.paths)} files"
-    words = f"restored {files} as of {short(done.to)}" if done.commit else f"nothing differs from {short(done.to)}"
+    words = f"{verb} {files} as of {short(done.to)}" if done.paths else f"nothing differs from {short(done.to)}"
     show(json_wanted, wire.restored(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
 
 

@@ -64,7 +64,12 @@ def branch(patient: Patient) -> Iterator[Finding]:
         yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
     elif history.is_detached():
         yield warning(".git", "HEAD is detached, so writes are on no branch; `git switch main`, they are kept anyway")
+    held = patient.writer.unrecorded(patient.scan)
+    if held:
+        yield warning("memory/entries", held.words)
     for path, file in sorted(patient.writer.outside(patient.scan).items()):
+        if held and path in held.paths:
+            continue
         state = "changed" if file else "removed"
         yield info(path, f"{state} outside and not yet recorded; the next write does that")
 

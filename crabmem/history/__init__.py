@@ -21,14 +21,14 @@ from .index import Index
 from .keeping import Keep
 from .line import Line, Lines
 from .mending import mended
-from .objects import HEX, OID, Objects
+from .objects import HEX, OID, Change, Objects
 from .packing import Packed, Packing
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
 from .rows import Settled
 from .whole import Stored, everything
 
-__all__ = ["History", "Note", "Packed", "Stored", "identity"]
+__all__ = ["Change", "History", "Note", "Packed", "Stored", "identity"]
 
 _TRIES = 50
 # Fewer steps back are quicker than a look for the line.
@@ -288,6 +288,14 @@ class History:
         if head is None:
             return []
         return [read_commit(raw, self._objects.changed(raw)) for raw in self._objects.walked(head, limit, path)]
+
+    def commits(self, start: str) -> Iterator[Commit]:
+        """`start` and the commits it stands on, newest first, without their paths, which take their time."""
+        return (read_commit(raw, ()) for raw in self._objects.walking(start))
+
+    def changes(self, commit: str) -> dict[str, Change]:
+        """The files in which `commit` differs from its first parent: their blobs before and after, None for no file."""
+        return dict(self._objects.differing(self._tree(self.parent(commit)), self._tree(commit)))
 
     def parent(self, commit: str) -> str | None:
         """The first parent of `commit`; None for the first commit."""

@@ -103,6 +103,8 @@ def read_commit(raw: "RawCommit", paths: tuple[str, ...]) -> Commit:
         entries=tuple(value for key, value in trailers if key == "Entry"),
         paths=paths,
         parents=tuple(parent.decode() for parent in raw.parents),
+        reverts=tuple(value for key, value in trailers if key == "Reverts"),
+        restores=known.get("Restores"),
     )
 
 

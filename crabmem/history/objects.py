@@ -34,6 +34,10 @@ _LARGE = 16_384
 _REMEMBERED = 6
 
 
+#: The blobs of a file before and after; None for no file.
+Change = tuple[str | None, str | None]
+
+
 class Objects:
     """The object store of one repository. Ids are 40 hex digits as text."""
 
@@ -235,6 +239,19 @@ class Objects:
                 return None
         return tree
 
+    def differing(self, before: str | None, after: str | None, folder: str = "") -> Iterator[tuple[str, Change]]:
+        """The regular files that differ between two trees, by path: their blobs before and after, None for no file."""
+        one, other = self.listing(before), self.listing(after)
+        for name in sorted(one.differing(other)):
+            path = folder + name.decode("utf-8", "surrogateescape")
+            items = [listing.get(name) or (0, None) for listing in (one, other)]
+            inner, outer = (oid if mode == FOLDER else None for mode, oid in items)
+            if inner or outer:
+                yield from self.differing(inner, outer, f"{path}/")
+            old, new = (oid if stat.S_ISREG(mode) else None for mode, oid in items)
+            if old != new:
+                yield path, (old, new)
+
     def parents(self, commit: str) -> list[str]:
         """The parents of `commit`; none where a shallow clone ends."""
         return [] if commit.encode() in self._shallow() else list(self.heading(commit).parents)
@@ -247,6 +264,10 @@ class Objects:
 
     def walked(self, start: str, limit: int | None, path: str | None) -> "list[Commit]":
         """`start` and the commits it stands on, newest first, at most `limit`, only those that touch `path`."""
+        return list(self.walking(start, limit, path))
+
+    def walking(self, start: str, limit: int | None = None, path: str | None = None) -> "Iterator[Commit]":
+        """The same, one after the other."""
         from dulwich.walk import Walker
 
         def parents(commit: "Commit") -> "list[ObjectID]":
@@ -255,7 +276,8 @@ class Objects:
         with self._reading(start):
             paths = [path.encode()] if path else None
             walker = Walker(self._store, [_oid(start)], max_entries=limit, paths=paths, get_parents=parents)
-            return [found.commit for found in walker]
+            for found in walker:
+                yield found.commit
 
     def changed(self, commit: "Commit") -> tuple[str, ...]:
         """The paths in which `commit` differs from its first parent, in Git's order."""

@@ -65,6 +65,10 @@ def _rollback(memory: Memory) -> None:
     memory.rollback("HEAD~2")
 
 
+def _revert(memory: Memory) -> None:
+    memory.revert(agent="before", take="theirs")
+
+
 def _undo(memory: Memory) -> None:
     memory.undo()
 
@@ -151,6 +155,7 @@ OPERATIONS: dict[str, Operation] = {
     "overview": Operation(_overview),
     "identity": Operation(_identity),
     "rollback": Operation(_rollback),
+    "revert": Operation(_revert),
     "undo": Operation(_undo),
     "import": Operation(_import),
     "adopt": Operation(_adopt, _saved_by_the_person),

@@ -30,7 +30,6 @@ _NAMES = "test_two_names_never_share_a_file_and_one_name_never_has_two"
 _DAMAGE = "test_damaged_repository_stops_no_recall_and_loses_nothing_on_disk"
 _BAD = "test_bad_file_is_named_and_hides_no_other"
 _SETTINGS = "test_no_setting_of_the_person_touches_an_agents_write"
-_FAR = "not built: a person brings it back from the history, nothing stands between a person and their own files"
 
 ROWS = (
     # Crash, power, disk
@@ -121,7 +120,12 @@ ROWS = (
         answer="a recall looks itself",
     ),
     _row("marks of a merge in a file", "test_half_a_text_is_no_entry_and_the_reason_is_said", _BAD),
-    _row("all entries deleted by accident", "test_rollback_to_a_time_finds_what_was_current_then", answer=_FAR),
+    _row(
+        "all entries deleted by accident",
+        "test_facts_lost_on_disk_stop_no_write_and_are_not_recorded",
+        "test_facts_lost_on_disk_are_one_command_from_being_back",
+        "test_an_operation_that_would_cost_too_much_stops_until_it_is_confirmed",
+    ),
     _row(
         "an overview that shrinks to nothing", answer="the answer is the diff, if_version guards it, undo takes it back"
     ),

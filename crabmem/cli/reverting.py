@@ -1,0 +1,132 @@
+"""The verbs that take back what somebody did, and keep what was done since."""
+
+from collections.abc import Sequence
+
+import click
+
+from .. import wire
+from ..api import Memory
+from ..merging import Conflict, Conflicting, Take
+from ..results import Commit, Reverted
+from ..version import short
+from .base import Failure, as_json, coloured_diff, opened, plain, recorded, show
+
+really = click.option("--yes-really", is_flag=True, help="Even if more than a third of the facts would be gone.")
+dry = click.option("--dry-run", is_flag=True, help="Only show what would change.")
+
+
+@click.command()
+@click.argument("commits", nargs=-1, metavar="COMMIT…")
+@click.option("--session", metavar="S", help="What was done in a session.")
+@click.option("--agent", metavar="A", help="What an agent did.")
+@click.option("--since", metavar="REV|TIME", help="Of a session or an agent, only what was done after that.")
+@click.option("--ours", "take", flag_value="ours", help="Where the same was changed since, keep what is there now.")
+@click.option("--theirs", "take", flag_value="theirs", help="Where the same was changed since, take it back anyway.")
+@dry
+@really
+@as_json
+@click.pass_context
+def revert(
+    ctx: click.Context,
+    commits: tuple[str, ...],
+    session: str | None,
+    agent: str | None,
+    since: str | None,
+    take: Take,
+    dry_run: bool,
+    yes_really: bool,
+    json_wanted: bool,
+) -> None:
+    """Take back what some commits did, as a new commit; what was done since stays.
+
+    \b
+    crabmem revert 3f2a91c7                            one commit of `crabmem log`
+    crabmem revert --session s-42 --dry-run            all that was done in a session
+    crabmem revert --agent coder --since '2 days ago'  what an agent did since then
+
+    Where the same lines were changed since, nothing is guessed: it lists them, and changes nothing
+    without --ours or --theirs. Reverting the revert brings everything back.
+    """
+    memory = opened(ctx)
+    try:
+        done = memory.revert(
+            commits,
+            session=session,
+            agent=agent,
+            since=since,
+            take=take,
+            dry_run=dry_run,
+            even_if_many=yes_really,
+        )
+    except Conflicting as error:
+        told = "\n".join(map(_told, error.conflicts))
+        show(json_wanted, wire.conflicts(error), lambda: told)
+        raise
+    show(json_wanted, wire.reverted(done), lambda: f"{_summary(done, dry_run)}\n{coloured_diff(done.diff)}")
+
+
+def _summary(done: Reverted, dry_run: bool) -> str:
+    commits, files = _counted(len(done.commits), "commit"), _counted(len(done.paths), "file")
+    if not done.commits:
+        return "nothing to revert: all of it was taken back already"
+    if not done.paths:
+        return f"nothing differs without {commits}"
+    if dry_run:
+        return f"would revert {commits} in {files}:\n{''.join(map(_line, done.commits))}"
+    return f"reverted {commits} in {files}" + (f": {short(done.commit)}" if done.commit else "")
+
+
+def _line(commit: Commit) -> str:
+    return plain(f"  {short(commit.commit)}  {commit.author}  {commit.subject}\n")
+
+
+def _told(conflict: Conflict) -> str:
+    """A conflict for a person: the file, and what both sides say."""
+    sides = (("now", conflict.ours), ("without", conflict.theirs))
+    return "\n".join([plain(conflict.path), *(line for word, text in sides for line in _side(word, text))])
+
+
+def _side(word: str, text: str | None) -> Sequence[str]:
+    lines = ["(no file)"] if text is None else text.splitlines() or ["(no lines)"]
+    return [f"  {word + ':' if not at else '':9}{plain(line)}" for at, line in enumerate(lines)]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+@click.command()
+@really
+@as_json
+@click.pass_context
+def adopt(ctx: click.Context, yes_really: bool, json_wanted: bool) -> None:
+    """Record your edits now. Otherwise the next write does, or `crabmem watch`.
+
+    When more than a third of the facts are gone from disk, nobody records that before you say so here with
+    --yes-really; `crabmem restore` brings them back.
+    """
+    memory = opened(ctx)
+    commit = memory.adopt(yes_really)
+    if json_wanted:
+        show(json_wanted, {"commit": wire.commit(commit) if commit else None}, str)
+    else:
+        recorded(memory, commit)
+    _refuse(memory)
+
+
+def _refuse(memory: Memory) -> None:
+    if held := memory.unrecorded():
+        raise Failure(str(held.error))
+
+
+@click.command()
+@as_json
+@click.pass_context
+def restore(ctx: click.Context, json_wanted: bool) -> None:
+    """Bring back the facts that are gone from disk and that nobody forgot."""
+    done = opened(ctx).restore()
+    words = f"restored {_counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
+    show(json_wanted, wire.restored(done), lambda: "\n".join([words, *(f"  {plain(path)}" for path in done.paths)]))
+
+
+COMMANDS = (revert, adopt, restore)
