@@ -16,6 +16,7 @@ ROWS: list[list[str]] = [
         "bounds",
         "slug",
         "edit",
+        "lines",
         "credentials",
         "plain",
         "header",
