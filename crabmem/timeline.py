@@ -82,10 +82,10 @@ class Timeline:
     def last_path(self, name: str) -> str | None:
         """Where the entry called `name` was when it was last written about; None when it never was."""
         key = name_key(name)
-        for commit in self.log(None, None):
-            if key in map(name_key, commit.entries):
-                return next(filter(is_entry, commit.paths), None)
-        return None
+        if self.head() is None:
+            return None
+        about = self._history.commits(accept=lambda commit: key in map(name_key, commit.entries))
+        return next((path for commit in about for path in commit.paths if is_entry(path)), None)
 
     def origin(self, path: str, commit: str | None) -> Commit | None:
         """The commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""

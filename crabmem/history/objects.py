@@ -32,6 +32,7 @@ _KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
 # A folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a delta of it.
 _LARGE = 16_384
 _REMEMBERED = 6
+_TREE = 2
 
 
 class Objects:
@@ -51,8 +52,6 @@ class Objects:
     @cached_property
     def _store(self) -> "Disk":
         with loading():
-            import dulwich.walk  # noqa: F401 (loads all that is needed of it)
-
             from .disk import Disk
 
         return Disk(str(self._folder))
@@ -240,27 +239,19 @@ class Objects:
         except FileNotFoundError:
             return frozenset()
 
-    def walked(self, start: str, limit: int | None, path: str | None) -> "list[Commit]":
-        """`start` and the commits it stands on, newest first, at most `limit`, only those that touch `path`."""
-        from dulwich.walk import Walker
-
-        def parents(commit: "Commit") -> "list[ObjectID]":
-            return [] if commit.id in self._shallow() else commit.parents
-
-        with self._reading(start):
-            paths = [path.encode()] if path else None
-            walker = Walker(self._store, [_oid(start)], max_entries=limit, paths=paths, get_parents=parents)
-            return [found.commit for found in walker]
-
-    def changed(self, commit: "Commit") -> tuple[str, ...]:
-        """The paths in which `commit` differs from its first parent, in Git's order."""
-        from dulwich.diff_tree import tree_changes
-
-        parents = self.parents(commit.id.decode())
-        before = _oid(self.heading(parents[0]).tree) if parents else None
-        with self._reading(commit.id.decode()):
-            changes = [change.new or change.old for change in tree_changes(self._store, before, commit.tree)]
-        return tuple(item.path.decode("utf-8", "replace") for item in changes if item and item.path)
+    def folder(self, tree: str) -> bytes:
+        """The bytes of a tree; what lies in a pack is not compared with its name, which costs more than reading it."""
+        found = self._loose(tree)
+        if found is None:
+            try:
+                with self._reading(tree):
+                    number, data = self._store.get_raw(_oid(tree))
+                    found = ("tree" if number == _TREE else "other"), data
+            except DamagedHistory:
+                found = self.raw(tree)
+        if found[0] != "tree":
+            raise DamagedHistory(f"object {tree} of the history is no tree")
+        return found[1]
 
     def put(self, kind: str, data: bytes) -> str:
         """Store an object; its id. Durable after `flush`. One that is there already is made to look new."""
