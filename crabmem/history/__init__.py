@@ -316,9 +316,18 @@ class History:
         found = self._blame.writers(file for file in files.values() if file)
         return {path: [*map(self._ancestry.commit, found[file])] if file else [] for path, file in files.items()}
 
+    def ids(self) -> Iterator[str]:
+        """The head and the commits it stands on, newest first."""
+        head = self.head() if self.exists() else None
+        return self._ancestry.commits(head) if head else iter(())
+
+    def commit(self, oid: str) -> Commit:
+        """The commit called `oid`."""
+        return self._ancestry.commit(oid)
+
     def changes(self, commit: str) -> tuple[Change, ...]:
-        """The files in which `commit` differs from its first parent."""
-        return self._ancestry.since_parent(commit)
+        """The files in which `commit` differs from its first parent, and from any other."""
+        return self._ancestry.own_changes(commit)
 
     def _newest(self, path: str) -> Origin | None:
         head = self.head() if self.exists() else None

@@ -79,6 +79,11 @@ class Ancestry:
         """What `commit` changed in its first parent."""
         return self.changes(next(iter(self._objects.parents(commit)), None), commit)
 
+    def own_changes(self, commit: str) -> tuple[Change, ...]:
+        """The same, without what a merge took from another parent."""
+        others = [{each.path for each in self.changes(parent, commit)} for parent in self._objects.parents(commit)[1:]]
+        return tuple(each for each in self.since_parent(commit) if all(each.path in paths for paths in others))
+
     def touches(self, commit: str, path: str) -> bool:
         """Whether the file at `path` is another than in each parent of `commit`."""
         parents: list[str | None] = [*self._objects.parents(commit)]

@@ -1,0 +1,96 @@
+"""What some time brought to memory: learned, changed, dropped, and by whom."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from .entry import parsed
+from .errors import Unreadable
+from .history import History
+from .results import Commit
+from .slug import name_key
+from .timeline import Timeline, TooEarly
+from .traces import Digest, News
+from .workspace import is_entry, is_kept
+
+
+@dataclass(frozen=True)
+class _Fate:
+    """A file that commits wrote: its blob before the first and after the last of them, and the newest there was."""
+
+    before: str | None
+    after: str | None
+    newest: str
+    news: News
+
+    @property
+    def kind(self) -> str:
+        """What became of it; "" for nothing."""
+        if self.before and self.after:
+            return "changed" if self.before != self.after else ""
+        return "learned" if self.after else "dropped" if self.before else "passing"
+
+
+def digested(history: History, timeline: Timeline, since: str, until: str | None) -> Digest:
+    """What lies between two revisions or times.
+
+    Raises:
+        NotFound: one of them is none.
+    """
+    begin, end = _begin(timeline, since), timeline.commit_at(until) if until else timeline.head()
+    commits = tuple(timeline.commits(None, begin, end)) if end else ()
+    fates = _with_moves(_fates(history, commits))
+
+    def of(kind: str) -> tuple[News, ...]:
+        found = [fate.news for fate in fates if fate.kind == kind]
+        return tuple(sorted(found, key=lambda news: name_key(news.name)))
+
+    return Digest(begin, end, commits, of("learned"), of("changed"), of("dropped"), of("passing"))
+
+
+def _begin(timeline: Timeline, since: str) -> str | None:
+    try:
+        return timeline.commit_at(since) if timeline.head() else None
+    except TooEarly:
+        return None
+
+
+def _fates(history: History, commits: Iterable[Commit]) -> list[_Fate]:
+    """What became of each file that `commits`, newest first, wrote."""
+    found: dict[str, _Fate] = {}
+    for commit in commits:
+        for path, before, after in history.changes(commit.commit):
+            if not is_kept(path):
+                continue
+            known = found.get(path) or _Fate(before, after, after or before or "", News(path, path, "", ()))
+            news = replace(known.news, commits=(*known.news.commits, commit))
+            found[path] = replace(known, before=before, news=news)
+    return [replace(fate, news=_named(fate, history)) for fate in found.values()]
+
+
+def _named(fate: _Fate, history: History) -> News:
+    """The news with what the file is called and is about."""
+    path = fate.news.path
+    try:
+        entry = parsed(path, history.blob(fate.newest)) if is_entry(path) else None
+    except Unreadable:
+        entry = None
+    name, description = (entry.name, entry.description) if entry else (path.rpartition("/")[2], "")
+    return replace(fate.news, name=name, description=description)
+
+
+def _with_moves(fates: Iterable[_Fate]) -> list[_Fate]:
+    """A fact that was dropped in one file and learned in another, under its name or as it was, is one that changed."""
+    rest = list(fates)
+    dropped = [fate for fate in rest if fate.kind == "dropped"]
+    for new in [fate for fate in rest if fate.kind == "learned"]:
+        old = next((each for each in dropped if _is_same(each, new)), None)
+        if old:
+            dropped.remove(old)
+            rest.remove(old)
+            commits = tuple(dict.fromkeys((*new.news.commits, *old.news.commits)))
+            rest[rest.index(new)] = replace(new, before=old.before, news=replace(new.news, commits=commits))
+    return rest
+
+
+def _is_same(old: _Fate, new: _Fate) -> bool:
+    return old.before == new.after or name_key(old.news.name) == name_key(new.news.name)
