@@ -1,6 +1,6 @@
 """What some time brought to memory: learned, changed, dropped, and by whom."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .entry import parsed
@@ -37,14 +37,14 @@ def digested(history: History, timeline: Timeline, since: str, until: str | None
         NotFound: one of them is none.
     """
     begin, end = _begin(timeline, since), timeline.commit_at(until) if until else timeline.head()
-    commits = tuple(timeline.commits(None, begin, end)) if end else ()
-    fates = _with_moves(_fates(history, commits))
+    commits: list[Commit] = []
+    fates = _with_moves(_fates(history, _kept(timeline.commits(None, begin, end), commits) if end else ()))
 
     def of(kind: str) -> tuple[News, ...]:
         found = [fate.news for fate in fates if fate.kind == kind]
         return tuple(sorted(found, key=lambda news: name_key(news.name)))
 
-    return Digest(begin, end, commits, of("learned"), of("changed"), of("dropped"), of("passing"))
+    return Digest(begin, end, tuple(commits), of("learned"), of("changed"), of("dropped"), of("passing"))
 
 
 def _begin(timeline: Timeline, since: str) -> str | None:
@@ -52,6 +52,13 @@ def _begin(timeline: Timeline, since: str) -> str | None:
         return timeline.commit_at(since) if timeline.head() else None
     except TooEarly:
         return None
+
+
+def _kept(commits: Iterable[Commit], row: list[Commit]) -> Iterator[Commit]:
+    """Each of `commits`, put into `row` on its way."""
+    for commit in commits:
+        row.append(commit)
+        yield commit
 
 
 def _fates(history: History, commits: Iterable[Commit]) -> list[_Fate]:

@@ -1,6 +1,6 @@
 """When something was known: the commits in which a text appeared, changed and vanished."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -13,6 +13,8 @@ from .workspace import IDENTITY, OVERVIEW, is_entry
 
 #: The lines of a text that say what is looked for; none when it does not.
 Says = Callable[[str], tuple[str, ...]]
+#: The same of a blob; none of no blob.
+Lines = Callable[[str | None], tuple[str, ...]]
 
 
 class _Step(NamedTuple):
@@ -29,13 +31,13 @@ def seen(query: str, language: str, history: History) -> Sightings:
     exact = " ".join(query.split()).casefold()
     if not exact:
         raise InvalidArguments("the query is blank; give a text that memory says or said")
-    steps = list(_steps(history))
-    lines = _lines(history, _exactly(exact))
-    found = list(_sightings(steps, history, lines))
+    texts = cache(lambda blob: history.blob(blob).decode("utf-8", "replace"))
+    lines = _lines(texts, _exactly(exact))
+    found = list(_sightings(history, lines))
     is_exact = bool(found)
     if not found:
-        lines = _lines(history, _by_words(frozenset(tokens(query, language)), language))
-        found = list(_sightings(steps, history, lines))
+        lines = _lines(texts, _by_words(frozenset(tokens(query, language)), language))
+        found = list(_sightings(history, lines))
     now = [_name(path, history.blob(blob)) for path, blob in _read(history) if found and lines(blob)]
     return Sightings(query, is_exact, tuple(found), tuple(now))
 
@@ -49,14 +51,15 @@ def _counts(path: str) -> bool:
     return is_entry(path) or path in (OVERVIEW, IDENTITY)
 
 
-def _lines(history: History, says: Says) -> Callable[[str | None], tuple[str, ...]]:
-    """The lines of a blob that say what is looked for."""
-    return cache(lambda blob: says(history.blob(blob).decode("utf-8", "replace")) if blob else ())
+def _lines(texts: Callable[[str], str], says: Says) -> Lines:
+    return cache(lambda blob: says(texts(blob)) if blob else ())
 
 
-def _steps(history: History) -> Iterator[_Step]:
-    """Every change of a file that memory reads from, oldest first; files that merely moved are left out."""
+def _steps(history: History, lines: Lines) -> Iterator[_Step]:
+    """The changes that may bear on it, oldest first; files that merely moved are left out."""
     for commit in reversed(list(history.ids())):
+        if all(lines(before) == lines(after) for before, after in history.blobs(commit)):
+            continue
         changes = history.changes(commit)
         gone = {change.before for change in changes if change.after is None}
         come = {change.after for change in changes if change.before is None}
@@ -87,10 +90,8 @@ def _by_words(words: frozenset[str], language: str) -> Says:
     return by_words
 
 
-def _sightings(
-    steps: Iterable[_Step], history: History, lines: Callable[[str | None], tuple[str, ...]]
-) -> Iterator[Sighting]:
-    for step in steps:
+def _sightings(history: History, lines: Lines) -> Iterator[Sighting]:
+    for step in _steps(history, lines):
         before, after = lines(step.change.before), lines(step.change.after)
         if before != after:
             what = "changed" if before and after else "appeared" if after else "vanished"

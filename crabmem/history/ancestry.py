@@ -10,6 +10,7 @@ from ..errors import DamagedHistory
 from ..lines import similarity
 from ..results import Commit
 from .commit import read_commit
+from .known import Known, Row, blobs, may_touch
 from .listing import FOLDER
 from .objects import Objects
 
@@ -40,8 +41,9 @@ class Origin(NamedTuple):
 class Ancestry:
     """The commits of one repository, as far as any of them is asked for."""
 
-    def __init__(self, objects: Objects) -> None:
+    def __init__(self, objects: Objects, known: Known) -> None:
         self._objects = objects
+        self._rows = known
         self._folders: dict[str, frozenset[bytes]] = {}
         self._known: dict[tuple[str | None, str], tuple[Change, ...]] = {}
 
@@ -54,7 +56,7 @@ class Ancestry:
                 hidden.add(oid)
             if oid not in seen:
                 seen.add(oid)
-                heappush(waiting, (-self._objects.heading(oid).time, len(seen), oid))
+                heappush(waiting, (-self.time(oid), len(seen), oid))
 
         if without:
             found(without, True)
@@ -63,8 +65,17 @@ class Ancestry:
             _, _, oid = heappop(waiting)
             if oid not in hidden:
                 yield oid
-            for parent in self._objects.parents(oid):
+            for parent in self._parents(oid):
                 found(parent, oid in hidden)
+
+    def time(self, commit: str) -> int:
+        """When a commit was made, in seconds."""
+        row = self._rows.get(commit)
+        return row.time if row else self._objects.heading(commit).time
+
+    def _parents(self, commit: str) -> list[str]:
+        row = self._rows.get(commit)
+        return self._objects.parents(commit, row.parents if row else None)
 
     def commit(self, oid: str, with_paths: bool = True) -> Commit:
         """The commit as people read it."""
@@ -77,16 +88,23 @@ class Ancestry:
 
     def since_parent(self, commit: str) -> tuple[Change, ...]:
         """What `commit` changed in its first parent."""
-        return self.changes(next(iter(self._objects.parents(commit)), None), commit)
+        return self.changes(next(iter(self._parents(commit)), None), commit)
 
     def own_changes(self, commit: str) -> tuple[Change, ...]:
         """The same, without what a merge took from another parent."""
-        others = [{each.path for each in self.changes(parent, commit)} for parent in self._objects.parents(commit)[1:]]
+        others = [{each.path for each in self.changes(parent, commit)} for parent in self._parents(commit)[1:]]
         return tuple(each for each in self.since_parent(commit) if all(each.path in paths for paths in others))
+
+    def blobs(self, commit: str) -> Iterator[tuple[str | None, str | None]]:
+        """The blobs before and after each change of `commit` in any of its parents."""
+        row = self.row(commit)
+        return blobs(row) if row else (each[1:] for each in self.since_parent(commit))
 
     def touches(self, commit: str, path: str) -> bool:
         """Whether the file at `path` is another than in each parent of `commit`."""
-        parents: list[str | None] = [*self._objects.parents(commit)]
+        if not self._may_touch(commit, path):
+            return False
+        parents: list[str | None] = [*self._parents(commit)]
         return all(any(each.path == path for each in self.changes(parent, commit)) for parent in parents or [None])
 
     def origins(self, file: Origin) -> list[Origin]:
@@ -94,7 +112,7 @@ class Ancestry:
 
         One that is the same in a parent came from there alone.
         """
-        parents = list(dict.fromkeys(self._objects.parents(file.commit)))
+        parents = list(dict.fromkeys(self._parents(file.commit)))
         known: dict[str, Origin] = {}
         for look in (self._in_place, self._moved):
             for parent in parents:
@@ -105,8 +123,22 @@ class Ancestry:
                     known[parent] = found
         return [known[parent] for parent in parents if parent in known]
 
+    def _may_touch(self, commit: str, path: str) -> bool:
+        """Whether the file at `path` may differ from that in some parent of `commit`."""
+        row = self.row(commit)
+        return row is None or may_touch(row, path)
+
+    def row(self, commit: str) -> Row | None:
+        """What is known of a commit from now on; None where a shallow clone ends, and where it changed very much."""
+        if self._rows.get(commit) is None:
+            heading, parents = self._objects.heading(commit), self._parents(commit)
+            if list(heading.parents) == parents:
+                found = [self.changes(parent, commit) for parent in (*parents, *([] if parents else [None]))]
+                self._rows.add(commit, heading.time, heading.parents, found)
+        return self._rows.get(commit)
+
     def _in_place(self, parent: str, file: Origin) -> Origin | None:
-        changes = self.changes(parent, file.commit)
+        changes = self.changes(parent, file.commit) if self._may_touch(file.commit, file.path) else ()
         blob = next((each.before for each in changes if each.path == file.path), file.blob)
         return Origin(parent, file.path, blob) if blob else None
 

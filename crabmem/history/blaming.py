@@ -24,7 +24,7 @@ class Blame:
         if file is None:
             return owners
         begun = [(old, new) for new, old in matched(self._objects.blob(file.blob), text).items()]
-        waiting = _Waiting(self._objects)
+        waiting = _Waiting(self._ancestry)
         waiting.add(file, begun)
         for version, pairs in waiting:
             for origin in self._ancestry.origins(version):
@@ -43,7 +43,7 @@ class Blame:
     def writers(self, files: Iterable[Origin]) -> dict[Origin, list[str]]:
         """For each of `files` the commits that wrote it, newest first, since it was last missing."""
         found = {file: dict[str, None]() for file in files}
-        waiting = _Waiting(self._objects)
+        waiting = _Waiting(self._ancestry)
         for number, file in enumerate(found):
             waiting.add(file, [(0, number)])
         commits = list(found.values())
@@ -60,8 +60,8 @@ class Blame:
 class _Waiting:
     """The versions still to be looked at, newest first, and the lines that each may have to answer for."""
 
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
+    def __init__(self, ancestry: Ancestry) -> None:
+        self._ancestry = ancestry
         self._pairs: dict[Origin, list[_Pair]] = {}
         self._row: list[tuple[int, Origin]] = []
 
@@ -69,7 +69,7 @@ class _Waiting:
         if not pairs:
             return
         if version not in self._pairs:
-            heappush(self._row, (-self._objects.heading(version.commit).time, version))
+            heappush(self._row, (-self._ancestry.time(version.commit), version))
         self._pairs.setdefault(version, []).extend(pairs)
 
     def __iter__(self) -> Iterator[tuple[Origin, list[_Pair]]]:

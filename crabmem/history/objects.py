@@ -229,9 +229,11 @@ class Objects:
         mode, oid = self.listing(tree).get(name) or (0, None)
         return oid if stat.S_ISREG(mode) else None
 
-    def parents(self, commit: str) -> list[str]:
-        """The parents of `commit`; none where a shallow clone ends."""
-        return [] if commit.encode() in self._shallow() else list(self.heading(commit).parents)
+    def parents(self, commit: str, known: tuple[str, ...] | None = None) -> list[str]:
+        """The parents of `commit`, which may be `known`; none where a shallow clone ends."""
+        if commit.encode() in self._shallow():
+            return []
+        return list(self.heading(commit).parents if known is None else known)
 
     def _shallow(self) -> frozenset[bytes]:
         try:

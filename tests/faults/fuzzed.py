@@ -33,6 +33,7 @@ from crabmem.history import repository as git_folder
 from crabmem.history.ancestry import Ancestry, Origin
 from crabmem.history.commit import heading, raw_commit, read_commit
 from crabmem.history.index import Index
+from crabmem.history.known import Known
 from crabmem.history.objects import Objects
 from crabmem.history.refs import Refs
 from crabmem.journal import Journal
@@ -501,7 +502,7 @@ def objects(data: bytes) -> None:
     (scratch() / "loose/pack").mkdir(parents=True, exist_ok=True)
     _put(f"loose/ab/{'0' * 38}", raw)
     store = Objects(scratch() / "loose", scratch() / "spares")
-    ancestry = Ancestry(store)
+    ancestry = Ancestry(store, Known(scratch() / "changes"))
     asked = (
         store.get,
         store.blob,
@@ -538,7 +539,10 @@ def packs(data: bytes) -> None:
     (folder / f"pack/fuzz{kind}").write_bytes(data)
     store = Objects(folder, folder / "spares")
     head = (prepared() / ".git/refs/heads/main").read_text().strip()
-    for ask in (lambda: list(Ancestry(store).commits(head)), lambda: store.files(store.commit(head).tree.decode())):
+    for ask in (
+        lambda: list(Ancestry(store, Known(folder / "changes")).commits(head)),
+        lambda: store.files(store.commit(head).tree.decode()),
+    ):
         with suppress(CrabmemError):
             ask()
     store.has("ab" * 20)
