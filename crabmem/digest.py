@@ -1,12 +1,12 @@
 """What some time brought to memory: learned, changed, dropped, and by whom."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from .entry import parsed
 from .errors import Unreadable
-from .history import History
-from .results import Commit
+from .history import Change, History
+from .results import CREATOR, Commit
 from .slug import name_key
 from .timeline import Timeline, TooEarly
 from .traces import Digest, News
@@ -37,14 +37,20 @@ def digested(history: History, timeline: Timeline, since: str, until: str | None
         NotFound: one of them is none.
     """
     begin, end = _begin(timeline, since), timeline.commit_at(until) if until else timeline.head()
-    commits: list[Commit] = []
-    fates = _with_moves(_fates(history, _kept(timeline.commits(None, begin, end), commits) if end else ()))
+    found = timeline.commits(None, begin, end, _is_somebodys) if end else iter(())
+    steps = [(commit, history.changes(commit.commit)) for commit in found]
+    commits, fates = tuple(commit for commit, _ in steps), _with_moves(_fates(history, steps))
 
     def of(kind: str) -> tuple[News, ...]:
         found = [fate.news for fate in fates if fate.kind == kind]
         return tuple(sorted(found, key=lambda news: name_key(news.name)))
 
-    return Digest(begin, end, tuple(commits), of("learned"), of("changed"), of("dropped"), of("passing"))
+    return Digest(begin, end, commits, of("learned"), of("changed"), of("dropped"), of("passing"))
+
+
+def _is_somebodys(commit: Commit) -> bool:
+    """Whether an agent or a person made a commit, and not crabmem the first one."""
+    return commit.author != CREATOR
 
 
 def _begin(timeline: Timeline, since: str) -> str | None:
@@ -54,18 +60,11 @@ def _begin(timeline: Timeline, since: str) -> str | None:
         return None
 
 
-def _kept(commits: Iterable[Commit], row: list[Commit]) -> Iterator[Commit]:
-    """Each of `commits`, put into `row` on its way."""
-    for commit in commits:
-        row.append(commit)
-        yield commit
-
-
-def _fates(history: History, commits: Iterable[Commit]) -> list[_Fate]:
-    """What became of each file that `commits`, newest first, wrote."""
+def _fates(history: History, steps: Iterable[tuple[Commit, Iterable[Change]]]) -> list[_Fate]:
+    """What became of each file in commits, newest first, that changed it."""
     found: dict[str, _Fate] = {}
-    for commit in commits:
-        for path, before, after in history.changes(commit.commit):
+    for commit, changes in steps:
+        for path, before, after in changes:
             if not is_kept(path):
                 continue
             known = found.get(path) or _Fate(before, after, after or before or "", News(path, path, "", ()))

@@ -27,6 +27,7 @@ from .provenance import blamed, whole_file, with_provenance
 from .questions import Expectation
 from .recalling import Fits, Question, Ranking, check_question, recalled
 from .results import (
+    CREATOR,
     Changed,
     Commit,
     Document,
@@ -570,7 +571,7 @@ class Memory:
     def _seed(self, scan: Scan) -> Draft:
         """The first commit: an identity, where neither the person nor a parent has one."""
         seeds = {} if self._parent or IDENTITY in scan.files else {IDENTITY: prompt.template("identity").encode()}
-        return Draft(seeds, Note("init: a new memory", identity("crabmem")))
+        return Draft(seeds, Note("init: a new memory", identity(CREATOR)))
 
     def _write_file(self, path: str, content: str, tool: str, if_version: str | None) -> Changed:
         check_text("content", content)

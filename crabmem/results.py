@@ -10,6 +10,9 @@ from .entry import Entry
 from .measures import Figures, mean
 from .questions import Expectation
 
+#: Who begins a memory: neither an agent nor a person.
+CREATOR = "crabmem"
+
 
 @dataclass(frozen=True)
 class Commit:
@@ -33,7 +36,7 @@ class Commit:
     @property
     def is_person(self) -> bool:
         """Whether a person did this: by a file, Git or a command, and not an agent, with or without a name."""
-        return not self.agent and self.author != "crabmem" and not (self.tool and self.author == "agent")
+        return not self.agent and self.author != CREATOR and not (self.tool and self.author == "agent")
 
 
 @dataclass(frozen=True)
