@@ -35,7 +35,7 @@ def _line(line: Line) -> str:
         return f"{'-' * 8}  {'not recorded yet':{_WHO + 12}}  {plain(line.text)}\n"
     commit = click.style(short(line.commit), fg="yellow")
     who = shortened(_who(line.author or "", line.session, line.is_person), _WHO)
-    return f"{commit}  {line.time:%Y-%m-%d}  {plain(who):{_WHO}}  {plain(line.text)}\n"
+    return f"{commit}  {line.time:%Y-%m-%d}  {plain(who):{_WHO}}  {plain(line.text)}".rstrip() + "\n"
 
 
 def _who(author: str, session: str | None, is_person: bool) -> str:

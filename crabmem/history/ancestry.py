@@ -118,7 +118,7 @@ class Ancestry:
             for parent in parents:
                 found = look(parent, file) if parent not in known else None
                 if found and found.blob == file.blob:
-                    return [found]
+                    return [self._furthest(found)]
                 if found:
                     known[parent] = found
         return [known[parent] for parent in parents if parent in known]
@@ -136,6 +136,15 @@ class Ancestry:
                 found = [self.changes(parent, commit) for parent in (*parents, *([] if parents else [None]))]
                 self._rows.add(commit, heading.time, heading.parents, found)
         return self._rows.get(commit)
+
+    def _furthest(self, file: Origin) -> Origin:
+        """The same file as far back as commits with one parent are known not to have changed it."""
+        at, ends = file.commit, self._objects.shallow()
+        row = self._rows.get(at)
+        while row and len(row.parents) == 1 and not may_touch(row, file.path) and at.encode() not in ends:
+            at = row.parents[0]
+            row = self._rows.get(at)
+        return file._replace(commit=at)
 
     def _in_place(self, parent: str, file: Origin) -> Origin | None:
         changes = self.changes(parent, file.commit) if self._may_touch(file.commit, file.path) else ()

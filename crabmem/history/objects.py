@@ -231,11 +231,12 @@ class Objects:
 
     def parents(self, commit: str, known: tuple[str, ...] | None = None) -> list[str]:
         """The parents of `commit`, which may be `known`; none where a shallow clone ends."""
-        if commit.encode() in self._shallow():
+        if commit.encode() in self.shallow():
             return []
         return list(self.heading(commit).parents if known is None else known)
 
-    def _shallow(self) -> frozenset[bytes]:
+    def shallow(self) -> frozenset[bytes]:
+        """The commits at which a shallow clone ends."""
         try:
             return frozenset((self._folder.parent / "shallow").read_bytes().split())
         except FileNotFoundError:
