@@ -1,9 +1,10 @@
 """Memory: every operation once, a few lines each, over the parts below. Returns values, raises `CrabmemError`."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -14,6 +15,7 @@ from . import fs, prompt, settings
 from .bisecting import Moment, Test, bisected
 from .catalog import Catalog, Listing, Progress, found, readable
 from .credentials import refuse_new, warnings
+from .digest import digested
 from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed
 from .errors import Busy, CrabmemError, Disabled, InvalidArguments, NotFound
@@ -25,9 +27,11 @@ from .meaning import Entries, Meaning
 from .merging import Take
 from .pasts import Past, Pasts
 from .plan import Plan
+from .provenance import blamed, whole_file, with_provenance
 from .questions import Expectation
 from .recalling import Fits, Question, Ranking, check_question, recalled
 from .results import (
+    CREATOR,
     Bisected,
     Changed,
     Commit,
@@ -45,10 +49,12 @@ from .results import (
 )
 from .reverting import Reverting, Unwanted, noted, subject
 from .settings import Settings
+from .sightings import seen
 from .slug import slug_of
 from .speaking import Speaker, bearing, counted
 from .store import Scan, Store, parent_of, usable_folder
 from .timeline import Timeline, limited, shown, state_on_disk, undoing
+from .traces import Digest, Filter, Line, Sightings
 from .turns import Turns
 from .upkeep import Upkeep
 from .version import short, version_of
@@ -310,6 +316,7 @@ class Memory:
         budget: int | None = None,
         explain: bool = False,
         as_of: str | None = None,
+        blame: bool = False,
     ) -> Recall:
         """The entries that answer `query` best, at most `limit` (None: the setting), having all `tags`.
 
@@ -317,7 +324,7 @@ class Memory:
         Only those last changed after the revision or time `since`, and not after `until`. With `budget`, so
         many characters of text at most: of long facts the passage that matched, and the last are left out
         rather than cut to nothing; name and description of the first are always there. With `explain`, hits say
-        what their scores are made of.
+        what their scores are made of, with `blame` who wrote them when.
 
         With `as_of`, from the memory as it was at that revision or time, with the settings of then: what a workspace
         would find that holds those files. Meaning counts for it while the settings still name who was asked then.
@@ -335,6 +342,8 @@ class Memory:
 
         look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
         found = self._steadily(lambda: look(asked, since, until))
+        if blame:
+            found = replace(found, hits=with_provenance(found.hits, self._history, self._store.scan()))
         self._catalog.save()
         self._meaning.save()
         return found
@@ -439,9 +448,57 @@ class Memory:
 
     # History
 
-    def log(self, limit: int | None = None, name: str | None = None) -> list[Commit]:
-        """The newest commits first; with `name`, those that touch that entry, even if it was forgotten."""
-        return self._timeline.log(limit, self._path_of(name) if name else None)
+    def log(self, limit: int | None = None, name: str | None = None, **asked: str | None) -> list[Commit]:
+        """The newest commits first, at most `limit`: those of `commits`, which knows what may be `asked`."""
+        return list(islice(self.commits(name, **asked), limit))
+
+    def commits(
+        self,
+        name: str | None = None,
+        *,
+        agent: str | None = None,
+        session: str | None = None,
+        tool: str | None = None,
+        author: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> Iterator[Commit]:
+        """The commits one by one, newest first; with `name`, those that touch that entry, even if it was forgotten.
+
+        Only those of an agent, a session, a tool (or `edit`, for edits from outside), or an author who is called
+        `author`, in whole words; only those after the revision or time `since` and not after `until`.
+
+        Raises:
+            NotFound: there is no such entry, revision or time.
+        """
+        accept = Filter(agent or "", session or "", tool or "", author or "")
+        path = self._path_of(name) if name else None
+        return self._timeline.commits(path, since, until, accept if accept != Filter() else None)
+
+    def blame(self, name: str) -> tuple[Line, ...]:
+        """The lines of an entry's file as it is on disk, or of MEMORY.md or Crab.md, with who wrote each and when.
+
+        Raises:
+            NotFound: there is none; of a forgotten one the message names the commit that removed it.
+        """
+        path = self._path_of(name)
+        return blamed(self._history, self._timeline, path, name, self._store.read(path))
+
+    def when(self, query: str) -> Sightings:
+        """When memory said `query`: word by word if it ever did, else all its words in one entry.
+
+        Raises:
+            InvalidArguments: the query is blank.
+        """
+        return seen(query, self.settings.language, self._history)
+
+    def digest(self, since: str = "1 week ago", until: str | None = None) -> Digest:
+        """What was learned, changed and dropped between two revisions or times; `until` of None is the newest commit.
+
+        Raises:
+            NotFound: there is no such revision or time.
+        """
+        return digested(self._history, self._timeline, since, until)
 
     def diff(self, since: str | None = None, until: str | None = None, name: str | None = None) -> str:
         """What changed from `since` (None: the newest commit) to `until` (None: the files now), as a unified diff."""
@@ -634,7 +691,7 @@ class Memory:
     def _seed(self, scan: Scan) -> Draft:
         """The first commit: an identity, where neither the person nor a parent has one."""
         seeds = {} if self._parent or IDENTITY in scan.files else {IDENTITY: prompt.template("identity").encode()}
-        return Draft(seeds, Note("init: a new memory", identity("crabmem")))
+        return Draft(seeds, Note("init: a new memory", identity(CREATOR)))
 
     def _write_file(self, path: str, content: str, tool: str, if_version: str | None) -> Changed:
         check_text("content", content)
@@ -706,9 +763,9 @@ class Memory:
         return self._voice.note(tool, what, self.settings.person)
 
     def _path_of(self, name: str) -> str:
-        """Where the entry called `name` is, or was when it was last written about."""
+        """Where the entry called `name` is, or was when it was last written about; or MEMORY.md, Crab.md."""
         try:
-            return self.get(name).path
+            return whole_file(name) or self.get(name).path
         except NotFound:
             path = self._timeline.last_path(name)
             if path is None:

@@ -16,6 +16,9 @@ from .version import short
 _NAMED = 10
 _SHOWN = 80
 
+#: Who begins a memory: neither an agent nor a person.
+CREATOR = "crabmem"
+
 
 @dataclass(frozen=True)
 class Commit:
@@ -38,6 +41,11 @@ class Commit:
     parents: tuple[str, ...] = field(default=(), repr=False)
     reverts: tuple[str, ...] = field(default=(), repr=False)
     restores: str | None = field(default=None, repr=False)
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person did this: by a file, Git or a command, and not an agent, with or without a name."""
+        return not self.agent and self.author != CREATOR and not (self.tool and self.author == "agent")
 
 
 @dataclass(frozen=True)
@@ -95,17 +103,33 @@ class Match:
     added: float
 
 
+@dataclass(frozen=True)
+class Provenance:
+    """Where a fact comes from: the commits it was `learned` and `changed` last with, since it was last missing.
+
+    Both are None while it is not recorded; with `is_recorded` False what stands there now is not in them.
+    `authors` wrote it, who did so last first; `is_confirmed` tells whether a person is among them.
+    """
+
+    learned: Commit | None
+    changed: Commit | None
+    authors: tuple[str, ...]
+    is_confirmed: bool
+    is_recorded: bool
+
+
 class Hit(msgspec.Struct, frozen=True):
     """An entry that recall found, and its score: BM25's, or where meaning counts too one up to about 1.
 
     `passage` is what to show of the content where a budget did not hold it all, None for all of it.
-    `matches` say what words added to the score, when that was asked for.
+    `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from.
     """
 
     entry: Entry
     score: float
     passage: str | None = None
     matches: tuple[Match, ...] = ()
+    provenance: Provenance | None = None
 
     @property
     def shown(self) -> str:

@@ -1,7 +1,8 @@
 """What was: the states of memory by moment, and what lies between them. Changes nothing."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 
 from .edit import unified_diff
@@ -13,7 +14,7 @@ from .results import Commit
 from .slug import name_key
 from .store import File, Scan
 from .version import VERSION_DIGITS
-from .workspace import ENTRIES, Workspace, is_entry, is_kept
+from .workspace import ENTRIES, Workspace, entry_path, is_entry, is_kept
 
 _DIGITS = 4
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -124,13 +125,28 @@ class Timeline:
         """The newest commits first, those that touch `path` if it is given."""
         return self._history.log(limit, path) if self._history.exists() else []
 
+    def commits(
+        self, path: str | None, since: str | None, until: str | None, accept: Callable[[Commit], bool] | None = None
+    ) -> Iterator[Commit]:
+        """The commits after `since` and not after `until`, newest first, that `accept` takes, touching `path`.
+
+        Raises:
+            NotFound: one of them is no revision or time.
+        """
+        start, without = self.commit_at(until) if until else self.head(), None
+        with suppress(TooEarly):
+            without = self.commit_at(since) if since else None
+        return self._history.commits(start, without, path, accept) if start else iter(())
+
     def last_path(self, name: str) -> str | None:
-        """Where the entry called `name` was when it was last written about; None when it never was."""
+        """Where the entry of that name or slug was when it was last written about; None when it never was."""
         key = name_key(name)
-        for commit in self.log(None, None):
-            if key in map(name_key, commit.entries):
-                return next(filter(is_entry, commit.paths), None)
-        return None
+        if self.head() is None:
+            return None
+        own = entry_path(name)
+        about = self._history.commits(accept=lambda commit: key in map(name_key, commit.entries))
+        paths = (path for commit in about for path in commit.paths if is_entry(path))
+        return next(paths, None) or (own if next(self._history.commits(path=own), None) else None)
 
     def origin(self, path: str, commit: str | None) -> Commit | None:
         """The commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""

@@ -15,6 +15,7 @@ from .results import (
     Finding,
     Forgotten,
     Hit,
+    Provenance,
     Recall,
     Reindexed,
     Restored,
@@ -22,6 +23,7 @@ from .results import (
     Saved,
     Stats,
 )
+from .traces import Digest, Line, News, Sightings
 
 Data = dict[str, Any]
 
@@ -126,6 +128,53 @@ def bisected(item: Bisected) -> Data:
     }
 
 
+def line(item: Line) -> Data:
+    """One line of a blamed file."""
+    return {**vars(item), "time": item.time.isoformat() if item.time else None}
+
+
+def provenance(item: Provenance) -> Data:
+    """Where a fact comes from."""
+    learned, changed = (each and _brief(each) for each in (item.learned, item.changed))
+    people = {"authors": list(item.authors), "is_confirmed": item.is_confirmed, "is_recorded": item.is_recorded}
+    return {"learned": learned, "changed": changed, **people}
+
+
+def sightings(found: Sightings) -> Data:
+    """When something was known."""
+    steps = [
+        {
+            "what": step.what,
+            "name": step.name,
+            "path": step.path,
+            "before": list(step.before),
+            "after": list(step.after),
+            **_brief(step.commit),
+        }
+        for step in found.steps
+    ]
+    return {"query": found.query, "is_exact": found.is_exact, "steps": steps, "now": list(found.now)}
+
+
+def digest(item: Digest) -> Data:
+    """What some time brought."""
+    kinds = {"learned": item.learned, "changed": item.changed, "dropped": item.dropped, "passing": item.passing}
+    news = {kind: [_news(each) for each in found] for kind, found in kinds.items()}
+    ends = {"since": item.since, "until": item.until}
+    return {**ends, "commits": len(item.commits), "authors": list(item.authors), **news}
+
+
+def _news(item: News) -> Data:
+    commits = [_brief(each) for each in item.commits]
+    named = {"name": item.name, "path": item.path, "description": item.description}
+    return {**named, "authors": list(item.authors), "commits": commits}
+
+
+def _brief(item: Commit) -> Data:
+    """Which commit it was, when and whose."""
+    return {key: value for key, value in commit(item).items() if key != "paths"} | {"is_person": item.is_person}
+
+
 def stats(item: Stats) -> Data:
     """How much there is, and how often it spoke."""
     return {**vars(item), "since": item.since.isoformat() if item.since else None}
@@ -175,4 +224,5 @@ def _hit(hit: Hit) -> Data:
         "is_cut": hit.passage is not None,
         "score": hit.score,
         **({"matches": why} if why else {}),
+        **({"provenance": provenance(hit.provenance)} if hit.provenance else {}),
     }

@@ -41,6 +41,9 @@ SAMPLES: dict[str, list[str]] = {
     "soul edit": [],
     "prompt": [],
     "log": [],
+    "blame": ["wifi"],
+    "when": ["on", "the", "router"],
+    "digest": ["--since", "1 week ago"],
     "diff": ["HEAD~1"],
     "rollback": ["--to", "HEAD~1"],
     "undo": [],
@@ -304,6 +307,52 @@ def test_log_lists_newest_first_and_for_one_fact(run: Run) -> None:
     assert subjects == ["remember: Wifi", "remember: Deploy key", "init: a new memory"]
     assert re.fullmatch(r"[0-9a-f]{8}  [-\d]{10} [\d:]{5}  coder \[s-1\]  remember: Wifi\n", run("log", "wlan").stdout)
     assert len(run("log", "-n", "1").stdout.splitlines()) == 1
+
+
+def test_log_is_asked_for_some_commits(run: Run) -> None:
+    assert run("log", "--author", "nobody").stdout == ""
+    assert len(run("log", "--agent", "coder", "--session", "s-1", "--tool", "remember").stdout.splitlines()) == 2
+    newest, *_ = json.loads(run("log", "--until", "HEAD~1", "--patch", "--json").stdout)
+    assert newest["subject"] == "remember: Deploy key" and "+In the vault." in newest["patch"]
+    assert run("log", "--since", "HEAD").stdout == ""
+
+
+def test_blame_marks_who_is_a_person_and_what_is_not_recorded(run: Run, root: Path) -> None:
+    file = root / "memory/entries/wifi.md"
+    file.write_text(file.read_text("utf-8") + "Ask Ann.\n", "utf-8")
+    last, new = run("blame", "wlan").stdout.splitlines()[-2:]
+    assert re.fullmatch(r"[0-9a-f]{8}  [-\d]{10}  coder \[s-1\] +On the router\.", last)
+    assert re.fullmatch(r"-{8}  not recorded yet +Ask Ann\.", new)
+    assert last.index("On the router.") == new.index("Ask Ann.")
+
+    run("remember", "Vet", "-d", "who looks after the dog", "-c", "Dr. Moreno.")
+    assert "person*" in run("blame", "wifi").stdout.splitlines()[-1]
+
+
+def test_recall_says_where_hits_come_from(run: Run) -> None:
+    said = run("recall", "password", "--blame").stdout.splitlines()[-1]
+    assert re.fullmatch(r"learned [-\d]{10} by coder \[s-1\] in [0-9a-f]{8}; never touched by a person", said)
+    [hit] = json.loads(run("recall", "password", "--blame", "--json").stdout)["hits"]
+    assert hit["provenance"]["learned"] == hit["provenance"]["changed"]
+    assert (hit["provenance"]["is_confirmed"], hit["provenance"]["is_recorded"]) == (False, True)
+
+
+def test_when_and_digest_tell_what_happened(run: Run) -> None:
+    run("forget", "wifi")
+    told = run("when", "on the router")
+    assert [line.split("  ")[-1] for line in told.stdout.splitlines()[::2]] == [
+        "appeared in Wifi",
+        "vanished from Wifi",
+    ]
+    assert told.stderr == "today: nowhere\n"
+    assert run("when", "giraffe").stderr == "memory never said that\n"
+    text = run("digest").stdout
+    assert "\n## Learned (1)\n\n- **Deploy key**: where the deploy key lives (coder)\n" in text
+    assert (
+        "\n## Learned and dropped again (1)\n\n- **Wifi**: the password for guests (person* and coder, 2 times)\n"
+        in text
+    )
+    assert run("digest", "--until", "HEAD", "--since", "HEAD").stdout.endswith("Nothing was recorded in that time.\n")
 
 
 def test_log_with_patch_shows_what_each_commit_changed(run: Run) -> None:

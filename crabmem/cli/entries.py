@@ -8,7 +8,9 @@ from .. import wire
 from ..edit import shortened
 from ..prompt import entry_text, entry_texts
 from ..results import Hit, Match
+from ..version import short
 from .base import as_json, coloured_diff, content_of, edited, opened, plain, recorded, show, tell, warn
+from .tracing import who
 
 _WIDTH = 76
 
@@ -61,6 +63,7 @@ def remember(
 @click.option("--as-of", metavar="REV", help="In memory as it was at a commit, a date, or '3 weeks ago'.")
 @click.option("--budget", type=int, metavar="N", help="At most N characters: of long facts the passage that matched.")
 @click.option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
+@click.option("--blame", is_flag=True, help="Say who wrote each fact when, and whether a person ever did.")
 @as_json
 @click.pass_context
 def recall(
@@ -73,6 +76,7 @@ def recall(
     as_of: str | None,
     budget: int | None,
     explain: bool,
+    blame: bool,
     json_wanted: bool,
 ) -> None:
     """Search memory; the words of QUERY need no quotes.
@@ -83,12 +87,40 @@ def recall(
     crabmem recall '"the deploy key"'    these words in this order
     """
     found = opened(ctx).recall(
-        " ".join(query), limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of
+        " ".join(query),
+        limit,
+        tags,
+        since=since,
+        until=until,
+        budget=budget,
+        explain=explain,
+        as_of=as_of,
+        blame=blame,
     )
-    texts = [entry_text(hit.entry.name, hit.entry.description, hit.shown) + _explained(hit, explain) for hit in found]
+    texts = [
+        entry_text(hit.entry.name, hit.entry.description, hit.shown) + _explained(hit, explain) + _blamed(hit)
+        for hit in found
+    ]
     show(json_wanted, wire.recall(found), lambda: entry_texts(texts))
     if found.note and not json_wanted:
         tell(f"no memories found: {found.note}" if not found.hits else found.note)
+
+
+def _blamed(hit: Hit) -> str:
+    """Where a hit comes from, if that was asked."""
+    known = hit.provenance
+    if known is None:
+        return ""
+    told = [
+        f"{what} {commit.time:%Y-%m-%d} by {who(commit)} in {short(commit.commit)}"
+        for what, commit in (("learned", known.learned), ("last changed", known.changed))
+        if commit
+    ]
+    told = told[: 2 if known.learned != known.changed else 1]
+    told += [] if known.is_recorded else ["changed on disk since, not recorded yet" if told else "not recorded yet"]
+    told += [f"{len(known.authors)} authors"] if len(known.authors) > 1 else []
+    told += ["touched by a person" if known.is_confirmed else "never touched by a person"] if known.learned else []
+    return "\n\n" + plain("; ".join(told))
 
 
 def _explained(hit: Hit, explain: bool) -> str:

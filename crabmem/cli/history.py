@@ -1,5 +1,8 @@
 """The verbs for what was: reading the history and going back in it."""
 
+from functools import partial
+from itertools import islice
+
 import click
 
 from .. import wire
@@ -13,18 +16,36 @@ from .reverting import dry, really
 @click.argument("name", required=False)
 @click.option("-n", "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many commits.")
 @click.option("-p", "--patch", is_flag=True, help="With what each commit changed.")
+@click.option("--agent", metavar="A", help="Only of this agent.")
+@click.option("--session", metavar="S", help="Only of this session.")
+@click.option("--tool", metavar="T", help="Only of this tool, as `remember`; `edit` for edits of files.")
+@click.option("--author", metavar="NAME", help="Only of whoever is called so, or has the word in the name.")
+@click.option("--since", metavar="REV|TIME", help="Only after a commit, a date, or '2 weeks ago'.")
+@click.option("--until", metavar="REV|TIME", help="Only up to then: a commit of the last page begins the next.")
 @as_json
 @click.pass_context
-def log(ctx: click.Context, name: str | None, limit: int, patch: bool, json_wanted: bool) -> None:
+def log(
+    ctx: click.Context,
+    name: str | None,
+    limit: int,
+    patch: bool,
+    agent: str | None,
+    session: str | None,
+    tool: str | None,
+    author: str | None,
+    since: str | None,
+    until: str | None,
+    json_wanted: bool,
+) -> None:
     """List who wrote what, newest first; with NAME, for that fact only."""
     memory = opened(ctx)
-    commits = memory.log(limit, name)
-
-    def words(commit: Commit) -> str:
-        diff = memory.patch(commit.commit, name) if patch else ""
-        return f"{_line(commit)}\n{coloured_diff(diff)}"
-
-    show(json_wanted, [wire.commit(commit) for commit in commits], lambda: "".join(map(words, commits)))
+    found = memory.commits(name, agent=agent, session=session, tool=tool, author=author, since=since, until=until)
+    diffs = ((commit, memory.patch(commit.commit, name) if patch else "") for commit in islice(found, limit))
+    if json_wanted:
+        show(True, [wire.commit(commit) | ({"patch": diff} if patch else {}) for commit, diff in diffs], str)
+    else:
+        for commit, diff in diffs:  # shown as they are found: the next may lie far back
+            show(False, None, partial("{}\n{}".format, _line(commit), coloured_diff(diff)))
 
 
 @click.command()

@@ -6,9 +6,10 @@ whatever a person does to the branch.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from .. import fs
@@ -16,12 +17,15 @@ from ..errors import Busy, DamagedHistory, Unwritable
 from ..results import Commit
 from ..workspace import IDENTITY, MEMORY
 from . import repository
-from .commit import Note, identity, raw_commit, read_commit
+from .ancestry import Ancestry, Change, Origin
+from .blaming import Blame
+from .commit import Note, identity, raw_commit
 from .index import Index
 from .keeping import Keep
+from .known import Known
 from .line import Line, Lines
 from .mending import mended
-from .objects import HEX, OID, Change, Objects
+from .objects import HEX, OID, Objects
 from .packing import Packed, Packing
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
@@ -54,6 +58,9 @@ class History:
         self._private = private
         self._refs = Refs(self._git, private / "tmp")
         self._objects = Objects(self._git / "objects", private / "recent")
+        self._known = Known(private / "index" / "changes")
+        self._ancestry = Ancestry(self._objects, self._known)
+        self._blame = Blame(self._objects, self._ancestry)
         self._index = Index(self._git, private, self._refs)
         self._keep = Keep(self._refs, self._objects)
         self._packing = Packing(self._git, private, self._refs)
@@ -61,7 +68,8 @@ class History:
         self._lines = Lines(self._objects, private / "index" / "line")
 
     def close(self) -> None:
-        """Close the files that reading has opened."""
+        """Close the files that reading has opened, and keep for the next process what commits changed."""
+        self._known.save()
         self._objects.close()
 
     def exists(self) -> bool:
@@ -284,18 +292,64 @@ class History:
 
     def log(self, limit: int | None = None, path: str | None = None, start: str | None = None) -> list[Commit]:
         """The newest commits first, at most `limit`, only those that touch `path` when it is given."""
-        head = start or self.head()
-        if head is None:
-            return []
-        return [read_commit(raw, self._objects.changed(raw)) for raw in self._objects.walked(head, limit, path)]
+        return list(islice(self.commits(start, path=path), limit))
 
-    def commits(self, start: str) -> Iterator[Commit]:
-        """`start` and the commits it stands on, newest first, without their paths, which take their time."""
-        return (read_commit(raw, ()) for raw in self._objects.walking(start))
+    def commits(
+        self,
+        start: str | None = None,
+        without: str | None = None,
+        path: str | None = None,
+        accept: Callable[[Commit], bool] | None = None,
+        with_paths: bool = True,
+    ) -> Iterator[Commit]:
+        """`start` (None: the head) and what it stands on, newest first, and not `without` and what that stands on.
 
-    def changes(self, commit: str) -> dict[str, Change]:
+        Only those that touch `path`, and that `accept` takes, which is not told the paths. Without the paths it is
+        much quicker.
+        """
+        head, ancestry = start or self.head(), self._ancestry
+        for oid in ancestry.commits(head, without) if head else ():
+            is_wanted = accept is None or accept(ancestry.commit(oid, with_paths=False))
+            if is_wanted and (path is None or ancestry.touches(oid, path)):
+                yield ancestry.commit(oid, with_paths)
+
+    def owners(self, text: bytes, path: str) -> list[Commit | None]:
+        """The commit that each line of `text`, now the file at `path`, came with; None for lines not recorded yet."""
+        owners = self._blame.owners(text, self._newest(path))
+        commits = {oid: self._ancestry.commit(oid) for oid in {*owners} if oid}
+        return [commits[oid] if oid else None for oid in owners]
+
+    def writers(self, paths: Iterable[str]) -> dict[str, list[Commit]]:
+        """The commits that wrote the file at each path since it was last missing, newest first; none for no file."""
+        files = {path: self._newest(path) for path in paths}
+        found = self._blame.writers(file for file in files.values() if file)
+        return {path: [*map(self._ancestry.commit, found[file])] if file else [] for path, file in files.items()}
+
+    def ids(self) -> Iterator[str]:
+        """The head and the commits it stands on, newest first."""
+        head = self.head() if self.exists() else None
+        return self._ancestry.commits(head) if head else iter(())
+
+    def commit(self, oid: str) -> Commit:
+        """The commit called `oid`."""
+        return self._ancestry.commit(oid)
+
+    def blobs(self, commit: str) -> Iterator[tuple[str | None, str | None]]:
+        """The blobs before and after each change of `commit`, maybe of more: quicker told than `changes`."""
+        return self._ancestry.blobs(commit)
+
+    def changes(self, commit: str) -> tuple[Change, ...]:
+        """The files in which `commit` differs from its first parent, and from any other."""
+        return self._ancestry.own_changes(commit)
+
+    def brought(self, commit: str) -> dict[str, tuple[str | None, str | None]]:
         """The files in which `commit` differs from its first parent: their blobs before and after, None for no file."""
-        return dict(self._objects.differing(self._tree(self.parent(commit)), self._tree(commit)))
+        return {each.path: (each.before, each.after) for each in self._ancestry.since_parent(commit)}
+
+    def _newest(self, path: str) -> Origin | None:
+        head = self.head() if self.exists() else None
+        blob = self.file(head, path)
+        return Origin(head, path, blob) if head and blob else None
 
     def parent(self, commit: str) -> str | None:
         """The first parent of `commit`; None for the first commit."""

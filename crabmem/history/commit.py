@@ -2,16 +2,20 @@
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import UTC, datetime, timedelta, timezone
+from typing import NamedTuple
 
 from ..results import Commit
 
-if TYPE_CHECKING:
-    from dulwich.objects import Commit as RawCommit
-
 # The end of the year 9998, after which datetime has no zones.
 _LAST_TIME = 253_370_764_799
+# The beginning of the year 2, before which it has none either.
+_FIRST_TIME = -62_104_060_800
+# No zone of datetime's is a whole day, in minutes, away.
+_DAY = 24 * 60 - 1
+_AUTHOR = re.compile(
+    rb"^author (?P<name>.*?)(?: ?<[^\n]*)?>? (?P<time>-?\d+) (?P<sign>[+-])(?P<zone>\d+)$", re.MULTILINE
+)
 COMMITTER = "crabmem <crabmem@crabmem.invalid>"
 _TRAILER = re.compile(r"([A-Z][A-Za-z-]*): (.*)")
 _UNFIT = re.compile("[\x00-\x1f\x7f<>\ud800-\udfff]+")
@@ -86,26 +90,37 @@ def _zone(offset: timedelta) -> str:
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
 
 
-def read_commit(raw: "RawCommit", paths: tuple[str, ...]) -> Commit:
-    """`raw` as a `Commit`."""
-    message = raw.message.decode("utf-8", "replace")
+def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:
+    """The bytes of a commit as people read it; ValueError when they are none."""
+    known_parents, (author, time) = heading(raw).parents, _written_by(raw)
+    message = raw.partition(b"\n\n")[2].decode("utf-8", "replace")
     trailers = _trailers(message)
     known = dict(trailers)
-    zone = timezone(timedelta(seconds=raw.author_timezone))
     return Commit(
-        commit=raw.id.decode(),
-        time=datetime.fromtimestamp(min(raw.author_time, _LAST_TIME), zone),
-        author=raw.author.decode("utf-8", "replace").partition(" <")[0],
+        commit=oid,
+        time=time,
+        author=author,
         subject=message.partition("\n")[0],
         tool=known.get("Tool"),
         agent=known.get("Agent"),
         session=known.get("Session"),
         entries=tuple(value for key, value in trailers if key == "Entry"),
         paths=paths,
-        parents=tuple(parent.decode() for parent in raw.parents),
+        parents=known_parents,
         reverts=tuple(value for key, value in trailers if key == "Reverts"),
         restores=known.get("Restores"),
     )
+
+
+def _written_by(raw: bytes) -> tuple[str, datetime]:
+    """The name of the author of a commit, and when that was."""
+    found = _AUTHOR.search(raw.partition(b"\n\n")[0])
+    if not found:
+        return "", datetime.fromtimestamp(0, UTC)
+    hours, minutes = divmod(int(found["zone"]), 100)
+    offset = timedelta(minutes=max(-_DAY, min(_DAY, (hours * 60 + minutes) * (-1 if found["sign"] == b"-" else 1))))
+    seconds = max(_FIRST_TIME, min(int(found["time"]), _LAST_TIME))
+    return found["name"].decode("utf-8", "replace"), datetime.fromtimestamp(seconds, timezone(offset))
 
 
 def _trailers(message: str) -> list[tuple[str, str]]:

@@ -40,10 +40,6 @@ class Listing:
                 return _item(self._pieces[at])
         return None
 
-    def differing(self, other: "Listing") -> set[bytes]:
-        """The names that stand for something else in `other`, or are in one of both only."""
-        return {piece[piece.index(b" ") + 1 : -21] for piece in {*self._pieces} ^ {*other._pieces}}
-
     def folders(self) -> list[str]:
         """The ids of the folders in it."""
         found = map(self.get, self._folders)

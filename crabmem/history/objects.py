@@ -32,10 +32,7 @@ _KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
 # A folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a delta of it.
 _LARGE = 16_384
 _REMEMBERED = 6
-
-
-#: The blobs of a file before and after; None for no file.
-Change = tuple[str | None, str | None]
+_TREE = 2
 
 
 class Objects:
@@ -55,8 +52,6 @@ class Objects:
     @cached_property
     def _store(self) -> "Disk":
         with loading():
-            import dulwich.walk  # noqa: F401 (loads all that is needed of it)
-
             from .disk import Disk
 
         return Disk(str(self._folder))
@@ -239,55 +234,32 @@ class Objects:
                 return None
         return tree
 
-    def differing(self, before: str | None, after: str | None, folder: str = "") -> Iterator[tuple[str, Change]]:
-        """The regular files that differ between two trees, by path: their blobs before and after, None for no file."""
-        one, other = self.listing(before), self.listing(after)
-        for name in sorted(one.differing(other)):
-            path = folder + name.decode("utf-8", "surrogateescape")
-            items = [listing.get(name) or (0, None) for listing in (one, other)]
-            inner, outer = (oid if mode == FOLDER else None for mode, oid in items)
-            if inner or outer:
-                yield from self.differing(inner, outer, f"{path}/")
-            old, new = (oid if stat.S_ISREG(mode) else None for mode, oid in items)
-            if old != new:
-                yield path, (old, new)
+    def parents(self, commit: str, known: tuple[str, ...] | None = None) -> list[str]:
+        """The parents of `commit`, which may be `known`; none where a shallow clone ends."""
+        if commit.encode() in self.shallow():
+            return []
+        return list(self.heading(commit).parents if known is None else known)
 
-    def parents(self, commit: str) -> list[str]:
-        """The parents of `commit`; none where a shallow clone ends."""
-        return [] if commit.encode() in self._shallow() else list(self.heading(commit).parents)
-
-    def _shallow(self) -> frozenset[bytes]:
+    def shallow(self) -> frozenset[bytes]:
+        """The commits at which a shallow clone ends."""
         try:
             return frozenset((self._folder.parent / "shallow").read_bytes().split())
         except FileNotFoundError:
             return frozenset()
 
-    def walked(self, start: str, limit: int | None, path: str | None) -> "list[Commit]":
-        """`start` and the commits it stands on, newest first, at most `limit`, only those that touch `path`."""
-        return list(self.walking(start, limit, path))
-
-    def walking(self, start: str, limit: int | None = None, path: str | None = None) -> "Iterator[Commit]":
-        """The same, one after the other."""
-        from dulwich.walk import Walker
-
-        def parents(commit: "Commit") -> "list[ObjectID]":
-            return [] if commit.id in self._shallow() else commit.parents
-
-        with self._reading(start):
-            paths = [path.encode()] if path else None
-            walker = Walker(self._store, [_oid(start)], max_entries=limit, paths=paths, get_parents=parents)
-            for found in walker:
-                yield found.commit
-
-    def changed(self, commit: "Commit") -> tuple[str, ...]:
-        """The paths in which `commit` differs from its first parent, in Git's order."""
-        from dulwich.diff_tree import tree_changes
-
-        parents = self.parents(commit.id.decode())
-        before = _oid(self.heading(parents[0]).tree) if parents else None
-        with self._reading(commit.id.decode()):
-            changes = [change.new or change.old for change in tree_changes(self._store, before, commit.tree)]
-        return tuple(item.path.decode("utf-8", "replace") for item in changes if item and item.path)
+    def tree(self, tree: str) -> bytes:
+        """The bytes of a tree; what lies in a pack is not compared with its name, which costs more than reading it."""
+        found = self._loose(tree)
+        if found is None:
+            try:
+                with self._reading(tree):
+                    number, data = self._store.get_raw(_oid(tree))
+                    found = ("tree" if number == _TREE else "other"), data
+            except DamagedHistory:
+                found = self.raw(tree)
+        if found[0] != "tree":
+            raise DamagedHistory(f"object {tree} of the history is no tree")
+        return found[1]
 
     def put(self, kind: str, data: bytes) -> str:
         """Store an object; its id. Durable after `flush`. One that is there already is made to look new."""

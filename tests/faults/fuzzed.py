@@ -30,8 +30,10 @@ from crabmem.edit import in_style_of, unified_diff
 from crabmem.entry import Fact, checked, parsed, written
 from crabmem.history import History, Note, identity
 from crabmem.history import repository as git_folder
+from crabmem.history.ancestry import Ancestry, Origin
 from crabmem.history.commit import heading, raw_commit, read_commit
 from crabmem.history.index import Index
+from crabmem.history.known import Known
 from crabmem.history.objects import Objects
 from crabmem.history.refs import Refs
 from crabmem.journal import Journal
@@ -500,20 +502,24 @@ def objects(data: bytes) -> None:
     (scratch() / "loose/pack").mkdir(parents=True, exist_ok=True)
     _put(f"loose/ab/{'0' * 38}", raw)
     store = Objects(scratch() / "loose", scratch() / "spares")
+    ancestry = Ancestry(store, Known(scratch() / "changes"))
     asked = (
         store.get,
         store.blob,
         store.has,
         store.files,
         store.starting_with,
-        lambda oid: store.changed(store.commit(oid)),
+        ancestry.since_parent,
+        lambda oid: list(ancestry.commits(oid)),
+        lambda oid: ancestry.touches(oid, PATH),
+        lambda oid: ancestry.origins(Origin(oid, PATH, oid)),
+        lambda oid: store.grafted(oid, {PATH: oid}),
     )
-    for ask in (*asked, lambda oid: store.walked(oid, None, PATH), lambda oid: store.grafted(oid, {PATH: oid})):
+    for ask in asked:
         with suppress(CrabmemError):
             ask(oid)
     with suppress(CrabmemError):
-        commit = store.commit(oid)
-        assert json.dumps(read_commit(commit, ()).subject)
+        assert json.dumps(ancestry.commit(oid).subject)
 
 
 def _packs() -> list[bytes]:
@@ -533,7 +539,10 @@ def packs(data: bytes) -> None:
     (folder / f"pack/fuzz{kind}").write_bytes(data)
     store = Objects(folder, folder / "spares")
     head = (prepared() / ".git/refs/heads/main").read_text().strip()
-    for ask in (lambda: store.walked(head, None, None), lambda: store.files(store.commit(head).tree.decode())):
+    for ask in (
+        lambda: list(Ancestry(store, Known(folder / "changes")).commits(head)),
+        lambda: store.files(store.commit(head).tree.decode()),
+    ):
         with suppress(CrabmemError):
             ask()
     store.has("ab" * 20)
@@ -551,7 +560,7 @@ def commits(data: bytes) -> None:
     raw = raw_commit("4b825dc642cb6eb9a060e54bf8d69288fbee4904", [], note, when, 0)
     again = RawCommit.from_string(raw)
     again.check()
-    read = read_commit(again, ())
+    read = read_commit(again.id.decode(), raw)
     assert read.subject.startswith("edit:") and "\n" not in read.subject and read.author
     assert note.message == again.message.decode() or "\ufffd" in again.message.decode()
     assert heading(raw).committer.endswith(b"%d %s" % (again.commit_time, raw.split(b"\n")[1].rpartition(b" ")[2]))
