@@ -193,6 +193,11 @@ def test_log_goes_from_a_moment_to_another(past: Memory) -> None:
     assert past.log(3, "MEMORY.md", since="2026-02-01") == past.log(2, "memory/MEMORY.md")
 
 
+def test_log_of_less_than_one_commit_is_refused(past: Memory) -> None:
+    with pytest.raises(InvalidArguments, match="at least 1, not -1"):
+        past.log(-1)
+
+
 def test_commits_come_one_by_one(past: Memory) -> None:
     commits = past.commits(author="ann", until="2026-03-05")
     assert next(commits).subject == "edit: Office plants"
