@@ -75,6 +75,14 @@ def test_blame_needs_no_history(tmp_path: Path) -> None:
         Memory(tmp_path).blame("MEMORY.md")
 
 
+@pytest.mark.parametrize("name", ["\ud800", "a/b", "..", "\0", "x" * 5_000, "café "])
+def test_no_name_is_too_odd_to_ask_for(past: Memory, name: str) -> None:
+    for ask in (past.blame, past.log):
+        with pytest.raises(NotFound, match="no entry named"):
+            ask(name=name)
+    assert not past.when(f"giraffe {name}").steps
+
+
 @pytest.mark.parametrize("name", ["Office plants", "office-plants"])
 def test_blame_of_a_forgotten_fact_names_the_commit_that_removed_it(past: Memory, name: str) -> None:
     gone = next(commit for commit in past.log() if commit.subject == "edit: Office plants")
