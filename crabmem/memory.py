@@ -450,6 +450,8 @@ class Memory:
 
     def log(self, limit: int | None = None, name: str | None = None, **asked: str | None) -> list[Commit]:
         """The newest commits first, at most `limit`: those of `commits`, which knows what may be `asked`."""
+        if limit is not None and limit < 1:
+            raise InvalidArguments(f"limit must be at least 1, not {limit}")
         return list(islice(self.commits(name, **asked), limit))
 
     def commits(

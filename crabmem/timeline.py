@@ -6,12 +6,13 @@ from contextlib import suppress
 from datetime import datetime
 
 from .edit import unified_diff
+from .entry import MAX_NAME
 from .errors import InvalidArguments, NotFound, Stale
 from .history import History
 from .history.line import Line
 from .moments import moment
 from .results import Commit
-from .slug import name_key
+from .slug import name_key, slug_of
 from .store import File, Scan
 from .version import VERSION_DIGITS
 from .workspace import ENTRIES, Workspace, entry_path, is_entry, is_kept
@@ -143,7 +144,7 @@ class Timeline:
         key = name_key(name)
         if self.head() is None:
             return None
-        own = entry_path(name)
+        own = entry_path(slug_of(name[:MAX_NAME]))
         about = self._history.commits(accept=lambda commit: key in map(name_key, commit.entries))
         paths = (path for commit in about for path in commit.paths if is_entry(path))
         return next(paths, None) or (own if next(self._history.commits(path=own), None) else None)

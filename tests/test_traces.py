@@ -75,6 +75,14 @@ def test_blame_needs_no_history(tmp_path: Path) -> None:
         Memory(tmp_path).blame("MEMORY.md")
 
 
+@pytest.mark.parametrize("name", ["\ud800", "a/b", "..", "\0", "x" * 5_000, "café "])
+def test_no_name_is_too_odd_to_ask_for(past: Memory, name: str) -> None:
+    for ask in (past.blame, past.log):
+        with pytest.raises(NotFound, match="no entry named"):
+            ask(name=name)
+    assert not past.when(f"giraffe {name}").steps
+
+
 @pytest.mark.parametrize("name", ["Office plants", "office-plants"])
 def test_blame_of_a_forgotten_fact_names_the_commit_that_removed_it(past: Memory, name: str) -> None:
     gone = next(commit for commit in past.log() if commit.subject == "edit: Office plants")
@@ -191,6 +199,11 @@ def test_log_goes_from_a_moment_to_another(past: Memory) -> None:
     ]
     assert past.log(since="2020-01-01") == every
     assert past.log(3, "MEMORY.md", since="2026-02-01") == past.log(2, "memory/MEMORY.md")
+
+
+def test_log_of_less_than_one_commit_is_refused(past: Memory) -> None:
+    with pytest.raises(InvalidArguments, match="at least 1, not -1"):
+        past.log(-1)
 
 
 def test_commits_come_one_by_one(past: Memory) -> None:

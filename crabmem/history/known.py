@@ -85,7 +85,7 @@ def may_touch(row: Row, path: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _key(path: str) -> bytes:
-    return blake2b(path.encode("utf-8", "surrogateescape"), digest_size=_KEY).digest()
+    return blake2b(path.encode("utf-8", "surrogatepass"), digest_size=_KEY).digest()
 
 
 def _change(path: str, before: str | None, after: str | None) -> bytes:
