@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from .entry import parsed
 from .errors import Unreadable
-from .history import Change, History
+from .history import Difference, History
 from .results import CREATOR, Commit
 from .slug import name_key
 from .timeline import Timeline, TooEarly
@@ -38,7 +38,7 @@ def digested(history: History, timeline: Timeline, since: str, until: str | None
     """
     begin, end = _begin(timeline, since), timeline.commit_at(until) if until else timeline.head()
     found = timeline.commits(None, begin, end, _is_somebodys) if end else iter(())
-    steps = [(commit, history.changes(commit.commit)) for commit in found]
+    steps = [(commit, history.made(commit.commit)) for commit in found]
     commits, fates = tuple(commit for commit, _ in steps), _with_moves(_fates(history, steps))
 
     def of(kind: str) -> tuple[News, ...]:
@@ -60,7 +60,7 @@ def _begin(timeline: Timeline, since: str) -> str | None:
         return None
 
 
-def _fates(history: History, steps: Iterable[tuple[Commit, Iterable[Change]]]) -> list[_Fate]:
+def _fates(history: History, steps: Iterable[tuple[Commit, Iterable[Difference]]]) -> list[_Fate]:
     """What became of each file in commits, newest first, that changed it."""
     found: dict[str, _Fate] = {}
     for commit, changes in steps:

@@ -315,8 +315,8 @@ class Memory:
         until: str | None = None,
         budget: int | None = None,
         explain: bool = False,
-        as_of: str | None = None,
         blame: bool = False,
+        as_of: str | None = None,
     ) -> Recall:
         """The entries that answer `query` best, at most `limit` (None: the setting), having all `tags`.
 
@@ -343,7 +343,8 @@ class Memory:
         look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
         found = self._steadily(lambda: look(asked, since, until))
         if blame:
-            found = replace(found, hits=with_provenance(found.hits, self._history, self._store.scan()))
+            at, scan = (self._timeline.commit_at(as_of), None) if as_of else (None, self._store.scan())
+            found = replace(found, hits=with_provenance(found.hits, self._history, scan, at))
         self._catalog.save()
         self._meaning.save()
         return found

@@ -46,11 +46,11 @@ def _gone(timeline: Timeline, path: str, name: str) -> str:
     return f'{what}; `crabmem log -p "{name}"` shows who wrote what'
 
 
-def with_provenance(hits: Sequence[Hit], history: History, scan: Scan) -> tuple[Hit, ...]:
-    """The hits, each with where it comes from."""
-    written = history.writers([hit.entry.path for hit in hits])
-    head = history.files(history.head()) if history.exists() else {}
-    recorded = {path: head.get(path) == scan.blob(path) for path in written}
+def with_provenance(hits: Sequence[Hit], history: History, scan: Scan | None, at: str | None) -> tuple[Hit, ...]:
+    """The hits, each with where it comes from; those of a commit, or of a look at the disk."""
+    written = history.writers([hit.entry.path for hit in hits], at)
+    head = history.files(history.head()) if scan and history.exists() else {}
+    recorded = {path: scan is None or head.get(path) == scan.blob(path) for path in written}
     paths = [hit.entry.path for hit in hits]
     known = [_provenance(written[path], recorded[path]) for path in paths]
     return tuple(replace(hit, provenance=each) for hit, each in zip(hits, known, strict=True))

@@ -6,15 +6,12 @@ from itertools import islice
 from typing import get_args
 
 from .errors import InvalidArguments, NotFound
-from .history import History, Note
+from .history import Change, History, Note
 from .merging import Conflict, Conflicting, Side, Take, merged
 from .results import Commit
 from .store import Scan
 from .timeline import Timeline, TooEarly, is_restorable
 from .version import short
-
-#: The blobs of a file before and after; None for no file.
-Step = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True)
@@ -72,8 +69,8 @@ class Reverting:
             start = self._timeline.commit_at(since)
         except TooEarly:
             return log
-        later = {commit.commit for commit in self._history.commits(without=start, with_paths=False)}
-        return [commit for commit in log if commit.commit in later]
+        before = {commit.commit for commit in self._history.commits(start, with_paths=False)}
+        return [commit for commit in log if commit.commit not in before]
 
     def without(self, commits: Sequence[Commit], scan: Scan, take: Take) -> dict[str, bytes | None]:
         """The files, by path, that say something else without `commits`, newest first.
@@ -97,11 +94,11 @@ class Reverting:
             raise Conflicting(tuple(dict.fromkeys(conflicts)))
         return files
 
-    def _steps(self, commits: Sequence[Commit]) -> dict[str, list[Step]]:
+    def _steps(self, commits: Sequence[Commit]) -> dict[str, list[Change]]:
         """What commits made of each file, newest first, in as few steps as the work of others lets it be."""
-        steps = dict[str, list[Step]]()
+        steps = dict[str, list[Change]]()
         for commit in commits:
-            for path, step in self._history.brought(commit.commit).items():
+            for path, step in self._history.changes(commit.commit).items():
                 if is_restorable(path):
                     _join(steps.setdefault(path, []), step)
         return {path: [step for step in found if step[0] != step[1]] for path, found in sorted(steps.items())}
@@ -110,7 +107,7 @@ class Reverting:
         return None if blob is None else self._history.blob(blob)
 
 
-def _join(steps: list[Step], step: Step) -> None:
+def _join(steps: list[Change], step: Change) -> None:
     """Add an earlier step, to the one after it where that went on from it."""
     if steps and steps[-1][0] == step[1]:
         steps[-1] = step[0], steps[-1][1]

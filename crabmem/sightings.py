@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .entry import parsed
 from .errors import InvalidArguments, Unreadable
-from .history import Change, History
+from .history import Difference, History
 from .search import tokens
 from .traces import Sighting, Sightings
 from .workspace import IDENTITY, OVERVIEW, is_entry
@@ -19,7 +19,7 @@ Lines = Callable[[str | None], tuple[str, ...]]
 
 class _Step(NamedTuple):
     commit: str
-    change: Change
+    change: Difference
 
 
 def seen(query: str, language: str, history: History) -> Sightings:
@@ -60,7 +60,7 @@ def _steps(history: History, lines: Lines) -> Iterator[_Step]:
     for commit in reversed(list(history.ids())):
         if all(lines(before) == lines(after) for before, after in history.blobs(commit)):
             continue
-        changes = history.changes(commit)
+        changes = history.made(commit)
         gone = {change.before for change in changes if change.after is None}
         come = {change.after for change in changes if change.before is None}
         for change in changes:
@@ -68,7 +68,7 @@ def _steps(history: History, lines: Lines) -> Iterator[_Step]:
                 yield _Step(commit, change)
 
 
-def _has_moved(change: Change, moved: set[str | None]) -> bool:
+def _has_moved(change: Difference, moved: set[str | None]) -> bool:
     return (change.before is None and change.after in moved) or (change.after is None and change.before in moved)
 
 

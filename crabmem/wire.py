@@ -116,18 +116,6 @@ def commit(item: Commit) -> Data:
     }
 
 
-def bisected(item: Bisected) -> Data:
-    """Who changed an answer."""
-    return {
-        "commit": commit(item.commit) if item.commit else None,
-        "suspects": [commit(suspect) for suspect in item.suspects],
-        "good": item.good,
-        "bad": item.bad,
-        "looked_at": item.looked_at,
-        "commits": item.commits,
-    }
-
-
 def line(item: Line) -> Data:
     """One line of a blamed file."""
     return {**vars(item), "time": item.time.isoformat() if item.time else None}
@@ -173,6 +161,18 @@ def _news(item: News) -> Data:
 def _brief(item: Commit) -> Data:
     """Which commit it was, when and whose."""
     return {key: value for key, value in commit(item).items() if key != "paths"} | {"is_person": item.is_person}
+
+
+def bisected(item: Bisected) -> Data:
+    """Who changed an answer."""
+    return {
+        "commit": commit(item.commit) if item.commit else None,
+        "suspects": [commit(suspect) for suspect in item.suspects],
+        "good": item.good,
+        "bad": item.bad,
+        "looked_at": item.looked_at,
+        "commits": item.commits,
+    }
 
 
 def stats(item: Stats) -> Data:

@@ -329,3 +329,8 @@ def test_values_are_plain_data(past: Memory) -> None:
         wire.digest(past.digest("2026-02-10")),
     ):
         assert json.loads(json.dumps(data)) == data
+
+
+def test_hits_of_the_past_come_from_what_was_before(past: Memory) -> None:
+    [hit] = past.recall("deploy key vault", limit=1, as_of="2026-01-10", blame=True)
+    assert hit.provenance and hit.provenance.authors == ("coder",) and hit.provenance.is_recorded

@@ -8,7 +8,7 @@ from .base import cli
 
 __all__ = ["cli", "main"]
 
-for _module in (tour, entries, files, history, tracing, reverting, upkeep, importing, evaluating, bisecting):
+for _module in (tour, entries, files, history, reverting, tracing, upkeep, importing, evaluating, bisecting):
     for _command in _module.COMMANDS:
         cli.add_command(_command)
 

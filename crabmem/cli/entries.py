@@ -86,16 +86,9 @@ def recall(
     crabmem recall 'deploy*'             any word that begins so
     crabmem recall '"the deploy key"'    these words in this order
     """
+    asked = " ".join(query)
     found = opened(ctx).recall(
-        " ".join(query),
-        limit,
-        tags,
-        since=since,
-        until=until,
-        budget=budget,
-        explain=explain,
-        as_of=as_of,
-        blame=blame,
+        asked, limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of, blame=blame
     )
     texts = [
         entry_text(hit.entry.name, hit.entry.description, hit.shown) + _explained(hit, explain) + _blamed(hit)

@@ -17,7 +17,7 @@ from ..errors import Busy, DamagedHistory, Unwritable
 from ..results import Commit
 from ..workspace import IDENTITY, MEMORY
 from . import repository
-from .ancestry import Ancestry, Change, Origin
+from .ancestry import Ancestry, Difference, Origin
 from .blaming import Blame
 from .commit import Note, identity, raw_commit
 from .index import Index
@@ -25,14 +25,14 @@ from .keeping import Keep
 from .known import Known
 from .line import Line, Lines
 from .mending import mended
-from .objects import HEX, OID, Objects
+from .objects import HEX, OID, Change, Objects
 from .packing import Packed, Packing
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
 from .rows import Settled
 from .whole import Stored, everything
 
-__all__ = ["Change", "History", "Note", "Packed", "Stored", "identity"]
+__all__ = ["Change", "Difference", "History", "Note", "Packed", "Stored", "identity"]
 
 _TRIES = 50
 # Fewer steps back are quicker than a look for the line.
@@ -304,8 +304,7 @@ class History:
     ) -> Iterator[Commit]:
         """`start` (None: the head) and what it stands on, newest first, and not `without` and what that stands on.
 
-        Only those that touch `path`, and that `accept` takes, which is not told the paths. Without the paths it is
-        much quicker.
+        Only those that touch `path`, and that `accept` takes, which is not told the paths; they take their time.
         """
         head, ancestry = start or self.head(), self._ancestry
         for oid in ancestry.commits(head, without) if head else ():
@@ -319,9 +318,12 @@ class History:
         commits = {oid: self._ancestry.commit(oid) for oid in {*owners} if oid}
         return [commits[oid] if oid else None for oid in owners]
 
-    def writers(self, paths: Iterable[str]) -> dict[str, list[Commit]]:
-        """The commits that wrote the file at each path since it was last missing, newest first; none for no file."""
-        files = {path: self._newest(path) for path in paths}
+    def writers(self, paths: Iterable[str], at: str | None = None) -> dict[str, list[Commit]]:
+        """The commits that wrote the file at each path in `at` (None: the head) since it was last missing.
+
+        Newest first; none for no file.
+        """
+        files = {path: self._newest(path, at) for path in paths}
         found = self._blame.writers(file for file in files.values() if file)
         return {path: [*map(self._ancestry.commit, found[file])] if file else [] for path, file in files.items()}
 
@@ -338,16 +340,16 @@ class History:
         """The blobs before and after each change of `commit`, maybe of more: quicker told than `changes`."""
         return self._ancestry.blobs(commit)
 
-    def changes(self, commit: str) -> tuple[Change, ...]:
+    def made(self, commit: str) -> tuple[Difference, ...]:
         """The files in which `commit` differs from its first parent, and from any other."""
         return self._ancestry.own_changes(commit)
 
-    def brought(self, commit: str) -> dict[str, tuple[str | None, str | None]]:
+    def changes(self, commit: str) -> dict[str, Change]:
         """The files in which `commit` differs from its first parent: their blobs before and after, None for no file."""
-        return {each.path: (each.before, each.after) for each in self._ancestry.since_parent(commit)}
+        return {path: (before, after) for path, before, after in self._ancestry.since_parent(commit)}
 
-    def _newest(self, path: str) -> Origin | None:
-        head = self.head() if self.exists() else None
+    def _newest(self, path: str, at: str | None = None) -> Origin | None:
+        head = at or (self.head() if self.exists() else None)
         blob = self.file(head, path)
         return Origin(head, path, blob) if head and blob else None
 

@@ -22,7 +22,7 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
-class Change(NamedTuple):
+class Difference(NamedTuple):
     """A file that differs between two trees: its blob in each, None where there is none."""
 
     path: str
@@ -45,7 +45,7 @@ class Ancestry:
         self._objects = objects
         self._rows = known
         self._folders: dict[str, frozenset[bytes]] = {}
-        self._known: dict[tuple[str | None, str], tuple[Change, ...]] = {}
+        self._known: dict[tuple[str | None, str], tuple[Difference, ...]] = {}
 
     def commits(self, start: str, without: str | None = None) -> Iterator[str]:
         """`start` and what it stands on, newest first; not `without` and what that stands on."""
@@ -86,11 +86,11 @@ class Ancestry:
         except ValueError:
             raise DamagedHistory(f"object {oid} of the history is no commit") from None
 
-    def since_parent(self, commit: str) -> tuple[Change, ...]:
+    def since_parent(self, commit: str) -> tuple[Difference, ...]:
         """What `commit` changed in its first parent."""
         return self.changes(next(iter(self._parents(commit)), None), commit)
 
-    def own_changes(self, commit: str) -> tuple[Change, ...]:
+    def own_changes(self, commit: str) -> tuple[Difference, ...]:
         """The same, without what a merge took from another parent."""
         others = [{each.path for each in self.changes(parent, commit)} for parent in self._parents(commit)[1:]]
         return tuple(each for each in self.since_parent(commit) if all(each.path in paths for paths in others))
@@ -166,7 +166,7 @@ class Ancestry:
         best = max(gone, key=likeness)
         return best if likeness(best)[0] >= _ALIKE else None
 
-    def changes(self, before: str | None, after: str) -> tuple[Change, ...]:
+    def changes(self, before: str | None, after: str) -> tuple[Difference, ...]:
         """The files that differ between two commits, in Git's order; None is nothing at all."""
         found = self._known.get((before, after))
         if found is None:
@@ -175,7 +175,7 @@ class Ancestry:
             _remember(self._known, (before, after), found)
         return found
 
-    def _between(self, before: str | None, after: str | None, folder: bytes) -> Iterator[Change]:
+    def _between(self, before: str | None, after: str | None, folder: bytes) -> Iterator[Difference]:
         if before == after:
             return
         old, new = self._pieces(before), self._pieces(after)
@@ -185,7 +185,7 @@ class Ancestry:
             if path.endswith(b"/"):
                 yield from self._between(was and was[1], now and now[1], path)
             elif _blob(was) or _blob(now):
-                yield Change(path.decode("utf-8", "surrogateescape"), _blob(was), _blob(now))
+                yield Difference(path.decode("utf-8", "surrogateescape"), _blob(was), _blob(now))
 
     def _pieces(self, tree: str | None) -> frozenset[bytes]:
         """What a tree stores for each name in it."""

@@ -35,6 +35,10 @@ _REMEMBERED = 6
 _TREE = 2
 
 
+#: The blobs of a file before and after; None for no file.
+Change = tuple[str | None, str | None]
+
+
 class Objects:
     """The object store of one repository. Ids are 40 hex digits as text."""
 

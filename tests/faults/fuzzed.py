@@ -706,9 +706,9 @@ def revisions(data: bytes) -> None:
         *(lambda: memory.entries(one), lambda: memory.diff(one, other), lambda: memory.log(3, one)),
         *(lambda: memory.get(one, other or None), lambda: memory.patch(one), lambda: memory.rollback(one)),
         *(lambda: memory.recall(one), lambda: memory.before_turn(one), lambda: memory.get(one)),
-        *(lambda: memory.recall(other, as_of=one), lambda: memory.prompt(one)),
         *(lambda: memory.blame(one), lambda: memory.when(one), lambda: memory.digest(one, other or None)),
         *(lambda: memory.log(3, since=one, author=other), lambda: memory.recall(one, blame=True)),
+        *(lambda: memory.recall(other, as_of=one), lambda: memory.prompt(one)),
         lambda: memory.write_overview(one, other or None),
     )
     for ask in asked:
