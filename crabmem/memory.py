@@ -13,6 +13,7 @@ from .catalog import Catalog, Listing, Past, Progress, found, readable
 from .credentials import refuse_new, warnings
 from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed
+from .erasing import Wanted
 from .errors import Busy, CrabmemError, Disabled, InvalidArguments, NotFound
 from .evaluating import Source, evaluated
 from .history import History, Note, Packed, identity
@@ -28,10 +29,12 @@ from .results import (
     Evaluation,
     Finding,
     Forgotten,
+    Purge,
     Recall,
     Reindexed,
     Restored,
     Saved,
+    Standing,
     Stats,
 )
 from .settings import Settings
@@ -47,6 +50,7 @@ from .workspace import IDENTITY, OVERVIEW, SETTINGS, Workspace, entry_path, is_e
 from .writer import Draft, Writer, Written
 
 if TYPE_CHECKING:
+    from .purging import Purger
     from .vectors.embedder import Embedder
 
 _TRIES = 10
@@ -227,7 +231,7 @@ class Memory:
         return [place if isinstance(place, CrabmemError) else self._saved(done, place) for place in places]
 
     def forget(self, name: str) -> Forgotten:
-        """Remove the entry called `name` from memory; history keeps it.
+        """Remove the entry called `name` from memory; history keeps it, and `purge` erases it from there too.
 
         Raises:
             NotFound: there is none.
@@ -430,6 +434,39 @@ class Memory:
         """
         commit, before, state = self._timeline.undone()
         return self._restored(before, state, undoing(commit.subject))
+
+    def purge_plan(self, name: str | None = None, *, text: str | None = None, pattern: str | None = None) -> Purge:
+        """What `purge` would do; nothing is changed.
+
+        Raises:
+            NotFound: there is nothing to purge.
+            Unwritable: this history cannot be rewritten alone.
+        """
+        return self._purger().plan(Wanted(name, text, pattern))
+
+    def purge(
+        self, name: str | None = None, *, text: str | None = None, pattern: str | None = None, force: bool = False
+    ) -> Purge:
+        """Erase an entry, a text, or what a regular expression finds, from the files and all of their history.
+
+        Every commit from the first that holds it on gets another id; all else of them stays, but signatures.
+        Nothing brings it back. Then every object and file is read: `standing` says where it still stands.
+
+        Raises:
+            NotFound: there is nothing to purge.
+            Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have what is purged.
+        """
+        self._upkeep.close()
+        return self._purger().purge(Wanted(name, text, pattern), force)
+
+    def standing(self, name: str | None = None, *, text: str | None = None, pattern: str | None = None) -> Standing:
+        """Where an entry, a text, or what a regular expression finds, stands in any object or file; changes nothing."""
+        return self._purger().standing(Wanted(name, text, pattern))
+
+    def _purger(self) -> "Purger":
+        from .purging import Purger
+
+        return Purger(self._workspace, self._history, self._writer)
 
     def doctor(self, progress: Callable[[int], None] | None = None) -> list[Finding]:
         """What is wrong or odd about the workspace, errors first; nothing is changed.

@@ -13,10 +13,12 @@ from .results import (
     Finding,
     Forgotten,
     Hit,
+    Purge,
     Recall,
     Reindexed,
     Restored,
     Saved,
+    Standing,
     Stats,
 )
 
@@ -78,6 +80,19 @@ def reindexed(item: Reindexed) -> Data:
 def restored(item: Restored) -> Data:
     """What going back did."""
     return {"commit": item.commit, "to": item.to, "paths": list(item.paths), "diff": item.diff}
+
+
+def purge(item: Purge) -> Data:
+    """What a purge will do, or did."""
+    done = {key: value for key, value in vars(item).items() if key not in ("is_done", "standing")}
+    found = item.standing
+    return {**done, "entries": list(item.entries), "paths": list(item.paths), "purged": item.is_done,
+            "standing": standing(found) if found else None}  # fmt: skip
+
+
+def standing(item: Standing) -> Data:
+    """A look at all that there is."""
+    return {"objects": item.objects, "files": item.files, "bytes": item.size, "places": list(item.places)}
 
 
 def document(item: Document) -> Data:

@@ -44,6 +44,7 @@ SAMPLES: dict[str, list[str]] = {
     "diff": ["HEAD~1"],
     "rollback": ["--to", "HEAD~1"],
     "undo": [],
+    "purge": ["wifi", "--yes"],
     "stats": [],
     "doctor": [],
     "eval": ["-"],

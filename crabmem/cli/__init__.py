@@ -3,12 +3,12 @@
 Data goes to stdout, talk to stderr. Exit status: 0 done, 1 an error (one line on stderr), 2 wrong usage.
 """
 
-from . import entries, evaluating, files, history, importing, tour, upkeep
+from . import entries, evaluating, files, history, importing, purge, tour, upkeep
 from .base import cli
 
 __all__ = ["cli", "main"]
 
-for _module in (tour, entries, files, history, upkeep, importing, evaluating):
+for _module in (tour, entries, files, history, purge, upkeep, importing, evaluating):
     for _command in _module.COMMANDS:
         cli.add_command(_command)
 

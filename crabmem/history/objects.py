@@ -278,6 +278,21 @@ class Objects:
         self._fresh.append(oid)
         return oid
 
+    def all_ids(self) -> set[str]:
+        """Every object, loose or in a pack, whether anything reaches it or not."""
+        with self._reading("ids"):
+            self._store.close()  # so that it looks through the folder again
+            return {oid.decode() for oid in self._store}
+
+    def forget(self) -> None:
+        """Read everything anew from now on: the objects were exchanged for others."""
+        with self._guard:
+            if "_store" in vars(self):
+                self._store.close()
+                del vars(self)["_store"]
+            for known in (self._headings, self._listings, self._whole, self._fresh, self._unsynced):
+                known.clear()
+
     def written(self) -> tuple[int, int]:
         """Bytes and number of the objects that were written since this was asked last."""
         sizes, self._sizes = self._sizes, []
