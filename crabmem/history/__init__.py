@@ -162,7 +162,7 @@ class History:
 
     def is_half_erased(self) -> bool:
         """Whether a purge was begun and did not end."""
-        return (self._private / "purging").exists()
+        return (self._private / "purging").exists() or (self._private / "purging.done").exists()
 
     def resume_erasing(self) -> str | None:
         """Finish, or take back, what a purge did not end; what there is to say. Only under the writer's lock."""

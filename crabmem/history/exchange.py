@@ -55,13 +55,13 @@ class Exchange:
         self._root = root
         self._git = root / ".git"
         self._private = private
-        self._folder = private / "purging"
+        self._folder, self._done = private / "purging", private / "purging.done"
         self._refs = refs
         self._count = 0
 
     def is_begun(self) -> bool:
         """Whether one was begun and did not end. Costs one look."""
-        return self._folder.exists()
+        return self._folder.exists() or self._done.exists()
 
     def begin(self) -> None:
         """Make the folder in which things are made ready."""
@@ -95,7 +95,8 @@ class Exchange:
 
     def resumed(self) -> str | None:
         """Finish what a crash interrupted, or take it back; what there is to say about it."""
-        if not self.is_begun():
+        fs.remove_tree(self._done)
+        if not self._folder.exists():
             return None
         if not (self._folder / _ORDER).exists():
             self.give_up()
@@ -129,9 +130,9 @@ class Exchange:
             self._remove_objects(order.pack)
         self._mark()  # first: who writes a cache after this knows that it must not
         self._remove_traces(order)
-        fs.unlink(self._folder / _ORDER)
-        fs.sync_folder(self._folder)
-        fs.remove_tree(self._folder)
+        fs.rename(self._folder, self._done)
+        fs.sync_folder(self._private)
+        fs.remove_tree(self._done)
         if moved:
             raise Busy(f"{moved[0]} was moved meanwhile and still has the old history: purge again")
 
