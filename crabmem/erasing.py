@@ -25,6 +25,8 @@ _TELLTALE = 60
 _DISTINCTIVE = 16
 _BULLET = re.compile(r"^[\s>*+#-]+")
 _FIXED = frozenset([IDENTITY, OVERVIEW, SETTINGS, ENTRIES, *ENTRIES.split("/")])
+# A mark can be part of what is erased, and make another one with what stands beside it.
+_AGAIN = 10
 _NOTHING = re.compile(r"(?!)")
 
 
@@ -42,7 +44,14 @@ class Needle:
         return len(self._spans(text)) + len(self.slugs.findall(text))
 
     def out_of(self, text: str) -> str:
-        """`text` with a mark in each place."""
+        """`text` with a mark in each place, and in those that the marks make."""
+        for _ in range(_AGAIN):
+            if not self.number_in(text):
+                break
+            text = self._once_out_of(text)
+        return text
+
+    def _once_out_of(self, text: str) -> str:
         kept = iter([*self._spans(text), (len(text), len(text))])
         pieces, at = list[str](), 0
         for start, end in kept:

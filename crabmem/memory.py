@@ -92,6 +92,8 @@ class Memory:
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
         self._turns = Turns(self._workspace.turns)
         self._speaker = Speaker(self._turns, voice.session)
+        #: What `recover` had to repair, a line each.
+        self.recovered: tuple[str, ...] = ()
         self._upkeep = Upkeep(self._workspace.root, self._history.is_compaction_due)
 
     def __enter__(self) -> Self:
@@ -164,8 +166,10 @@ class Memory:
     def recover(self) -> None:
         """Finish what a crash interrupted, unless somebody is writing at this moment."""
         if self._writer.is_interrupted():
+            known = len(self._writer.repairs())
             with suppress(CrabmemError):  # the next write says what is wrong; reading goes on
                 self._writer.recover()
+                self.recovered = tuple(self._writer.repairs()[known:])
 
     def init(self, claim: bool = False) -> bool:
         """Make the workspace, with a `Crab.md` where nobody wrote one; whether its history was begun now.

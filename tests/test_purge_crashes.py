@@ -109,6 +109,7 @@ def test_no_change_of_the_disk_may_be_the_last(original: Path, tmp_path: Path, m
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1_800)
 def test_no_change_of_the_disk_may_be_the_last_one_by_one(
     original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +158,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_repository(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1_800)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_fifty_kills_leave_whole_repositories(tmp_path: Path) -> None:
     long_history.built(tmp_path / "big", 700, 200, SECRET)

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from crabmem import InvalidArguments, Memory, NotFound, Unwritable
-from tests import story
+from tests import long_history, story
 from tests.conftest import assert_clean, git
 
 SECRET = "HUNTER2 Señor's key"
@@ -267,3 +268,34 @@ def test_a_purged_history_is_what_a_story_without_it_would_be(tmp_path: Path) ->
         assert people_and_times(memory.root) == before
         assert not [path for commit in memory.log() for path in commit.paths if "deploy-key" in path]
     assert_clean(tmp_path / "story")
+
+
+def _is_erased(folder: Path, commits: int, entries: int) -> float:
+    """Purge a long history, and have Git look at it; the seconds that took."""
+    secret, root = "HUNTER2SECRET", folder / "long"
+    long_history.built(root, commits, entries, secret)
+    before, times = blobs(root), people_and_times(root)
+    held = {blob for blob in before if secret in git(root, "cat-file", "blob", blob)} if commits < 1_000 else set()
+    assert traces(root, secret) != []
+    with Memory(root) as memory:
+        began = time.monotonic()
+        done = memory.purge(text=secret)
+        took = time.monotonic() - began
+        assert len(memory.log()) == commits + 1
+    assert traces(root, secret, secret.lower()) == []
+    assert done.standing is not None
+    assert done.standing.places == ()
+    assert len(before - blobs(root)) == done.versions
+    assert not held or before - blobs(root) == held
+    assert people_and_times(root) == times
+    assert_clean(root)
+    return took
+
+
+def test_a_history_with_the_secret_everywhere_is_rid_of_it(tmp_path: Path) -> None:
+    _is_erased(tmp_path, 620, 60)
+
+
+@pytest.mark.slow
+def test_two_thousand_commits_of_a_thousand_entries_are_rid_of_it_in_a_minute(tmp_path: Path) -> None:
+    assert _is_erased(tmp_path, 2_000, 1_000) < 60
