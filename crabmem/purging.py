@@ -93,13 +93,18 @@ class Purger:
     def _erasure(self, wanted: Wanted, eraser: Eraser, survey: Survey) -> Erasure:
         needle = wanted.needle()
         if needle:
-            return of_needle(needle, [*survey.files, *self._files(eraser)], eraser.files(survey))
+            return of_needle(needle, [*survey.files, *self._files(eraser)], self._versions(eraser, survey))
         assert wanted.name is not None
         meant = self._meant(wanted.name)
-        erasure = of_entry(wanted.name, eraser.files(survey), meant)
+        erasure = of_entry(wanted.name, self._versions(eraser, survey), meant)
         if erasure is None:
             raise NotFound(f"no entry was ever named: {wanted.name}; `crabmem purge --text` purges any text")
         return erasure
+
+    def _versions(self, eraser: Eraser, survey: Survey) -> Iterator[tuple[str, bytes]]:
+        """Every version of every file, with those on the disk that are in no commit yet."""
+        yield from eraser.files(survey)
+        yield from ((path, read[0]) for path in self._files(eraser) if (read := self._read(path)))
 
     def _meant(self, name: str) -> str | None:
         """The path of the entry that answers to `name` now."""

@@ -140,8 +140,10 @@ def killed(big: Path, folder: Path, times: int) -> None:
         began = time.monotonic()
         child = os.fork()
         if not child:
-            Memory(root).purge(text=SECRET)
-            os._exit(0)
+            try:
+                Memory(root).purge(text=SECRET)
+            finally:
+                os._exit(0)
         if number:
             time.sleep(chance.uniform(0, took))
             os.kill(child, signal.SIGKILL)

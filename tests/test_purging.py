@@ -124,6 +124,27 @@ def test_the_plan_says_what_is_done_and_changes_nothing(told: Memory) -> None:
     assert "HUNTER2" not in str(plan) and "hunter2" not in str(plan)
 
 
+def test_what_is_not_recorded_yet_is_purged_too(told: Memory) -> None:
+    told.file("memory/entries/draft.md").write_text(f"---\nname: Draft\n---\n\n{SECRET} as a draft\n")
+    assert told.purge_plan("Draft").paths == ("memory/entries/draft.md",)
+    assert "memory/entries/draft.md" in told.purge_plan(text=SECRET).paths
+    told.purge(text=SECRET)
+    assert traces(told.root, "HUNTER2") == []
+    assert told.purge("Draft").entries == ("Draft",)
+    assert traces(told.root, "as a draft") == []
+
+
+def test_a_detached_head_and_a_file_that_is_only_staged_are_rewritten(told: Memory) -> None:
+    (told.root / "notes.txt").write_text(f"{SECRET} staged")
+    git(told.root, "add", "notes.txt")
+    git(told.root, "checkout", "-q", "--detach")
+    told.purge(text=SECRET)
+    assert traces(told.root, "HUNTER2") == []
+    assert git(told.root, "status", "--porcelain") == "A  notes.txt\n"
+    git(told.root, "checkout", "-q", "main")
+    git(told.root, "rm", "-q", "-f", "notes.txt")
+
+
 def test_commits_before_the_first_that_holds_it_keep_their_ids(told: Memory) -> None:
     first = git(told.root, "log", "--reverse", "--format=%H").split()[:2]
     told.purge(text=SECRET)

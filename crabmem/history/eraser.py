@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import fs
 from ..erasing import Erasure
 from ..errors import Busy, Unwritable
 from .compaction import Filling, Ours
@@ -221,13 +222,14 @@ class Eraser:
 
         `gone` are files of ours below `.git` that go.
         """
-        self.exchange.begin()
-        try:
-            order = self._order(made, files, erasure, gone)
-        except BaseException:
-            self.exchange.give_up()
-            raise
-        self.exchange.give(order)
+        with fs.durability(True):
+            self.exchange.begin()
+            try:
+                order = self._order(made, files, erasure, gone)
+            except BaseException:
+                self.exchange.give_up()
+                raise
+            self.exchange.give(order)
         self._objects.forget()
         self.exchange.finish()
         self._objects.forget()

@@ -96,8 +96,9 @@ class Exchange:
     def resumed(self) -> str | None:
         """Finish what a crash interrupted, or take it back; what there is to say about it."""
         fs.remove_tree(self._done)
-        if not self._folder.exists():
-            return None
+        return self._resumed() if self._folder.exists() else None
+
+    def _resumed(self) -> str:
         if not (self._folder / _ORDER).exists():
             self.give_up()
             return "a purge was interrupted before it changed anything: the history is the old one; purge again"
@@ -109,11 +110,15 @@ class Exchange:
         fs.remove_tree(self._folder)
 
     def finish(self) -> None:
-        """Do what the order says, as far as it is not done.
+        """Do what the order says, as far as it is not done, and whatever the settings say of waiting for the disk.
 
         Raises:
             Busy: somebody moved a reference meanwhile, whose history still is the old one; no object was removed.
         """
+        with fs.durability(True):
+            self._finish()
+
+    def _finish(self) -> None:
         order = msgspec.json.decode((self._folder / _ORDER).read_bytes(), type=Order)
         packs = self._git / "objects" / "pack"
         fs.make_folder(packs)

@@ -129,8 +129,14 @@ def renamed(file: Path, change: Callable[[bytes, str], tuple[bytes, str] | None]
         item = change(path, entry.sha.decode())
         if item:
             oid = ObjectID(item[1].encode())
-            found[item[0]] = entry if oid == entry.sha else replace(_entry(item[1], None), mode=entry.mode)
+            found[item[0]] = entry if oid == entry.sha else _entry_like(entry, item[1])
     return _bytes(dict(sorted(found.items())), version)
+
+
+def _entry_like(entry: IndexEntry, oid: str) -> IndexEntry:
+    """A row for another blob; Git looks at the file itself."""
+    new = _entry(oid, None)
+    return replace(new, mode=entry.mode, flags=entry.flags, extended_flags=entry.extended_flags)
 
 
 def _plain(file: Path) -> tuple[dict[bytes, IndexEntry], int]:

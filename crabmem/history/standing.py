@@ -10,7 +10,7 @@ from .rewriting import names_in, words_in
 
 # Files whose lines are messages of commits, or were made of them; others have words of Git's own.
 _WORDS = re.compile(r"logs/.*|[A-Z_]+_(?:EDIT)?MSG|crabmem/repairs\.log|crabmem/journal|FETCH_HEAD")
-_PASSED_OVER = re.compile(r"objects/.*|hooks/.*\.sample|.*\.lock|crabmem/(?:lock|packing|purging).*")
+_PASSED_OVER = re.compile(r"objects/.*|hooks/.*\.sample|.*\.lock|crabmem/(?:lock|lock\.pid|packing)")
 
 
 def in_objects(erasure: Erasure, objects: Objects, blobs: frozenset[str]) -> Iterator[tuple[int, str | None]]:
