@@ -10,11 +10,12 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Protocol
 
-from . import search
+from . import fs, search
 from .edit import shortened
 from .entry import MAX_NAME, Entry, parsed
 from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from .guard import Guard, loading
+from .purged import Purges
 from .search import Document, Index, rules, tokens
 from .slug import free_slug, name_key, slug_of
 from .store import File, Scan, Unusable
@@ -91,6 +92,7 @@ class Catalog:
     def __init__(self, folder: Path, language: Callable[[Scan], str], progress: Progress | None = None) -> None:
         """`language` tells whose endings are removed from words, as a scan says."""
         self._folder = folder
+        self._purges = Purges(folder.parent / "purges")
         self._language = language
         self._spoken = ""
         self._progress = progress or (lambda done, total: None)
@@ -128,8 +130,10 @@ class Catalog:
             return
         with self._guard:
             self._unsaved = 0
-            if self._folder.parent.is_dir():
+            if not self._forgot_purged() and self._folder.parent.is_dir():
                 search.save(self._index, self._folder)
+                if self._purges.came():
+                    fs.remove_tree(self._folder)
 
     def begin_anew(self) -> None:
         """Forget what was read: the next listing reads every entry."""
@@ -164,7 +168,14 @@ class Catalog:
     def known(self) -> Index:
         """What is known of the words of the files, in step with them or not."""
         with self._guard:
+            self._forgot_purged()
             return self._index
+
+    def _forgot_purged(self) -> bool:
+        """Whether there was a purge, so that what is known has words of what was purged; it is forgotten."""
+        if came := self._purges.came():
+            self._loaded, self._scan = Index(), None
+        return came
 
     def _follow(self, scan: Scan) -> None:
         """Bring the index in step with `scan`."""

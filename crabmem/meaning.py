@@ -11,9 +11,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from . import fs
 from .entry import Entry
 from .errors import EmbedderFailed
 from .guard import Guard, loading
+from .purged import Purges
 from .results import Finding, Reindexed
 from .search import Ranked
 from .settings import Vectors
@@ -86,6 +88,7 @@ class Meaning:
         """`environment` has the keys of services; an `embedder` that is given wins over the settings."""
         self._root = workspace.root
         self._file = workspace.index / _FILE
+        self._purges = Purges(workspace.private / "purges")
         self._environment = environment
         self._given = embedder
         self._begun: tuple[Vectors, str, Embedder] | None = None
@@ -174,10 +177,14 @@ class Meaning:
 
     def _write(self) -> None:
         """Whoever does this is the only one that may add vectors."""
-        if self._kept is not None and self._file.parent.parent.is_dir():
+        if self._purges.came():
+            self._kept = None  # it has vectors of what was purged
+        elif self._kept is not None and self._file.parent.parent.is_dir():
             with suppress(OSError):
                 self._kept = self._kept.saved(self._file, self._keys)
                 self._unsaved = 0
+            if self._purges.came():
+                fs.unlink(self._file)
 
     # Who is asked
 

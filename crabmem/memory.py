@@ -18,6 +18,7 @@ from .credentials import refuse_new, warnings
 from .digest import digested
 from .edit import in_style_of, unified_diff
 from .entry import MAX_NAME, Entry, Fact, check_text, checked, decoded, parsed
+from .erasing import Wanted
 from .errors import Busy, CrabmemError, Disabled, InvalidArguments, NotFound
 from .evaluating import Source, evaluated
 from .history import History, Note, Packed, identity
@@ -39,11 +40,13 @@ from .results import (
     Evaluation,
     Finding,
     Forgotten,
+    Purge,
     Recall,
     Reindexed,
     Restored,
     Reverted,
     Saved,
+    Standing,
     Stats,
     Step,
 )
@@ -63,6 +66,7 @@ from .workspace import IDENTITY, OVERVIEW, SETTINGS, Workspace, entry_path
 from .writer import Draft, Writer, Written
 
 if TYPE_CHECKING:
+    from .purging import Purger
     from .vectors.embedder import Embedder
 
 _TRIES = 10
@@ -108,6 +112,8 @@ class Memory:
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
         self._turns = Turns(self._workspace.turns)
         self._speaker = Speaker(self._turns, one_line(voice.session or "") or None)
+        #: What `recover` had to repair, a line each.
+        self.recovered: tuple[str, ...] = ()
         self._upkeep = Upkeep(self._workspace.root, self._history.is_compaction_due)
 
     def __enter__(self) -> Self:
@@ -180,8 +186,10 @@ class Memory:
     def recover(self) -> None:
         """Finish what a crash interrupted, unless somebody is writing at this moment."""
         if self._writer.is_interrupted():
+            known = len(self._writer.repairs())
             with suppress(CrabmemError):  # the next write says what is wrong; reading goes on
                 self._writer.recover()
+                self.recovered = tuple(self._writer.repairs()[known:])
 
     def init(self, claim: bool = False) -> bool:
         """Make the workspace, with a `Crab.md` where nobody wrote one; whether its history was begun now.
@@ -247,7 +255,7 @@ class Memory:
         return [place if isinstance(place, CrabmemError) else self._saved(done, place) for place in places]
 
     def forget(self, name: str) -> Forgotten:
-        """Remove the entry called `name` from memory; history keeps it.
+        """Remove the entry called `name` from memory; history keeps it, and `purge` erases it from there too.
 
         Raises:
             NotFound: there is none.
@@ -613,6 +621,39 @@ class Memory:
     def _moment(self, commit: str) -> Moment:
         files = partial(self._timeline.state_of, commit)
         return Moment(commit, files, self._history.blob, partial(self._source, commit, keep=False))
+
+    def purge_plan(self, name: str | None = None, *, text: str | None = None, pattern: str | None = None) -> Purge:
+        """What `purge` would do; nothing is changed.
+
+        Raises:
+            NotFound: there is nothing to purge.
+            Unwritable: this history cannot be rewritten alone.
+        """
+        return self._purger().plan(Wanted(name, text, pattern))
+
+    def purge(
+        self, name: str | None = None, *, text: str | None = None, pattern: str | None = None, force: bool = False
+    ) -> Purge:
+        """Erase an entry, a text, or what a regular expression finds, from the files and all of their history.
+
+        Every commit from the first that holds it on gets another id; all else of them stays, but signatures.
+        Nothing brings it back. Then every object and file is read: `standing` says where it still stands.
+
+        Raises:
+            NotFound: there is nothing to purge.
+            Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have what is purged.
+        """
+        self._upkeep.close()
+        return self._purger().purge(Wanted(name, text, pattern), force)
+
+    def standing(self, name: str | None = None, *, text: str | None = None, pattern: str | None = None) -> Standing:
+        """Where an entry, a text, or what a regular expression finds, stands in any object or file; changes nothing."""
+        return self._purger().standing(Wanted(name, text, pattern))
+
+    def _purger(self) -> "Purger":
+        from .purging import Purger
+
+        return Purger(self._workspace, self._history, self._writer, lambda: self._steadily(self._listing))
 
     def doctor(self, progress: Callable[[int], None] | None = None) -> list[Finding]:
         """What is wrong or odd about the workspace, errors first; nothing is changed.

@@ -18,6 +18,7 @@ from .catalog import Catalog, document
 from .entry import Entry
 from .errors import Unreadable
 from .guard import Guard
+from .purged import Purges
 from .search import Document, Index, rules
 from .stamp import BLOB, SIZE
 from .timeline import Timeline
@@ -80,6 +81,7 @@ class Pasts:
         self._catalog = catalog
         self._blob = blob
         self._guard = Guard()
+        self._purges = Purges(workspace.private / "purges")
         self._open: OrderedDict[tuple[str, bytes], Past] = OrderedDict()
 
     def at(self, commit: str, language: str, keep: bool = True) -> Past:
@@ -90,6 +92,8 @@ class Pasts:
         folder = self._timeline.entries_folder(commit)
         key = folder or "", rules(language)
         with self._guard:
+            if self._purges.came():
+                self._open.clear()  # they have words of what was purged
             past = self._open.get(key) or self._opened(folder, language, keep)
             self._open[key] = past
             self._open.move_to_end(key)
@@ -110,6 +114,8 @@ class Pasts:
         index = base.updated(changes)
         if keep and place:
             _keep(index, place)
+            if self._purges.came():
+                fs.remove_tree(place)
         return Past(index, unreadable, self._entry)
 
     def _bases(self, kept: Index | None) -> list[Index]:

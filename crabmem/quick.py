@@ -62,6 +62,8 @@ def _found(root: str, question: str, limit: int) -> str:
     private, words = f"{root}/.git/crabmem", tokens(question)
     if not words or os.path.exists(f"{root}/crabmem.toml") or _size(f"{private}/journal"):
         return ""
+    if os.path.exists(f"{private}/purging"):
+        return ""  # a purge was interrupted, and wants to be finished
     index = load(f"{private}/index")
     if index is None or not _is_as_known(root, index.marks()):
         return ""

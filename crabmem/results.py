@@ -1,6 +1,6 @@
 """What the operations of a memory return: values, no display texts."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -238,6 +238,41 @@ class Reverted:
     commits: tuple[Commit, ...]
     paths: tuple[str, ...]
     diff: str
+
+
+@dataclass(frozen=True)
+class Purge:
+    """What a purge will do, or did. Nothing in it holds what is purged: names and paths are as they are afterwards.
+
+    `entries` are names of entries that hold it, or go; `paths` files that change, by the path they get; of `commits`
+    so many are `rewritten`. `copies` are files that quote what goes, and stay. `remotes` are those, by name and
+    address, that have commits which are rewritten. `leftovers` are editors' and crabmem's own files.
+    """
+
+    entries: tuple[str, ...]
+    paths: tuple[str, ...]
+    commits: int
+    rewritten: int
+    messages: int
+    versions: int
+    refs: int
+    signatures: int
+    unreachable: int
+    leftovers: int
+    copies: Mapping[str, int]
+    remotes: Mapping[str, str]
+    is_done: bool = False
+    standing: "Standing | None" = None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A look at every object and file of a workspace: how many, how many bytes, and where it still stands."""
+
+    objects: int
+    files: int
+    size: int
+    places: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,13 @@ from .results import (
     Forgotten,
     Hit,
     Provenance,
+    Purge,
     Recall,
     Reindexed,
     Restored,
     Reverted,
     Saved,
+    Standing,
     Stats,
 )
 from .traces import Digest, Line, News, Sightings
@@ -95,6 +97,19 @@ def reverted(item: Reverted) -> Data:
 def conflicts(error: Conflicting) -> Data:
     """Why commits could not be taken back."""
     return {"conflicts": [vars(conflict) for conflict in error.conflicts]}
+
+
+def purge(item: Purge) -> Data:
+    """What a purge will do, or did."""
+    done = {key: value for key, value in vars(item).items() if key not in ("is_done", "standing")}
+    found = item.standing
+    return {**done, "entries": list(item.entries), "paths": list(item.paths), "purged": item.is_done,
+            "standing": standing(found) if found else None}  # fmt: skip
+
+
+def standing(item: Standing) -> Data:
+    """A look at all that there is."""
+    return {"objects": item.objects, "files": item.files, "bytes": item.size, "places": list(item.places)}
 
 
 def document(item: Document) -> Data:

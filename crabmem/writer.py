@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from . import fs
 from .displaced import Displaced
@@ -32,6 +33,9 @@ _ADVICE = (
     ((errno.ENOSPC, errno.EDQUOT), "free some space"),
     ((errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY), "something else stands there: move it away"),
 )
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,16 @@ class Writer:
             self._adopted(even_if_many)
             return self._history.head()
 
+    def rewrite(self, work: Callable[[Scan], T]) -> T:
+        """Record outside edits, and do to history and files what no other write does; what `work` says."""
+        with self._alone():
+            scan = self._adopted()
+            try:
+                return work(scan)
+            finally:
+                self._history.forget()
+                self._agreed = self._examined = None
+
     def recover(self) -> None:
         """Finish what a crash interrupted; Busy at once when somebody is writing."""
         with self._alone(timeout=0):
@@ -189,7 +203,7 @@ class Writer:
 
     def is_interrupted(self) -> bool:
         """Whether a write was begun and did not end."""
-        return self._journal.is_open()
+        return self._journal.is_open() or self._history.is_half_erased()
 
     @contextmanager
     def _alone(self, timeout: float | None = None) -> Iterator[None]:
@@ -199,6 +213,8 @@ class Writer:
             with fs.durability(rules.durability == "full"):
                 self._history.prepare()
                 with self._lock.held(rules.lock_timeout if timeout is None else timeout):
+                    # Before the locks are released that a purge left on every reference.
+                    self._report(self._history.resume_erasing())
                     self._history.recover()
                     with self._history.writing():
                         self._report(self._history.mend())

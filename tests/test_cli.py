@@ -50,6 +50,7 @@ SAMPLES: dict[str, list[str]] = {
     "revert": ["HEAD"],
     "adopt": [],
     "restore": [],
+    "purge": ["wifi", "--yes"],
     "stats": [],
     "doctor": [],
     "eval": ["-"],

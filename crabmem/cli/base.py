@@ -103,6 +103,8 @@ def opened(ctx: click.Context, is_person: bool = True) -> Memory:
     progress = _reading if sys.stderr.isatty() else None
     memory = Memory(root, agent=wanted.agent, session=wanted.session, is_person=is_person, progress=progress)
     ctx.call_on_close(partial(memory.close, wait=False))
+    for repair in memory.recovered:
+        tell(repair)
     return memory
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import fs
 from ..errors import Busy, DamagedHistory, Unwritable
@@ -31,6 +32,9 @@ from .refs import Head, Refs
 from .revisions import parent_of, resolved
 from .rows import Settled
 from .whole import Stored, everything
+
+if TYPE_CHECKING:
+    from .eraser import Eraser
 
 __all__ = ["Change", "Difference", "History", "Note", "Packed", "Stored", "identity"]
 
@@ -167,6 +171,31 @@ class History:
         restored = self._objects.restored()
         done = mended(self._git, self._refs, self._keep, self._is_whole) or self._keep.lost()
         return done or (f"{restored} objects that a prune took were put back" if restored else None)
+
+    def is_half_erased(self) -> bool:
+        """Whether a purge was begun and did not end."""
+        return (self._private / "purging").exists() or (self._private / "purging.done").exists()
+
+    def resume_erasing(self) -> str | None:
+        """Finish, or take back, what a purge did not end; what there is to say. Only under the writer's lock."""
+        if not self.is_half_erased():
+            return None
+        from .exchange import Exchange  # which no other write needs
+
+        said = Exchange(self._root, self._private, self._refs).resumed()
+        self.forget()
+        return said
+
+    def eraser(self) -> "Eraser":
+        """What erases from this repository."""
+        from .eraser import Eraser
+
+        return Eraser(self._root, self._private, self._refs, self._objects, self._packing)
+
+    def forget(self) -> None:
+        """Read everything anew from now on."""
+        self._objects.forget()
+        self._listed = None, {}
 
     def head(self) -> str | None:
         """The commit the next one stands on: the branch's, None before the first.

@@ -30,7 +30,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from .. import fs
 from ..errors import DamagedHistory
@@ -115,10 +115,17 @@ class Ours:
         return chains and all(_NAME.match(name) for name in (self.pack, self.before) if name is not None)
 
 
+class Source(Protocol):
+    """Where objects come from."""
+
+    def raw(self, oid: str) -> tuple[int, bytes]:
+        """Kind and bytes of an object; DamagedHistory when it is missing or broken."""
+
+
 class Filling:
     """A pack that is being filled, and the chains of folders in it."""
 
-    def __init__(self, reach: Reach, growing: Growing, chains: Mapping[str, Chain]) -> None:
+    def __init__(self, reach: Source, growing: Growing, chains: Mapping[str, Chain]) -> None:
         self.growing = growing
         self.chains = dict(chains)
         self._reach = reach
@@ -274,7 +281,7 @@ class Compaction:
             oids = [oid for oid in self._reach.all() if oid in inside and oid not in staying]
             if not oids:
                 return None
-            _check(file, index, oids)
+            checked(file, index, oids)
         except (BrokenPack, OSError):
             return None  # that pack is not grown either, and left alone
         freed, size = sum(self._reach.size(oid) or 0 for oid in oids), file.stat().st_size
@@ -350,7 +357,7 @@ class Compaction:
         """Write the pack, read it back, and give it its name; the name."""
         name, data, index = filling.growing.finished()
         with self._temporary(data, index) as (new, new_index):
-            _check(new, new_index, oids)
+            checked(new, new_index, oids)
             fs.overwrite(self._coming, Ours(name, ours.pack if ours else None, filling.chains).written())
             fs.sync_folder(self._private)
             fs.rename(new, self._file(name, "pack"))
@@ -384,7 +391,8 @@ class Compaction:
                     fs.unlink(file)
 
 
-def _check(pack: Path, index: Path, oids: list[str]) -> None:
+def checked(pack: Path, index: Path, oids: list[str]) -> None:
+    """Read objects back from a pack; OSError when one is not what was written."""
     try:
         check(pack, index, oids)
     except OSError:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # what most writes do not need takes long to import
 
 #: An id of Git's, or the beginning of one.
 HEX = re.compile(r"[0-9a-f]{4,40}\Z")
+_KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 OID = re.compile(rb"[0-9a-f]{40}")
 _KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
 # A folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a delta of it.
@@ -71,11 +72,23 @@ class Objects:
         loose = self._loose(oid)
         if loose:
             return loose
-        found = self.get(oid)
-        kind, data = found.type_name.decode(), found.as_raw_string()
+        kind, data = self._from_pack(oid) or self._as_found(oid)
         if oid_of(kind, data) != oid:
             raise DamagedHistory(f"object {oid} of the history is another")
         return kind, data
+
+    def _from_pack(self, oid: str) -> tuple[str, bytes] | None:
+        """Kind and bytes of an object as a pack has it; None where there is none. Dulwich would take trees apart."""
+        try:
+            with self._reading(oid):
+                number, data = self._store.get_raw(_oid(oid))
+        except DamagedHistory:
+            return None
+        return _KINDS[number], data
+
+    def _as_found(self, oid: str) -> tuple[str, bytes]:
+        found = self.get(oid)
+        return found.type_name.decode(), found.as_raw_string()
 
     def _loose(self, oid: str) -> tuple[str, bytes] | None:
         """Kind and bytes of an object that is no pack's; None when it is not there, or not what its name says."""
@@ -280,6 +293,21 @@ class Objects:
             self._unsynced.add(self._spares.file(oid).parent)
         self._fresh.append(oid)
         return oid
+
+    def all_ids(self) -> set[str]:
+        """Every object, loose or in a pack, whether anything reaches it or not."""
+        with self._reading("ids"):
+            self._store.close()  # so that it looks through the folder again
+            return {oid.decode() for oid in self._store}
+
+    def forget(self) -> None:
+        """Read everything anew from now on: the objects were exchanged for others."""
+        with self._guard:
+            if "_store" in vars(self):
+                self._store.close()
+                del vars(self)["_store"]
+            for known in (self._headings, self._listings, self._whole, self._fresh, self._unsynced):
+                known.clear()
 
     def written(self) -> tuple[int, int]:
         """Bytes and number of the objects that were written since this was asked last."""

@@ -84,6 +84,10 @@ class Growing:
 
         return write_pack_object(write, kind, what, SHA1)
 
+    def ids(self) -> list[str]:
+        """The objects in it, in their order."""
+        return list(self._held)
+
     def copy(self, pack: bytes, index: Path) -> None:
         """Begin with the objects of an earlier pack, which stay where they are in it.
 

@@ -68,7 +68,7 @@ class Packing:
             Unwritable: the disk refused; nothing is lost, and the next time goes on from there.
         """
         try:
-            with fs.durability(True), self._alone() as is_alone:
+            with fs.durability(True), self.alone() as is_alone:
                 if not is_alone or self._refs.is_gc_running():
                     return None
                 return self._compacted(progress or (lambda done: None), whole)
@@ -99,7 +99,7 @@ class Packing:
             return b""
 
     @contextmanager
-    def _alone(self) -> Iterator[bool]:
+    def alone(self) -> Iterator[bool]:
         """Whether nobody else compacts, who then is kept out. The kernel lets go when its holder dies."""
         if sys.platform == "win32":
             yield True  # what is done twice is done twice, and nothing more: see `compaction`

@@ -3,6 +3,7 @@
 import io
 import struct
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from dulwich.errors import ChecksumMismatch
@@ -107,3 +108,45 @@ def _entry(oid: str, stamp: Stamp | None) -> IndexEntry:
     device, inode, mode, owner, group, size = others
     times = (changed, changed_ns), (modified, modified_ns)
     return IndexEntry(*times, device, inode, mode, owner, group, size, ObjectID(oid.encode()))
+
+
+def staged(file: Path) -> dict[bytes, tuple[int, str]]:
+    """Mode and blob of all that an index names; nothing where there is none.
+
+    Raises:
+        UnknownIndex: it is of a form that dulwich does not read, or in the middle of a merge.
+    """
+    return {path: (entry.mode, entry.sha.decode()) for path, entry in _plain(file)[0].items()}
+
+
+def renamed(file: Path, change: Callable[[bytes, str], tuple[bytes, str] | None]) -> bytes | None:
+    """The index with what `change` says of each path and blob, None for one that goes; None where there is no index."""
+    if not file.exists():
+        return None
+    entries, version = _plain(file)
+    found: _Entries = {}
+    for path, entry in entries.items():
+        item = change(path, entry.sha.decode())
+        if item:
+            oid = ObjectID(item[1].encode())
+            found[item[0]] = entry if oid == entry.sha else _entry_like(entry, item[1])
+    return _bytes(dict(sorted(found.items())), version)
+
+
+def _entry_like(entry: IndexEntry, oid: str) -> IndexEntry:
+    """A row for another blob; Git looks at the file itself."""
+    new = _entry(oid, None)
+    return replace(new, mode=entry.mode, flags=entry.flags, extended_flags=entry.extended_flags)
+
+
+def _plain(file: Path) -> tuple[dict[bytes, IndexEntry], int]:
+    if not file.exists():
+        return {}, 2
+    try:
+        entries, version, extensions = _parsed(file.read_bytes())
+    except _BROKEN:
+        raise UnknownIndex from None
+    plain = {path: entry for path, entry in entries.items() if isinstance(entry, IndexEntry)}
+    if len(plain) < len(entries) or any(extension.signature.islower() for extension in extensions):
+        raise UnknownIndex
+    return plain, version

@@ -33,7 +33,7 @@ def remember(
 
 
 def forget(memory: Memory, name: Name) -> Result:
-    """Remove one fact from memory, when it is wrong or no longer wanted. The history still holds it."""
+    """Remove one fact from memory, when it is wrong or no longer wanted. History holds it until a person purges it."""
     gone = memory.forget(name)
     return Result(f"forgot: {gone.name}", wire.forgotten(gone))
 

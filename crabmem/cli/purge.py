@@ -1,0 +1,124 @@
+"""The verb that erases for good."""
+
+import sys
+
+import click
+
+from .. import wire
+from ..results import Purge, Standing
+from .base import Failure, as_json, content_of, opened, plain, show
+
+_SHOWN = 10
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--text", metavar="STRING", help="Erase this text wherever it stands; `-` reads it from stdin.")
+@click.option(
+    "--pattern", metavar="REGEX", help="Erase what a regular expression finds; `^` and `$` are those of lines."
+)
+@click.option("--dry-run", is_flag=True, help="Only print the plan.")
+@click.option("--verify", is_flag=True, help="Only look where it still stands; exit status 1 when it does.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--force", is_flag=True, help="Also when a remote has it, which keeps it until you push with --force.")
+@as_json
+@click.pass_context
+def purge(
+    ctx: click.Context,
+    name: str | None,
+    text: str | None,
+    pattern: str | None,
+    dry_run: bool,
+    verify: bool,
+    yes: bool,
+    force: bool,
+    json_wanted: bool,
+) -> None:
+    """Erase a fact, a text or a pattern from all of history, for good.
+
+    NAME goes with every version of it, and with its name in commit messages. A text leaves `(purged)` in its place.
+    Commits get new ids from the first that holds it on. Nothing takes a purge back: the plan comes first, and needs
+    a yes. Encoded copies, such as base64, are not found.
+    """
+    memory = opened(ctx)
+    if text is not None:
+        text = content_of(None, None, "-").rstrip("\r\n") if text == "-" else text
+    if verify:
+        return _verified(ctx, memory.standing(name, text=text, pattern=pattern), json_wanted)
+    planned = None if yes and not dry_run else memory.purge_plan(name, text=text, pattern=pattern)
+    if planned and not json_wanted:
+        click.echo(plain(_plan(planned)))
+    if dry_run:
+        return show(json_wanted, wire.purge(planned), lambda: "") if planned else None
+    if not yes:
+        _confirm()
+    done = memory.purge(name, text=text, pattern=pattern, force=force)
+    show(json_wanted, wire.purge(done), lambda: plain(_done(done, with_plan=planned is None)))
+    if done.standing and done.standing.places:
+        ctx.exit(1)
+
+
+def _confirm() -> None:
+    """Ask the person, where there is one."""
+    if not sys.stdin.isatty():
+        raise Failure("nothing was purged: give --yes to do it")
+    click.confirm("Erase this for good?", abort=True, err=True)
+
+
+def _verified(ctx: click.Context, found: Standing, json_wanted: bool) -> None:
+    show(json_wanted, wire.standing(found), lambda: plain(_looked(found)))
+    if found.places:
+        ctx.exit(1)
+
+
+def _plan(plan: Purge) -> str:
+    """What will be done, a line for each kind of thing."""
+    lines = [
+        f"commits: {plan.rewritten:,} of {plan.commits:,} get a new id; {_count(plan.messages, 'message')} changed",
+        f"files:   {_count(plan.versions, 'version')} of {_count(len(plan.paths), 'file')}{_listed(plan.paths)}",
+        f"refs:    {_count(plan.refs, 'reference')} moved, all logs of them rewritten",
+        f"objects: {plan.unreachable:,} that nothing reaches are removed too",
+    ]
+    if plan.entries:
+        lines.insert(0, f"facts:   {', '.join(plan.entries[:_SHOWN])}{_more(len(plan.entries))}")
+    if plan.signatures:
+        lines.append(f"signed:  {_count(plan.signatures, 'signature')} dropped, for what they sign changes")
+    if plan.leftovers:
+        lines.append(f"copies of editors: {_count(plan.leftovers, 'file')} removed")
+    lines += [
+        f"stays:   {path} quotes {_count(lines_, 'line')} of it; `crabmem purge --text` erases a text"
+        for path, lines_ in plan.copies.items()
+    ]
+    lines += [
+        f"remote:  {name} {url} has it, and keeps it until `git push --force`" for name, url in plan.remotes.items()
+    ]
+    return "\n".join(lines)
+
+
+def _done(done: Purge, with_plan: bool) -> str:
+    assert done.standing is not None
+    told = [_plan(done)] if with_plan else []
+    words = "purged" if not done.standing.places else "purged, but not everywhere"
+    return "\n".join([*told, f"{words}; {_looked(done.standing)}"])
+
+
+def _looked(found: Standing) -> str:
+    """What a look at everything came to."""
+    places = "".join(f"\n  {place}" for place in found.places[:_SHOWN]) + _more(len(found.places))
+    what = f"{_count(found.objects, 'object')} and {_count(found.files, 'file')} read, {found.size:,} bytes"
+    return f"{what}: it stands {'in' + places if found.places else 'nowhere'}"
+
+
+def _listed(paths: tuple[str, ...]) -> str:
+    return f": {', '.join(paths[:_SHOWN])}{_more(len(paths))}" if paths else ""
+
+
+def _more(count: int) -> str:
+    return f" and {count - _SHOWN:,} more" if count > _SHOWN else ""
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+COMMANDS = (purge,)

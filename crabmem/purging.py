@@ -1,0 +1,273 @@
+"""Purging: something is erased from history, files and whatever was made of them, as if it had never been said."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from . import fs
+from .catalog import Shelf, found
+from .erasing import Erasure, Wanted, of_entry, of_name, of_needle
+from .errors import NotFound, Unwritable
+from .history import History
+from .history.eraser import Eraser, Rewritten
+from .history.rewriting import Survey
+from .history.standing import in_files
+from .results import Purge, Standing
+from .version import blob_id
+from .workspace import Workspace
+from .writer import Writer
+
+_BESIDE = ("{}~", ".{}.sw[a-p]", "#{}#", ".#{}", ".{}.un~", "{}.tmp", "{}.bak", "{}.orig", "{}.rej")
+# What is larger is nobody's memory, and no editor's copy of it.
+_TOO_LARGE = 50_000_000
+#: A file of the workspace: path, blob as it is, the new bytes (None: it goes), and its mode.
+_Change = tuple[str, str | None, bytes | None, int]
+
+
+class Purger:
+    """Purges one workspace."""
+
+    def __init__(self, workspace: Workspace, history: History, writer: Writer, shelf: Callable[[], Shelf]) -> None:
+        """`shelf` tells the entries there are now."""
+        self._workspace = workspace
+        self._history = history
+        self._writer = writer
+        self._shelf = shelf
+
+    def plan(self, wanted: Wanted) -> Purge:
+        """What purging would do; nothing is changed.
+
+        Raises:
+            NotFound: there is nothing to purge.
+            Unwritable: this history cannot be rewritten alone.
+        """
+        eraser = self._eraser()
+        survey = eraser.survey()
+        erasure = self._erasure(wanted, eraser, survey)
+        made = eraser.rewritten(survey, erasure, packs=False)
+        return self._told(made, erasure, eraser, *self._changes(erasure, eraser))
+
+    def purge(self, wanted: Wanted, force: bool) -> Purge:
+        """Purge, and look at everything that is left.
+
+        Raises:
+            NotFound: there is nothing to purge.
+            Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have it.
+        """
+        wanted.needle()
+        return self._writer.rewrite(lambda scan: self._purged(wanted, force))
+
+    def _purged(self, wanted: Wanted, force: bool) -> Purge:
+        eraser = self._eraser()
+        with eraser.alone():
+            survey = eraser.survey()
+            erasure = self._erasure(wanted, eraser, survey)
+            made = eraser.rewritten(survey, erasure, packs=True)
+            changes, leftovers = self._changes(erasure, eraser)
+            told = self._told(made, erasure, eraser, changes, leftovers)
+            if made.pushed and not force:
+                raise Unwritable(_pushed(told))
+            eraser.exchanged(made, [*changes, *leftovers], erasure, self._recovered(erasure))
+        gone = _only_there(survey, erasure)
+        return replace(told, is_done=True, standing=self._looked(erasure, gone))
+
+    def standing(self, wanted: Wanted) -> Standing:
+        """Where it still stands, in any object or file; nothing is changed."""
+        needle = wanted.needle()
+        if needle:
+            return self._looked(of_needle(needle, (), ()), frozenset())
+        assert wanted.name is not None
+        with suppress(NotFound):
+            eraser = self._eraser()
+            survey = eraser.survey()
+            erasure = self._erasure(wanted, eraser, survey)
+            return self._looked(erasure, _only_there(survey, erasure))
+        return self._looked(of_name(wanted.name), frozenset())
+
+    def _eraser(self) -> Eraser:
+        if not self._history.has_begun():
+            raise NotFound("there is nothing to purge: the memory has no history yet")
+        eraser = self._history.eraser()
+        eraser.refuse(self._history.in_progress())
+        return eraser
+
+    def _erasure(self, wanted: Wanted, eraser: Eraser, survey: Survey) -> Erasure:
+        needle = wanted.needle()
+        if needle:
+            return of_needle(needle, [*survey.files, *self._files(eraser)], self._versions(eraser, survey))
+        assert wanted.name is not None
+        meant = self._meant(wanted.name)
+        erasure = of_entry(wanted.name, self._versions(eraser, survey), meant)
+        if erasure is None:
+            raise NotFound(f"no entry was ever named: {wanted.name}; `crabmem purge --text` purges any text")
+        return erasure
+
+    def _versions(self, eraser: Eraser, survey: Survey) -> Iterator[tuple[str, bytes]]:
+        """Every version of every file, with those on the disk that are in no commit yet."""
+        yield from eraser.files(survey)
+        yield from ((path, read[0]) for path in self._files(eraser) if (read := self._read(path)))
+
+    def _meant(self, name: str) -> str | None:
+        """The path of the entry that answers to `name` now."""
+        with suppress(NotFound):
+            return found(self._shelf(), name).path
+        return None
+
+    def _told(self, made: Rewritten, erasure: Erasure, eraser: Eraser, changes: list[_Change],
+              leftovers: list[_Change]) -> Purge:  # fmt: skip
+        """What a purge does, in figures.
+
+        Raises:
+            NotFound: it does nothing.
+        """
+        if not (made.changes_anything or changes or leftovers or self._recovered(erasure)):
+            raise NotFound("nothing to purge: that stands nowhere in the files or their history")
+        tally = made.tally
+        touched = tally.paths | {change[0] for change in changes}
+        paths = {erasure.paths.get(path, path) or path for path in touched}
+        return Purge(
+            entries=erasure.entries,
+            paths=tuple(sorted(paths)),
+            commits=len(made.survey.commits),
+            rewritten=sum(made.rewriting.ids[oid] != oid for oid in made.survey.commits),
+            messages=tally.messages,
+            versions=tally.versions or sum(len(made.survey.files.get(path, ())) for path in erasure.paths),
+            refs=sum(made.rewriting.ids[oid] != oid for oid in made.refs.values()),
+            signatures=tally.signatures,
+            unreachable=made.unreachable,
+            leftovers=len(leftovers) + len(self._recovered(erasure)),
+            copies=_copies(erasure, eraser.files(made.survey)),
+            remotes=eraser.remotes(made.pushed),
+        )
+
+    # The files of the workspace
+
+    def _files(self, eraser: Eraser) -> set[str]:
+        """The paths of files that are in the commits, or stand where memory does."""
+        root = self._workspace.root
+        memory = (file.relative_to(root).as_posix() for file in [*root.glob("*.md"), *(root / "memory").rglob("*.md")])
+        return {path for path in [*eraser.staged(), *memory] if path.isprintable() and not _is_surrogate(path)}
+
+    def _changes(self, erasure: Erasure, eraser: Eraser) -> tuple[list[_Change], list[_Change]]:
+        """How the files have to change, and what editors left that has to go."""
+        changes: list[_Change] = []
+        touched: set[Path] = set()
+        paths = self._files(eraser)
+        for path in sorted(paths):
+            for change in self._change(path, erasure):
+                changes.append(change)
+                touched.add(self._workspace.file(path))
+        folders = {self._workspace.file(path).parent for path in paths}
+        return changes, [change for folder in sorted(folders) for change in self._leftovers(folder, touched, erasure)]
+
+    def _change(self, path: str, erasure: Erasure) -> Iterator[_Change]:
+        read = self._read(path)
+        if read is None:
+            return
+        data, mode = read
+        new, bare = erasure.paths.get(path, path), erasure.out_of_file(path, data)
+        if new is None:
+            yield path, blob_id(data), None, mode
+        elif new != path:
+            yield new, None, bare, mode
+            yield path, blob_id(data), None, mode
+        elif bare != data:
+            yield path, blob_id(data), bare, mode
+
+    def _read(self, path: str) -> tuple[bytes, int] | None:
+        """The bytes and mode of a regular file; None for anything else."""
+        with suppress(OSError), fs.inside(self._workspace.root, path) as spot:
+            data, status = fs.read(spot)
+            return data, status.st_mode & 0o777
+        return None
+
+    def _leftovers(self, folder: Path, touched: set[Path], erasure: Erasure) -> Iterator[_Change]:
+        """What editors left in a folder that holds it, or belongs to a file that changes."""
+        beside = {
+            file
+            for each in touched
+            if each.parent == folder
+            for form in _BESIDE
+            for file in folder.glob(form.format(each.name))
+        }
+        others = {file for form in _BESIDE for file in folder.glob(form.format("*"))}
+        for file in sorted(beside | others):
+            path = file.relative_to(self._workspace.root).as_posix()
+            read = self._read(path)
+            if read and (file in beside or _is_in(erasure, read[0], path)):
+                yield path, blob_id(read[0]), None, read[1]
+
+    def _recovered(self, erasure: Erasure) -> list[str]:
+        """Texts of unknown saves that hold it."""
+        folder = self._workspace.private / "recovered"
+        files = [file for file in folder.glob("*") if file.is_file()]
+        return [
+            file.relative_to(self._workspace.git).as_posix() for file in files if _is_in(erasure, file.read_bytes())
+        ]
+
+    # What is left
+
+    def _looked(self, erasure: Erasure, blobs: frozenset[str]) -> Standing:
+        """A look at every object and file."""
+        eraser = self._history.eraser()
+        objects = list(eraser.objects(erasure, blobs))
+        files = [*in_files(erasure, self._workspace.git), *self._in_workspace(erasure)]
+        places = [place for _, place in [*objects, *files] if place]
+        return Standing(len(objects), len(files), sum(size for size, _ in [*objects, *files]), tuple(places))
+
+    def _in_workspace(self, erasure: Erasure) -> Iterator[tuple[int, str | None]]:
+        root = self._workspace.root
+        for file in sorted(_all_below(root)):
+            path = file.relative_to(root).as_posix()
+            with suppress(OSError):
+                if file.stat().st_size <= _TOO_LARGE:
+                    data = file.read_bytes()
+                    is_in = _is_in(erasure, data, path) if erasure.contents else path in erasure.paths
+                    yield len(data), path if is_in else None
+
+
+def _all_below(folder: Path) -> Iterator[Path]:
+    """Every regular file below a folder, but for those of repositories."""
+    waiting = [folder]
+    while waiting:
+        for item in waiting.pop().iterdir():
+            if item.is_dir() and not item.is_symlink():
+                waiting += [item] if item.name != ".git" else []
+            elif item.is_file() and not item.is_symlink():
+                yield item
+
+
+def _is_in(erasure: Erasure, data: bytes, path: str = "") -> bool:
+    """Whether a file that is in no commit holds it."""
+    quotes = erasure.quoted(data) > 0
+    return quotes or erasure.is_in_file(data) or bool(erasure.contents and erasure.contents.number_in(path))
+
+
+def _is_surrogate(path: str) -> bool:
+    return any("\ud800" <= char <= "\udfff" for char in path)
+
+
+def _only_there(survey: Survey, erasure: Erasure) -> frozenset[str]:
+    """The blobs that stood at no other paths than those that go."""
+    elsewhere = {blob for path, blobs in survey.files.items() if path not in erasure.paths for blob in blobs}
+    going = {blob for path in erasure.paths if erasure.contents is None for blob in survey.files.get(path, ())}
+    return frozenset(going - elsewhere)
+
+
+def _copies(erasure: Erasure, files: Iterable[tuple[str, bytes]]) -> dict[str, int]:
+    """The files that quote what goes altogether, and how many of its lines at most."""
+    found: dict[str, int] = {}
+    if erasure.contents is None:
+        for path, data in files:
+            if path not in erasure.paths and (lines := erasure.quoted(data) or int(erasure.is_named(data))):
+                found[path] = max(lines, found.get(path, 0))
+    return dict(sorted(found.items()))
+
+
+def _pushed(told: Purge) -> str:
+    names = ", ".join(told.remotes)
+    return (
+        f"what is to be purged was pushed to {names}: it stays there; give --force to purge here all "
+        f"the same, and then rewrite {names} with `git push --force`"
+    )

@@ -1,0 +1,322 @@
+"""What is purged is nowhere any more, and nothing else is missing."""
+
+import os
+import re
+import subprocess
+import time
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crabmem import InvalidArguments, Memory, NotFound, Unwritable
+from tests import long_history, story
+from tests.conftest import assert_clean, git
+
+SECRET = "HUNTER2 Señor's key"
+
+
+def traces(root: Path, *words: str) -> list[str]:
+    """Where one of `words` stands: in an object as Git itself reads it, or the bytes of a file, inflated or not."""
+    found = []
+    wanted = [word.encode() for word in words]
+    listed = git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    batch = subprocess.run(
+        ["git", "-C", str(root), "cat-file", "--batch"],
+        input="\n".join(listed).encode(),
+        capture_output=True,
+        check=True,
+    )
+    found += [f"object: {word!r}" for word in wanted if word in batch.stdout]
+    for file in sorted(root.rglob("*")):
+        if file.is_file():
+            data = file.read_bytes()
+            if re.search(r"/objects/[0-9a-f]{2}/|/recent/", file.as_posix()):
+                data += zlib.decompress(data)
+            found += [f"{file}" for word in wanted if word in data or word in os.fsencode(file.name)]
+    return found
+
+
+def blobs(root: Path) -> set[str]:
+    """Every version of every file that references reach, by Git."""
+    listed = git(root, "rev-list", "--all", "--objects", "--filter=object:type=blob", "--filter-provided-objects")
+    return {line.split()[0] for line in listed.splitlines()}
+
+
+def people_and_times(root: Path) -> list[str]:
+    return git(root, "log", "--all", "--topo-order", "--format=%an <%ae> %ad %cn <%ce> %cd", "--date=raw").splitlines()
+
+
+@pytest.fixture
+def told(memory: Memory) -> Memory:
+    """A memory that knows a secret, forgot it, and says other things too."""
+    memory.remember("Wifi", "how to get online", "Ask at the desk.", tags=["office"])
+    memory.remember(f"About {SECRET}", "what it is", f"It is {SECRET}, to be kept.", aliases=[SECRET])
+    memory.write_overview(f"# Overview\n\nThe key is {SECRET}.\n")
+    memory.remember("Vault", "where keys are", f"In the vault: {SECRET}\nAnd nowhere else.")
+    memory.remember("Vault", "where keys are", "In the vault.\nAnd nowhere else.")
+    memory.forget(f"About {SECRET}")
+    memory.recall("key")
+    return memory
+
+
+def test_a_text_is_nowhere_any_more(told: Memory) -> None:
+    before, authors = blobs(told.root), people_and_times(told.root)
+    held = {blob for blob in before if "HUNTER2" in git(told.root, "cat-file", "blob", blob)}
+    done = told.purge(text=SECRET)
+    assert traces(told.root, "HUNTER2", "hunter2-señor") == []
+    assert done.standing and done.standing.places == () and done.standing.objects > 10
+    assert blobs(told.root) >= before - held
+    assert len(people_and_times(told.root)) == len(authors)
+    assert people_and_times(told.root) == authors
+    assert told.get("Wifi").content == "Ask at the desk."
+    assert "The key is (purged)." in told.overview().text
+    assert_clean(told.root)
+
+
+def test_the_entry_that_held_it_is_still_one(told: Memory) -> None:
+    told.remember(f"'{SECRET}': a \"name\"", SECRET, "x", aliases=[f"- {SECRET}", "b"])
+    told.purge(text=SECRET)
+    [entry] = [entry for entry in told.entries() if "(purged)" in entry.name]
+    assert entry.problem is None
+    assert entry.description == "(purged)"
+    assert entry.aliases == ("- (purged)", "b")
+    assert entry.path == "memory/entries/purged-a-name.md"
+
+
+def test_a_pattern_takes_what_it_finds_line_by_line(memory: Memory) -> None:
+    memory.remember("Tokens", "all of them", "token: abc123\nkeep this\ntoken: def456")
+    memory.purge(pattern=r"^token: \w+$")
+    assert memory.get("Tokens").content == "(purged)\nkeep this\n(purged)"
+    assert traces(memory.root, "abc123", "def456") == []
+
+
+def test_an_entry_goes_with_all_its_versions_names_and_messages(told: Memory) -> None:
+    told.remember("Luna's vet", "who looks after the dog", "Dr. Moreno in the Green Lane, first floor.")
+    told.remember("Luna's vet", "who looks after the dog", "Dr. Adeyemi in the Green Lane, second floor.")
+    told.remember("Luna's vet bills", "what they cost", "Too much.")
+    told.file("memory/entries/luna-s-vet.md.bak").write_text("Dr. Moreno in the Green Lane, first floor.")
+    done = told.purge("Luna's vet")
+    assert done.entries == ("Luna's vet",)
+    assert done.standing and done.standing.places == ()
+    assert traces(told.root, "Moreno", "Adeyemi", "luna-s-vet.md") == []
+    assert told.log(1)[0].subject == "remember: Luna's vet bills"
+    assert [commit.subject for commit in told.log()].count("remember: (purged)") == 2
+    assert told.get("Luna's vet bills").content == "Too much."
+    with pytest.raises(NotFound):
+        told.get("Luna's vet")
+
+
+def test_what_quotes_a_purged_entry_stays_and_is_told(told: Memory) -> None:
+    told.remember("Vet", "who looks after the dog", "Dr. Moreno in the Green Lane.")
+    told.write_overview("# Overview\n\n- Dr. Moreno in the Green Lane.\n")
+    assert told.purge("Vet").copies == {"memory/MEMORY.md": 1}
+
+
+def test_the_plan_says_what_is_done_and_changes_nothing(told: Memory) -> None:
+    head, size = git(told.root, "rev-parse", "HEAD"), len(list(told.root.rglob("*")))
+    plan = told.purge_plan(text=SECRET)
+    assert git(told.root, "rev-parse", "HEAD") == head and len(list(told.root.rglob("*"))) == size
+    done = told.purge(text=SECRET)
+    assert vars(plan) | {"is_done": True, "standing": done.standing} == vars(done)
+    assert "HUNTER2" not in str(plan) and "hunter2" not in str(plan)
+
+
+def test_what_is_not_recorded_yet_is_purged_too(told: Memory) -> None:
+    told.file("memory/entries/draft.md").write_text(f"---\nname: Draft\n---\n\n{SECRET} as a draft\n")
+    assert told.purge_plan("Draft").paths == ("memory/entries/draft.md",)
+    assert "memory/entries/draft.md" in told.purge_plan(text=SECRET).paths
+    told.purge(text=SECRET)
+    assert traces(told.root, "HUNTER2") == []
+    assert told.purge("Draft").entries == ("Draft",)
+    assert traces(told.root, "as a draft") == []
+
+
+def test_a_detached_head_and_a_file_that_is_only_staged_are_rewritten(told: Memory) -> None:
+    (told.root / "notes.txt").write_text(f"{SECRET} staged")
+    git(told.root, "add", "notes.txt")
+    git(told.root, "checkout", "-q", "--detach")
+    told.purge(text=SECRET)
+    assert traces(told.root, "HUNTER2") == []
+    assert git(told.root, "status", "--porcelain") == "A  notes.txt\n"
+    git(told.root, "checkout", "-q", "main")
+    git(told.root, "rm", "-q", "-f", "notes.txt")
+
+
+def test_commits_before_the_first_that_holds_it_keep_their_ids(told: Memory) -> None:
+    first = git(told.root, "log", "--reverse", "--format=%H").split()[:2]
+    told.purge(text=SECRET)
+    assert git(told.root, "log", "--reverse", "--format=%H").split()[:2] == first
+
+
+def test_a_message_names_commits_by_their_new_ids(told: Memory) -> None:
+    told.remember("Vault", "where keys are", "Elsewhere.")
+    to = told.log(2)[1].commit
+    told.rollback(to)
+    told.purge(text=SECRET)
+    subject = told.log(1)[0].subject
+    named = re.findall("[0-9a-f]{7,40}", subject)
+    assert named and all(git(told.root, "cat-file", "-t", each) == "commit\n" for each in named)
+
+
+def test_tags_notes_stash_and_logs_are_rewritten(told: Memory) -> None:
+    who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+    git(told.root, *who, "tag", "-a", "v1", "-m", f"tag with {SECRET}")
+    git(told.root, *who, "notes", "add", "-m", f"note with {SECRET}", "HEAD")
+    git(told.root, "branch", "about-hunter2-señor-s-key", "HEAD~1")
+    for number in range(2):
+        told.file("memory/MEMORY.md").write_text(f"stashed {number} {SECRET}\n")
+        git(told.root, *who, "stash")
+    told.purge(text=SECRET)
+    assert traces(told.root, "HUNTER2", "hunter2-señor") == []
+    assert git(told.root, "tag", "-l", "-n1").split() == ["v1", "tag", "with", "(purged)"]
+    assert git(told.root, "notes", "show", "HEAD") == "note with (purged)\n"
+    assert "stashed 0 (purged)" in git(told.root, "stash", "show", "-p", "stash@{1}")
+    assert "about-purged" in git(told.root, "branch")
+    assert_clean(told.root)
+
+
+def test_what_nothing_reaches_goes_too(told: Memory) -> None:
+    subprocess.run(["git", "-C", str(told.root), "hash-object", "-w", "--stdin"], input=b"HUNTER2 lost", check=True)
+    plan = told.purge_plan(text=SECRET)
+    assert plan.unreachable >= 1
+    told.purge(text=SECRET)
+    assert traces(told.root, "HUNTER2") == []
+
+
+def test_editors_leftovers_and_crabmems_own_go(told: Memory) -> None:
+    entries = told.file("memory/entries")
+    for name in ("wifi.md~", ".vault.md.swp", "#wifi.md#"):
+        (entries / name).write_text(f"old {SECRET}")
+    recovered = told.root / ".git/crabmem/recovered"
+    recovered.mkdir()
+    (recovered / "write-1").write_text(SECRET)
+    (recovered / "write-2").write_text("something else")
+    (told.root / ".git/COMMIT_EDITMSG").write_text(SECRET)
+    (told.root / ".git/crabmem/repairs.log").write_text(f"2026-03-01 saved {SECRET}\n")
+    assert told.purge(text=SECRET).leftovers == 4
+    assert traces(told.root, "HUNTER2") == []
+    assert [file.name for file in recovered.iterdir()] == ["write-2"]
+
+
+def test_where_it_still_stands_is_told(told: Memory) -> None:
+    config = told.root / ".git/config"
+    config.write_text(config.read_text() + f"# {SECRET}\n")
+    (told.root / "shopping.txt").write_text(SECRET)
+    done = told.purge(text=SECRET)
+    assert done.standing and done.standing.places == (".git/config", "shopping.txt")
+    (told.root / "shopping.txt").unlink()
+    assert told.standing(text=SECRET).places == (".git/config",)
+
+
+def test_another_memory_brings_nothing_back(told: Memory) -> None:
+    with Memory(told.root, agent="other") as other:
+        other.recall("vault")
+        other.entries()
+        told.purge(text=SECRET)
+        other.remember("Later", "written after the purge", "It works.")
+        assert other.recall("vault").hits[0].entry.name == "Vault"
+    assert traces(told.root, "HUNTER2", "hunter2") == []
+    assert_clean(told.root)
+    told.remember("Later still", "x", "y")
+    told.compact()
+    assert_clean(told.root)
+
+
+def test_what_was_pushed_is_refused_until_forced(told: Memory, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--bare", "remote.git")
+    git(told.root, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    git(told.root, "push", "-q", "origin", "main")
+    with pytest.raises(Unwritable, match=r"origin.*--force"):
+        told.purge(text=SECRET)
+    assert traces(told.root, "HUNTER2") != []
+    assert told.purge(text=SECRET, force=True).remotes == {"origin": str(tmp_path / "remote.git")}
+    assert traces(told.root, "HUNTER2") == []
+
+
+def _shallow(root: Path) -> None:
+    (root / ".git/shallow").write_text(git(root, "rev-parse", "HEAD"))
+
+
+def _alternates(root: Path) -> None:
+    (root / ".git/objects/info/alternates").write_text("/nowhere\n")
+
+
+@pytest.mark.parametrize(
+    ("odd", "reason"),
+    [
+        (_shallow, "shallow"),
+        (_alternates, "borrows"),
+        (lambda root: git(root, "worktree", "add", "-q", f"{root}-2", "-b", "two"), "worktrees"),
+        (lambda root: git(root, "config", "remote.o.promisor", "true"), "partial"),
+        (lambda root: (root / ".git/MERGE_HEAD").write_text(git(root, "rev-parse", "HEAD")), "merge"),
+        (lambda root: git(root, "replace", "HEAD", "HEAD~1"), "replace"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_rewritten_alone_is_refused(told: Memory, odd: Callable[[Path], object], reason: str) -> None:
+    odd(told.root)
+    head = git(told.root, "--no-replace-objects", "rev-parse", "HEAD")
+    with pytest.raises(Unwritable, match=reason):
+        told.purge(text=SECRET)
+    assert git(told.root, "--no-replace-objects", "rev-parse", "HEAD") == head
+    for name in ("shallow", "objects/info/alternates", "MERGE_HEAD"):
+        (told.root / ".git" / name).unlink(missing_ok=True)
+    git(told.root, "replace", "-d", *git(told.root, "replace", "-l").split()) if reason == "replace" else None
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"text": "ab"}, {"pattern": "("}, {"pattern": "a*"}, {}, {"text": "abcd", "name": "a"}]
+)
+def test_what_would_tear_up_everything_is_refused(told: Memory, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArguments):
+        told.purge(**wrong)
+
+
+def test_what_stands_nowhere_is_not_found(told: Memory) -> None:
+    with pytest.raises(NotFound):
+        told.purge(text="never said")
+    with pytest.raises(NotFound):
+        told.purge("Nobody")
+
+
+def test_a_purged_history_is_what_a_story_without_it_would_be(tmp_path: Path) -> None:
+    story.tell(tmp_path / "story")
+    with Memory(tmp_path / "story") as memory:
+        before = people_and_times(memory.root)
+        memory.purge("Deploy key")
+        assert people_and_times(memory.root) == before
+        assert not [path for commit in memory.log() for path in commit.paths if "deploy-key" in path]
+    assert_clean(tmp_path / "story")
+
+
+def _is_erased(folder: Path, commits: int, entries: int) -> float:
+    """Purge a long history, and have Git look at it; the seconds that took."""
+    secret, root = "HUNTER2SECRET", folder / "long"
+    long_history.built(root, commits, entries, secret)
+    before, times = blobs(root), people_and_times(root)
+    held = {blob for blob in before if secret in git(root, "cat-file", "blob", blob)} if commits < 1_000 else set()
+    assert traces(root, secret) != []
+    with Memory(root) as memory:
+        began = time.monotonic()
+        done = memory.purge(text=secret)
+        took = time.monotonic() - began
+        assert len(memory.log()) == commits + 1
+    assert traces(root, secret, secret.lower()) == []
+    assert done.standing is not None
+    assert done.standing.places == ()
+    assert len(before - blobs(root)) == done.versions
+    assert not held or before - blobs(root) == held
+    assert people_and_times(root) == times
+    assert_clean(root)
+    return took
+
+
+def test_a_history_with_the_secret_everywhere_is_rid_of_it(tmp_path: Path) -> None:
+    _is_erased(tmp_path, 620, 60)
+
+
+@pytest.mark.slow
+def test_two_thousand_commits_of_a_thousand_entries_are_rid_of_it_in_a_minute(tmp_path: Path) -> None:
+    assert _is_erased(tmp_path, 2_000, 1_000) < 60
