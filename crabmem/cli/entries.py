@@ -180,8 +180,6 @@ def edit(ctx: click.Context, name: str) -> None:
 def forget(ctx: click.Context, name: str, json_wanted: bool) -> None:
     """Remove one fact. History still holds it: `crabmem undo` brings it back, and `crabmem purge` erases it."""
     gone = opened(ctx).forget(name)
-    if not json_wanted:
-        tell("history keeps the text; `crabmem purge` erases it from there too")
     show(json_wanted, wire.forgotten(gone), lambda: f"forgot: {plain(gone.name)}")
 
 
