@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from crabmem import InvalidArguments, Memory, NotFound, Unwritable
+from crabmem import Fact, InvalidArguments, Memory, NotFound, Unwritable
 from tests import long_history, story
 from tests.conftest import assert_clean, git
 
@@ -320,3 +320,22 @@ def test_a_history_with_the_secret_everywhere_is_rid_of_it(tmp_path: Path) -> No
 @pytest.mark.slow
 def test_two_thousand_commits_of_a_thousand_entries_are_rid_of_it_in_a_minute(tmp_path: Path) -> None:
     assert _is_erased(tmp_path, 2_000, 1_000) < 60
+
+
+def test_no_past_moment_another_memory_looked_at_brings_it_back(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crabmem.search.build.FEW", 0)  # segments at once, which keep the words of what left them
+    told.remember_all([Fact(f"Room {number}", "a room", f"number {number}") for number in range(60)], "rooms")
+    told.remember("Vault", "where keys are", f"In the vault: {SECRET}")
+    with Memory(told.root, agent="other") as other, Memory(told.root, agent="third") as third:
+        for memory in (other, third):
+            assert memory.recall("vault").hits and memory.recall("vault", as_of="HEAD").hits
+            assert memory.blame("Vault") and memory.when("vault").steps
+        told.purge(text=SECRET)
+        assert other.recall("vault", as_of="HEAD").hits and other.recall("vault").hits
+        other.remember("Later", "written after the purge", "It works.")
+        third.remember("Later too", "written after the purge", "It works.")
+    assert traces(told.root, "HUNTER2", "hunter2") == []
+    assert_clean(told.root)
+    with Memory(told.root) as fresh:
+        assert fresh.recall("vault", as_of="HEAD~2", blame=True).hits
+    assert traces(told.root, "HUNTER2", "hunter2") == []
