@@ -1,0 +1,177 @@
+"""The parts of one workspace in one hand, and what all operations on it need. No operation of its own."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import date, datetime
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from . import settings
+from .catalog import Catalog, Listing, Progress
+from .entry import decoded
+from .errors import Busy, CrabmemError
+from .history import History
+from .history.commit import one_line
+from .meaning import Entries, Meaning
+from .pasts import Pasts
+from .recalling import Ranking
+from .reverting import Reverting
+from .settings import Settings
+from .speaking import Speaker
+from .store import Scan, Store, parent_of, usable_folder
+from .timeline import Timeline
+from .turns import Turns
+from .upkeep import Upkeep
+from .voice import Voice
+from .workspace import SETTINGS, Workspace
+from .writer import Writer
+
+if TYPE_CHECKING:
+    from .vectors.embedder import Embedder
+
+_TRIES = 10
+T = TypeVar("T")
+
+
+class Handle:
+    """Holds a workspace open."""
+
+    def __init__(
+        self,
+        root: Path,
+        voice: Voice,
+        clock: Callable[[], datetime],
+        soul_editable: bool | None = None,
+        progress: Progress | None = None,
+        embedder: "Embedder | None" = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """`clock` tells the local time; `soul_editable` and `embedder` override the settings.
+
+        `progress` is told how many of the entries were read that have to be before recall can answer;
+        `environment` holds the keys that settings name.
+        """
+        self._workspace = Workspace(usable_folder(root))
+        self._voice = voice
+        self._clock = clock
+        self._soul_editable = soul_editable
+        self._rules: tuple[bytes, Settings] | None = None
+        self._seen: tuple[str | None, Settings] = None, Settings()
+        self._seen_then: tuple[str | None, Settings] = None, Settings()
+        self._meaning = Meaning(self._workspace, environment or {}, clock, embedder)
+        self._catalog = Catalog(self._workspace.index, self._language, progress)
+        self._store = Store(self._workspace, self._clock_ns, self._catalog.marks)
+        self._history = History(self._workspace.root, self._workspace.private)
+        self._timeline = Timeline(self._history, clock)
+        self._pasts = Pasts(self._workspace, self._timeline, self._catalog, self._history.blob)
+        self._reverting = Reverting(self._history, self._timeline)
+        self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
+        self._turns = Turns(self._workspace.turns)
+        self._speaker = Speaker(self._turns, one_line(voice.session or "") or None)
+        #: What `recover` had to repair, a line each.
+        self.recovered: tuple[str, ...] = ()
+        self._upkeep = Upkeep(self._workspace.root, self._history.is_compaction_due)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self, wait: bool = True) -> None:
+        """Close what reading has opened, and keep for the next process what it need not read again.
+
+        With `wait`, until nothing that was begun here is at work on the files any more.
+        """
+        self._upkeep.close(wait)
+        self._catalog.close()
+        self._meaning.save(least=1)
+        self._store.close()
+        self._history.close()
+
+    @property
+    def root(self) -> Path:
+        """The folder of the workspace."""
+        return self._workspace.root
+
+    def file(self, path: str) -> Path:
+        """The file at a path of the workspace."""
+        return self._workspace.file(path)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as `crabmem.toml` now says.
+
+        Raises:
+            InvalidSettings: it says something that cannot be.
+        """
+        data = self._store.read(SETTINGS) or b""
+        if self._rules is None or self._rules[0] != data:
+            self._rules = data, settings.parsed(decoded(SETTINGS, data), str(self._workspace.file(SETTINGS)))
+        return self._rules[1]
+
+    @property
+    def soul_editable(self) -> bool:
+        """Whether agents may write `Crab.md`."""
+        return self.settings.soul_editable if self._soul_editable is None else self._soul_editable
+
+    @property
+    def _parent(self) -> Workspace | None:
+        """The workspace that a named agent's own lies in, once there is one."""
+        return parent_of(self._workspace)
+
+    def _language(self, scan: Scan) -> str:
+        """Whose endings recall removes; settings that cannot be read are told of by whoever needs them."""
+        try:
+            return self._settings_of(scan).language
+        except CrabmemError:
+            return Settings().language
+
+    def _settings_of(self, scan: Scan) -> Settings:
+        """The settings among the files of a look, which need not be read again."""
+        blob = scan.blob(SETTINGS)
+        if self._seen[0] != blob:
+            text = decoded(SETTINGS, scan.data(SETTINGS) or b"")
+            self._seen = blob, settings.parsed(text, str(self._workspace.file(SETTINGS)))
+        return self._seen[1]
+
+    def _rules_of(self, commit: str) -> Settings:
+        """The settings of a commit; the usual ones where they cannot be read."""
+        blob = self._history.file(commit, SETTINGS)
+        if blob is None:
+            return Settings()
+        seen = self._seen_then
+        if seen[0] != blob:
+            rules = Settings()
+            with suppress(CrabmemError):
+                rules = settings.parsed(decoded(SETTINGS, self._history.blob(blob)), SETTINGS)
+            seen = self._seen_then = blob, rules
+        return seen[1]
+
+    def _ranking(self, shelf: Entries, rules: Settings) -> Callable[[str], Ranking] | None:
+        """What ranks the answers to a question by more than words; None while nobody is named who could."""
+        if not self._meaning.is_wanted(rules.vectors):
+            return None
+        return lambda query: partial(self._meaning.fused, shelf, rules.vectors, query)
+
+    def _listing(self) -> Listing:
+        return self._catalog.listing(self._store.scan())
+
+    def _steadily(self, read: Callable[[], T]) -> T:
+        """What `read` says, asked again when a file changes between two looks at it."""
+        for _ in range(_TRIES):
+            try:
+                return read()
+            except Busy:
+                continue
+        return read()
+
+    def _today(self) -> date:
+        return self._clock().date()
+
+    def _clock_ns(self) -> int:
+        return int(self._clock().timestamp() * 1_000_000_000)

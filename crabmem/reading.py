@@ -1,0 +1,265 @@
+"""Reading memory: looks at the disk, takes no lock, changes nothing."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from msgspec.structs import replace
+
+from . import prompt
+from .catalog import found
+from .credentials import warnings
+from .entry import MAX_NAME, Entry, decoded, parsed
+from .errors import InvalidArguments, NotFound
+from .evaluating import Source, evaluated
+from .handle import Handle
+from .losses import Losses
+from .pasts import Past
+from .provenance import whole_file, with_provenance
+from .questions import Expectation
+from .recalling import Fits, Question, check_question, recalled
+from .results import (
+    Document,
+    Evaluation,
+    Finding,
+    Recall,
+    Stats,
+)
+from .settings import Settings
+from .slug import slug_of
+from .speaking import bearing, counted
+from .store import Store
+from .timeline import shown
+from .version import version_of
+from .workspace import IDENTITY, OVERVIEW, entry_path
+
+_ASKS_OTHERS = "by words alone: the settings name another model than then"
+
+
+class Reading(Handle):
+    """What memory holds, now and at any moment."""
+
+    def recall(
+        self,
+        query: str,
+        limit: int | None = None,
+        tags: Sequence[str] = (),
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        budget: int | None = None,
+        explain: bool = False,
+        blame: bool = False,
+        as_of: str | None = None,
+    ) -> Recall:
+        """The entries that answer `query` best, at most `limit` (None: the setting), having all `tags`.
+
+        `deploy*` in it stands for all words that begin so, and `"deploy key"` has to stand there word by word.
+        Only those last changed after the revision or time `since`, and not after `until`. With `budget`, so
+        many characters of text at most: of long facts the passage that matched, and the last are left out
+        rather than cut to nothing; name and description of the first are always there. With `explain`, hits say
+        what their scores are made of, with `blame` who wrote them when.
+
+        With `as_of`, from the memory as it was at that revision or time, with the settings of then: what a workspace
+        would find that holds those files. Meaning counts for it while the settings still name who was asked then.
+
+        Raises:
+            InvalidArguments: a blank or endless query, too many tags, or a limit or budget out of its bounds.
+            NotFound: there is no such revision or time.
+        """
+        check_question(query, limit, tags, budget)
+        labels = labels_of(tags) or ()
+
+        def asked(rules: Settings) -> Question:
+            most = limit or rules.recall_limit
+            return Question(query, most, self._today, labels, rules.language, budget, explain, rules.recency)
+
+        look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
+        found = self._steadily(lambda: look(asked, since, until))
+        if blame:
+            at, scan = (self._timeline.commit_at(as_of), None) if as_of else (None, self._store.scan())
+            found = replace(found, hits=with_provenance(found.hits, self._history, scan, at))
+        self._catalog.save()
+        self._meaning.save()
+        return found
+
+    def evaluate(
+        self,
+        questions: Iterable[Expectation],
+        limit: int = 10,
+        since: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Evaluation:
+        """How well recall answers `questions`, with `limit` hits each; those for other workspaces are passed over.
+
+        With `since`, also how well it would have in the memory as it was at that revision or time, with the settings
+        of then. `progress` is told how many questions of how many were asked.
+
+        Raises:
+            NotFound: what must be found is no entry, now or then; or there is no such revision.
+            InvalidArguments: a question cannot be asked, or none is for this workspace.
+        """
+        asked, then = list(questions), None if since is None else self._timeline.commit_at(since)
+        past = None if then is None else self._source(then)
+
+        def look() -> Evaluation:
+            listing = self._listing()
+            rules = self._settings_of(listing.scan)
+            now = Source(listing, rules, self._today, self._ranking(listing, rules))
+            return evaluated(asked, self.root.name, limit, now, past, progress)
+
+        return self._steadily(look)
+
+    def before_turn(self, message: str) -> str:
+        """What memory holds that bears on `message`, as a `<recall>` block; "" for silence.
+
+        Silent about what the prompt says anyway, what was said in this session before, and what does not
+        have enough in common with the message. Changes no memory, and is never called by crabmem itself:
+        the host decides.
+        """
+        rules, prompt = self.settings, f"{self.identity().text}\n{self.overview().text}"
+        said = self._steadily(
+            lambda: self._speaker.bearing(message, self._listing(), rules.auto_recall, rules.language, prompt)
+        )
+        self._catalog.save()
+        self._speaker.said(said, self._clock())
+        return said.text
+
+    def confidence(self, message: str) -> float:
+        """How much of what `message` says the fact has that bears most on it: what `auto_recall.threshold` bounds."""
+        rules = self.settings
+        return self._steadily(lambda: bearing(message, self._listing(), rules.auto_recall, rules.language))
+
+    def stats(self) -> Stats:
+        """How much there is, and how often it spoke before turns."""
+        listing = self._steadily(self._listing)
+        return counted(len(listing.index), len(listing.unreadable), self._turns.all())
+
+    def get(self, name: str, at: str | None = None) -> Entry:
+        """The entry called `name`, now or as it was at a revision or time.
+
+        Raises:
+            NotFound: there is none.
+        """
+        try:
+            return found(self._listing() if at is None else self._past(self._timeline.commit_at(at)), name)
+        except NotFound:
+            path = entry_path(slug_of(name[:MAX_NAME]))
+            if at is None and (data := self._store.read(path)):
+                parsed(path, data)  # says so when the file is there and cannot be read
+            raise
+
+    def entries(self, at: str | None = None) -> list[Entry]:
+        """All entries in the order of their paths, now or as they were at a revision or time."""
+        if at is None:
+            return self._steadily(lambda: list(self._listing().entries))
+        return self._past(self._timeline.commit_at(at)).entries
+
+    def overview(self, at: str | None = None) -> Document:
+        """`memory/MEMORY.md`; an agent's own workspace without one shows its parent's.
+
+        With `at`, as it was at a revision or time.
+        """
+        return self._document(OVERVIEW, at)
+
+    def identity(self, at: str | None = None) -> Document:
+        """`Crab.md`, else the parent's, else the text a new workspace begins with; with `at`, as it was then."""
+        document = self._document(IDENTITY, at)
+        return document if document.text or document.version else Document(IDENTITY, prompt.template("identity"), None)
+
+    def secrets(self, paths: Iterable[str]) -> list[Finding]:
+        """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""
+        scan = self._store.scan()
+        texts = {path: shown(scan.data(path)) or "" for path in paths}
+        rule = self.settings.secrets
+        return [Finding("warning", path, words) for path in texts for words in warnings(texts[path], None, rule)]
+
+    def unrecorded(self) -> Losses | None:
+        """What was lost on disk, when it is so many entries that no write records it before it is confirmed.
+
+        `restore` brings them back; `adopt(even_if_many=True)` records that they are gone.
+        """
+        return self._writer.unrecorded(self._store.scan())
+
+    def _recalled(self, asked: Callable[[Settings], Question], since: str | None, until: str | None) -> Recall:
+        listing = self._listing()
+        rules, fits = self._settings_of(listing.scan), self._changed_within(listing.scan.blob, since, until)
+        question, ranking = asked(rules), self._ranking(listing, rules)
+        return recalled(listing, question, fits, ranking and ranking(question.query))
+
+    def _recalled_of_old(
+        self, as_of: str, asked: Callable[[Settings], Question], since: str | None, until: str | None
+    ) -> Recall:
+        commit = self._timeline.commit_at(as_of)
+        source = self._source(commit)
+        shelf, rules, ranking = self._past(commit), source.rules, source.ranking
+        trouble = "" if ranking or not self._meaning.is_wanted(rules.vectors) else _ASKS_OTHERS
+        question, fits = asked(rules), self._changed_within(shelf.blob, since, until, commit)
+        found = recalled(shelf, question, fits, ranking and ranking(question.query))
+        return replace(found, as_of=commit, trouble=found.trouble or trouble)
+
+    def _changed_within(
+        self, blob: Callable[[str], str | None], since: str | None, until: str | None, latest: str | None = None
+    ) -> Fits | None:
+        """Whether what `blob` says is at a path was not there yet at `since`, and already at `until`.
+
+        With `latest`, the commit that is looked at: what came after it is not known there.
+        """
+        if since is None and until is None:
+            return None
+        before = {} if since is None else self._timeline.state_since(since, latest)
+        after = None if until is None else self._timeline.state_since(until, latest)
+
+        def fits(path: str) -> bool:
+            own = blob(path)
+            return before.get(path) != own and (after is None or after.get(path) == own)
+
+        return fits
+
+    def _past(self, commit: str, keep: bool = True) -> Past:
+        """The entries as they were at a commit; with `keep` the next process knows them, too."""
+        return self._pasts.at(commit, self._rules_of(commit).language, keep)
+
+    def _source(self, commit: str, keep: bool = True) -> Source:
+        """The entries of a commit, with the settings of then. Whom those of today do not name is asked nothing."""
+        shelf, rules = self._past(commit, keep), self._rules_of(commit)
+        is_same = self.settings.vectors.asks_like(rules.vectors)
+        return Source(shelf, rules, self._today, self._ranking(shelf, rules) if is_same else None)
+
+    def _document(self, path: str, at: str | None = None) -> Document:
+        """A whole file; the parent's, without a version to write over, where there is none."""
+        data, inherited = self._text(path, at)
+        text = decoded(path, (data if data is not None else inherited) or b"")
+        return Document(path, text, None if data is None else version_of(data))
+
+    def _text(self, path: str, at: str | None) -> tuple[bytes | None, bytes | None]:
+        """The bytes of a file, and of the parent's where there is none."""
+        commit = None if at is None else self._timeline.commit_at(at)
+        data = self._timeline.file(commit, path) if commit else self._store.read(path)
+        if data is not None or self._parent is None:
+            return data, None
+        if commit:
+            return None, self._timeline.file_of(self._parent, commit, path)
+        return None, Store(self._parent, self._clock_ns).read(path)
+
+    def _path_of(self, name: str) -> str:
+        """Where the entry called `name` is, or was when it was last written about; or MEMORY.md, Crab.md."""
+        try:
+            return whole_file(name) or self.get(name).path
+        except NotFound:
+            path = self._timeline.last_path(name)
+            if path is None:
+                raise
+            return path
+
+    def _path_at(self, name: str, commit: str) -> str:
+        """Where the entry called `name` is, or else was at `commit`, or else when it was last written about."""
+        try:
+            return self._path_of(name)
+        except NotFound:
+            return self.get(name, commit).path
+
+
+def labels_of(labels: Sequence[str] | None) -> tuple[str, ...] | None:
+    if isinstance(labels, str):
+        raise InvalidArguments(f"aliases and tags are lists of texts: give [{labels!r}]")
+    return None if labels is None else tuple(labels)
