@@ -90,14 +90,14 @@ def ended(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def killed(pid: int) -> None:
-    """Kill a forked process.
+def killed(*pids: int) -> None:
+    """Kill forked processes, all of them.
 
     Raises:
-        AssertionError: it had ended by itself, which no process under test does.
+        AssertionError: one had ended by itself, which no process under test does.
     """
-    code = _stopped(pid)
-    assert code == -signal.SIGKILL, f"process {pid} ended by itself with {code}; its trace is above"
+    for pid, code in [(pid, _stopped(pid)) for pid in pids]:
+        assert code == -signal.SIGKILL, f"process {pid} ended by itself with {code}; its trace is above"
 
 
 @contextmanager

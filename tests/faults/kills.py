@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -102,8 +103,9 @@ class Turn:
                 self._kill(role)
                 self._start(role)
         finally:
-            for role in list(self._crew):
-                self._kill(role)
+            crew, self._crew = self._crew, {}
+            self._counts["kills"] += len(crew)
+            killed(*crew.values())
 
     def _start(self, role: str) -> None:
         serial = self._counts["kills"]
@@ -169,7 +171,8 @@ class Turn:
             time.sleep(0.01)
 
     def _take_one_back(self, memory: Memory, to: str | None) -> None:
-        self._acknowledge(lambda: (memory.rollback(to) if to else memory.undo()).commit)
+        back = partial(memory.rollback, to) if to else memory.undo
+        self._acknowledge(lambda: back(even_if_many=True).commit)
 
     def _adopt(self, memory: Memory, serial: int) -> None:
         for number in count():
