@@ -59,10 +59,6 @@ class Exchange:
         self._refs = refs
         self._count = 0
 
-    def is_begun(self) -> bool:
-        """Whether one was begun and did not end. Costs one look."""
-        return self._folder.exists() or self._done.exists()
-
     def begin(self) -> None:
         """Make the folder in which things are made ready."""
         fs.make_folder(self._folder)

@@ -148,20 +148,6 @@ def is_settled(status: os.stat_result, now: int) -> bool:
     return max(status.st_mtime_ns, status.st_ctime_ns) + _SETTLED_AFTER < now
 
 
-def _same_status(target: fs.Spot, written: os.stat_result) -> os.stat_result | None:
-    """The status of `target` while it is the file we wrote; None when it is not, or was written again."""
-    try:
-        found = fs.status(target)
-    except FileNotFoundError:
-        return None
-    same = (found.st_ino, found.st_mtime_ns, found.st_size) == (
-        written.st_ino,
-        written.st_mtime_ns,
-        written.st_size,
-    )
-    return found if same else None
-
-
 def _check_name(path: str) -> None:
     try:
         path.encode("utf-8")

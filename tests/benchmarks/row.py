@@ -11,7 +11,7 @@ Seconds = dict[str, list[float]]
 
 @dataclass(frozen=True)
 class Target:
-    """A bound: a figure of `unit` that is to be at least, or at most, `limit`; `words` tell it as the issue does."""
+    """A bound: a figure of `unit` that is to be at least, or at most, `limit`; `words` tell it to people."""
 
     words: str
     limit: float
