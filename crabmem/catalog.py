@@ -77,6 +77,10 @@ class Listing:
         """The entry at a path that the index knows."""
         return self.entry(self.scan, path)
 
+    def blob(self, path: str) -> str | None:
+        """The blob of the file at a path; None when there is none."""
+        return self.scan.blob(path)
+
     def having(self, label: str) -> list[Entry]:
         """The entries that have a label, in the order of their paths."""
         return [self.at(path) for path in self.index.labelled(label)]

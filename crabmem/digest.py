@@ -8,7 +8,7 @@ from .errors import Unreadable
 from .history import Difference, History
 from .results import CREATOR, Commit
 from .slug import name_key
-from .timeline import Timeline, TooEarly
+from .timeline import Timeline
 from .traces import Digest, News
 from .workspace import is_entry, is_kept
 
@@ -36,7 +36,8 @@ def digested(history: History, timeline: Timeline, since: str, until: str | None
     Raises:
         NotFound: one of them is none.
     """
-    begin, end = _begin(timeline, since), timeline.commit_at(until) if until else timeline.head()
+    begin = timeline.before(since) if timeline.head() else None
+    end = timeline.commit_at(until) if until else timeline.head()
     found = timeline.commits(None, begin, end, _is_somebodys) if end else iter(())
     steps = [(commit, history.made(commit.commit)) for commit in found]
     commits, fates = tuple(commit for commit, _ in steps), _with_moves(_fates(history, steps))
@@ -51,13 +52,6 @@ def digested(history: History, timeline: Timeline, since: str, until: str | None
 def _is_somebodys(commit: Commit) -> bool:
     """Whether an agent or a person made a commit, and not crabmem the first one."""
     return commit.author != CREATOR
-
-
-def _begin(timeline: Timeline, since: str) -> str | None:
-    try:
-        return timeline.commit_at(since) if timeline.head() else None
-    except TooEarly:
-        return None
 
 
 def _fates(history: History, steps: Iterable[tuple[Commit, Iterable[Difference]]]) -> list[_Fate]:

@@ -338,6 +338,11 @@ def hint(file: Path, data: bytes) -> None:
         os.close(handle)
 
 
+def is_elsewhere(file: Path) -> bool:
+    """Whether a file of ours, or a folder it lies in up to Git's, is a link: nobody's files elsewhere are touched."""
+    return any(map(os.path.islink, (file, *file.parents[:3])))
+
+
 def swap_in(file: Path, data: bytes) -> None:
     """Exchange a file whole, without waiting for the disk: for what may be lost without harm."""
     own = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}")

@@ -1,6 +1,6 @@
 """Memory: every operation once, a few lines each, over the parts below. Returns values, raises `CrabmemError`."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from . import fs, prompt
 from .catalog import Progress, found, readable
 from .credentials import refuse_new, warnings
-from .edit import in_style_of, unified_diff
+from .edit import counted, in_style_of, shown, unified_diff
 from .entry import Fact, check_text, checked, decoded, parsed
 from .erasing import Wanted
 from .errors import CrabmemError, Disabled, NotFound
@@ -33,7 +33,7 @@ from .results import (
 )
 from .reverting import Unwanted, noted, subject
 from .store import Scan
-from .timeline import shown, undoing
+from .timeline import undoing
 from .version import short, version_of
 from .workspace import IDENTITY, OVERVIEW, SETTINGS
 from .writer import Draft, Written
@@ -159,7 +159,7 @@ class Memory(Hindsight):
         self.init()
         before = self._history.head()
         after = self._writer.adopt(even_if_many)
-        return self._history.log(1, start=after)[0] if after and after != before else None
+        return self._history.commit(after) if after and after != before else None
 
     def restore(self) -> Restored:
         """Bring back the files that are gone from disk and were not forgotten, and the entries that were emptied there.
@@ -174,7 +174,7 @@ class Memory(Hindsight):
         blobs = {path: self._history.file(head, path) for path in gone - self._kept_from_agents()}
         if not blobs:
             return Restored(None, head or "", (), "")
-        return self._restored(head or "", lambda scan: blobs, self._note("restore", _files(blobs)))
+        return self._restored(head or "", lambda scan: blobs, self._note("restore", counted(len(blobs), "file")))
 
     def rollback(
         self, to: str, name: str | None = None, *, dry_run: bool = False, even_if_many: bool = False
@@ -430,7 +430,3 @@ class Memory(Hindsight):
 def _diff(done: Written) -> str:
     """What a write changed, as a unified diff."""
     return "".join(unified_diff(shown(done.before[path]), shown(data), path) for path, data in done.after.items())
-
-
-def _files(paths: Collection[str]) -> str:
-    return f"{len(paths)} {'file' if len(paths) == 1 else 'files'}"

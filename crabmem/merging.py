@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from . import header
-from .edit import newline_of
+from .edit import newline_of, shown
 from .errors import CrabmemError
 from .header import Parts, Value
 
@@ -86,7 +86,7 @@ def merged(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | No
     texts = [_text(data) for data in (base, ours, theirs)]
     known = [text for text in texts if text is not None]
     if len(known) < len(texts):
-        return Merged(theirs if take == "theirs" else ours, (Conflict(path, _shown(ours), _shown(theirs)),))
+        return Merged(theirs if take == "theirs" else ours, (Conflict(path, shown(ours), shown(theirs)),))
     text, clashes = _texts(known, take)
     return Merged(text.encode(), tuple(Conflict(path, *clash) for clash in clashes))
 
@@ -228,7 +228,3 @@ def _text(data: bytes | None) -> str | None:
         return None if data is None else data.decode()
     except UnicodeDecodeError:
         return None
-
-
-def _shown(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", "replace")

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from . import prompt
 from .catalog import found
 from .credentials import warnings
+from .edit import shown
 from .entry import MAX_NAME, Entry, decoded, parsed
 from .errors import InvalidArguments, NotFound
 from .evaluating import Source, evaluated
@@ -28,7 +29,6 @@ from .settings import Settings
 from .slug import slug_of
 from .speaking import bearing, counted
 from .store import Store
-from .timeline import shown
 from .version import version_of
 from .workspace import IDENTITY, OVERVIEW, entry_path
 
@@ -76,8 +76,8 @@ class Reading(Handle):
         look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
         found = self._steadily(lambda: look(asked, since, until))
         if blame:
-            at, scan = (self._timeline.commit_at(as_of), None) if as_of else (None, self._store.scan())
-            found = replace(found, hits=with_provenance(found.hits, self._history, scan, at))
+            scan = None if found.as_of else self._store.scan()
+            found = replace(found, hits=with_provenance(found.hits, self._history, scan, found.as_of))
         self._catalog.save()
         self._meaning.save()
         return found
@@ -191,7 +191,7 @@ class Reading(Handle):
     ) -> Recall:
         commit = self._timeline.commit_at(as_of)
         source = self._source(commit)
-        shelf, rules, ranking = self._past(commit), source.rules, source.ranking
+        shelf, rules, ranking = source.shelf, source.rules, source.ranking
         trouble = "" if ranking or not self._meaning.is_wanted(rules.vectors) else _ASKS_OTHERS
         question, fits = asked(rules), self._changed_within(shelf.blob, since, until, commit)
         found = recalled(shelf, question, fits, ranking and ranking(question.query))
@@ -260,6 +260,11 @@ class Reading(Handle):
 
 
 def labels_of(labels: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Aliases or tags as they were given; None for none given.
+
+    Raises:
+        InvalidArguments: they are one text.
+    """
     if isinstance(labels, str):
         raise InvalidArguments(f"aliases and tags are lists of texts: give [{labels!r}]")
     return None if labels is None else tuple(labels)

@@ -111,7 +111,7 @@ def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking
     if unsaid:
         hits, trouble = found(())
     if question.explain:
-        hits = _explained(hits, shelf.index, query, question.language)
+        hits = _explained(hits, shelf.index, query, words, question.language)
     kept = tuple(hits)
     if question.budget is not None:
         kept = fitted(hits, question.budget, _worth(shelf.index, words), question.language, _text)
@@ -195,9 +195,9 @@ def _freshness(path: str, question: Question) -> float:
     return recency((question.today() - day).days, question.boost) if day else 1.0
 
 
-def _explained(hits: Sequence[Hit], index: Index, query: Query, language: str) -> list[Hit]:
+def _explained(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Wanted], language: str) -> list[Hit]:
     """The hits with what each word of the question found in each field, and its part of the score before any boost."""
-    typed, meant = _typed(query, index, language), index.meant(wanted(query, index, language))
+    typed, meant = _typed(query, index, language), index.meant(words)
     forms = {term: index.forms(term) for term in meant}
     sought = [(term, typed.get(meant[term], forms[term][0]), frozenset(forms[term])) for term in meant]
     scores = index.explained(list(meant), [hit.entry.path for hit in hits])

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import msgspec
 
-from .edit import shortened
+from .edit import counted, shortened
 from .entry import Entry
 from .measures import Figures, mean
 from .questions import Expectation
@@ -174,11 +174,11 @@ class Recall(msgspec.Struct, frozen=True):
         if self.unsaid and self.hits:
             reasons.append(f"no fact says {_listed(map(_quoted, self.unsaid))} word by word; these have the words")
         if cut:
-            reasons.append(f"{_counted(cut, 'fact')} cut to the passage that matched")
+            reasons.append(f"{counted(cut, 'fact')} cut to the passage that matched")
         if self.left_out:
             reasons.append(f"left out, as the budget holds no more: {_listed(self.left_out)}")
         if self.unreadable:
-            reasons.append(f"{_counted(self.unreadable, 'file')} unreadable (`crabmem doctor` names them)")
+            reasons.append(f"{counted(self.unreadable, 'file')} unreadable (`crabmem doctor` names them)")
         if self.as_of:
             reasons.append(f"as memory was at {short(self.as_of)}")
         return "; ".join([*reasons, self.trouble] if self.trouble else reasons)
@@ -201,10 +201,6 @@ def _listed(texts: Iterable[str]) -> str:
     first = [shortened(text, _SHOWN) for text in texts]
     more = [f"{len(first) - _NAMED} more"] if len(first) > _NAMED else []
     return ", ".join(first[:_NAMED] + more)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 @dataclass(frozen=True)

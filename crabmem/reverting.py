@@ -10,7 +10,7 @@ from .history import Change, History, Note
 from .merging import Conflict, Conflicting, Side, Take, merged
 from .results import Commit
 from .store import Scan
-from .timeline import Timeline, TooEarly, is_restorable
+from .timeline import Timeline, is_restorable
 from .version import short
 
 
@@ -63,11 +63,8 @@ class Reverting:
 
     def _later(self, log: Sequence[Commit], since: str | None) -> Sequence[Commit]:
         """Those commits that the one which was current at `since` does not stand on."""
-        if since is None:
-            return log
-        try:
-            start = self._timeline.commit_at(since)
-        except TooEarly:
+        start = None if since is None else self._timeline.before(since)
+        if start is None:
             return log
         before = {commit.commit for commit in self._history.commits(start, with_paths=False)}
         return [commit for commit in log if commit.commit not in before]

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from datetime import datetime
 
-from .edit import unified_diff
+from .edit import shown, unified_diff
 from .entry import MAX_NAME
 from .errors import InvalidArguments, NotFound, Stale
 from .history import History
@@ -58,16 +57,25 @@ class Timeline:
             raise TooEarly(f"the history begins after {time:%Y-%m-%d %H:%M}; `crabmem log` lists it")
         return commit
 
+    def before(self, when: str) -> str | None:
+        """The same; None when the history begins later.
+
+        Raises:
+            NotFound: it names none.
+        """
+        try:
+            return self.commit_at(when)
+        except TooEarly:
+            return None
+
     def state_at(self, when: str | None) -> dict[str, str]:
         """The files at a revision or time; None is the newest commit."""
         return self.state_of(self.head() if when is None else self.commit_at(when))
 
     def state_since(self, when: str | None, latest: str | None = None) -> dict[str, str]:
         """The same; no files at a time before the history begins, and not later than at the commit `latest`."""
-        try:
-            return self.state_of(self.head() if when is None else self._no_later(self.commit_at(when), latest))
-        except TooEarly:
-            return {}
+        commit = self.head() if when is None else self.before(when)
+        return self.state_of(commit and self._no_later(commit, latest))
 
     def state_of(self, commit: str | None) -> dict[str, str]:
         """The files at a commit that can be put back; none for None."""
@@ -80,7 +88,7 @@ class Timeline:
     def entries_of(self, folder: str | None) -> dict[str, str]:
         """The files of entries in the folder of that id, path and blob."""
         files = self._history.files_in(folder, ENTRIES).items()
-        return {path: blob for path, blob in files if is_entry(path) and is_kept(path) and not _SURROGATE.search(path)}
+        return {path: blob for path, blob in files if is_entry(path) and is_restorable(path)}
 
     def file(self, commit: str, path: str) -> bytes | None:
         """The bytes of a file at a commit; None when there is none."""
@@ -107,7 +115,7 @@ class Timeline:
 
     def told(self, commit: str) -> Commit:
         """Who made that commit, when, and what it is about."""
-        return self._history.log(1, start=commit)[0]
+        return self._history.commit(commit)
 
     def _no_later(self, commit: str, latest: str | None) -> str:
         """`commit`, or `latest` where that is before it on the way to the head."""
@@ -134,9 +142,7 @@ class Timeline:
         Raises:
             NotFound: one of them is no revision or time.
         """
-        start, without = self.commit_at(until) if until else self.head(), None
-        with suppress(TooEarly):
-            without = self.commit_at(since) if since else None
+        start, without = self.commit_at(until) if until else self.head(), self.before(since) if since else None
         return self._history.commits(start, without, path, accept) if start else iter(())
 
     def last_path(self, name: str) -> str | None:
@@ -165,7 +171,7 @@ class Timeline:
         before = self._history.parent(last) if last else None
         if last is None or before is None:
             raise InvalidArguments("there is nothing to undo")
-        commit = self._history.log(1, start=last)[0]
+        commit = self._history.commit(last)
         old, new = self._history.files(before), self._history.files(last)
         paths = [path for path in commit.paths if is_kept(path)]
 
@@ -214,11 +220,6 @@ class Timeline:
 def is_restorable(path: str) -> bool:
     """Whether a file of the history can be put back: it is memory, and its name is a text."""
     return is_kept(path) and not _SURROGATE.search(path)
-
-
-def shown(data: bytes | None) -> str | None:
-    """Bytes as a diff shows them."""
-    return None if data is None else data.decode("utf-8", "replace")
 
 
 def state_on_disk(scan: Scan, before: State) -> State:

@@ -4,7 +4,6 @@ Holds versions of entries, no word of them. Writers need no lock: a line is one 
 makes memory repeat itself.
 """
 
-import os
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -56,9 +55,7 @@ class Turns:
             return  # a disk that is full or read-only: nobody asked for a write
 
     def _replace(self, turns: Iterable[Turn]) -> None:
-        own = self._file.with_name(f"{self._file.name}.{os.getpid()}")
-        fs.hint(own, b"".join(msgspec.json.encode(turn) + b"\n" for turn in turns))
-        fs.rename(own, self._file)
+        fs.swap_in(self._file, b"".join(msgspec.json.encode(turn) + b"\n" for turn in turns))
 
 
 def _decoded(line: bytes) -> Turn | None:

@@ -9,6 +9,7 @@ import pytest
 
 from crabmem import Memory
 from tests.faults.repository import assert_clean, git
+from tests.story import tell
 
 __all__ = ["FIXTURES", "Clock", "assert_clean", "git"]
 
@@ -48,3 +49,17 @@ def sample(tmp_path: Path) -> Callable[[str], Path]:
         return Path(shutil.copytree(FIXTURES / name, tmp_path / name))
 
     return copied
+
+
+@pytest.fixture(scope="module")
+def told_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The story, made once for a module; only to be copied."""
+    root = tmp_path_factory.mktemp("told") / "notes"
+    tell(root)
+    return root
+
+
+@pytest.fixture
+def story(told_once: Path, tmp_path: Path) -> Path:
+    """A copy of the story, of which no process knows anything yet."""
+    return Path(shutil.copytree(told_once, tmp_path / "notes", symlinks=True))

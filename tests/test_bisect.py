@@ -2,7 +2,6 @@
 
 import json
 import math
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from crabmem.cli import cli
 from crabmem.history.line import Line
 from crabmem.results import Step
 from tests.conftest import git
-from tests.story import tell
 
 
 class Looks:
@@ -71,19 +69,6 @@ def test_places_are_tried_all_over() -> None:
 
 
 # In a history
-
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("told") / "notes"
-    tell(root)
-    return root
-
-
-@pytest.fixture
-def story(told: Path, tmp_path: Path) -> Path:
-    subprocess.run(["cp", "-a", str(told), str(tmp_path / "notes")], check=True)
-    return tmp_path / "notes"
 
 
 def returns(query: str, name: str) -> Claim:

@@ -18,7 +18,6 @@ from crabmem.cli import cli
 from crabmem.history import History
 from tests.conftest import git
 from tests.embedding import Own, saved_model
-from tests.story import tell
 
 WORDS = ("luna", "vet", "walks", "walked", "harbour", "deploy key", "2026-03-01", "Thursday", "wifi_password")
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
@@ -95,20 +94,6 @@ def test_recall_as_of_a_commit_is_recall_in_a_workspace_of_its_files(
                     assert shown(memory.recall(**question, as_of=commit)) == expected
                     assert shown(later.recall(**question, as_of=commit)) == expected
                 assert later.entries(commit) == own.entries()
-
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("told") / "notes"
-    tell(root)
-    return root
-
-
-@pytest.fixture
-def story(told: Path, tmp_path: Path) -> Path:
-    """A copy of the story, with no index of the past yet."""
-    subprocess.run(["cp", "-a", str(told), str(tmp_path / "notes")], check=True)
-    return tmp_path / "notes"
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import click
 
 from .. import wire
 from ..api import Memory
+from ..edit import counted
 from ..merging import Conflict, Conflicting, Take
 from ..results import Commit, Reverted
 from ..version import short
@@ -66,7 +67,7 @@ def revert(
 
 
 def _summary(done: Reverted, dry_run: bool) -> str:
-    commits, files = _counted(len(done.commits), "commit"), _counted(len(done.paths), "file")
+    commits, files = counted(len(done.commits), "commit"), counted(len(done.paths), "file")
     if not done.commits:
         return "nothing to revert: all of it was taken back already"
     if not done.paths:
@@ -89,10 +90,6 @@ def _told(conflict: Conflict) -> str:
 def _side(word: str, text: str | None) -> Sequence[str]:
     lines = ["(no file)"] if text is None else text.splitlines() or ["(no lines)"]
     return [f"  {word + ':' if not at else '':9}{plain(line)}" for at, line in enumerate(lines)]
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 @click.command()
@@ -125,7 +122,7 @@ def _refuse(memory: Memory) -> None:
 def restore(ctx: click.Context, json_wanted: bool) -> None:
     """Bring back the facts that are gone from disk and that nobody forgot."""
     done = opened(ctx).restore()
-    words = f"restored {_counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
+    words = f"restored {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
     show(json_wanted, wire.restored(done), lambda: "\n".join([words, *(f"  {plain(path)}" for path in done.paths)]))
 
 

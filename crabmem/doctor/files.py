@@ -5,12 +5,11 @@ from collections.abc import Iterable, Iterator
 
 from .. import header
 from ..credentials import credentials_in
-from ..edit import is_in_conflict
+from ..edit import is_in_conflict, shown
 from ..entry import NO_HEADER, decoded, parsed
 from ..errors import CrabmemError, Unreadable
 from ..results import Finding
 from ..slug import name_key
-from ..timeline import shown
 from ..workspace import ENTRIES, IDENTITY, MEMORY, SETTINGS, is_entry, is_kept
 from .patient import Patient, error, info, warning
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..credentials import credentials_in
+from ..edit import shown
 from ..history import Stored
 from ..results import Finding
-from ..timeline import shown
 from ..version import short
 from .patient import Patient, error, info, warning
 

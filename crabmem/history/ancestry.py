@@ -2,9 +2,9 @@
 
 import re
 import stat
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from heapq import heappop, heappush
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ..errors import DamagedHistory
 from ..lines import similarity
@@ -12,14 +12,12 @@ from ..results import Commit
 from .commit import read_commit
 from .known import Known, Row, blobs, may_touch
 from .listing import FOLDER
-from .objects import Objects
+from .objects import Objects, remember
 
 _PIECE = re.compile(rb"[0-7]{5,6} [^\0/]+\0.{20}", re.DOTALL)
 _REMEMBERED = 8
 # Below that Git takes a file for a new one.
 _ALIKE = 0.5
-K = TypeVar("K", bound=Hashable)
-T = TypeVar("T")
 
 
 class Difference(NamedTuple):
@@ -172,7 +170,7 @@ class Ancestry:
         if found is None:
             tree = self._objects.heading(before).tree if before else None
             found = tuple(self._between(tree, self._objects.heading(after).tree, b""))
-            _remember(self._known, (before, after), found)
+            remember(self._known, (before, after), found, _REMEMBERED)
         return found
 
     def _between(self, before: str | None, after: str | None, folder: bytes) -> Iterator[Difference]:
@@ -194,7 +192,7 @@ class Ancestry:
         found = self._folders.get(tree)
         if found is None:
             found = _parts(tree, self._objects.tree(tree))
-            _remember(self._folders, tree, found)
+            remember(self._folders, tree, found, _REMEMBERED)
         return found
 
 
@@ -203,13 +201,6 @@ def _parts(tree: str, raw: bytes) -> frozenset[bytes]:
     if sum(map(len, found)) != len(raw):
         raise DamagedHistory(f"object {tree} of the history is no tree")
     return frozenset(found)
-
-
-def _remember(known: dict[K, T], key: K, value: T) -> None:
-    """Keep a value with the newest of its kind; what many threads do at once does no harm."""
-    known[key] = value
-    if len(known) > _REMEMBERED:
-        known.pop(next(iter(known)), None)
 
 
 def _by_name(pieces: frozenset[bytes]) -> dict[bytes, tuple[int, str]]:

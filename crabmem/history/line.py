@@ -3,7 +3,6 @@
 Walking 10,000 commits takes half a second, so they are kept in a file, which is derived and may be deleted at any time.
 """
 
-import os
 import struct
 import zlib
 from bisect import bisect_right
@@ -128,18 +127,14 @@ class Lines:
 
     def _read(self) -> bytes:
         try:
-            return b"" if self._is_elsewhere() else self._file.read_bytes()
+            return b"" if fs.is_elsewhere(self._file) else self._file.read_bytes()
         except OSError:
             return b""
 
     def _save(self, line: Line) -> None:
         """Keep it for the next process; where there is no place, it is walked again."""
-        if self._is_elsewhere() or not self._file.parent.parent.is_dir():
+        if fs.is_elsewhere(self._file) or not self._file.parent.parent.is_dir():
             return
         with suppress(OSError):
             fs.make_folder(self._file.parent)
             fs.swap_in(self._file, line.packed())
-
-    def _is_elsewhere(self) -> bool:
-        """Whether a folder that the file lies in, up to Git's, is a link: nobody's files elsewhere are touched."""
-        return any(map(os.path.islink, (self._file, *self._file.parents[:3])))

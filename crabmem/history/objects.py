@@ -6,7 +6,7 @@ import re
 import stat
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
@@ -33,8 +33,6 @@ _KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
 # A folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a delta of it.
 _LARGE = 16_384
 _REMEMBERED = 6
-_TREE = 2
-
 
 #: The blobs of a file before and after; None for no file.
 Change = tuple[str | None, str | None]
@@ -150,7 +148,7 @@ class Objects:
         if oid not in self._headings:
             kind, data = self.raw(oid)
             try:
-                _remember(self._headings, oid, heading(data if kind == "commit" else b""))
+                remember(self._headings, oid, heading(data if kind == "commit" else b""))
             except ValueError:
                 raise DamagedHistory(f"object {oid} of the history is no commit") from None
         return self._headings[oid]
@@ -162,7 +160,7 @@ class Objects:
         if tree not in self._listings:
             kind, data = self.raw(tree)
             try:
-                _remember(self._listings, tree, parsed(data if kind == "tree" else b"-"))
+                remember(self._listings, tree, parsed(data if kind == "tree" else b"-"))
             except ValueError:
                 raise DamagedHistory(f"object {tree} of the history is no tree") from None
         return self._listings[tree]
@@ -184,7 +182,7 @@ class Objects:
         seen = self._spares.signature(oid)
         if seen is None or (self._whole.get(oid) != seen and not self._loose(oid)):
             return False
-        _remember(self._whole, oid, seen)
+        remember(self._whole, oid, seen)
         return True
 
     def blob(self, oid: str) -> bytes:
@@ -266,17 +264,10 @@ class Objects:
 
     def tree(self, tree: str) -> bytes:
         """The bytes of a tree; what lies in a pack is not compared with its name, which costs more than reading it."""
-        found = self._loose(tree)
-        if found is None:
-            try:
-                with self._reading(tree):
-                    number, data = self._store.get_raw(_oid(tree))
-                    found = ("tree" if number == _TREE else "other"), data
-            except DamagedHistory:
-                found = self.raw(tree)
-        if found[0] != "tree":
+        kind, data = self._loose(tree) or self._from_pack(tree) or self.raw(tree)
+        if kind != "tree":
             raise DamagedHistory(f"object {tree} of the history is no tree")
-        return found[1]
+        return data
 
     def put(self, kind: str, data: bytes) -> str:
         """Store an object; its id. Durable after `flush`. One that is there already is made to look new."""
@@ -289,7 +280,7 @@ class Objects:
             stored = _packed(kind, data)
             self._spares.write(oid, stored)
             self._sizes.append(len(stored))
-            _remember(self._whole, oid, self._spares.signature(oid))
+            remember(self._whole, oid, self._spares.signature(oid))
             self._unsynced.add(self._spares.file(oid).parent)
         self._fresh.append(oid)
         return oid
@@ -359,7 +350,7 @@ class Objects:
         if not len(listing):
             return None
         oid = self.put("tree", listing.raw())
-        _remember(self._listings, oid, listing)
+        remember(self._listings, oid, listing)
         return oid
 
     @contextmanager
@@ -417,13 +408,14 @@ def _unpacked(stored: bytes) -> tuple[str, bytes]:
     return found[1].decode(), plain[found.end() :]
 
 
+K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
-def _remember(known: dict[str, T], key: str, value: T) -> None:
+def remember(known: dict[K, T], key: K, value: T, most: int = _REMEMBERED) -> None:
     """Keep a value with the newest of its kind; what many threads do at once does no harm."""
     known[key] = value
-    if len(known) > _REMEMBERED:
+    if len(known) > most:
         known.pop(next(iter(known)), None)
 
 

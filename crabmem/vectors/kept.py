@@ -6,7 +6,6 @@ file is exchanged whole, with what others have put there meanwhile.
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -95,7 +94,7 @@ class Kept:
         other = load(file)
         both = self.plus(other._all()) if other and other.model == self.model else self
         both = both.without_spare(keys)
-        if not _is_elsewhere(file):
+        if not fs.is_elsewhere(file):
             fs.make_folder(file.parent)
             fs.swap_in(file, both._packed())
         return both
@@ -113,7 +112,7 @@ class Kept:
 def load(file: Path) -> Kept | None:
     """What is kept in `file`; None when that is nothing to be trusted."""
     try:
-        data = b"" if _is_elsewhere(file) else file.read_bytes()
+        data = b"" if fs.is_elsewhere(file) else file.read_bytes()
         return _unpacked(data)
     except (OSError, ValueError, msgspec.DecodeError):
         return None
@@ -131,8 +130,3 @@ def _unpacked(data: bytes) -> Kept | None:
     starts = np.frombuffer(data, "<u4", head.keys + 1, end).astype(np.int64)
     rows = np.frombuffer(data, _NUMBER, head.rows * head.model.dimension, end + starts.size * 4)
     return Kept(head.model, keys, starts, rows.reshape(head.rows, head.model.dimension).astype(np.float32))
-
-
-def _is_elsewhere(file: Path) -> bool:
-    """Whether a folder that the file lies in, up to Git's, is a link: nobody's files elsewhere are touched."""
-    return any(map(os.path.islink, (file, *file.parents[:3])))
