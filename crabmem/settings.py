@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Annotated, Literal, get_args, get_type_hints
 
 import msgspec
+from msgspec import Meta
 
 from .bounds import RECALL_LIMIT
 from .edit import BOM
 from .errors import InvalidSettings
 
-AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+_WIDTH = 24
 Language = Literal[
     "none", "arabic", "armenian", "basque", "catalan", "czech", "danish", "dutch", "english", "esperanto", "estonian",
     "finnish", "french", "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian",
@@ -21,33 +22,27 @@ Language = Literal[
 
 
 class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How `before_turn` recalls: facts and characters a turn at most, and of how many words at the message's
-    beginning (0: of all of it, up to 64 that tell most).
+    """For hosts that ask before each turn."""
 
-    `threshold` is the share of what the message says that a fact must have, or memory is silent.
-    """
-
-    limit: AtLeastOne = 3
-    words: Annotated[int, msgspec.Meta(ge=0)] = 0
-    characters: AtLeastOne = 4_000
-    threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.22
+    limit: Annotated[int, Meta(ge=1, description="facts a turn")] = 3
+    words: Annotated[int, Meta(ge=0, description="of the message that are searched for; 0: the 64 that tell most")] = 0
+    characters: Annotated[int, Meta(ge=1, description="injected at most")] = 4_000
+    threshold: Annotated[
+        float, Meta(ge=0, le=1, description="of what the message says a fact must have so much, or memory is silent")
+    ] = 0.22
 
 
 class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whether recall also goes by meaning, and who knows it: nobody, until a `model` or a `url` is named.
+    """Recall by meaning too; off until a model or a url is named."""
 
-    `model`: a folder, a model that lies in the cache of Hugging Face, or what the service at `url` calls it. `url`:
-    of a service with OpenAI's `/embeddings`. `provider` "auto" asks the model on this machine, else that service.
-    `key`: the name of the environment variable with the service's key. `weight` of meaning; the rest has the words.
-    `timeout`: seconds that a recall waits for the service.
-    """
-
-    provider: Literal["auto", "off", "model2vec", "http"] = "auto"
-    model: str = ""
-    url: str = ""
-    key: str = ""
-    weight: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.6
-    timeout: Annotated[float, msgspec.Meta(gt=0, le=600)] = 5.0
+    provider: Annotated[
+        Literal["auto", "off", "model2vec", "http"], Meta(description="auto: the model on this machine, else the url")
+    ] = "auto"
+    model: Annotated[str, Meta(description="a folder, a name on Hugging Face, or what the service calls it")] = ""
+    url: Annotated[str, Meta(description="of a service with OpenAI's /embeddings: https://api.openai.com/v1")] = ""
+    key: Annotated[str, Meta(description="the environment variable with its key: OPENAI_API_KEY")] = ""
+    weight: Annotated[float, Meta(ge=0, le=1, description="of meaning; words have the rest")] = 0.6
+    timeout: Annotated[float, Meta(gt=0, le=600, description="seconds that a recall waits for the service")] = 5.0
 
     @property
     def are_wanted(self) -> bool:
@@ -60,27 +55,30 @@ class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole of `crabmem.toml`.
+    """The whole of `crabmem.toml`. A description is what `crabmem config` says of a setting."""
 
-    `recall_limit`: hits of a recall that names no limit. `language`: whose endings are removed from
-    words of its script, so that "walked" finds "walks". `recall_budget`: characters that the `recall` tool
-    answers with at most. `recency`: how much the score of a fact gains whose file name begins with today's date,
-    as a share; half as much for one of 30 days ago. `soul_editable`: whether agents may write
-    `Crab.md`. `person`: who outside edits are recorded as, "Name" or "Name <mail>".
-    `lock_timeout`: seconds to wait for another writer. `durability`: whether a write waits until the
-    disk has it ("full"), or may be lost with the power, but not with the process ("fast"). `secrets`:
-    what becomes of a write that holds a credential.
-    """
-
-    recall_limit: AtLeastOne = RECALL_LIMIT
-    language: Language = "english"
-    recall_budget: AtLeastOne = 20_000
-    recency: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
-    soul_editable: bool = False
-    person: str = "person"
-    lock_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 10.0
-    durability: Literal["full", "fast"] = "full"
-    secrets: Literal["refuse", "warn", "off"] = "refuse"
+    recall_limit: Annotated[int, Meta(ge=1, description="facts that recall gives when no limit is named")] = (
+        RECALL_LIMIT
+    )
+    language: Annotated[Language, Meta(description="whose endings recall sees through: any of Snowball's, or none")] = (
+        "english"
+    )
+    recall_budget: Annotated[
+        int, Meta(ge=1, description="characters of an answer to an agent; longer facts are cut to what matched")
+    ] = 20_000
+    recency: Annotated[
+        float, Meta(ge=0, le=1, description="how much more facts score whose file name begins with today's date")
+    ] = 0.0
+    soul_editable: Annotated[bool, Meta(description="may agents write Crab.md?")] = False
+    person: Annotated[str, Meta(description="who edits from outside are recorded as: Ann <ann@example.org>")] = "person"
+    lock_timeout: Annotated[float, Meta(gt=0, le=86_400, description="seconds to wait for another writer")] = 10.0
+    durability: Annotated[
+        Literal["full", "fast"],
+        Meta(description="fast: a write does not wait for the disk, and may be lost with the power"),
+    ] = "full"
+    secrets: Annotated[
+        Literal["refuse", "warn", "off"], Meta(description="what becomes of a write that holds a credential")
+    ] = "refuse"
     auto_recall: AutoRecall = AutoRecall()
     vectors: Vectors = Vectors()
 
@@ -108,17 +106,24 @@ def as_dict(settings: Settings) -> dict[str, object]:
 
 
 def as_toml(settings: Settings) -> str:
-    """The settings as `crabmem.toml` would say them."""
-    plain = msgspec.to_builtins(settings)
-    tables = {key: value for key, value in plain.items() if isinstance(value, dict)}
-    lines = [_lines({key: value for key, value in plain.items() if key not in tables})]
-    return "\n".join([*lines, *(f"[{name}]\n{_lines(table)}" for name, table in tables.items())])
+    """The settings as `crabmem.toml` would say them, each with what it means."""
+    tables = {name: getattr(settings, name) for name in _TABLES}
+    said = [f"[{name}]  # {kind.__doc__}\n{_lines(tables[name])}" for name, kind in _TABLES.items()]
+    return "\n".join([_lines(settings), *said])
 
 
-def _lines(table: dict[str, object]) -> str:
+def _lines(table: msgspec.Struct) -> str:
     # JSON's texts, numbers and booleans are TOML's too.
-    texts = {key: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") for key, value in table.items()}
-    return "".join(f"{key} = {text}\n" for key, text in texts.items())
+    plain = {key: value for key, value in msgspec.to_builtins(table).items() if key not in _TABLES}
+    texts = {key: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") for key, value in plain.items()}
+    told = _descriptions(type(table))
+    return "".join(f"{f'{key} = {text}'.ljust(_WIDTH)}  # {told[key]}\n" for key, text in texts.items())
+
+
+def _descriptions(table: type[msgspec.Struct]) -> dict[str, str]:
+    """What each setting means, tables apart."""
+    hints = get_type_hints(table, include_extras=True)
+    return {key: hint.__metadata__[0].description for key, hint in hints.items() if hasattr(hint, "__metadata__")}
 
 
 def _reason(message: str) -> str:

@@ -494,7 +494,7 @@ def test_config_prints_settings_that_crabmem_toml_accepts(run: Run, root: Path) 
     printed = run("config").stdout
     (root / "crabmem.toml").write_text(printed)
     assert run("config").stdout == printed
-    assert "recall_limit = 9\n" in printed
+    assert "recall_limit = 9 " in printed
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -85,6 +85,18 @@ def recall(
     crabmem recall where is the deploy key
     crabmem recall 'deploy*'             any word that begins so
     crabmem recall '"the deploy key"'    these words in this order
+
+    \b
+    What matches:
+      words       whatever their case, accents, and in the workspace's `language` their endings:
+                  went is go, children is child; Russian, Greek, Armenian, Arabic, Hindi, Tamil always
+      programs    parse_invoice, parseInvoice, ops/deploy.sh: each part, and the whole however it
+                  is joined; 3.11 finds 3.11.7; C++
+      dates       9 June 2024, June 9th, 2024, 2024-06-09 and 09.06.2024 are one; June 2024 finds it
+      no spaces   any part of a sentence in Chinese, Japanese, Korean, Thai, Lao, Khmer, Myanmar
+      unknown     a word that no fact has: parts of compounds, bookshelf in "book shelf"
+    Not searched: the, what, did, you, …; but I, my, not, no, may are. Not matched: typing errors,
+    synonyms, another language (see [vectors] in `crabmem config`).
     """
     asked = " ".join(query)
     found = opened(ctx).recall(

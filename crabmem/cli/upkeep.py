@@ -48,7 +48,10 @@ def path(ctx: click.Context, json_wanted: bool) -> None:
 @as_json
 @click.pass_context
 def config(ctx: click.Context, json_wanted: bool) -> None:
-    """Print the settings in force. They are changed by editing crabmem.toml in the workspace."""
+    """Print the settings in force, with what each means, as a crabmem.toml.
+
+    They are changed by editing crabmem.toml in the workspace, which need only say what differs.
+    """
     memory = opened(ctx)
     found = settings.as_dict(memory.settings)
     show(json_wanted, found, lambda: f"# {memory.root / SETTINGS}\n" + plain(settings.as_toml(memory.settings)))
