@@ -20,6 +20,7 @@ ROWS: list[list[str]] = [
         "credentials",
         "plain",
         "header",
+        "links",
         "entry",
         "settings",
         "workspace",
