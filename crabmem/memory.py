@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,12 @@ from . import fs, prompt
 from .catalog import Progress, found, readable
 from .credentials import refuse_new, warnings
 from .edit import counted, in_style_of, shown, unified_diff
-from .entry import Fact, check_text, checked, decoded, parsed
+from .entry import Entry, Fact, check_text, checked, decoded, parsed
 from .erasing import Wanted
 from .errors import CrabmemError, Disabled, NotFound
 from .hindsight import Hindsight
 from .history import Note, Packed, identity
-from .history.commit import one_line
+from .history.commit import moving, one_line
 from .merging import Take
 from .plan import Plan
 from .reading import labels_of
@@ -26,6 +27,7 @@ from .results import (
     Forgotten,
     Purge,
     Reindexed,
+    Renamed,
     Restored,
     Reverted,
     Saved,
@@ -39,6 +41,7 @@ from .workspace import IDENTITY, OVERVIEW, SETTINGS
 from .writer import Draft, Written
 
 if TYPE_CHECKING:
+    from .linking import Renaming
     from .purging import Purger
 
 
@@ -134,6 +137,32 @@ class Memory(Hindsight):
         [(path, before)] = done.before.items()
         entry = next(iter(readable([(path, before or b"")])), None)
         return Forgotten(entry.name if entry else name, path, done.commit)
+
+    def rename(self, old: str, new: str, *, keep_alias: bool = False, dry_run: bool = False) -> Renamed:
+        """Give the entry called `old` another name, and lead every `[[link]]` to it there, all in one commit.
+
+        Its file moves along when it is called by the old name; history follows. The old name is none of its
+        names any more, unless `keep_alias` says so. With `dry_run` nothing is written.
+
+        Raises:
+            NotFound: there is no such entry.
+            InvalidArguments: the new name cannot be one, or another entry answers to it.
+        """
+        from .linking import renaming
+
+        name, plans = checked(Fact(new, "", "")).name, list[tuple[Entry, "Renaming"]]()
+
+        def decide(scan: Scan) -> Draft:
+            entry = found(listing := self._catalog.listing(scan), old)
+            plan = renaming(listing, entry, name, keep_alias, self._kept_from_agents())
+            refuse_new(shown(plan.files[plan.path]) or "", shown(scan.data(entry.path)), self.settings.secrets)
+            plans.append((entry, plan))
+            return Draft(plan.files, self._renaming_note(entry, name, plan.path))
+
+        done = self._tried(decide) if dry_run else self._write(decide)
+        entry, plan = plans[-1]
+        paths = tuple(path for path, data in done.after.items() if data != done.before[path])
+        return Renamed(name, entry.name, plan.path, entry.path, done.commit, paths, plan.left, _diff(done))
 
     def write_overview(self, content: str, if_version: str | None = None) -> Changed:
         """Replace `memory/MEMORY.md`; with `if_version`, only if it still is that version."""
@@ -406,6 +435,11 @@ class Memory(Hindsight):
         if not self._voice.agent:
             return set()
         return {SETTINGS} if self.soul_editable else {SETTINGS, IDENTITY}
+
+    def _renaming_note(self, entry: Entry, name: str, path: str) -> Note:
+        note = self._note("rename", f"{entry.name} to {name}")
+        keys = (("Entry", name), ("Entry", entry.name), moving(entry.path, path))
+        return replace(note, trailers=(*note.trailers, *keys))
 
     def _changed(self, done: Written, path: str) -> Changed:
         """What a write did to the file at `path`."""
