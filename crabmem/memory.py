@@ -1,8 +1,8 @@
 """Memory: every operation once, a few lines each, over the parts below. Returns values, raises `CrabmemError`."""
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -104,17 +104,20 @@ class Memory(Hindsight):
         [path] = done.after
         return self._saved(done, path)
 
-    def remember_all(self, facts: Iterable[Fact], source: str, dry_run: bool = False) -> list[Saved | CrabmemError]:
+    def remember_all(
+        self, facts: Iterable[Fact], source: str, dry_run: bool = False, replace: bool = True
+    ) -> list[Saved | CrabmemError]:
         """Save many facts in one commit, `import: N facts from <source>`; what became of each, in their order.
 
-        A fact that cannot be kept stands in the answer as the error that says why, and stops no other.
-        With `dry_run` nothing is written, and the answer is what it would be, without a commit.
+        A fact that cannot be kept stands in the answer as the error that says why, and stops no other. Without
+        `replace`, entries that say something else stay, and are an `AlreadyThere`. With `dry_run` nothing is written,
+        and the answer is what it would be, without a commit.
         """
         given, places = list(facts), list[str | CrabmemError]()
 
         def decide(scan: Scan) -> Draft:
             plan = self._plan(scan)
-            places[:] = [plan.tried(fact) for fact in given]
+            places[:] = [plan.tried(fact, replace) for fact in given]
             count = len(plan.changed)
             words = f"{count} {'fact' if count == 1 else 'facts'} from {one_line(source)}"
             return Draft(plan.files, self._note("import", words))
@@ -439,7 +442,7 @@ class Memory(Hindsight):
     def _renaming_note(self, entry: Entry, name: str, path: str) -> Note:
         note = self._note("rename", f"{entry.name} to {name}")
         keys = (("Entry", name), ("Entry", entry.name), moving(entry.path, path))
-        return replace(note, trailers=(*note.trailers, *keys))
+        return dataclasses.replace(note, trailers=(*note.trailers, *keys))
 
     def _changed(self, done: Written, path: str) -> Changed:
         """What a write did to the file at `path`."""

@@ -40,7 +40,7 @@ ROWS: list[list[str]] = [
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "purged"],
     ["meaning"],
     ["outside", "voice", "timeline", "catalog"],
-    ["writer", "plan", "linking", "recalling", "pasts", "reverting", "provenance", "sightings", "digest"],
+    ["writer", "plan", "linking", "importing", "recalling", "pasts", "reverting", "provenance", "sightings", "digest"],
     ["speaking"],
     ["doctor", "upkeep", "evaluating", "purging"],
     ["bisecting"],

@@ -315,3 +315,21 @@ def test_sample_memories_have_no_broken_links(sample: Callable[[str], Path]) -> 
         if folder.is_dir() and folder.name != "broken":
             with Memory(sample(folder.name)) as memory:
                 assert memory.links().broken == ()
+
+
+def test_workspace_opens_as_a_vault(memory: Memory) -> None:
+    """What Obsidian keeps for itself is none of memory's; properties as it writes them are."""
+    memory.remember("Wifi", "the network", "Pinguin.")
+    for path in (".obsidian/app.json", ".obsidian/plugins/x.md", ".trash/old.md", "memory/entries/.trash/gone.md"):
+        memory.file(path).parent.mkdir(parents=True, exist_ok=True)
+        memory.file(path).write_text("[[nowhere]]")
+    memory.file("memory/entries/Luna.md").write_text(
+        '---\naliases:\n  - the dog\ntags:\n  - pets\nvet: "[[Wifi|her]]"\ncssclasses: []\n---\nWags.\n'
+    )
+    assert {entry.name: (entry.aliases, entry.tags) for entry in memory.entries()} == {
+        "Luna": (("the dog",), ("pets",)), "Wifi": ((), ()),
+    }  # fmt: skip
+    assert memory.links().broken == () and [link.to for link in memory.links("the dog").out] == [WIFI]
+    memory.rename("wifi", "Net")
+    assert 'vet: "[[Net|her]]"\n' in memory.file("memory/entries/Luna.md").read_text()
+    assert git(memory.root, "ls-files").split() == ["Crab.md", "memory/entries/Luna.md", "memory/entries/net.md"]
