@@ -12,7 +12,7 @@ from .credentials import refuse_new, warnings
 from .edit import counted, in_style_of, shown, unified_diff
 from .entry import Entry, Fact, check_text, checked, decoded, parsed
 from .erasing import Wanted
-from .errors import CrabmemError, Disabled, NotFound
+from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
 from .hindsight import Hindsight
 from .history import Note, Packed, identity
 from .history.commit import moving, one_line
@@ -213,10 +213,12 @@ class Memory(Hindsight):
     ) -> Restored:
         """Bring back the files as they were at a revision or time, as a new commit; nothing is erased.
 
-        With `name`, that entry alone. With `dry_run` nothing is written, and the answer says what would be.
+        With `name`, that entry alone, with the name and file name it had. With `dry_run` nothing is written, and the
+        answer says what would be.
 
         Raises:
             NotFound: there is no such revision, the history begins later, or there was no such entry then.
+            InvalidArguments: another entry has the file name that it had.
             MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
         """
         commit = self._timeline.commit_at(to)
@@ -228,10 +230,13 @@ class Memory(Hindsight):
                 commit, lambda scan: {**dict.fromkeys(scan.files), **state}, note, dry_run, even_if_many
             )
         path, note = self._path_at(name, commit), self._note("rollback", f"{name} {words}")
-        blob = self._history.file(commit, path)
+        then = self._timeline.path_at(path, commit)
+        blob = self._history.file(commit, then)
         if blob is None:
-            raise NotFound(f"there was no {path} at {to}; `crabmem forget` removes what is there now")
-        return self._restored(commit, lambda scan: {path: blob}, note, dry_run)
+            raise NotFound(f"there was no {then} at {to}; `crabmem forget` removes what is there now")
+        if then != path and then in self._store.scan().files:
+            raise InvalidArguments(f"{then}, where it was at {to}, is another entry now; rename that one first")
+        return self._restored(commit, lambda scan: {path: None, then: blob}, note, dry_run)
 
     def revert(
         self,

@@ -157,9 +157,14 @@ class Timeline:
 
     def places(self, path: str, commit: str) -> set[str]:
         """Where the file at `path` was at a commit that touches it, and before: elsewhere, if it was moved since."""
-        found = (at for oid, at in self._history.followed(self._history.ids(), path) if oid == commit)
-        at = next(found, path)
+        at = self.path_at(path, commit)
         return {at, self._history.path_before(commit, at)}
+
+    def path_at(self, path: str, commit: str) -> str:
+        """Where the file at `path` was at a commit: elsewhere, if it was moved since."""
+        for oid, at in self._history.followed(self._history.ids(commit), path):
+            path = self._history.path_before(oid, at)
+        return path
 
     def origin(self, path: str, commit: str | None) -> Commit | None:
         """The commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""

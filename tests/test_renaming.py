@@ -10,10 +10,10 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem import Disabled, HoldsSecret, InvalidArguments, Memory, NotFound, Unwritable
+from crabmem import Disabled, Fact, HoldsSecret, InvalidArguments, Memory, NotFound, Saved, Unwritable
 from crabmem.cli import cli
 from crabmem.results import Links
-from tests.conftest import FIXTURES, assert_clean, git
+from tests.conftest import FIXTURES, git
 
 VET, DOCTOR, WIFI = "memory/entries/luna-s-vet.md", "memory/entries/dr-moreno.md", "memory/entries/wifi.md"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
@@ -63,16 +63,20 @@ NAMES = st.text(alphabet="abc éÜ-.'", min_size=1, max_size=8).map(str.strip).f
 FORMS = st.sampled_from(["[[{}]]", "[[{}|x]]", "![[{}#h]]", "`[[{}]]`", "```\n[[{}]]\n```\n"])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.data(), st.lists(NAMES, min_size=3, max_size=5, unique_by=lambda name: name.casefold().strip(".-' ")))
 def test_links_lead_where_they_led_and_back_again(data: st.DataObject, names: list[str]) -> None:
     """Whatever is renamed to what; links that led nowhere before may lead somewhere after it."""
     *others, new = names
     with TemporaryDirectory() as folder, Memory(Path(folder) / "m") as memory:
-        slugs = [memory.remember(name, "d", "c").entry.slug for name in others]
-        for name in others:
-            linked = data.draw(st.lists(st.tuples(FORMS, st.sampled_from([*others, *slugs])), max_size=4))
-            memory.remember(name, "see [[a b]]", "\n".join(form.format(target) for form, target in linked))
+        memory.root.mkdir()
+        memory.file("crabmem.toml").write_text('durability = "fast"\n')
+        tried = memory.remember_all([Fact(name, "d", "c") for name in others], "tests", dry_run=True)
+        targets = st.sampled_from([*others, *(saved.entry.slug for saved in tried if isinstance(saved, Saved))])
+        linked = [data.draw(st.lists(st.tuples(FORMS, targets), max_size=4)) for _ in others]
+        texts = ["\n".join(form.format(target) for form, target in links) for links in linked]
+        facts = [Fact(name, "see [[a b]]", text) for name, text in zip(others, texts, strict=True)]
+        memory.remember_all(facts, "tests")
         before, led = files(memory), led_to(memory)
         try:
             done = memory.rename(others[0], new)
@@ -85,7 +89,6 @@ def test_links_lead_where_they_led_and_back_again(data: st.DataObject, names: li
         }
         memory.rename(new, others[0])
         assert files(memory) == before
-        assert_clean(memory.root)
 
 
 def led_to(memory: Memory) -> dict[str, list[str]]:
@@ -252,6 +255,19 @@ def test_name_that_is_used_again_begins_a_history_of_its_own(linked: Memory) -> 
     assert linked.log(name="Luna's vet")[0].subject == "remember: Luna's vet"
     linked.purge("Dr. Moreno")
     assert linked.get("Luna's vet").content == "Dr. Fellini now."
+
+
+def test_rollback_and_diff_go_back_beyond_a_rename(linked: Memory) -> None:
+    linked.rename("Luna's vet", "Dr. Moreno")
+    linked.remember("Dr. Moreno", "d", "On Fridays.")
+    assert f"--- a/{VET}\n+++ /dev/null" in linked.diff("HEAD~2", name="Dr. Moreno")
+    linked.remember("Luna's vet", "d", "another")
+    with pytest.raises(InvalidArguments, match=r"luna-s-vet.md, where it was at HEAD~3, is another entry now"):
+        linked.rollback("HEAD~3", "Dr. Moreno")
+    linked.forget("Luna's vet")
+    done = linked.rollback("HEAD~4", "Dr. Moreno")
+    assert set(done.paths) == {VET, DOCTOR}
+    assert linked.get("Luna's vet").content == "Dr. Moreno; see [[Wifi]]." and not linked.file(DOCTOR).exists()
 
 
 def test_purge_goes_back_beyond_a_rename(linked: Memory) -> None:

@@ -369,10 +369,10 @@ class History:
         found = self._blame.writers(file for file in files.values() if file)
         return {path: [*map(self._ancestry.commit, found[file])] if file else [] for path, file in files.items()}
 
-    def ids(self) -> Iterator[str]:
-        """The head and the commits it stands on, newest first."""
+    def ids(self, without: str | None = None) -> Iterator[str]:
+        """The head and the commits it stands on, newest first, but `without` and what that stands on."""
         head = self.head() if self.exists() else None
-        return self._ancestry.commits(head) if head else iter(())
+        return self._ancestry.commits(head, without) if head else iter(())
 
     def commit(self, oid: str) -> Commit:
         """The commit called `oid`."""
