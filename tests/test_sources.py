@@ -36,7 +36,7 @@ VAULT = {
     "Luna.md": "---\naliases: the dog, Lu\ntag: pets\n---\n"
     "# A heading\nSees [[people/Dr. Moreno|her vet]]. #animals/dogs #12 `#no`\n",
     "people/Dr. Moreno.md": "---\nalias: vet\ntags: '#people #health'\n---\nEvery Thursday. ![[luna.png]]\n",
-    "people/Index.md": "[[projects/Index]]",
+    "people/Index.md": "[[projects/Index]] and [[people/Dr. Moreno]].",
     "projects/Index.md": "x",
     "daily/2026-03-14.md": "Walked.",
     "Meta/Blueprints/note.md": "{{title}}",

@@ -71,7 +71,8 @@ def _note(path: str, data: bytes, names: Mapping[str, str]) -> Fact | Skipped:
     if "excalidraw-plugin" in keys_of(data):
         return Skipped("it is a drawing")
     fact = labelled(named(fact_of(path, data), names[path]), _tags(data))
-    return replace(fact, content=redirected(fact.content, partial(_without_folders, names=names)))
+    led = partial(redirected, new=partial(_without_folders, names=names))
+    return replace(fact, content=led(fact.content), description=led(fact.description))
 
 
 def _tags(data: bytes) -> list[str]:
