@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .bisecting import Moment
     from .entry import Entry, Fact
     from .errors import (
+        AlreadyThere,
         Busy,
         CrabmemError,
         DamagedHistory,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AlreadyThere",
     "Answer",
     "Bisected",
     "Busy",
@@ -100,6 +102,7 @@ __all__ = [
 
 # Where each name is. Loaded when it is asked for: `crabmem recall` answers before all of them are.
 _HOMES = {
+    "AlreadyThere": "errors",
     "Answer": "results",
     "Bisected": "results",
     "Busy": "errors",

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from . import header, plain
 from .edit import BOM, is_in_conflict
-from .errors import InvalidArguments, Unreadable
+from .errors import InvalidArguments, Unreadable, Unwritable
 from .version import version_of
 
 MAX_NAME = 500
@@ -18,6 +18,8 @@ MAX_LABELS = 100
 
 NO_HEADER = "it has no frontmatter"
 _CUT_SHORT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)")
+# What people, and older versions of Obsidian, write for one.
+_SINGULAR = {"aliases": "alias", "tags": "tag"}
 # Joiners: invisible, and part of ordinary words and emoji.
 _JOINERS = "\u200c\u200d"
 
@@ -99,8 +101,8 @@ def _made(bare: Entry, keys: Mapping[str, object], content: str) -> Entry:
         name=_line(keys.get("name")) or bare.name,
         description=_text(keys.get("description")),
         content=content,
-        aliases=_labels(keys.get("aliases")),
-        tags=tuple(tag for tag in map(_bare_tag, _labels(keys.get("tags"))) if tag),
+        aliases=_aliases(keys),
+        tags=_tags(keys),
     )
 
 
@@ -129,7 +131,7 @@ def written(fact: Fact, before: str | None) -> str:
     """
     parts = header.taken_apart(before or "")
     if parts.header is None:
-        lines = header.exported(_keys(fact, {}), parts.newline)
+        lines = _anew(fact, parts.newline)
         opening = closing = f"---{parts.newline}"
     else:
         lines = _kept(parts.header, fact, parts.newline)
@@ -164,19 +166,56 @@ def checked(fact: Fact) -> Fact:
     )
 
 
-def _keys(fact: Fact, before: Mapping[str, header.Value]) -> dict[str, header.Value]:
-    keys: dict[str, header.Value] = {"name": fact.name, "description": fact.description}
-    for key, labels in (("aliases", fact.aliases), ("tags", fact.tags)):
-        if labels or (labels is not None and key in before):
-            keys[key] = list(labels)
+def renamed(path: str, text: str, name: str, stem: str, alias: str | None = None) -> str:
+    """`text`, the entry's at `path`, as the entry called `name` in a file called `stem`; all else of it stays.
+
+    With `alias`, that becomes one. A file that had its name from its file's alone goes on so, where that says it.
+
+    Raises:
+        Unwritable: its frontmatter cannot be read, so the name cannot be set there.
+    """
+    parts = header.taken_apart(text)
+    try:
+        before = header.load(parts.header or "")
+    except header.BadHeader as error:
+        raise Unwritable(
+            f"{path} cannot be renamed, as its frontmatter cannot be read: {error}; mend it first"
+        ) from None
+    changes: dict[str, header.Value | None] = {"name": name} if "name" in before or name != stem else {}
+    if alias is not None and alias not in _aliases(before):
+        changes |= _with_labels("aliases", (*_aliases(before), alias), before)
+    if not changes:
+        return text
+    lines = header.replaced(parts.header or "", changes, parts.newline)
+    if parts.header is not None:
+        return f"{parts.bom}{parts.opening}{lines}{parts.closing}{parts.content}"
+    return f"{parts.bom}---{parts.newline}{lines}---{parts.newline}{parts.newline}{parts.content}"
+
+
+def _keys(fact: Fact, before: Mapping[str, object]) -> dict[str, "header.Value | None"]:
+    keys: dict[str, header.Value | None] = {"name": fact.name, "description": fact.description}
+    if fact.aliases is not None and fact.aliases != _aliases(before):
+        keys |= _with_labels("aliases", fact.aliases, before)
+    if fact.tags is not None and fact.tags != _tags(before):
+        keys |= _with_labels("tags", fact.tags, before)
     return keys
+
+
+def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]) -> dict[str, "header.Value | None"]:
+    """The changes that make `labels` the only ones: none stay under the key in the singular."""
+    single = {_SINGULAR[key]: None} if _SINGULAR[key] in before else {}
+    return {key: list(labels), **single} if labels or key in before else {**single}
 
 
 def _kept(lines: str, fact: Fact, newline: str) -> str:
     try:
         return header.replaced(lines, _keys(fact, header.load(lines)), newline)
     except header.BadHeader:
-        return header.exported(_keys(fact, {}), newline)
+        return _anew(fact, newline)
+
+
+def _anew(fact: Fact, newline: str) -> str:
+    return header.exported({key: value for key, value in _keys(fact, {}).items() if value is not None}, newline)
 
 
 def _wrapped(content: str, newline: str) -> str:
@@ -203,10 +242,23 @@ def _line(value: object) -> str:
     return " ".join(_text(value).splitlines()).strip()
 
 
-def _labels(value: object) -> tuple[str, ...]:
-    """Labels as Obsidian writes them: a list, or one text with commas."""
+def _aliases(keys: Mapping[str, object]) -> tuple[str, ...]:
+    found = (each for key in ("aliases", "alias") for each in _labels(keys.get(key), ","))
+    return tuple(dict.fromkeys(found)) if "alias" in keys else tuple(found)
+
+
+def _tags(keys: Mapping[str, object]) -> tuple[str, ...]:
+    """Tags, which as one text without commas have spaces between them."""
+    said = (keys.get(key) for key in ("tags", "tag"))
+    labels = (each for value in said for each in _labels(value, "," if "," in _text(value) else None))
+    found = (tag for tag in map(_bare_tag, labels) if tag)
+    return tuple(dict.fromkeys(found)) if "tag" in keys else tuple(found)
+
+
+def _labels(value: object, between: str | None) -> tuple[str, ...]:
+    """Labels as people write them: a list, or one text with commas or (None) white space `between` them."""
     if isinstance(value, str):
-        value = value.split(",")
+        value = value.split(between)
     if not isinstance(value, list):
         return ()
     return tuple(line for line in map(_line, value) if line)

@@ -305,10 +305,13 @@ def of_name(name: str) -> Erasure:
     return Erasure(_of_names({name}, set(), (), ()), None, entries=(name,))
 
 
-def of_entry(name: str, files: Files, path_now: str | None) -> Erasure | None:
+def of_entry(
+    name: str, files: Files, path_now: str | None, came_from: Mapping[str, set[str]] | None = None
+) -> Erasure | None:
     """The erasure of an entry: the files that ever were called so, with all they held; None when none ever was.
 
-    `path_now` is that of the entry that now answers to `name`, which may be an alias.
+    `path_now` is that of the entry that now answers to `name`, which may be an alias; `came_from` says by path where
+    entries were before they were renamed.
     """
     names: dict[str, set[str]] = {}
     held: dict[str, set[bytes]] = {}
@@ -319,6 +322,11 @@ def of_entry(name: str, files: Files, path_now: str | None) -> Erasure | None:
             held.setdefault(path, set()).add(data)
             if name_key(entry.name) == name_key(name):
                 meant.add(path)
+    waiting = [*meant]
+    while waiting:
+        earlier = (came_from or {}).get(waiting.pop(), set()) - meant
+        meant |= earlier
+        waiting += earlier
     meant &= names.keys()
     if not meant:
         return None

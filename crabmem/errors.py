@@ -9,6 +9,10 @@ class InvalidArguments(CrabmemError):
     """What was given cannot be used; nothing was written."""
 
 
+class AlreadyThere(CrabmemError):
+    """Another fact of that name is there, and nobody said that it may be replaced; it stays as it is."""
+
+
 class NotFound(CrabmemError):
     """No entry, tool or revision answers to that name."""
 

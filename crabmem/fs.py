@@ -175,7 +175,7 @@ def names(folder: Folder) -> list[str]:
     return os.listdir(folder.path if folder.handle is None else folder.handle)
 
 
-def read(place: Place, steady: bool = False) -> tuple[bytes, os.stat_result]:
+def read(place: Place, steady: bool = False, limit: int = MAX_BYTES) -> tuple[bytes, os.stat_result]:
     """The bytes of a regular file and its status as they were read. Follows no link, waits for no pipe.
 
     Raises:
@@ -190,13 +190,13 @@ def read(place: Place, steady: bool = False) -> tuple[bytes, os.stat_result]:
             raise NotAFile(errno.EINVAL, "it is not a regular file", _path(place))
         if steady:
             with _nobody_writing(handle, _path(place)):
-                data = _all_of(handle)
+                data = _all_of(handle, limit)
         else:
-            data = _all_of(handle)
+            data = _all_of(handle, limit)
     finally:
         os.close(handle)
-    if len(data) > MAX_BYTES:
-        raise NotAFile(errno.EFBIG, f"it is larger than {MAX_BYTES} bytes", _path(place))
+    if len(data) > limit:
+        raise NotAFile(errno.EFBIG, f"it is larger than {limit} bytes", _path(place))
     return data, status
 
 
@@ -211,10 +211,10 @@ def _opened_to_read(place: Place) -> int:
         raise
 
 
-def _all_of(handle: int) -> bytes:
+def _all_of(handle: int, limit: int) -> bytes:
     """What an open file holds, up to one byte more than we take."""
     pieces = []
-    room = MAX_BYTES + 1
+    room = limit + 1
     while room and (piece := os.read(handle, room)):
         pieces.append(piece)
         room -= len(piece)

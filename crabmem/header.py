@@ -5,7 +5,7 @@ scalar is read as text, so `name: no`, `1.10` and `2026-01-02` stay what was typ
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -136,6 +136,66 @@ def replaced(header: str, changes: Mapping[str, "Value | None"], newline: str) -
     if _loads_as(text, wanted):
         return text
     return exported(wanted, newline)
+
+
+def mapped(header: str, change: Callable[[str], str], apart_from: Container[str], newline: str) -> str:
+    """`header` with what `change` makes of each text in it, and every other byte as it was.
+
+    Keys stay, and so does what stands under those `apart_from`. Each text keeps its quotes where what it becomes can
+    stand in them.
+
+    Raises:
+        BadHeader: it cannot be read.
+    """
+    before = load(header)
+    wanted = {key: value if key in apart_from else _changed(value, change) for key, value in before.items()}
+    if wanted == before:
+        return header
+    nodes = [node for node in _scalars(header, apart_from) if change(node.value) != node.value]
+    for written in (_in_its_quotes, _in_double_quotes):
+        text = header
+        for node in reversed(nodes):
+            start, end = node.start_mark.index, node.end_mark.index
+            text = text[:start] + written(text[start:end], node, change) + text[end:]
+        if _loads_as(text, wanted):
+            return text
+    return exported(wanted, newline)
+
+
+def _changed(value: Value, change: Callable[[str], str]) -> Value:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_changed(item, change) for item in value]
+    return {key: _changed(item, change) for key, item in value.items()}
+
+
+def _scalars(header: str, apart_from: Container[str]) -> Iterator[yaml.ScalarNode]:
+    """The texts of a header that can be read, but its keys."""
+    root = yaml.compose(header, Loader=_Loader)
+    waiting = [value for key, value in root.value if key.value not in apart_from][::-1] if root else []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, yaml.ScalarNode):
+            yield node
+        elif isinstance(node, yaml.MappingNode):
+            waiting += [value for _, value in reversed(node.value)]
+        else:
+            waiting += reversed(node.value)
+
+
+def _in_its_quotes(raw: str, node: yaml.ScalarNode, change: Callable[[str], str]) -> str:
+    """A text as it is written, changed there."""
+    if node.style == "'":
+        return "'" + change(raw[1:-1].replace("''", "'")).replace("'", "''") + "'"
+    if node.style == '"' and "\\" not in raw:
+        return '"' + re.sub(r'(["\\])', r"\\\1", change(raw[1:-1])) + '"'
+    return change(raw)
+
+
+def _in_double_quotes(raw: str, node: yaml.ScalarNode, change: Callable[[str], str]) -> str:
+    text: str = yaml.dump(change(node.value), Dumper=_TextDumper, default_style='"', width=2**30, allow_unicode=True)
+    return text.rstrip("\n")
 
 
 def exported(mapping: Mapping[str, Value], newline: str) -> str:

@@ -81,14 +81,14 @@ class Hindsight(Reading):
         scan = self._store.scan()
         before = self._timeline.state_since(since)
         after = self._timeline.state_at(until) if until else state_on_disk(scan, before)
-        only = self._path_of(name) if name else None
+        only = self._paths_since(name, since) if name else None
         return self._timeline.diff(limited(before, only), limited(after, only), scan)
 
     def patch(self, commit: str, name: str | None = None) -> str:
         """What a commit changed, as a unified diff; with `name`, in that entry."""
         found_at = self._timeline.commit_at(commit)
         before = self._timeline.state_of(self._timeline.parent(found_at))
-        only = self._path_of(name) if name else None
+        only = self._timeline.places(self._path_of(name), found_at) if name else None
         after = self._timeline.state_of(found_at)
         return self._timeline.diff(limited(before, only), limited(after, only), self._store.scan())
 
@@ -110,6 +110,11 @@ class Hindsight(Reading):
             NotFound: there is no such revision or time.
         """
         return bisected(self._timeline, self._moment, test, since, until, progress)
+
+    def _paths_since(self, name: str, since: str | None) -> set[str]:
+        """Where the entry called `name` is, and where it was then."""
+        path, commit = self._path_of(name), self._timeline.before(since) if since else None
+        return {path, self._timeline.path_at(path, commit)} if commit else {path}
 
     def _moment(self, commit: str) -> Moment:
         files = partial(self._timeline.state_of, commit)

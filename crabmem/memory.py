@@ -1,5 +1,6 @@
 """Memory: every operation once, a few lines each, over the parts below. Returns values, raises `CrabmemError`."""
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -9,12 +10,12 @@ from . import fs, prompt
 from .catalog import Progress, found, readable
 from .credentials import refuse_new, warnings
 from .edit import counted, in_style_of, shown, unified_diff
-from .entry import Fact, check_text, checked, decoded, parsed
+from .entry import Entry, Fact, check_text, checked, decoded, parsed
 from .erasing import Wanted
-from .errors import CrabmemError, Disabled, NotFound
+from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
 from .hindsight import Hindsight
 from .history import Note, Packed, identity
-from .history.commit import one_line
+from .history.commit import moving, one_line
 from .merging import Take
 from .plan import Plan
 from .reading import labels_of
@@ -26,6 +27,7 @@ from .results import (
     Forgotten,
     Purge,
     Reindexed,
+    Renamed,
     Restored,
     Reverted,
     Saved,
@@ -39,6 +41,7 @@ from .workspace import IDENTITY, OVERVIEW, SETTINGS
 from .writer import Draft, Written
 
 if TYPE_CHECKING:
+    from .linking import Renaming
     from .purging import Purger
 
 
@@ -101,17 +104,20 @@ class Memory(Hindsight):
         [path] = done.after
         return self._saved(done, path)
 
-    def remember_all(self, facts: Iterable[Fact], source: str, dry_run: bool = False) -> list[Saved | CrabmemError]:
+    def remember_all(
+        self, facts: Iterable[Fact], source: str, dry_run: bool = False, replace: bool = True
+    ) -> list[Saved | CrabmemError]:
         """Save many facts in one commit, `import: N facts from <source>`; what became of each, in their order.
 
-        A fact that cannot be kept stands in the answer as the error that says why, and stops no other.
-        With `dry_run` nothing is written, and the answer is what it would be, without a commit.
+        A fact that cannot be kept stands in the answer as the error that says why, and stops no other. Without
+        `replace`, entries that say something else stay, and are an `AlreadyThere`. With `dry_run` nothing is written,
+        and the answer is what it would be, without a commit.
         """
         given, places = list(facts), list[str | CrabmemError]()
 
         def decide(scan: Scan) -> Draft:
             plan = self._plan(scan)
-            places[:] = [plan.tried(fact) for fact in given]
+            places[:] = [plan.tried(fact, replace) for fact in given]
             count = len(plan.changed)
             words = f"{count} {'fact' if count == 1 else 'facts'} from {one_line(source)}"
             return Draft(plan.files, self._note("import", words))
@@ -134,6 +140,32 @@ class Memory(Hindsight):
         [(path, before)] = done.before.items()
         entry = next(iter(readable([(path, before or b"")])), None)
         return Forgotten(entry.name if entry else name, path, done.commit)
+
+    def rename(self, old: str, new: str, *, keep_alias: bool = False, dry_run: bool = False) -> Renamed:
+        """Give the entry called `old` another name, and lead every `[[link]]` to it there, all in one commit.
+
+        Its file moves along when it is called by the old name; history follows. The old name is none of its
+        names any more, unless `keep_alias` says so. With `dry_run` nothing is written.
+
+        Raises:
+            NotFound: there is no such entry.
+            InvalidArguments: the new name cannot be one, or another entry answers to it.
+        """
+        from .linking import renaming
+
+        name, plans = checked(Fact(new, "", "")).name, list[tuple[Entry, "Renaming"]]()
+
+        def decide(scan: Scan) -> Draft:
+            entry = found(listing := self._catalog.listing(scan), old)
+            plan = renaming(listing, entry, name, keep_alias, self._kept_from_agents())
+            refuse_new(shown(plan.files[plan.path]) or "", shown(scan.data(entry.path)), self.settings.secrets)
+            plans.append((entry, plan))
+            return Draft(plan.files, self._renaming_note(entry, name, plan.path))
+
+        done = self._tried(decide) if dry_run else self._write(decide)
+        entry, plan = plans[-1]
+        paths = tuple(path for path, data in done.after.items() if data != done.before[path])
+        return Renamed(name, entry.name, plan.path, entry.path, done.commit, paths, plan.left, _diff(done))
 
     def write_overview(self, content: str, if_version: str | None = None) -> Changed:
         """Replace `memory/MEMORY.md`; with `if_version`, only if it still is that version."""
@@ -181,10 +213,12 @@ class Memory(Hindsight):
     ) -> Restored:
         """Bring back the files as they were at a revision or time, as a new commit; nothing is erased.
 
-        With `name`, that entry alone. With `dry_run` nothing is written, and the answer says what would be.
+        With `name`, that entry alone, with the name and file name it had. With `dry_run` nothing is written, and the
+        answer says what would be.
 
         Raises:
             NotFound: there is no such revision, the history begins later, or there was no such entry then.
+            InvalidArguments: another entry has the file name that it had.
             MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
         """
         commit = self._timeline.commit_at(to)
@@ -196,10 +230,13 @@ class Memory(Hindsight):
                 commit, lambda scan: {**dict.fromkeys(scan.files), **state}, note, dry_run, even_if_many
             )
         path, note = self._path_at(name, commit), self._note("rollback", f"{name} {words}")
-        blob = self._history.file(commit, path)
+        then = self._timeline.path_at(path, commit)
+        blob = self._history.file(commit, then)
         if blob is None:
-            raise NotFound(f"there was no {path} at {to}; `crabmem forget` removes what is there now")
-        return self._restored(commit, lambda scan: {path: blob}, note, dry_run)
+            raise NotFound(f"there was no {then} at {to}; `crabmem forget` removes what is there now")
+        if then != path and then in self._store.scan().files:
+            raise InvalidArguments(f"{then}, where it was at {to}, is another entry now; rename that one first")
+        return self._restored(commit, lambda scan: {path: None, then: blob}, note, dry_run)
 
     def revert(
         self,
@@ -406,6 +443,11 @@ class Memory(Hindsight):
         if not self._voice.agent:
             return set()
         return {SETTINGS} if self.soul_editable else {SETTINGS, IDENTITY}
+
+    def _renaming_note(self, entry: Entry, name: str, path: str) -> Note:
+        note = self._note("rename", f"{entry.name} to {name}")
+        keys = (("Entry", name), ("Entry", entry.name), moving(entry.path, path))
+        return dataclasses.replace(note, trailers=(*note.trailers, *keys))
 
     def _changed(self, done: Written, path: str) -> Changed:
         """What a write did to the file at `path`."""

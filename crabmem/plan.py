@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from .catalog import Listing, place_for
 from .credentials import refuse_new
 from .entry import Fact, checked, decoded, written
-from .errors import CrabmemError, InvalidArguments
+from .errors import AlreadyThere, CrabmemError, InvalidArguments
 from .slug import name_key
 from .store import Scan
 
@@ -27,10 +27,11 @@ class Plan:
         """The paths whose files will say something else than now."""
         return [path for path, data in self.files.items() if self._scan.data(path) != data]
 
-    def add(self, fact: Fact) -> str:
+    def add(self, fact: Fact, may_replace: bool = True) -> str:
         """The path of a fact that was checked; its text is then in `files`.
 
         Raises:
+            AlreadyThere: its entry says something else, and it may not be replaced.
             InvalidArguments: another fact of this plan has its name.
             HoldsSecret: there is a credential in it, and the settings refuse that.
             Unwritable: what stands in its place cannot be read.
@@ -42,15 +43,17 @@ class Plan:
         data = self._scan.data(path)
         before = None if data is None else decoded(path, data)
         text = written(fact, before)
+        if before not in (None, text) and not may_replace:
+            raise AlreadyThere(f"another fact of that name is there: {path}")
         refuse_new(text, before, self._secrets)
         self._names.add(key)
         self._slugs.add(name_key(PurePosixPath(path).stem))
         self.files[path] = text.encode()
         return path
 
-    def tried(self, fact: Fact) -> str | CrabmemError:
+    def tried(self, fact: Fact, may_replace: bool = True) -> str | CrabmemError:
         """The path of a fact that nobody has checked, or why it cannot be kept."""
         try:
-            return self.add(checked(fact))
+            return self.add(checked(fact), may_replace)
         except CrabmemError as error:
             return error

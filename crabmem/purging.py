@@ -98,7 +98,7 @@ class Purger:
             return of_needle(needle, [*survey.files, *self._files(eraser)], self._versions(eraser, survey))
         assert wanted.name is not None
         meant = self._meant(wanted.name)
-        erasure = of_entry(wanted.name, self._versions(eraser, survey), meant)
+        erasure = of_entry(wanted.name, self._versions(eraser, survey), meant, self._came_from())
         if erasure is None:
             raise NotFound(f"no entry was ever named: {wanted.name}; `crabmem purge --text` purges any text")
         return erasure
@@ -107,6 +107,14 @@ class Purger:
         """Every version of every file, with those on the disk that are in no commit yet."""
         yield from eraser.files(survey)
         yield from ((path, read[0]) for path in self._files(eraser) if (read := self._read(path)))
+
+    def _came_from(self) -> dict[str, set[str]]:
+        """Where entries were before they were renamed, by the path they got; not where something stands again."""
+        found: dict[str, set[str]] = {}
+        for commit in self._history.commits(with_paths=False):
+            if commit.renamed and not self._workspace.file(commit.renamed[0]).exists():
+                found.setdefault(commit.renamed[1], set()).add(commit.renamed[0])
+        return found
 
     def _meant(self, name: str) -> str | None:
         """The path of the entry that answers to `name` now."""

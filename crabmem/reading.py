@@ -22,6 +22,7 @@ from .results import (
     Document,
     Evaluation,
     Finding,
+    Links,
     Recall,
     Stats,
 )
@@ -165,6 +166,24 @@ class Reading(Handle):
         """`Crab.md`, else the parent's, else the text a new workspace begins with; with `at`, as it was then."""
         document = self._document(IDENTITY, at)
         return document if document.text or document.version else Document(IDENTITY, prompt.template("identity"), None)
+
+    def links(self, name: str | None = None) -> Links:
+        """The `[[links]]` out of an entry (or MEMORY.md, Crab.md) and into it; without a name, all that lead nowhere.
+
+        A link leads to a file's name, else to a name, else to an alias. Every file is read for that.
+
+        Raises:
+            NotFound: there is no such entry.
+        """
+        from .linking import references
+
+        found = self._steadily(lambda: tuple(references(self._listing())))
+        if name is None:
+            return Links(None, (), (), tuple(link for link in found if link.to is None))
+        path = whole_file(name) or self.get(name).path
+        own = tuple(link for link in found if link.path == path)
+        into = tuple(link for link in found if link.to == path != link.path)
+        return Links(path, own, into, tuple(link for link in own if link.to is None))
 
     def secrets(self, paths: Iterable[str]) -> list[Finding]:
         """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""

@@ -26,7 +26,8 @@ class Commit:
 
     `commit` is its full id; `paths` are those that differ from its first parent, `entries` the names
     it gives as trailers. `tool`, `agent` and `session` are None where the commit does not say. `reverts` are
-    the commits it took back, `restores` is the one whose files it brought back.
+    the commits it took back, `restores` is the one whose files it brought back, `renamed` the paths of the entry that
+    got another name, before and after.
     """
 
     commit: str
@@ -41,6 +42,7 @@ class Commit:
     parents: tuple[str, ...] = field(default=(), repr=False)
     reverts: tuple[str, ...] = field(default=(), repr=False)
     restores: str | None = field(default=None, repr=False)
+    renamed: tuple[str, str] | None = field(default=None, repr=False)
 
     @property
     def is_person(self) -> bool:
@@ -211,6 +213,42 @@ class Reindexed:
     embedder: str = ""
     dimension: int = 0
     made: int = 0
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A link in the file at `path`: what it says, and the path it leads to; None for nowhere."""
+
+    path: str
+    target: str
+    to: str | None
+
+
+@dataclass(frozen=True)
+class Links:
+    """The links out of a file of memory and into it; of all memory, with no `path`, those that lead nowhere alone."""
+
+    path: str | None
+    out: tuple[Reference, ...]
+    into: tuple[Reference, ...]
+    broken: tuple[Reference, ...]
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """An entry that has another name: its commit (None: it was called so already), its paths, the files and the diff.
+
+    Links in the files at `left`, which whoever asked may not write, do not lead there any more.
+    """
+
+    name: str
+    before: str
+    path: str
+    path_before: str
+    commit: str | None
+    paths: tuple[str, ...]
+    left: tuple[str, ...]
+    diff: str
 
 
 @dataclass(frozen=True)

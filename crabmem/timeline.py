@@ -1,7 +1,7 @@
 """What was: the states of memory by moment, and what lies between them. Changes nothing."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from .edit import shown, unified_diff
@@ -152,8 +152,19 @@ class Timeline:
             return None
         own = entry_path(slug_of(name[:MAX_NAME]))
         about = self._history.commits(accept=lambda commit: key in map(name_key, commit.entries))
-        paths = (path for commit in about for path in commit.paths if is_entry(path))
+        paths = (path for commit in about for path in _of_entry(commit))
         return next(paths, None) or (own if next(self._history.commits(path=own), None) else None)
+
+    def places(self, path: str, commit: str) -> set[str]:
+        """Where the file at `path` was at a commit that touches it, and before: elsewhere, if it was moved since."""
+        at = self.path_at(path, commit)
+        return {at, self._history.path_before(commit, at)}
+
+    def path_at(self, path: str, commit: str) -> str:
+        """Where the file at `path` was at a commit: elsewhere, if it was moved since."""
+        for oid, at in self._history.followed(self._history.ids(commit), path):
+            path = self._history.path_before(oid, at)
+        return path
 
     def origin(self, path: str, commit: str | None) -> Commit | None:
         """The commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""
@@ -228,9 +239,14 @@ def state_on_disk(scan: Scan, before: State) -> State:
     return {path: file.blob for path, file in scan.files.items()} | unusable
 
 
-def limited(state: State, only: str | None) -> State:
-    """`state` with the file at `only` alone; all of it for None."""
-    return state if only is None else {only: state.get(only)}
+def limited(state: State, only: Iterable[str] | None) -> State:
+    """`state` with the files at `only` alone; all of it for None."""
+    return state if only is None else {path: state.get(path) for path in only}
+
+
+def _of_entry(commit: Commit) -> tuple[str, ...]:
+    """The paths of entries in a commit; of one that gave an entry another name, where that entry is now."""
+    return commit.renamed[1:] if commit.renamed else tuple(filter(is_entry, commit.paths))
 
 
 def undoing(subject: str) -> str:

@@ -15,10 +15,13 @@ from .results import (
     Finding,
     Forgotten,
     Hit,
+    Links,
     Provenance,
     Purge,
     Recall,
+    Reference,
     Reindexed,
+    Renamed,
     Restored,
     Reverted,
     Saved,
@@ -115,6 +118,22 @@ def standing(item: Standing) -> Data:
 def document(item: Document) -> Data:
     """A whole file."""
     return {"path": item.path, "text": item.text, "version": item.version}
+
+
+def links(item: Links) -> Data:
+    """What leads where."""
+    kinds = {"out": item.out, "in": item.into, "broken": item.broken}
+    return {"path": item.path, **{kind: [reference(each) for each in found] for kind, found in kinds.items()}}
+
+
+def reference(item: Reference) -> Data:
+    """One link."""
+    return {"path": item.path, "target": item.target, "to": item.to}
+
+
+def renamed(item: Renamed) -> Data:
+    """What renaming did."""
+    return {**vars(item), "paths": list(item.paths), "left": list(item.left)}
 
 
 def commit(item: Commit) -> Data:

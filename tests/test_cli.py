@@ -32,6 +32,8 @@ SAMPLES: dict[str, list[str]] = {
     "list": [],
     "edit": ["wifi"],
     "forget": ["wifi"],
+    "rename": ["wifi", "Guest network"],
+    "links": ["wifi"],
     "import": [str(FIXTURES / "household" / "memory" / "entries")],
     "memory show": [],
     "memory set": ["-c", "# Overview"],

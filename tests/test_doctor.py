@@ -352,3 +352,10 @@ def test_files_that_only_case_tells_apart_are_warned_about(memory: Memory) -> No
     told = {item.path: item.message for item in memory.doctor() if "one file" in item.message}
     assert sorted(told) == ["memory/entries/caf\u00e9.md", "memory/entries/luna.md"]
     memory.adopt()
+
+
+def test_links_that_lead_nowhere_are_named_once_a_file(memory: Memory) -> None:
+    memory.remember("Wifi", "d", "[[wifi]] [[a]] [[b]] [[a#x]] [[c]] [[d]] `[[code]]`")
+    finding = about(memory, f"{ENTRIES}/wifi.md")
+    assert (finding.level, finding.check) == ("info", "links")
+    assert finding.message == "it links to what is not there: [[a]], [[b]], [[c]] and 1 more"

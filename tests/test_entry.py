@@ -243,6 +243,11 @@ def test_labels_stay_unless_given_and_none_at_all_empties_them() -> None:
     [
         ("tags: [pets, '#house']", ("pets", "house")),
         ("tags: pets, house", ("pets", "house")),
+        ("tags: '#pets #house'", ("pets", "house")),
+        ("tags: pets at home, house", ("pets at home", "house")),
+        ("tags: [pets at home]", ("pets at home",)),
+        ("tag: pets", ("pets",)),
+        ("tag: pets\ntags: [house, pets]", ("house", "pets")),
         ("tags:\n  - pets\n  - [nested]\n  -", ("pets",)),
         ("tags: {pets: 1}", ()),
         ("tags:", ()),
@@ -250,6 +255,27 @@ def test_labels_stay_unless_given_and_none_at_all_empties_them() -> None:
 )
 def test_tags_are_read_as_people_write_them(line: str, labels: tuple[str, ...]) -> None:
     assert read(f"---\n{line}\n---\n").tags == labels
+
+
+@pytest.mark.parametrize(
+    ("lines", "aliases"),
+    [
+        ("aliases: the vet, Dr. M", ("the vet", "Dr. M")),
+        ("alias: the vet", ("the vet",)),
+        ("alias: [a, b]\naliases: b, c", ("b", "c", "a")),
+    ],
+)
+def test_aliases_are_read_as_people_write_them(lines: str, aliases: tuple[str, ...]) -> None:
+    assert read(f"---\n{lines}\n---\n").aliases == aliases
+
+
+def test_labels_that_stay_keep_the_form_a_person_gave_them() -> None:
+    before = "---\nname: a\ndescription: d\nalias: the vet\ntags: '#pets house'\n---\n\nc\n"
+    same = Fact("a", "d", "c", aliases=("the vet",), tags=("pets", "house"))
+    assert written(same, before) == before
+    assert read(written(replace(same, aliases=("doctor",)), before)).aliases == ("doctor",)
+    assert read(written(replace(same, aliases=()), before)).aliases == ()
+    assert "\ntags: '#pets house'\n" in written(replace(same, aliases=("x", "y")), before)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Fact, HoldsSecret, InvalidArguments, Memory, Saved
 from crabmem.cli import cli
-from crabmem.cli.importing import fact_of
+from crabmem.importing.texts import fact_of
 from tests.conftest import assert_clean, git
 from tests.test_cli import on_terminal
 
@@ -84,10 +84,24 @@ def test_importing_twice_makes_no_second_commit(imported: Import, folder: Path) 
     assert git(folder.parent / "memory", "rev-parse", "HEAD") == head
 
 
+def test_what_is_there_and_says_something_else_stays(imported: Import, folder: Path) -> None:
+    imported(folder)
+    head = git(folder.parent / "memory", "rev-parse", "HEAD")
+    (folder / "plain.txt").write_text("other text")
+    result = imported(folder)
+    assert (result.exit_code, git(folder.parent / "memory", "rev-parse", "HEAD")) == (0, head)
+    assert "skipped    plain.txt: another fact of that name is there: memory/entries/plain.md\n" in result.stdout
+    assert result.stderr == (
+        "2 unchanged, 1 skipped\nwhat is there and says something else stays; --replace takes these, too\n"
+    )
+    with opened(folder.parent) as memory:
+        assert "other" not in memory.get("plain").content
+
+
 def test_only_what_changed_is_replaced_and_told(imported: Import, folder: Path) -> None:
     imported(folder)
     (folder / "plain.txt").write_text("other text")
-    result = imported(folder, "--json")
+    result = imported(folder, "--json", "--replace")
     assert states(result) == {"home/wifi.md": "unchanged", "plain.txt": "replaced", "vet.md": "unchanged"}
     assert "+other text" in json.loads(result.stdout)["files"][1]["diff"]
     with opened(folder.parent) as memory:
@@ -175,7 +189,7 @@ def test_edit_of_the_person_is_recorded_before_an_import_replaces_it(imported: I
     imported(folder)
     root = folder.parent / "memory"
     (root / "memory" / "entries" / "plain.md").write_text("---\nname: plain\n---\n\nmine\n")
-    imported(folder)
+    imported(folder, "--replace")
     assert "mine" in git(root, "show", "HEAD~1:memory/entries/plain.md")
     assert git(root, "log", "-2", "--format=%s").splitlines() == ["import: 1 fact from old notes", "edit: plain"]
 
@@ -205,7 +219,7 @@ def test_names_that_are_no_text_stop_nothing(imported: Import, folder: Path) -> 
     (odd / os.fsdecode(b"caf\xe9.txt")).write_text("no name for this one")
     (odd / "two\nlines.md").write_text("named like two lines")
     result = imported(odd, "--json")
-    assert sorted(states(result).values()) == ["made"] * 3 + ["skipped"] * 2
+    assert sorted(states(result).values()) == ["failed"] * 2 + ["made"] * 3
     assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
     assert imported(odd).stdout.count("\n") == 5
     with opened(folder.parent) as memory:

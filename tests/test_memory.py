@@ -346,7 +346,7 @@ def test_log_of_a_forgotten_name_is_still_found(memory: Memory) -> None:
     (memory.root / "memory/entries/wifi.md").rename(memory.root / "memory/entries/net.md")
     memory.adopt()
     memory.forget("wifi")
-    assert [commit.subject for commit in memory.log(name="wifi")] == ["forget: Wifi", "edit: Wifi"]
+    assert [commit.subject for commit in memory.log(name="wifi")] == ["forget: Wifi", "edit: Wifi", "remember: Wifi"]
 
 
 def test_patch_shows_one_commit_and_of_it_one_entry(memory: Memory) -> None:

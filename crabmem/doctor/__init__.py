@@ -22,6 +22,7 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "free space": machine.space,
     "files": files.texts,
     "entries": files.entries,
+    "links": files.links,
     "history": past.objects,
     "branch": past.branch,
     "locks and leftovers": past.leftovers,

@@ -5,13 +5,17 @@ from collections.abc import Iterable, Iterator
 
 from .. import header
 from ..credentials import credentials_in
-from ..edit import is_in_conflict, shown
+from ..edit import is_in_conflict, shortened, shown
 from ..entry import NO_HEADER, decoded, parsed
 from ..errors import CrabmemError, Unreadable
 from ..results import Finding
 from ..slug import name_key
 from ..workspace import ENTRIES, IDENTITY, MEMORY, SETTINGS, is_entry, is_kept
 from .patient import Patient, error, info, warning
+
+# So many links of a file are named, with so many characters of each.
+_NAMED = 3
+_SHOWN = 80
 
 
 def settings(patient: Patient) -> Iterator[Finding]:
@@ -84,6 +88,19 @@ def entries(patient: Patient) -> Iterator[Finding]:
     yield from _alike(entry.path for entry in listing.entries)
     for half in listing.being_written:
         yield info(half.path, "it is being written at this moment; recall leaves it out until that is done")
+
+
+def links(patient: Patient) -> Iterator[Finding]:
+    """Links that lead nowhere."""
+    from ..linking import references  # other verbs name the checks and run none
+
+    broken: dict[str, dict[str, None]] = defaultdict(dict)
+    for link in references(patient.catalog.listing(patient.scan)):
+        if link.to is None:
+            broken[link.path][f"[[{shortened(link.target, _SHOWN)}]]"] = None
+    for path, said in broken.items():
+        more = f" and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
+        yield info(path, f"it links to what is not there: {', '.join([*said][:_NAMED])}{more}")
 
 
 def _alike(paths: Iterable[str]) -> Iterator[Finding]:

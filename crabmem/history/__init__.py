@@ -333,13 +333,26 @@ class History:
     ) -> Iterator[Commit]:
         """`start` (None: the head) and what it stands on, newest first, and not `without` and what that stands on.
 
-        Only those that touch `path`, and that `accept` takes, which is not told the paths; they take their time.
+        Only those that touch `path`, or where that file was before it was moved there, and that `accept` takes,
+        which is not told the paths; they take their time.
         """
         head, ancestry = start or self.head(), self._ancestry
-        for oid in ancestry.commits(head, without) if head else ():
-            is_wanted = accept is None or accept(ancestry.commit(oid, with_paths=False))
-            if is_wanted and (path is None or ancestry.touches(oid, path)):
+        commits = ancestry.commits(head, without) if head else iter(())
+        touching = commits if path is None else (oid for oid, _ in self.followed(commits, path))
+        for oid in touching:
+            if accept is None or accept(ancestry.commit(oid, with_paths=False)):
                 yield ancestry.commit(oid, with_paths)
+
+    def followed(self, commits: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
+        """Those of `commits`, newest first, that touch the file at `path`, and where it is at each: files are moved."""
+        for oid in commits:
+            if self._ancestry.touches(oid, path):
+                yield oid, path
+                path = self._ancestry.path_before(oid, path)
+
+    def path_before(self, commit: str, path: str) -> str:
+        """Where the file that a commit has at `path` was before it: elsewhere, when the commit moved it."""
+        return self._ancestry.path_before(commit, path)
 
     def owners(self, text: bytes, path: str) -> list[Commit | None]:
         """The commit that each line of `text`, now the file at `path`, came with; None for lines not recorded yet."""
@@ -356,10 +369,10 @@ class History:
         found = self._blame.writers(file for file in files.values() if file)
         return {path: [*map(self._ancestry.commit, found[file])] if file else [] for path, file in files.items()}
 
-    def ids(self) -> Iterator[str]:
-        """The head and the commits it stands on, newest first."""
+    def ids(self, without: str | None = None) -> Iterator[str]:
+        """The head and the commits it stands on, newest first, but `without` and what that stands on."""
         head = self.head() if self.exists() else None
-        return self._ancestry.commits(head) if head else iter(())
+        return self._ancestry.commits(head, without) if head else iter(())
 
     def commit(self, oid: str) -> Commit:
         """The commit called `oid`."""

@@ -149,15 +149,25 @@ class Ancestry:
         blob = next((each.before for each in changes if each.path == file.path), file.blob)
         return Origin(parent, file.path, blob) if blob else None
 
+    def path_before(self, commit: str, path: str) -> str:
+        """Where the file that a commit has at `path` was before it: elsewhere, when the commit moved it."""
+        came = next((each for each in self.since_parent(commit) if each.path == path), None)
+        if came is None or came.before or not came.after:
+            return path
+        return next((each.path for each in self.origins(Origin(commit, path, came.after))), path)
+
     def _moved(self, parent: str, file: Origin) -> Origin | None:
-        """The file that went when the one at `path` came, if it is the same or much like it."""
+        """The file that went when the one at `path` came, if the commit says so, or it is the same or much like it."""
         changes = self.changes(parent, file.commit)
         gone = [Origin(parent, each.path, each.before) for each in changes if each.before and not each.after]
         if not gone:
             return None
         text, name = self._objects.blob(file.blob), file.path.rpartition("/")[2]
+        said = self.commit(file.commit, with_paths=False).renamed
 
         def likeness(old: Origin) -> tuple[float, bool]:
+            if said == (old.path, file.path):
+                return 3.0, True
             share = 2.0 if old.blob == file.blob else similarity(self._objects.blob(old.blob), text)
             return share, old.path.rpartition("/")[2] == name
 

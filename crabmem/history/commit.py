@@ -20,6 +20,7 @@ COMMITTER = "crabmem <crabmem@crabmem.invalid>"
 _TRAILER = re.compile(r"([A-Z][A-Za-z-]*): (.*)")
 _UNFIT = re.compile("[\x00-\x1f\x7f<>\ud800-\udfff]+")
 _BREAKS = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
+_TO = " => "
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>\s*\Z")
 
 
@@ -109,7 +110,18 @@ def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:
         parents=known_parents,
         reverts=tuple(value for key, value in trailers if key == "Reverts"),
         restores=known.get("Restores"),
+        renamed=_moved(known.get("Renamed", "")),
     )
+
+
+def moving(before: str, after: str) -> tuple[str, str]:
+    """The trailer of a commit that gave an entry another name; it may have the same path as before."""
+    return "Renamed", f"{before}{_TO}{after}"
+
+
+def _moved(said: str) -> tuple[str, str] | None:
+    before, _, after = said.partition(_TO)
+    return (before, after) if after else None
 
 
 def _written_by(raw: bytes) -> tuple[str, datetime]:

@@ -1,0 +1,63 @@
+"""The verbs for names and the links that say them."""
+
+import click
+
+from .. import wire
+from ..edit import counted
+from ..results import Links, Reference
+from .base import as_json, coloured_diff, opened, plain, show, tell, warn
+from .reverting import dry
+
+_WIDTH = 40
+
+
+@click.command()
+@click.argument("old")
+@click.argument("new")
+@click.option("--keep-alias", is_flag=True, help="The old name stays, as an alias.")
+@dry
+@as_json
+@click.pass_context
+def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bool, json_wanted: bool) -> None:
+    """Give a fact another name, and lead every [[link]] to it there. One commit; history follows.
+
+    \b
+    crabmem rename "Luna's vet" "Dr. Moreno" --keep-alias
+    """
+    done = opened(ctx).rename(old, new, keep_alias=keep_alias, dry_run=dry_run)
+    verb = "would rename" if dry_run else "renamed"
+    words = (
+        f"{verb}: {plain(done.before)} to {plain(done.name)}" if done.paths else f"it is called {plain(new)} already"
+    )
+    show(json_wanted, wire.renamed(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
+    warn(f"{path} links to the old name, and an agent may not write it" for path in done.left)
+
+
+@click.command("links")
+@click.argument("name", required=False)
+@as_json
+@click.pass_context
+def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
+    """Say where the [[links]] of a fact lead, and which lead to it; without NAME, all that lead nowhere.
+
+    A link says a file's name, a fact's name or an alias, as [[Luna's vet]] or [[luna-s-vet|the vet]]. In code
+    there are none. NAME may be MEMORY.md or Crab.md too.
+    """
+    found = opened(ctx).links(name)
+    show(json_wanted, wire.links(found), lambda: _lines(found))
+    if not json_wanted:
+        tell(f"{counted(len(found.broken), 'link')} {'leads' if len(found.broken) == 1 else 'lead'} nowhere")
+
+
+def _lines(found: Links) -> str:
+    if found.path is None:
+        return "".join(f"{plain(link.path)}: {_said(link)}\n" for link in found.broken)
+    out = (f"out  {_said(link):{_WIDTH}}  {plain(link.to or 'nowhere')}\n" for link in found.out)
+    return "".join((*out, *(f"in   {_said(link):{_WIDTH}}  {plain(link.path)}\n" for link in found.into)))
+
+
+def _said(link: Reference) -> str:
+    return plain(f"[[{link.target}]]")
+
+
+COMMANDS = (rename, links_)

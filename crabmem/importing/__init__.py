@@ -1,0 +1,71 @@
+"""Importing memory that people have already: whose it is, and the facts in it.
+
+A source is a module with a `Source`; adding one is adding it to `SOURCES`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from ..entry import Fact
+from ..errors import InvalidArguments
+from ..slug import name_key
+from . import basic_memory, claude_code, exports, folder, obsidian, serena, workspaces
+from .base import JSON, Found, Skipped, Source, Tree, What
+from .disk import tree_at, tree_of
+from .texts import labelled
+
+__all__ = ["SOURCES", "Found", "Skipped", "Source", "Tree", "completed", "source_of", "tree_at", "tree_of"]
+
+#: In the order in which they are tried: who has the most telling look comes first, and any folder is the last.
+SOURCES: tuple[Source, ...] = (
+    workspaces.OURS,
+    serena.SOURCE,
+    obsidian.SOURCE,
+    claude_code.SOURCE,
+    workspaces.CLAW,
+    basic_memory.SOURCE,
+    exports.GRAPH,
+    exports.MEM0,
+    folder.SOURCE,
+)
+
+
+def source_of(tree: Tree, name: str | None) -> Source:
+    """The source called so; with None, the one whose look the files have.
+
+    Raises:
+        InvalidArguments: there is none of that name, or it is JSON of nobody's that is known.
+    """
+    if name is not None:
+        return _called(name)
+    found = next(source for source in SOURCES if source.is_it(tree))
+    if found is folder.SOURCE and len(tree.files) == 1 and next(iter(tree.files)).lower().endswith(JSON):
+        raise InvalidArguments("that JSON looks like no export that is known; name whose it is with --from")
+    return found
+
+
+def _called(name: str) -> Source:
+    found = next((source for source in SOURCES if source.name == name), None)
+    if found is None:
+        raise InvalidArguments(f"{name} is no kind of memory; there are: {', '.join(each.name for each in SOURCES)}")
+    return found
+
+
+def completed(found: Iterable[Found], tags: Iterable[str]) -> list[Found]:
+    """All that was found, with `tags`; facts of one name get what tells them apart, so that none replaces another."""
+    every = [item._replace(what=_tagged(item.what, tuple(tags))) for item in found]
+    names = Counter(name_key(item.what.name) for item in every if isinstance(item.what, Fact))
+    return [_told_apart(item, names) for item in every]
+
+
+def _tagged(what: What, tags: tuple[str, ...]) -> What:
+    return labelled(what, tags) if tags and isinstance(what, Fact) else what
+
+
+def _told_apart(item: Found, names: Counter[str]) -> Found:
+    if not isinstance(item.what, Fact) or names[name_key(item.what.name)] == 1:
+        return item
+    apart = item.apart or str(PurePosixPath(item.where).with_suffix(""))
+    return item._replace(what=replace(item.what, name=f"{item.what.name} ({apart})"))

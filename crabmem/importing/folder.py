@@ -1,0 +1,15 @@
+"""Any folder of Markdown and text files: a fact each."""
+
+from collections.abc import Iterator
+
+from .base import Found, Source, Tree, is_text
+from .texts import fact_of
+
+
+def _facts(tree: Tree) -> Iterator[Found]:
+    for path, reason in tree.files.items():
+        if reason or is_text(path):
+            yield tree.take(path, fact_of)
+
+
+SOURCE = Source("folder", "Markdown and text files", lambda tree: True, _facts)

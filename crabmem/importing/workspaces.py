@@ -1,0 +1,80 @@
+"""Workspaces of agents: OpenClaw's and CamelAGI's, whose memory is one file and a note a day, and crabmem's own."""
+
+import re
+from collections.abc import Iterator
+
+from ..entry import Fact, parsed
+from ..workspace import ENTRIES, IDENTITY, MEMORY, OVERVIEW, is_entry
+from .base import Found, Skipped, Source, Tree, is_markdown
+from .texts import fact_of, labelled, named, sections, stem, summary
+
+_CURATED = ("MEMORY.md", "memory.md")
+_WHO = ("SOUL.md", "IDENTITY.md", "AGENTS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "BOOT.md")
+_KNOWN = ("USER.md", "TOOLS.md")
+_DAY = re.compile(r"memory/\d{4}-\d\d-\d\d[^/]*\.md")
+
+
+def _is_claw(tree: Tree) -> bool:
+    has_memory = any(path in _CURATED or _DAY.fullmatch(path) for path in tree.files)
+    return has_memory and any(path in tree.files for path in (*_WHO[:3], *_KNOWN))
+
+
+def _of_claw(tree: Tree) -> Iterator[Found]:
+    for path, reason in tree.files.items():
+        if reason:
+            yield Found(path, reason)
+        elif path in _CURATED:
+            yield from _curated(tree, path)
+        elif path in _WHO:
+            yield Found(
+                path, Skipped("it says who the agent is and what to do; what of it should stay goes in Crab.md")
+            )
+        elif path in _KNOWN or (is_markdown(path) and path.startswith(f"{MEMORY}/")):
+            yield tree.take(path, _note)
+        elif is_markdown(path):
+            yield Found(path, Skipped("it lies outside of memory/"))
+
+
+def _curated(tree: Tree, path: str) -> Iterator[Found]:
+    """A fact for each section of the curated memory."""
+    whole = tree.take(path, fact_of)
+    if not isinstance(whole.what, Fact):
+        yield whole
+        return
+    for title, content in sections(path, tree.read(path)):
+        name = title or whole.what.name
+        fact = Fact(name, summary(content) or name, content)
+        yield Found(f"{path}#{title}" if title else path, fact, stem(path))
+
+
+def _note(path: str, data: bytes) -> Fact:
+    """A file; a note of a day is called by that day."""
+    fact = fact_of(path, data)
+    return labelled(named(fact, stem(path)), ["daily"]) if _DAY.fullmatch(path) else fact
+
+
+def _is_ours(tree: Tree) -> bool:
+    return any(path.startswith(f"{ENTRIES}/") for path in tree.files) and (
+        tree.has(IDENTITY) or tree.has(OVERVIEW) or ".git" in tree.hidden
+    )
+
+
+def _of_ours(tree: Tree) -> Iterator[Found]:
+    for path, reason in tree.files.items():
+        if path in (IDENTITY, OVERVIEW) and not reason:
+            yield Found(path, Skipped("only facts are imported; this memory has a file of its own for that"))
+        elif reason or (is_markdown(path) and path.startswith(f"{MEMORY}/")):
+            yield tree.take(path, _entry if is_entry(path) else _note)
+
+
+def _entry(path: str, data: bytes) -> Fact:
+    """A fact of crabmem's, word by word."""
+    entry = parsed(path, data)
+    labels = {"aliases": entry.aliases or None, "tags": entry.tags or None}
+    return Fact(entry.name, entry.description, entry.content, **labels)
+
+
+CLAW = Source(
+    "openclaw", "a workspace of OpenClaw or CamelAGI (SOUL.md, MEMORY.md, memory/YYYY-MM-DD.md)", _is_claw, _of_claw
+)
+OURS = Source("crabmem", "another workspace of crabmem", _is_ours, _of_ours)

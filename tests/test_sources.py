@@ -1,0 +1,372 @@
+"""Memory of other programs: each kind is known by its look, and says as facts what it said before."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabmem import Entry, Memory
+from crabmem.cli import cli
+from crabmem.entry import Fact
+from crabmem.errors import CrabmemError
+from crabmem.importing import SOURCES, Tree, completed, source_of
+from tests.conftest import git
+
+CLAUDE = {
+    "MEMORY.md": "- [Tests](testing-feedback.md) — real databases\n",
+    "testing-feedback.md": "---\nname: testing-feedback\ndescription: integration tests hit a real database\n"
+    "metadata:\n  type: feedback\n---\n\nNo mocks. See [[release-day]].\n",
+    "release-day.md": "---\nname: release-day\ndescription: when to release\ntype: project\n---\nFridays.\n",
+}
+BASIC = {
+    "design/Coffee Brewing.md": "---\ntitle: Coffee Brewing\ntype: note\npermalink: design/coffee-brewing\n"
+    "tags: [coffee, howto]\n---\n\n# Coffee Brewing\n\n## Observations\n"
+    "- [method] Pour over is clearest #taste (mine)\n\n## Relations\n- requires [[Proper Grinding]]\n",
+    "Proper Grinding.md": "---\ntitle: Proper Grinding\ntype: person\npermalink: proper-grinding\n---\n\nBurrs.\n",
+}
+VAULT = {
+    ".obsidian/templates.json": '{"folder": "Meta/Blueprints"}',
+    ".trash/old.md": "gone",
+    "Luna.md": "---\naliases: the dog, Lu\ntag: pets\n---\n"
+    "# A heading\nSees [[people/Dr. Moreno|her vet]]. #animals/dogs #12 `#no`\n",
+    "people/Dr. Moreno.md": "---\nalias: vet\ntags: '#people #health'\n---\nEvery Thursday. ![[luna.png]]\n",
+    "people/Index.md": "[[projects/Index]] and [[people/Dr. Moreno]].",
+    "projects/Index.md": "x",
+    "daily/2026-03-14.md": "Walked.",
+    "Meta/Blueprints/note.md": "{{title}}",
+    "Templates/day.md": "{{date}}",
+    "luna.png": "PNG",
+    "board.canvas": "{}",
+    "sketch.excalidraw.md": "---\nexcalidraw-plugin: parsed\n---\n{}",
+}
+SERENA = {
+    "memories/suggested_commands.md": "# Commands\n\nRun `make`.\n",
+    "memories/modules/frontend.md": "React.\n",
+    "project.yml": "name: x",
+    "cache/x.md": "none of ours",
+}
+CLAW = {
+    "SOUL.md": "# Soul",
+    "USER.md": "# About Marit\n\nLikes tea.\n",
+    "MEMORY.md": "# Long-term memory\n\n## Deploys\n\nNever on Fridays.\n\n"
+    "```\n## no heading\n```\n\n## Empty\n\n## People\n\nAnn.\n",
+    "memory/2026-03-14.md": "# 14 March\n\n- Shipped 1.2.\n",
+    "memory/topics/billing.md": "# Billing\n\nMonthly.\n",
+    "skills/x/SKILL.md": "none of ours",
+}
+MEM0: dict[str, list[Any]] = {
+    "results": [
+        {"id": "3f2c9a8e-1", "memory": "Alice prefers tea. Never coffee.", "user_id": "alice", "hash": "x",
+         "created_at": "2026-01-02T03:04:05-08:00", "metadata": {"type": "preference", "n": 1, "deep": {}},
+         "categories": ["food", "drinks"]},
+        {"id": "9b1d7c55-2", "memory": "Alice prefers tea. Never coffee.", "user_id": "alice", "metadata": None},
+        {"id": "7", "text": "no memory"},
+    ]
+}  # fmt: skip
+GRAPH: list[dict[str, Any]] = [
+    {"type": "entity", "name": "Ann", "entityType": "person", "observations": ["Leads QA", "Speaks\nGerman"]},
+    {"type": "entity", "name": "Shop", "entityType": "project", "observations": []},
+    {"type": "relation", "from": "Ann", "to": "Shop", "relationType": "works on"},
+    {"type": "relation", "from": "Ann", "to": "C# [old]", "relationType": "knows"},
+    {"type": "relation", "from": "Nobody", "to": "Shop", "relationType": "knows"},
+]
+
+Import = Callable[..., Result]
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> Import:
+    """`crabmem --dir … import …` in this process."""
+
+    def run(*words: object, stdin: str = "") -> Result:
+        return CliRunner().invoke(cli, ["--dir", str(tmp_path / "memory"), "import", *map(str, words)], input=stdin)
+
+    return run
+
+
+def laid(folder: Path, files: Mapping[str, str]) -> Path:
+    """A folder with these files."""
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return folder
+
+
+def entries(tmp_path: Path) -> dict[str, Entry]:
+    """What is remembered, by name."""
+    with Memory(tmp_path / "memory") as memory:
+        return {entry.name: entry for entry in memory.entries()}
+
+
+def reasons(result: Result) -> dict[str, str]:
+    """What was skipped or failed, and why."""
+    return {item["file"]: item["reason"] for item in json.loads(result.stdout)["files"] if "reason" in item}
+
+
+def test_claude_codes_own_memory(tmp_path: Path, imported: Import) -> None:
+    result = imported(laid(tmp_path / "notes", CLAUDE), "--json")
+    assert (result.exit_code, json.loads(result.stdout)["kind"]) == (0, "claude-code")
+    found = entries(tmp_path)
+    feedback = found["testing-feedback"]
+    assert (feedback.description, feedback.content, feedback.tags) == (
+        "integration tests hit a real database", "No mocks. See [[release-day]].", ("feedback",),
+    )  # fmt: skip
+    assert found["release-day"].tags == ("project",)
+    assert list(reasons(result)) == ["MEMORY.md"] and len(found) == 2
+    assert leads_nowhere(tmp_path) == []
+
+
+def leads_nowhere(tmp_path: Path) -> list[str]:
+    with Memory(tmp_path / "memory") as memory:
+        return [link.target for link in memory.links().broken]
+
+
+def test_basic_memory(tmp_path: Path, imported: Import) -> None:
+    result = imported(laid(tmp_path / "notes", BASIC), "--json")
+    assert (result.exit_code, json.loads(result.stdout)["kind"], reasons(result)) == (0, "basic-memory", {})
+    found = entries(tmp_path)
+    coffee = found["Coffee Brewing"]
+    assert (coffee.aliases, coffee.tags) == (("design/coffee-brewing",), ("coffee", "howto"))
+    assert "- [method] Pour over is clearest #taste (mine)\n" in coffee.content
+    assert "- requires [[Proper Grinding]]" in coffee.content
+    assert (found["Proper Grinding"].aliases, found["Proper Grinding"].tags) == ((), ("person",))
+    assert leads_nowhere(tmp_path) == []
+
+
+def test_obsidian_vault(tmp_path: Path, imported: Import) -> None:
+    result = imported(laid(tmp_path / "notes", VAULT), "--json")
+    assert (result.exit_code, json.loads(result.stdout)["kind"]) == (0, "obsidian")
+    found = entries(tmp_path)
+    assert set(found) == {"Luna", "Dr. Moreno", "people/Index", "projects/Index", "2026-03-14"}
+    luna, vet = found["Luna"], found["Dr. Moreno"]
+    assert (luna.aliases, luna.tags) == (("the dog", "Lu"), ("pets", "animals/dogs"))
+    assert (vet.aliases, vet.tags) == (("vet",), ("people", "health"))
+    assert "[[Dr. Moreno|her vet]]" in luna.content
+    assert leads_nowhere(tmp_path) == []
+    assert {path: words.partition(";")[0] for path, words in reasons(result).items()} == {
+        ".obsidian": "it is Obsidian's own",
+        ".trash": "it is Obsidian's trash",
+        "Meta/Blueprints/note.md": "it is a template",
+        "Templates/day.md": "it is a template",
+        "luna.png": "it is no note",
+        "board.canvas": "it is no note",
+        "sketch.excalidraw.md": "it is a drawing",
+    }
+
+
+@pytest.mark.parametrize("place", [".serena", ".serena/memories"])
+def test_serenas_memories(tmp_path: Path, imported: Import, place: str) -> None:
+    laid(tmp_path / "project" / ".serena", SERENA)
+    result = imported(tmp_path / "project" / place, "--json")
+    assert (result.exit_code, json.loads(result.stdout)["kind"]) == (0, "serena")
+    found = entries(tmp_path)
+    assert {name: entry.description for name, entry in found.items()} == {
+        "suggested_commands": "Run `make`.", "modules/frontend": "React.",
+    }  # fmt: skip
+
+
+def test_openclaw_and_camelagi(tmp_path: Path, imported: Import) -> None:
+    result = imported(laid(tmp_path / "notes", CLAW), "--json")
+    assert (result.exit_code, json.loads(result.stdout)["kind"]) == (0, "openclaw")
+    found = entries(tmp_path)
+    assert set(found) == {"Deploys", "People", "About Marit", "2026-03-14", "Billing"}
+    assert (found["Deploys"].description, found["2026-03-14"].tags) == ("Never on Fridays.", ("daily",))
+    assert "## no heading" in found["Deploys"].content
+    assert set(reasons(result)) == {"SOUL.md", "skills/x/SKILL.md"}
+
+
+def test_memory_of_an_agent_without_headings_is_one_fact(tmp_path: Path, imported: Import) -> None:
+    imported(laid(tmp_path / "notes", {"SOUL.md": "x", "MEMORY.md": "- Ann likes tea.\n- So does Bo.\n"}))
+    assert entries(tmp_path)["MEMORY"].content == "- Ann likes tea.\n- So does Bo."
+
+
+def test_another_workspace_of_crabmem(tmp_path: Path, imported: Import) -> None:
+    with Memory(tmp_path / "notes") as other:
+        other.remember("Wifi", "the network", "\nPinguin.\n", aliases=["wlan"], tags=["home"])
+        other.write_overview("# Overview")
+    result = imported(tmp_path / "notes", "--json")
+    assert json.loads(result.stdout)["kind"] == "crabmem"
+    assert set(reasons(result)) == {"Crab.md", "memory/MEMORY.md"}
+    with Memory(tmp_path / "notes") as other:
+        assert entries(tmp_path) == {"Wifi": other.get("wifi")}
+
+
+@pytest.mark.parametrize("form", ["results", "list", "lines"])
+def test_mem0(tmp_path: Path, imported: Import, form: str) -> None:
+    rows = MEM0["results"]
+    texts = {"results": json.dumps(MEM0), "list": json.dumps(rows), "lines": "\n".join(map(json.dumps, rows))}
+    file = tmp_path / "export.json"
+    file.write_text(texts[form])
+    result = imported(file, "--json")
+    assert (result.exit_code, json.loads(result.stdout)["kind"]) == (1, "mem0")
+    found = entries(tmp_path)
+    assert set(found) == {f"Alice prefers tea. Never coffee. ({part})" for part in ("3f2c9a8e", "9b1d7c55")}
+    first = found["Alice prefers tea. Never coffee. (3f2c9a8e)"]
+    assert (first.description, first.tags) == ("Alice prefers tea.", ("food", "drinks"))
+    assert first.content == (
+        "Alice prefers tea. Never coffee.\n\n- recorded: 2026-01-02\n- user: alice\n- type: preference\n- n: 1"
+    )
+    assert reasons(result) == {
+        "export.json:3" if form == "lines" else "export.json[2]": "it has no text under `memory`"
+    }
+
+
+@pytest.mark.parametrize("form", ["lines", "whole"])
+def test_graph_of_the_mcp_server(tmp_path: Path, imported: Import, form: str) -> None:
+    kinds = {"entities": "entity", "relations": "relation"}
+    whole = {key: [row for row in GRAPH if row["type"] == kind] for key, kind in kinds.items()}
+    file = tmp_path / "memory.jsonl"
+    file.write_text("\n".join(map(json.dumps, GRAPH)) if form == "lines" else json.dumps(whole))
+    result = imported(file, "--json")
+    assert (result.exit_code, json.loads(result.stdout)["kind"]) == (0, "mcp-memory")
+    found = entries(tmp_path)
+    assert (found["Ann"].description, found["Ann"].tags) == ("Leads QA", ("person",))
+    assert found["Ann"].content == "- Leads QA\n- Speaks\n  German\n\n- works on [[Shop]]\n- knows C# [old]"
+    assert (found["Shop"].description, found["Shop"].content) == ("project", "")
+    assert [words for words in reasons(result).values()] == ["there is nothing called Nobody that it is from"]
+    assert leads_nowhere(tmp_path) == []
+
+
+def test_export_on_stdin(tmp_path: Path, imported: Import) -> None:
+    result = imported("-", stdin=json.dumps(MEM0["results"][:1]))
+    assert (result.exit_code, result.stderr) == (0, "read as mem0: 1 made\n")
+    assert imported("-", "-t", "inbox", stdin="# Wifi\n\nPinguin.").exit_code == 0
+    assert entries(tmp_path)["Wifi"].tags == ("inbox",)
+
+
+ALL: dict[str, Mapping[str, str]] = {
+    "claude": CLAUDE, "basic": BASIC, "vault": VAULT, "claw": CLAW,
+    "graph": {"m.jsonl": "\n".join(map(json.dumps, GRAPH))}, "mem0": {"m.json": json.dumps(MEM0)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_twice_is_harmless_and_a_dry_run_says_the_same(tmp_path: Path, imported: Import, name: str) -> None:
+    folder = laid(tmp_path / "notes", ALL[name])
+    place = next(folder.iterdir()) if len(ALL[name]) == 1 else folder
+    tried = json.loads(imported(place, "--dry-run", "--json").stdout)
+    assert not (tmp_path / "memory").exists()
+    done = json.loads(imported(place, "--json").stdout)
+    assert [item | {"diff": ""} for item in tried["files"]] == [item | {"diff": ""} for item in done["files"]]
+    head = git(tmp_path / "memory", "rev-parse", "HEAD")
+    assert git(tmp_path / "memory", "log", "--format=%s", "--grep=^import").count("import: ") == 1
+    again = json.loads(imported(place, "--json").stdout)
+    assert {item["state"] for item in again["files"]} <= {"unchanged", "skipped", "failed"}
+    assert git(tmp_path / "memory", "rev-parse", "HEAD") == head
+
+
+def test_kind_is_as_it_looks_or_as_it_is_named(tmp_path: Path, imported: Import) -> None:
+    folder = laid(tmp_path / "notes", CLAUDE)
+    result = imported(folder, "--from", "folder", "--json")
+    assert (json.loads(result.stdout)["kind"], len(entries(tmp_path))) == ("folder", 3)
+    wrong = imported(folder, "--from", "evernote")
+    assert (wrong.exit_code, "evernote is no kind of memory; there are: crabmem, " in wrong.stderr) == (1, True)
+    shown = imported("--help").stdout
+    assert all(source.name in shown for source in SOURCES)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.json", "{", "looks like no export that is known"),
+        ("a.json", '{"a": 1}', "looks like no export that is known"),
+        ("a.jsonl", "[" * 100_000, "looks like no export that is known"),
+        ("a.json", "", "looks like no export that is known"),
+    ],
+)
+def test_json_of_nobody_is_an_error_of_one_line(
+    tmp_path: Path, imported: Import, name: str, text: str, words: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    result = imported(tmp_path / name)
+    assert (result.exit_code, words in result.stderr, result.stderr.count("\n")) == (1, True, 1)
+    assert not (tmp_path / "memory").exists()
+
+
+def test_broken_lines_are_named_and_stop_nothing_else(tmp_path: Path, imported: Import) -> None:
+    lines = [json.dumps(GRAPH[0]), "{broken", "[" * 100_000, '"text"', json.dumps(GRAPH[1]), '{"type": "entity"}']
+    (tmp_path / "memory.jsonl").write_text("\n\n".join(lines))
+    result = imported(tmp_path / "memory.jsonl", "--json")
+    assert (result.exit_code, set(entries(tmp_path))) == (1, {"Ann", "Shop"})
+    assert reasons(result) == {
+        "memory.jsonl:3": "line 3: it is not JSON (expecting property name enclosed in double quotes)",
+        "memory.jsonl:5": "line 5: it is not JSON (it is nested too deeply)",
+        "memory.jsonl:7": "it is neither an entity with a name nor a relation",
+        "memory.jsonl:11": "it is neither an entity with a name nor a relation",
+    }
+    (tmp_path / "export.json").write_text('[\n  {"memory": "a"},\n  {"memory": }\n]')
+    result = imported(tmp_path / "export.json", "--from", "mem0", "--json")
+    assert reasons(result) == {"export.json": "line 3: it is not JSON (expecting value)"}
+
+
+def test_what_no_file_of_memory_may_hold_is_named(tmp_path: Path, imported: Import) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
+    rows = [{"memory": text} for text in (f"The token is {token}", "a\x00b", "\ud800", "x" * 300_000, "fine")]
+    (tmp_path / "export.json").write_text(json.dumps(rows))
+    result = imported(tmp_path / "export.json", "--json")
+    assert (result.exit_code, set(entries(tmp_path))) == (1, {"fine"})
+    assert len(reasons(result)) == 4 and token not in result.output
+
+
+def test_large_export_is_read_whole_and_in_time(tmp_path: Path, imported: Import) -> None:
+    """Thousands of facts in one file that is larger than any of memory's own."""
+    rows = [{"id": f"{n:08}", "memory": f"Fact {n} is about number {n * 7}.", "user_id": "a"} for n in range(3_000)]
+    (tmp_path / "export.json").write_text(json.dumps(rows, indent=400))
+    assert (tmp_path / "export.json").stat().st_size > 5_000_000
+    began = time.perf_counter()
+    result = imported(tmp_path / "export.json", "--dry-run")
+    assert (result.exit_code, result.stderr) == (0, "read as mem0: 3000 made; nothing was written\n")
+    assert time.perf_counter() - began < 60
+
+
+def test_reason_that_many_have_is_said_a_few_times(tmp_path: Path, imported: Import) -> None:
+    files = {".obsidian/app.json": "{}", "a.md": "a", **{f"{n}.png": "" for n in range(40)}}
+    result = imported(laid(tmp_path / "notes", files))
+    assert result.stdout.count("attachments stay where they are") == 6
+    assert "skipped    35 more: it is no note" in result.stdout
+
+
+JSONS: Any = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["memory", "id", "type", "name", "from", "to", "relationType", "observations", "entities",
+                         "results", "metadata", "categories", "user_id", "created_at", "entityType"]),
+        inner | st.sampled_from(["entity", "relation"]), max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@given(st.lists(JSONS, max_size=4), st.booleans(), st.sampled_from([source.name for source in SOURCES]))
+def test_no_json_is_more_than_facts_and_reasons(values: list[Any], as_lines: bool, kind: str) -> None:
+    text = "\n".join(map(json.dumps, values)) if as_lines else json.dumps(values)
+    tree = Tree(("a",), {"x.json": None}, lambda path: text.encode())
+    for item in completed(source_of(tree, kind).facts(tree), ["t"]):
+        assert isinstance(item.what, Fact) or str(getattr(item.what, "reason", item.what))
+    try:
+        source_of(tree, None)
+    except CrabmemError as error:
+        assert "--from" in str(error)
+
+
+TEXTS = st.lists(
+    st.sampled_from(["---\n", "title: a\n", "permalink: b/c\n", "name: x\n", "description: d\n", "type: user\n",
+                     "# H\n", "## I\n", "[[a/b]]", "#tag ", "`", "```\n", "\r\n", "\ufeff", "\0",
+                     "<<<<<<< a\n", "text. "]),
+    max_size=10,
+).map("".join)  # fmt: skip
+
+
+@given(st.dictionaries(st.sampled_from(["a.md", "MEMORY.md", "SOUL.md", "x/a.md", "memory/2026-01-01.md",
+                                        "memory/entries/a.md", "b.txt", "c.png"]), TEXTS, min_size=1))  # fmt: skip
+def test_no_text_is_more_than_a_fact_or_a_reason(files: dict[str, str]) -> None:
+    for source in SOURCES:
+        tree = Tree(("a",), dict.fromkeys(sorted(files)), lambda path: files[path].encode(), frozenset([".obsidian"]))
+        source.is_it(tree)
+        for item in completed(source.facts(tree), []):
+            assert isinstance(item.what, Fact) or str(getattr(item.what, "reason", item.what))
