@@ -2,19 +2,22 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from . import header, plain
 from .edit import BOM, is_in_conflict
 from .errors import InvalidArguments, Unreadable
+from .header import Value
 from .version import version_of
 
 MAX_NAME = 500
 MAX_DESCRIPTION = 4_000
 MAX_CONTENT = 262_144
 MAX_LABELS = 100
+# The keys of a frontmatter that have a field of their own.
+_OWN = ("name", "description", "aliases", "tags")
 
 NO_HEADER = "it has no frontmatter"
 _CUT_SHORT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)")
@@ -28,7 +31,7 @@ class Entry:
 
     `path` is relative to the workspace and is the entry's identity. `version` names the bytes read.
     `problem` says why the frontmatter could not be used: then `name` is the file's stem and
-    `content` the whole text.
+    `content` the whole text. `keys` is the rest of the frontmatter, a person's and other programs'.
     """
 
     path: str
@@ -39,6 +42,7 @@ class Entry:
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     problem: str | None = None
+    keys: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def slug(self) -> str:
@@ -48,13 +52,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class Fact:
-    """What a caller wants remembered; None leaves the labels an entry already has."""
+    """What a caller wants remembered; None leaves the labels an entry already has.
+
+    `keys` are set in the rest of the frontmatter, None removes one; all others stay.
+    """
 
     name: str
     description: str
     content: str
     aliases: tuple[str, ...] | None = None
     tags: tuple[str, ...] | None = None
+    keys: Mapping[str, str | Sequence[str] | None] = field(default_factory=dict, hash=False)
 
 
 def decoded(path: str, data: bytes) -> str:
@@ -101,6 +109,7 @@ def _made(bare: Entry, keys: Mapping[str, object], content: str) -> Entry:
         content=content,
         aliases=_labels(keys.get("aliases")),
         tags=tuple(tag for tag in map(_bare_tag, _labels(keys.get("tags"))) if tag),
+        keys={key: value for key, value in keys.items() if key not in _OWN},
     )
 
 
@@ -129,7 +138,7 @@ def written(fact: Fact, before: str | None) -> str:
     """
     parts = header.taken_apart(before or "")
     if parts.header is None:
-        lines = header.exported(_keys(fact, {}), parts.newline)
+        lines = _exported(fact, parts.newline)
         opening = closing = f"---{parts.newline}"
     else:
         lines = _kept(parts.header, fact, parts.newline)
@@ -139,6 +148,8 @@ def written(fact: Fact, before: str | None) -> str:
             f"the frontmatter would have {len(lines)} characters; at most {header.MAX_CHARACTERS} fit: "
             "shorten the description, the aliases or the tags"
         )
+    if fact.keys:
+        _check_readable(lines)
     body = _wrapped(fact.content, parts.newline)
     return f"{parts.bom}{opening}{lines}{closing}{body}"
 
@@ -161,22 +172,37 @@ def checked(fact: Fact) -> Fact:
         name=name,
         aliases=_checked_labels("aliases", fact.aliases),
         tags=_checked_labels("tags", tags),
+        keys=_checked_keys(fact.keys),
     )
 
 
-def _keys(fact: Fact, before: Mapping[str, header.Value]) -> dict[str, header.Value]:
-    keys: dict[str, header.Value] = {"name": fact.name, "description": fact.description}
+def _keys(fact: Fact, before: Mapping[str, Value]) -> "dict[str, Value | None]":
+    keys: dict[str, Value | None] = {"name": fact.name, "description": fact.description}
     for key, labels in (("aliases", fact.aliases), ("tags", fact.tags)):
         if labels or (labels is not None and key in before):
             keys[key] = list(labels)
-    return keys
+    return keys | {
+        key: value if value is None or isinstance(value, str) else list(value) for key, value in fact.keys.items()
+    }
+
+
+def _exported(fact: Fact, newline: str) -> str:
+    """The lines of a header of its own."""
+    return header.exported({key: value for key, value in _keys(fact, {}).items() if value is not None}, newline)
+
+
+def _check_readable(lines: str) -> None:
+    try:
+        header.load(lines)
+    except header.BadHeader as error:
+        raise InvalidArguments(f"the frontmatter could not be read again: {error}") from None
 
 
 def _kept(lines: str, fact: Fact, newline: str) -> str:
     try:
         return header.replaced(lines, _keys(fact, header.load(lines)), newline)
     except header.BadHeader:
-        return header.exported(_keys(fact, {}), newline)
+        return _exported(fact, newline)
 
 
 def _wrapped(content: str, newline: str) -> str:
@@ -227,6 +253,16 @@ def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...
         if not label:
             raise InvalidArguments(f"{what}: one of them is empty")
     return stripped
+
+
+def _checked_keys(keys: Mapping[str, str | Sequence[str] | None]) -> dict[str, str | Sequence[str] | None]:
+    for key, value in keys.items():
+        _check_line("name of a key", key, MAX_NAME)
+        if not key or key in _OWN:
+            raise InvalidArguments(f"keys: {key!r} is no key of the rest of the frontmatter")
+        for text in [value] if isinstance(value, str) else value or ():
+            check_text(key, text, header.MAX_CHARACTERS)
+    return dict(keys)
 
 
 def _check_line(what: str, text: str, limit: int) -> None:

@@ -193,8 +193,8 @@ def fact_of(path: str, data: bytes) -> Fact:
     text = _FENCES.sub("", header.taken_apart(content).content)
     keys = _keys(data)
     name = entry.name if "name" in keys else (_title(text) if path.lower().endswith(_MARKDOWN) else "") or entry.name
-    labels = {key: found for key, found in (("aliases", entry.aliases), ("tags", entry.tags)) if found}
-    return Fact(name, entry.description or _summary(text) or name, content, **labels)
+    description = entry.description or _summary(text) or name
+    return Fact(name, description, content, entry.aliases or None, entry.tags or None)
 
 
 def _keys(data: bytes) -> set[str]:
