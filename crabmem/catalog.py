@@ -312,9 +312,7 @@ def within(index: Index, namespace: tuple[str, ...]) -> dict[str, Slot | None]:
     """The paths of the entries in a namespace and below it, with their slots; None for those of no store."""
     depth, has_others = len(namespace), ELSEWHERE[: len(namespace)] == namespace
     start = SLOT if has_others else SLOT + label_prefix(namespace)
-    kept = {
-        path: from_label(label.removeprefix(SLOT)) for label in index.labels(start) for path in index.labelled(label)
-    }
+    kept = {path: from_label(label.removeprefix(SLOT)) for label, path in index.pairs(start)}
     found: dict[str, Slot | None] = {path: slot for path, slot in kept.items() if slot.namespace[:depth] == namespace}
     return found | dict.fromkeys(index.marks().keys() - kept.keys()) if has_others else found
 

@@ -16,6 +16,8 @@ MAX_NAME = 500
 MAX_DESCRIPTION = 4_000
 MAX_CONTENT = 262_144
 MAX_LABELS = 100
+#: Of a text added to a note, which nobody has to read at once.
+MAX_NOTE = 16_777_216
 # The keys of a frontmatter that have a field of their own.
 _OWN = ("name", "description", "aliases", "tags")
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from . import fs, prompt
 from .catalog import Progress, found, readable
 from .credentials import refuse_new, warnings
-from .edit import counted, in_style_of, shown, unified_diff
-from .entry import Fact, check_text, checked, decoded, parsed
+from .edit import appended, counted, in_style_of, shown, unified_diff
+from .entry import MAX_NOTE, Fact, check_text, checked, decoded, parsed
 from .erasing import Wanted
 from .errors import CrabmemError, Disabled, NotFound
 from .history import Note, Packed, identity
@@ -37,7 +37,7 @@ from .slots import Slot, check_slot
 from .store import Scan
 from .timeline import undoing
 from .version import short, version_of
-from .workspace import IDENTITY, OVERVIEW, SETTINGS
+from .workspace import IDENTITY, OVERVIEW, SETTINGS, note_path
 from .writer import Draft, Written
 
 if TYPE_CHECKING:
@@ -172,6 +172,27 @@ class Memory(Keyed):
                 "writing Crab.md is disabled; a person may edit the file, or set soul_editable = true in crabmem.toml"
             )
         return self._write_file(IDENTITY, content, "soul", if_version)
+
+    def write_note(self, text: str) -> Changed:
+        """Add `text`, under a heading with the time, to the note of today, `memory/YYYY-MM-DD.md`.
+
+        For what is to be kept and is no fact yet: a person and Git read notes, recall does not.
+
+        Raises:
+            InvalidArguments: it cannot be kept.
+            HoldsSecret: there is a credential in it, and the settings refuse that.
+        """
+        check_text("note", text, MAX_NOTE)
+        now = self._clock()
+        path = note_path(now.date())
+
+        def decide(scan: Scan) -> Draft:
+            before = decoded(path, scan.data(path) or b"")
+            after = appended(before or f"# {now.date().isoformat()}\n", f"\n## {now:%H:%M}\n\n{text}\n")
+            refuse_new(after, before, self.settings.secrets)
+            return Draft({path: after.encode()}, self._note("note", path.rpartition("/")[2]))
+
+        return self._changed(self._write(decide), path)
 
     def adopt(self, even_if_many: bool = False) -> Commit | None:
         """Record what was changed on disk from outside as a commit of the person; None when nothing was.

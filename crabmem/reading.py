@@ -118,16 +118,16 @@ class Reading(Handle):
 
         return self._steadily(look)
 
-    def before_turn(self, message: str) -> str:
+    def before_turn(self, message: str, again: bool = False) -> str:
         """What memory holds that bears on `message`, as a `<recall>` block; "" for silence.
 
         Silent about what the prompt says anyway, what was said in this session before, and what does not
-        have enough in common with the message. Changes no memory, and is never called by crabmem itself:
-        the host decides.
+        have enough in common with the message. With `again`, not about what was said before: for hosts that keep
+        nothing of it in view. Changes no memory, and is never called by crabmem itself: the host decides.
         """
         rules, prompt = self.settings, f"{self.identity().text}\n{self.overview().text}"
         said = self._steadily(
-            lambda: self._speaker.bearing(message, self._listing(), rules.auto_recall, rules.language, prompt)
+            lambda: self._speaker.bearing(message, self._listing(), rules.auto_recall, rules.language, prompt, again)
         )
         self._catalog.save()
         self._speaker.said(said, self._clock())
