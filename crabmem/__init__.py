@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Reverted,
         Saved,
     )
+    from .slots import Slot
     from .tools import Result, Tool
     from .traces import Digest, Line, News, Sighting, Sightings
     from .vectors.embedder import Embedder
@@ -92,6 +93,7 @@ __all__ = [
     "Saved",
     "Sighting",
     "Sightings",
+    "Slot",
     "Stale",
     "Tool",
     "Unreadable",
@@ -140,6 +142,7 @@ _HOMES = {
     "Saved": "results",
     "Sighting": "traces",
     "Sightings": "traces",
+    "Slot": "slots",
     "Stale": "errors",
     "Tool": "tools",
     "Unreadable": "errors",

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crabmem import Fact, InvalidArguments, MassLoss, Memory
+from crabmem import Fact, InvalidArguments, MassLoss, Memory, Slot
 from crabmem.entry import Entry, checked, parsed, written
-from crabmem.slots import ELSEWHERE, Slot, from_label, own_slot, slot_of
+from crabmem.slots import ELSEWHERE, from_label, own_slot, slot_of
 
 ADA = ("users", "Ada")
 parts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
