@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Reverted,
         Saved,
     )
+    from .slots import Slot
     from .tools import Result, Tool
     from .traces import Digest, Line, News, Sighting, Sightings
     from .vectors.embedder import Embedder
@@ -94,6 +95,7 @@ __all__ = [
     "Saved",
     "Sighting",
     "Sightings",
+    "Slot",
     "Stale",
     "Tool",
     "Unreadable",
@@ -143,6 +145,7 @@ _HOMES = {
     "Saved": "results",
     "Sighting": "traces",
     "Sightings": "traces",
+    "Slot": "slots",
     "Stale": "errors",
     "Tool": "tools",
     "Unreadable": "errors",

@@ -58,10 +58,12 @@ class Memory(memory.Memory):
         """Call a tool as a host does; errors are results too."""
         return self._toolbox.call(name, arguments)
 
-    def prompt(self, as_of: str | None = None) -> str:
+    def prompt(self, as_of: str | None = None, *, guide: bool = True) -> str:
         """What to put before a conversation: identity, the overview in a `<memory>` block, how to use the tools.
 
         With `as_of`, identity and overview as they were at that revision or time; the tools are those of today.
+        Without `guide` nothing of the tools, for hosts that offer none.
         """
         tools = [(tool.name, tool.description.splitlines()[0]) for tool in self.tools]
-        return joined((visible(self.identity(as_of).text), block("memory", self.overview(as_of).text), guidance(tools)))
+        files = visible(self.identity(as_of).text), block("memory", self.overview(as_of).text)
+        return joined((*files, guidance(tools) if guide else ""))

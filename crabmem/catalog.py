@@ -17,6 +17,7 @@ from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from .guard import Guard, loading
 from .purged import Purges
 from .search import Document, Index, rules, tokens
+from .slots import ELSEWHERE, Slot, from_label, label_prefix, own_slot
 from .slug import free_slug, name_key, slug_of
 from .store import File, Scan, Unusable
 from .workspace import ENTRIES, entry_path, is_entry
@@ -34,6 +35,8 @@ _MANY = 500
 _WORTH_SAVING = 32
 #: What an entry is found by, each before its `name_key`.
 NAME, FILE, ALIAS = "name ", "file ", "alias "
+#: What an entry is found by that a store of keys keeps, before the label of its slot.
+SLOT = "slot "
 
 #: Told how many entries of how many were read.
 Progress = Callable[[int, int], None]
@@ -293,6 +296,27 @@ def found(shelf: Shelf, name: str) -> Entry:
     raise NotFound(f"no entry named: {name}{_nearest(shelf, key)}")
 
 
+def kept_at(listing: Listing, slot: Slot) -> Entry | None:
+    """The entry that a store keeps at `slot`; the first, where a person copied its file."""
+    kept = [
+        *listing.having(SLOT + slot.label),
+        *(half for half in listing.being_written if own_slot(half.keys) == slot),
+    ]
+    if not kept and slot.namespace == ELSEWHERE:
+        called = listing.having(NAME + name_key(slot.key))
+        kept = [entry for entry in called if entry.name == slot.key and own_slot(entry.keys) is None]
+    return kept[0] if kept else None
+
+
+def within(index: Index, namespace: tuple[str, ...]) -> dict[str, Slot | None]:
+    """The paths of the entries in a namespace and below it, with their slots; None for those of no store."""
+    depth, has_others = len(namespace), ELSEWHERE[: len(namespace)] == namespace
+    start = SLOT if has_others else SLOT + label_prefix(namespace)
+    kept = {path: from_label(label.removeprefix(SLOT)) for label, path in index.pairs(start)}
+    found: dict[str, Slot | None] = {path: slot for path, slot in kept.items() if slot.namespace[:depth] == namespace}
+    return found | dict.fromkeys(index.marks().keys() - kept.keys()) if has_others else found
+
+
 def place_for(name: str, listing: Listing, promised: Set[str] = frozenset()) -> str:
     """Where the fact called `name` goes: the entry of that name, else a file nobody has.
 
@@ -333,7 +357,7 @@ class _Taken:
 
 
 def _nearest(shelf: Shelf, key: str) -> str:
-    keys = {label.partition(" ")[2]: label for label in shelf.labels() if not label.startswith(FILE)}
+    keys = {label.partition(" ")[2]: label for label in shelf.labels() if label.startswith((NAME, ALIAS))}
     near = difflib.get_close_matches(key, keys, n=_NEAREST, cutoff=0.5)
     names = dict.fromkeys(entry.name for match in near for entry in shelf.having(keys[match])[:1])
     return f" (nearest: {', '.join(names)})" if names else ""
@@ -345,7 +369,10 @@ def document(entry: Entry, mark: bytes, language: str) -> Document:
 
 
 def _labels(entry: Entry) -> list[str]:
-    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *(ALIAS + name_key(it) for it in entry.aliases)]
+    slot = own_slot(entry.keys)
+    slots = [SLOT + slot.label] if slot else []
+    aliases = [ALIAS + name_key(alias) for alias in entry.aliases]
+    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *slots]
 
 
 def fields(entry: Entry, language: str) -> dict[str, list[str]]:

@@ -53,6 +53,13 @@ def in_style_of(text: str, before: str) -> str:
     return mark + re.sub(r"\r\n|\n", newline_of(before), ended)
 
 
+def appended(before: str, text: str) -> str:
+    """`before`, its last line ended, and `text` after it in its line breaks."""
+    newline = newline_of(before)
+    ended = before if not before or before.endswith("\n") else before + newline
+    return ended + (text if newline == "\n" else re.sub(r"\r\n|\n", newline, text))
+
+
 def is_in_conflict(text: str) -> bool:
     """Whether `text` holds the marks that a merge leaves where it could not decide, one after the other."""
     if _MARKS[0] not in text:

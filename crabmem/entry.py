@@ -2,19 +2,24 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from . import header, plain
 from .edit import BOM, is_in_conflict
 from .errors import InvalidArguments, Unreadable, Unwritable
+from .header import Value
 from .version import version_of
 
 MAX_NAME = 500
 MAX_DESCRIPTION = 4_000
 MAX_CONTENT = 262_144
 MAX_LABELS = 100
+#: Of a text added to a note, which nobody has to read at once.
+MAX_NOTE = 16_777_216
+# The keys of a frontmatter that have a field of their own.
+_OWN = ("name", "description", "aliases", "tags")
 
 NO_HEADER = "it has no frontmatter"
 _CUT_SHORT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)")
@@ -30,7 +35,7 @@ class Entry:
 
     `path` is relative to the workspace and is the entry's identity. `version` names the bytes read.
     `problem` says why the frontmatter could not be used: then `name` is the file's stem and
-    `content` the whole text.
+    `content` the whole text. `keys` is the rest of the frontmatter, a person's and other programs'.
     """
 
     path: str
@@ -41,6 +46,7 @@ class Entry:
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     problem: str | None = None
+    keys: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def slug(self) -> str:
@@ -50,13 +56,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class Fact:
-    """What a caller wants remembered; None leaves the labels an entry already has."""
+    """What a caller wants remembered; None leaves the labels an entry already has.
+
+    `keys` are set in the rest of the frontmatter, None removes one; all others stay.
+    """
 
     name: str
     description: str
     content: str
     aliases: tuple[str, ...] | None = None
     tags: tuple[str, ...] | None = None
+    keys: Mapping[str, str | Sequence[str] | None] = field(default_factory=dict, hash=False)
 
 
 def decoded(path: str, data: bytes) -> str:
@@ -103,6 +113,7 @@ def _made(bare: Entry, keys: Mapping[str, object], content: str) -> Entry:
         content=content,
         aliases=_aliases(keys),
         tags=_tags(keys),
+        keys={key: value for key, value in keys.items() if key not in _OWN},
     )
 
 
@@ -131,7 +142,7 @@ def written(fact: Fact, before: str | None) -> str:
     """
     parts = header.taken_apart(before or "")
     if parts.header is None:
-        lines = _anew(fact, parts.newline)
+        lines = _exported(fact, parts.newline)
         opening = closing = f"---{parts.newline}"
     else:
         lines = _kept(parts.header, fact, parts.newline)
@@ -141,6 +152,8 @@ def written(fact: Fact, before: str | None) -> str:
             f"the frontmatter would have {len(lines)} characters; at most {header.MAX_CHARACTERS} fit: "
             "shorten the description, the aliases or the tags"
         )
+    if fact.keys:
+        _check_readable(lines)
     body = _wrapped(fact.content, parts.newline)
     return f"{parts.bom}{opening}{lines}{closing}{body}"
 
@@ -163,6 +176,7 @@ def checked(fact: Fact) -> Fact:
         name=name,
         aliases=_checked_labels("aliases", fact.aliases),
         tags=_checked_labels("tags", tags),
+        keys=_checked_keys(fact.keys),
     )
 
 
@@ -181,7 +195,7 @@ def renamed(path: str, text: str, name: str, stem: str, alias: str | None = None
         raise Unwritable(
             f"{path} cannot be renamed, as its frontmatter cannot be read: {error}; mend it first"
         ) from None
-    changes: dict[str, header.Value | None] = {"name": name} if "name" in before or name != stem else {}
+    changes: dict[str, Value | None] = {"name": name} if "name" in before or name != stem else {}
     if alias is not None and alias not in _aliases(before):
         changes |= _with_labels("aliases", (*_aliases(before), alias), before)
     if not changes:
@@ -192,13 +206,27 @@ def renamed(path: str, text: str, name: str, stem: str, alias: str | None = None
     return f"{parts.bom}---{parts.newline}{lines}---{parts.newline}{parts.newline}{parts.content}"
 
 
-def _keys(fact: Fact, before: Mapping[str, object]) -> dict[str, "header.Value | None"]:
-    keys: dict[str, header.Value | None] = {"name": fact.name, "description": fact.description}
+def _keys(fact: Fact, before: Mapping[str, Value]) -> "dict[str, Value | None]":
+    keys: dict[str, Value | None] = {"name": fact.name, "description": fact.description}
     if fact.aliases is not None and fact.aliases != _aliases(before):
         keys |= _with_labels("aliases", fact.aliases, before)
     if fact.tags is not None and fact.tags != _tags(before):
         keys |= _with_labels("tags", fact.tags, before)
-    return keys
+    return keys | {
+        key: value if value is None or isinstance(value, str) else list(value) for key, value in fact.keys.items()
+    }
+
+
+def _exported(fact: Fact, newline: str) -> str:
+    """The lines of a header of its own."""
+    return header.exported({key: value for key, value in _keys(fact, {}).items() if value is not None}, newline)
+
+
+def _check_readable(lines: str) -> None:
+    try:
+        header.load(lines)
+    except header.BadHeader as error:
+        raise InvalidArguments(f"the frontmatter could not be read again: {error}") from None
 
 
 def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]) -> dict[str, "header.Value | None"]:
@@ -211,11 +239,7 @@ def _kept(lines: str, fact: Fact, newline: str) -> str:
     try:
         return header.replaced(lines, _keys(fact, header.load(lines)), newline)
     except header.BadHeader:
-        return _anew(fact, newline)
-
-
-def _anew(fact: Fact, newline: str) -> str:
-    return header.exported({key: value for key, value in _keys(fact, {}).items() if value is not None}, newline)
+        return _exported(fact, newline)
 
 
 def _wrapped(content: str, newline: str) -> str:
@@ -279,6 +303,16 @@ def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...
         if not label:
             raise InvalidArguments(f"{what}: one of them is empty")
     return stripped
+
+
+def _checked_keys(keys: Mapping[str, str | Sequence[str] | None]) -> dict[str, str | Sequence[str] | None]:
+    for key, value in keys.items():
+        _check_line("name of a key", key, MAX_NAME)
+        if not key or key in _OWN:
+            raise InvalidArguments(f"keys: {key!r} is no key of the rest of the frontmatter")
+        for text in [value] if isinstance(value, str) else value or ():
+            check_text(key, text, header.MAX_CHARACTERS)
+    return dict(keys)
 
 
 def _check_line(what: str, text: str, limit: int) -> None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from . import fs, prompt
 from .catalog import Progress, found, readable
 from .credentials import refuse_new, warnings
-from .edit import counted, in_style_of, shown, unified_diff
-from .entry import Entry, Fact, check_text, checked, decoded, parsed
+from .edit import appended, counted, in_style_of, shown, unified_diff
+from .entry import MAX_NOTE, Entry, Fact, check_text, checked, decoded, parsed
 from .erasing import Wanted
 from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
-from .hindsight import Hindsight
 from .history import Note, Packed, identity
 from .history.commit import moving, one_line
+from .keyed import Keyed
 from .merging import Take
 from .plan import Plan
 from .reading import labels_of
@@ -34,10 +34,11 @@ from .results import (
     Standing,
 )
 from .reverting import Unwanted, noted, subject
+from .slots import Slot, check_slot
 from .store import Scan
 from .timeline import undoing
 from .version import short, version_of
-from .workspace import IDENTITY, OVERVIEW, SETTINGS
+from .workspace import IDENTITY, OVERVIEW, SETTINGS, note_path
 from .writer import Draft, Written
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from .purging import Purger
 
 
-class Memory(Hindsight):
+class Memory(Keyed):
     """An agent's handle on one workspace. Safe between threads; any number of processes may have one.
 
     Nothing is made on disk before the first write.
@@ -125,6 +126,29 @@ class Memory(Hindsight):
         done = self._tried(decide) if dry_run else self._write(decide)
         return [place if isinstance(place, CrabmemError) else self._saved(done, place) for place in places]
 
+    def keep(self, items: Mapping[Slot, Fact | None]) -> str | None:
+        """Save facts in slots and empty those of None, all in one commit; its id, None when nothing was to be done.
+
+        What is in a slot already keeps its name; a new fact whose name another has gets a digest of its slot after it.
+
+        Raises: as `remember`.
+        """
+        for slot in items:
+            check_slot(slot)
+        facts = {
+            slot: fact and checked(dataclasses.replace(fact, keys={**fact.keys, **slot.keys}))
+            for slot, fact in items.items()
+        }
+        if not any(facts.values()) and not any(self.item(slot) for slot in facts):
+            return None
+
+        def decide(scan: Scan) -> Draft:
+            plan = self._plan(scan)
+            names = [(fact, plan.keep(slot, fact)) for slot, fact in facts.items()]
+            return Draft(plan.files, self._kept_note([(fact is None, name) for fact, name in names if name]))
+
+        return self._write(decide).commit
+
     def forget(self, name: str) -> Forgotten:
         """Remove the entry called `name` from memory; history keeps it, and `purge` erases it from there too.
 
@@ -182,6 +206,27 @@ class Memory(Hindsight):
                 "writing Crab.md is disabled; a person may edit the file, or set soul_editable = true in crabmem.toml"
             )
         return self._write_file(IDENTITY, content, "soul", if_version)
+
+    def write_note(self, text: str) -> Changed:
+        """Add `text`, under a heading with the time, to the note of today, `memory/YYYY-MM-DD.md`.
+
+        For what is to be kept and is no fact yet: a person and Git read notes, recall does not.
+
+        Raises:
+            InvalidArguments: it cannot be kept.
+            HoldsSecret: there is a credential in it, and the settings refuse that.
+        """
+        check_text("note", text, MAX_NOTE)
+        now = self._clock()
+        path = note_path(now.date())
+
+        def decide(scan: Scan) -> Draft:
+            before = decoded(path, scan.data(path) or b"")
+            after = appended(before or f"# {now.date().isoformat()}\n", f"\n## {now:%H:%M}\n\n{text}\n")
+            refuse_new(after, before, self.settings.secrets)
+            return Draft({path: after.encode()}, self._note("note", path.rpartition("/")[2]))
+
+        return self._changed(self._write(decide), path)
 
     def adopt(self, even_if_many: bool = False) -> Commit | None:
         """Record what was changed on disk from outside as a commit of the person; None when nothing was.
@@ -464,6 +509,15 @@ class Memory(Hindsight):
         change = self._changed(done, path)
         entry = parsed(path, done.after[path] or b"")
         return Saved(**vars(change), entry=entry)
+
+    def _kept_note(self, names: Sequence[tuple[bool, str]]) -> Note:
+        """The words for facts that are saved or, where True, removed: of a single one those of its tool."""
+        if len(names) == 1:
+            [(is_gone, name)] = names
+            return self._note("forget" if is_gone else "remember", name)
+        gone = sum(is_gone for is_gone, _ in names)
+        parts = (f"{counted(len(names) - gone, 'fact')} saved", f"{gone} removed" if gone else "")
+        return self._note("store", ", ".join(filter(None, parts)))
 
     def _note(self, tool: str, what: str) -> Note:
         return self._voice.note(tool, what, self.settings.person)

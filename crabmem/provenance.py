@@ -48,12 +48,20 @@ def _gone(timeline: Timeline, path: str, name: str) -> str:
 
 def with_provenance(hits: Sequence[Hit], history: History, scan: Scan | None, at: str | None) -> tuple[Hit, ...]:
     """The hits, each with where it comes from; those of a commit, or of a look at the disk."""
-    written = history.writers([hit.entry.path for hit in hits], at)
+    known = provenances([hit.entry.path for hit in hits], history, scan, at)
+    return tuple(replace(hit, provenance=known[hit.entry.path]) for hit in hits)
+
+
+def provenances(
+    paths: Sequence[str], history: History, scan: Scan | None, at: str | None = None
+) -> dict[str, Provenance]:
+    """Where the entry at each of `paths` comes from; as it was at a commit, or is in a look at the disk."""
+    written = history.writers(paths, at)
     head = history.files(history.head()) if scan and history.exists() else {}
-    recorded = {path: scan is None or head.get(path) == scan.blob(path) for path in written}
-    paths = [hit.entry.path for hit in hits]
-    known = [_provenance(written[path], recorded[path]) for path in paths]
-    return tuple(replace(hit, provenance=each) for hit, each in zip(hits, known, strict=True))
+    return {
+        path: _provenance(commits, scan is None or head.get(path) == scan.blob(path))
+        for path, commits in written.items()
+    }
 
 
 def _provenance(commits: list[Commit], is_recorded: bool) -> Provenance:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -17,7 +18,7 @@ from .losses import Losses
 from .pasts import Past
 from .provenance import whole_file, with_provenance
 from .questions import Expectation
-from .recalling import Fits, Question, check_question, recalled
+from .recalling import Fits, Question, Shelf, check_question, narrowed, recalled
 from .results import (
     Document,
     Evaluation,
@@ -33,6 +34,8 @@ from .store import Store
 from .version import version_of
 from .workspace import IDENTITY, OVERVIEW, entry_path
 
+#: What may be found on a shelf, of what was changed when it was asked for.
+_Narrowed: TypeAlias = Callable[[Shelf, Fits | None], Fits | None]
 _ASKS_OTHERS = "by words alone: the settings name another model than then"
 
 
@@ -51,13 +54,16 @@ class Reading(Handle):
         explain: bool = False,
         blame: bool = False,
         as_of: str | None = None,
+        namespace: Sequence[str] = (),
+        where: Callable[[Entry], bool] | None = None,
     ) -> Recall:
         """The entries that answer `query` best, at most `limit` (None: the setting), having all `tags`.
 
         `deploy*` in it stands for all words that begin so, and `"deploy key"` has to stand there word by word.
         Only those last changed after the revision or time `since`, and not after `until`. With `budget`, so
         many characters of text at most: of long facts the passage that matched, and the last are left out
-        rather than cut to nothing; name and description of the first are always there. With `explain`, hits say
+        rather than cut to nothing; name and description of the first are always there. Only those in `namespace`,
+        or below it, and of which `where` says so: for stores of keys and values. With `explain`, hits say
         what their scores are made of, with `blame` who wrote them when.
 
         With `as_of`, from the memory as it was at that revision or time, with the settings of then: what a workspace
@@ -74,8 +80,11 @@ class Reading(Handle):
             most = limit or rules.recall_limit
             return Question(query, most, self._today, labels, rules.language, budget, explain, rules.recency)
 
+        def fits(shelf: Shelf, changed: Fits | None) -> Fits | None:
+            return narrowed(shelf, changed, tuple(namespace), where)
+
         look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
-        found = self._steadily(lambda: look(asked, since, until))
+        found = self._steadily(lambda: look(asked, fits, since, until))
         if blame:
             scan = None if found.as_of else self._store.scan()
             found = replace(found, hits=with_provenance(found.hits, self._history, scan, found.as_of))
@@ -110,16 +119,16 @@ class Reading(Handle):
 
         return self._steadily(look)
 
-    def before_turn(self, message: str) -> str:
+    def before_turn(self, message: str, again: bool = False) -> str:
         """What memory holds that bears on `message`, as a `<recall>` block; "" for silence.
 
         Silent about what the prompt says anyway, what was said in this session before, and what does not
-        have enough in common with the message. Changes no memory, and is never called by crabmem itself:
-        the host decides.
+        have enough in common with the message. With `again`, not about what was said before: for hosts that keep
+        nothing of it in view. Changes no memory, and is never called by crabmem itself: the host decides.
         """
         rules, prompt = self.settings, f"{self.identity().text}\n{self.overview().text}"
         said = self._steadily(
-            lambda: self._speaker.bearing(message, self._listing(), rules.auto_recall, rules.language, prompt)
+            lambda: self._speaker.bearing(message, self._listing(), rules.auto_recall, rules.language, prompt, again)
         )
         self._catalog.save()
         self._speaker.said(said, self._clock())
@@ -199,21 +208,28 @@ class Reading(Handle):
         """
         return self._writer.unrecorded(self._store.scan())
 
-    def _recalled(self, asked: Callable[[Settings], Question], since: str | None, until: str | None) -> Recall:
+    def _recalled(
+        self, asked: Callable[[Settings], Question], fits: _Narrowed, since: str | None, until: str | None
+    ) -> Recall:
         listing = self._listing()
-        rules, fits = self._settings_of(listing.scan), self._changed_within(listing.scan.blob, since, until)
+        rules, changed = self._settings_of(listing.scan), self._changed_within(listing.scan.blob, since, until)
         question, ranking = asked(rules), self._ranking(listing, rules)
-        return recalled(listing, question, fits, ranking and ranking(question.query))
+        return recalled(listing, question, fits(listing, changed), ranking and ranking(question.query))
 
     def _recalled_of_old(
-        self, as_of: str, asked: Callable[[Settings], Question], since: str | None, until: str | None
+        self,
+        as_of: str,
+        asked: Callable[[Settings], Question],
+        fits: _Narrowed,
+        since: str | None,
+        until: str | None,
     ) -> Recall:
         commit = self._timeline.commit_at(as_of)
         source = self._source(commit)
         shelf, rules, ranking = source.shelf, source.rules, source.ranking
         trouble = "" if ranking or not self._meaning.is_wanted(rules.vectors) else _ASKS_OTHERS
-        question, fits = asked(rules), self._changed_within(shelf.blob, since, until, commit)
-        found = recalled(shelf, question, fits, ranking and ranking(question.query))
+        question, changed = asked(rules), self._changed_within(shelf.blob, since, until, commit)
+        found = recalled(shelf, question, fits(shelf, changed), ranking and ranking(question.query))
         return replace(found, as_of=commit, trouble=found.trouble or trouble)
 
     def _changed_within(

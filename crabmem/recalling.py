@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from .bounds import MAX_LIMIT, MAX_QUERY
-from .catalog import ALIAS, NAME, fields
+from .catalog import ALIAS, NAME, fields, within
 from .entry import MAX_LABELS, Entry
 from .errors import InvalidArguments
 from .passages import passage, shares
@@ -94,6 +94,18 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
         raise InvalidArguments(f"tags: at most {MAX_LABELS}, not {len(tags)}")
 
 
+def narrowed(
+    shelf: Shelf, fits: Fits | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
+) -> Fits | None:
+    """What also fits a namespace, and of whose entry `where` says so."""
+    checks = [fits] if fits else []
+    if namespace:
+        checks.append(_in(within(shelf.index, namespace)))
+    if where:
+        checks.append(lambda path: where(shelf.at(path)))
+    return _all(checks)
+
+
 def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking: Ranking | None = None) -> Recall:
     """The entries of `shelf` that answer the question, have all its tags and phrases and fit, best first.
 
@@ -161,6 +173,10 @@ def _accepting(shelf: Shelf, question: Question, phrases: Sequence[str], fits: F
         checks += [_in(phrase.may_be_in(shelf.index)), _saying(shelf, phrase)]
     if question.tags:
         checks.append(_tagged(shelf, {name_key(tag.removeprefix("#")) for tag in question.tags}))
+    return _all(checks)
+
+
+def _all(checks: Sequence[Fits]) -> Fits | None:
     return (lambda path: all(check(path) for check in checks)) if checks else None
 
 

@@ -38,9 +38,14 @@ class Speaker:
         self._turns, self._session = turns, session
         self._told = set[str]()
 
-    def bearing(self, message: str, shelf: Shelf, rules: AutoRecall, language: str, prompt: str) -> Said:
-        """What to say before a turn on `message`; `prompt` is what the model reads anyway."""
-        told = self._told | (self._turns.versions(self._session) if self._session else set())
+    def bearing(
+        self, message: str, shelf: Shelf, rules: AutoRecall, language: str, prompt: str, again: bool = False
+    ) -> Said:
+        """What to say before a turn on `message`; `prompt` is what the model reads anyway.
+
+        With `again`, also what was said in this session before.
+        """
+        told = set() if again else self._told | (self._turns.versions(self._session) if self._session else set())
         seen = " ".join(prompt.split())
 
         def is_new(path: str) -> bool:

@@ -5,6 +5,7 @@ A `path` is text relative to the workspace with `/` between its parts, as Git wr
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 
@@ -63,6 +64,11 @@ class Workspace:
 def entry_path(slug: str) -> str:
     """The path of the entry with that slug."""
     return f"{ENTRIES}/{slug}.md"
+
+
+def note_path(day: date) -> str:
+    """The path of the note of a day: kept, and no entry."""
+    return f"{MEMORY}/{day.isoformat()}.md"
 
 
 def is_entry(path: str) -> bool:

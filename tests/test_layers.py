@@ -22,6 +22,7 @@ ROWS: list[list[str]] = [
         "header",
         "links",
         "entry",
+        "slots",
         "settings",
         "workspace",
         "merging",
@@ -47,11 +48,12 @@ ROWS: list[list[str]] = [
     ["handle"],
     ["reading"],
     ["hindsight"],
+    ["keyed"],
     ["memory"],
     ["wire"],
     ["tools", "watcher"],
     ["api"],
-    ["cli", "quick"],
+    ["cli", "quick", "adapters"],
 ]
 ROW_OF = {name: number for number, row in enumerate(ROWS) for name in row}
 ENTRANCES = {"__init__", "__main__"}

@@ -233,6 +233,7 @@ def test_labels_are_found_exactly_and_never_ranked() -> None:
     assert index.labelled("pe") == index.labelled("word") == index.search(["pet"]) == []
     assert list(index.labels()) == ["Dog", "pet"]
     assert list(index.labels("p")) == ["pet"]
+    assert sorted(index.pairs("p")) == [("pet", "a"), ("pet", "b")]
 
 
 @given(CHANGES)
@@ -248,6 +249,7 @@ def test_labels_follow_the_changes(changes: list[Change]) -> None:
             model = {key: labels for key, labels in (model | change).items() if labels is not None}
     every = sorted({label for labels in model.values() for label in labels})
     assert list(index.labels()) == every
+    assert sorted(index.pairs("")) == sorted((label, key) for key, labels in model.items() for label in {*labels})
     assert [index.labelled(label) for label in every] == [
         sorted(key for key, labels in model.items() if label in labels) for label in every
     ]

@@ -75,6 +75,12 @@ def test_without_a_session_it_remembers_as_long_as_it_is_open(household: Memory)
         assert two.before_turn(ON_TOPIC[0])
 
 
+def test_a_host_that_keeps_nothing_in_view_is_told_again(household: Memory) -> None:
+    block = household.before_turn(ON_TOPIC[0])
+    assert household.before_turn(ON_TOPIC[0], again=True) == block
+    assert household.before_turn(ON_TOPIC[0]) == ""
+
+
 def test_what_the_prompt_says_anyway_is_not_said_again(memory: Memory) -> None:
     fact = "Dr. Moreno on Harbour Street sees the dog\nevery Friday at ten."
     memory.remember("Luna's vet", "who looks after the dog", fact)

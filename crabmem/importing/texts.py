@@ -30,8 +30,8 @@ def fact_of(path: str, data: bytes) -> Fact:
     content = entry.content.replace("\r\n", "\n").strip("\n")
     text = FENCES.sub("", header.taken_apart(content).content)
     name = entry.name if "name" in keys_of(data) else (_title(text) if is_markdown(path) else "") or entry.name
-    labels = {key: found for key, found in (("aliases", entry.aliases), ("tags", entry.tags)) if found}
-    return Fact(name, entry.description or summary(text) or name, content, **labels)
+    description = entry.description or summary(text) or name
+    return Fact(name, description, content, entry.aliases or None, entry.tags or None)
 
 
 def named(fact: Fact, name: str) -> Fact:

@@ -70,8 +70,7 @@ def _of_ours(tree: Tree) -> Iterator[Found]:
 def _entry(path: str, data: bytes) -> Fact:
     """A fact of crabmem's, word by word."""
     entry = parsed(path, data)
-    labels = {"aliases": entry.aliases or None, "tags": entry.tags or None}
-    return Fact(entry.name, entry.description, entry.content, **labels)
+    return Fact(entry.name, entry.description, entry.content, entry.aliases or None, entry.tags or None)
 
 
 CLAW = Source(

@@ -193,6 +193,14 @@ class Index:
         names.update(self._alive(self._start, starting(self._recent.labels, prefix, self._size)))
         return iter(sorted(names))
 
+    def pairs(self, prefix: str) -> Iterator[tuple[str, str]]:
+        """Each label that begins with `prefix`, and the key of each document that has it; in no order."""
+        held = [(first, segment.labels.starting(prefix)) for first, segment in self._parts]
+        for first, names in (*held, (self._start, starting(self._recent.labels, prefix, self._size))):
+            for name, positions in names:
+                places = (first + position for position in positions)
+                yield from ((name, self._key(place)) for place in places if place not in self._dead)
+
     def _alive(self, first: int, names: Iterable[tuple[str, Sequence[int]]]) -> Iterator[str]:
         return (name for name, positions in names if not self._dead.issuperset(map(first.__add__, positions)))
 

@@ -1,0 +1,78 @@
+"""LangChain over a memory: its tools, and recall as a retriever.
+
+model.bind_tools(tools(memory)); Retriever(memory=memory).invoke("deploy key")
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from ..api import Memory
+from ..bounds import MAX_QUERY
+from ..results import Hit, Recall
+from ..tools import Tool
+
+try:
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.tools import StructuredTool, ToolException
+    from pydantic import ConfigDict, Field
+except ImportError as error:
+    raise ImportError("crabmem.adapters.langchain needs LangChain: pip install 'crabmem[langchain]'") from error
+
+
+def tools(memory: Memory) -> list[StructuredTool]:
+    """The tools that `memory` offers now. What a caller does wrong is an answer too, with the status of an error.
+
+    The artifact of an answer is its data.
+    """
+    return [_tool(memory, tool) for tool in memory.tools]
+
+
+def _tool(memory: Memory, tool: Tool) -> StructuredTool:
+    def call(**arguments: Any) -> tuple[str, dict[str, Any]]:
+        result = memory.call(tool.name, arguments)
+        if result.is_error:
+            raise ToolException(result.text)
+        return result.text, result.data
+
+    async def acall(**arguments: Any) -> tuple[str, dict[str, Any]]:
+        return await asyncio.to_thread(call, **arguments)
+
+    return StructuredTool(
+        name=tool.name,
+        description=tool.description,
+        args_schema=tool.input_schema,
+        func=call,
+        coroutine=acall,
+        response_format="content_and_artifact",
+        handle_tool_error=True,
+    )
+
+
+class Retriever(BaseRetriever):
+    """Recall as documents, best first: at most `limit` (None: the setting) facts that carry all tags `having`."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    memory: Memory = Field(exclude=True)
+    limit: int | None = None
+    having: Sequence[str] = ()
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return list(map(_document, self._recalled(query)))
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return list(map(_document, await asyncio.to_thread(self._recalled, query)))
+
+    def _recalled(self, query: str) -> Recall:
+        return self.memory.recall(query[:MAX_QUERY], self.limit, self.having)
+
+
+def _document(hit: Hit) -> Document:
+    entry = hit.entry
+    about = {"name": entry.name, "description": entry.description, "tags": list(entry.tags)}
+    source = {"source": entry.path, "version": entry.version, "score": hit.score}
+    return Document(entry.content, id=entry.path, metadata={**about, **source})

@@ -1,0 +1,107 @@
+"""Entries by namespace and key: what a store of keys and values sees of a memory."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from crabmem import Fact, InvalidArguments, MassLoss, Memory, Slot
+from crabmem.entry import Entry, checked, parsed, written
+from crabmem.slots import ELSEWHERE, from_label, own_slot, slot_of
+
+ADA = ("users", "Ada")
+parts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
+slots = st.builds(Slot, st.lists(parts, max_size=4).map(tuple), parts)
+
+
+def fact(content: str, name: str = "n") -> Fact:
+    return Fact(name, "", content)
+
+
+@given(one=slots, other=slots)
+def test_slots_have_one_label_each_and_are_read_back_from_it(one: Slot, other: Slot) -> None:
+    assert from_label(one.label) == one
+    assert (one.label == other.label) == (one == other)
+
+
+@given(slot=slots)
+@example(Slot(("a\n---\nb",), "---"))
+@example(Slot((), "null"))
+@example(Slot(("7", "~", ""), "\x85\u2028\ufffe"))
+def test_a_slot_is_read_back_from_the_frontmatter_of_its_entry_exactly(slot: Slot) -> None:
+    text = written(checked(Fact(slot.name, "", "x", keys=slot.keys)), None)
+    entry = parsed("memory/entries/x.md", text.encode())
+    assert (own_slot(entry.keys), entry.problem) == (slot, None)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "key: C major",
+        "namespace: [a]",
+        "namespace: a\nkey: b",
+        "namespace: [[a]]\nkey: b",
+        'namespace: ["a\\0"]\nkey: b',
+    ],
+)
+def test_frontmatter_that_names_no_whole_slot_is_a_persons_own(lines: str) -> None:
+    entry = parsed("memory/entries/song.md", f"---\nname: Song\n{lines}\n---\n\nx\n".encode())
+    assert slot_of(entry) == Slot(ELSEWHERE, "Song")
+
+
+@pytest.mark.parametrize("keys", [{"name": "x"}, {"": "x"}, {"a\nb": "x"}, {"a": "\0"}, {"a": ["x"] * 3_000}])
+def test_keys_that_would_not_be_read_back_are_refused(keys: dict[str, str | list[str]]) -> None:
+    with pytest.raises(InvalidArguments):
+        written(checked(Fact("a", "b", "c", keys=keys)), None)
+
+
+def test_keys_of_a_fact_are_set_and_removed_and_all_others_stay() -> None:
+    before = written(Fact("a", "b", "c", keys={"one": "1", "two": ["x", "y"]}), None).replace(
+        "one: '1'", "one: 1 # mine"
+    )
+    after = written(Fact("a", "b", "c", keys={"two": None, "three": "3"}), before)
+    assert after == "---\nname: a\ndescription: b\none: 1 # mine\nthree: '3'\n---\n\nc\n"
+    assert parsed("memory/entries/a.md", after.encode()).keys == {"one": "1", "three": "3"}
+
+
+def test_recall_looks_in_one_namespace_and_where_it_is_told_today_and_in_the_past(memory: Memory) -> None:
+    facts = {Slot(ADA, "a"): fact("tea", "a"), Slot(("users", "Bob"), "b"): fact("tea", "b")}
+    memory.keep({**facts, Slot(ELSEWHERE, "c"): fact("tea", "c")})
+
+    def found(as_of: str | None = None, namespace: tuple[str, ...] = (), without: str = "") -> list[str]:
+        hits = memory.recall("tea", namespace=namespace, where=lambda entry: entry.name != without, as_of=as_of)
+        return sorted(hit.entry.name for hit in hits)
+
+    memory.keep({Slot(ADA, "a"): None})
+    assert (found(), found(namespace=("users",)), found(without="b")) == (["b", "c"], ["b"], ["c"])
+    assert found("HEAD~1", ("users",)) == ["a", "b"] and found("HEAD~1", ADA) == ["a"]
+    assert found(namespace=ELSEWHERE) == ["c"]
+
+
+def test_entries_of_a_namespace_come_by_namespace_and_key_in_pages(memory: Memory) -> None:
+    memory.keep({Slot((space,), key): fact("x", f"{space}{key}") for space in "ba" for key in "21"})
+
+    def is_first(entry: Entry) -> bool:
+        return slot_of(entry).key == "1"
+
+    assert [entry.name for entry in memory.items()] == ["a1", "a2", "b1", "b2"]
+    assert [entry.name for entry in memory.items(("b",), offset=1)] == ["b2"]
+    assert [entry.name for entry in memory.items(where=is_first, offset=1, limit=1)] == ["b1"]
+    assert memory.namespaces() == {("a",), ("b",)}
+
+
+def test_a_new_process_knows_the_slots_that_an_earlier_one_made(memory: Memory) -> None:
+    memory.keep({Slot(ADA, str(number)): fact("x", str(number)) for number in range(40)})
+    memory.entries()
+    memory.close()
+    with Memory(memory.root) as other:
+        found = other.item(Slot(ADA, "7"))
+        assert found and found.name == "7"
+        assert other.item(Slot(("users",), "7")) is None
+
+
+def test_emptying_many_slots_at_once_takes_the_same_word_as_any_mass_loss(memory: Memory) -> None:
+    made = [Slot(ADA, str(number)) for number in range(12)]
+    memory.keep({slot: fact("x", slot.key) for slot in made})
+    with pytest.raises(MassLoss):
+        memory.keep(dict.fromkeys(made))
+    assert len(memory.items(ADA)) == 12
