@@ -1,14 +1,14 @@
 """The Python face: a memory that reads the clock and knows its tools."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from . import memory
-from .prompt import block, guidance, joined, visible
-from .tools import Result, Tool, Toolbox
+from .prompt import block, joined, visible
+from .tools import Result, Tool, Toolbox, how_to_use
 from .voice import Voice
 from .workspace import root_of
 
@@ -49,10 +49,24 @@ class Memory(memory.Memory):
         self._toolbox = Toolbox(self)
         self.recover()
 
+    def spoken_by(self, agent: str | None, session: str | None) -> Self:
+        """The same memory for another who writes. All else is shared: closing one closes both."""
+        other = super().spoken_by(agent, session)
+        other._toolbox = Toolbox(other)
+        return other
+
     @property
     def tools(self) -> list[Tool]:
         """The tools to offer to a model, as the settings now allow."""
         return self._toolbox.offered
+
+    def tools_named(self, names: Iterable[str]) -> list[Tool]:
+        """Those of the tools called `names` that the settings now allow; among them some that are not in `tools`.
+
+        Raises:
+            NotFound: there is no such tool; the message names those there are.
+        """
+        return self._toolbox.chosen(names)
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Call a tool as a host does; errors are results too."""
@@ -63,5 +77,5 @@ class Memory(memory.Memory):
 
         With `as_of`, identity and overview as they were at that revision or time; the tools are those of today.
         """
-        tools = [(tool.name, tool.description.splitlines()[0]) for tool in self.tools]
-        return joined((visible(self.identity(as_of).text), block("memory", self.overview(as_of).text), guidance(tools)))
+        parts = (visible(self.identity(as_of).text), block("memory", self.overview(as_of).text))
+        return joined((*parts, how_to_use(self.tools)))
