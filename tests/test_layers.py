@@ -50,6 +50,7 @@ ROWS: list[list[str]] = [
     ["wire"],
     ["tools", "watcher"],
     ["api"],
+    ["mcp"],
     ["cli", "quick"],
 ]
 ROW_OF = {name: number for number, row in enumerate(ROWS) for name in row}

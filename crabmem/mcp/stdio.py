@@ -1,0 +1,140 @@
+"""The server over standard input and output, a message a line.
+
+Waits for bytes without a thread, so that a signal ends it at once, and answers lines that are no message.
+"""
+
+import json
+import os
+import select
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from .served import Served
+from .server import MemoryServer, up
+
+_READ = 1 << 20
+# A pipe that has room has room for so many bytes.
+_WRITE = select.PIPE_BUF if sys.platform != "win32" else 4_096
+
+Outbox = MemoryObjectSendStream[SessionMessage]
+
+
+def over_stdio(served: Served, wire: tuple[int, int]) -> None:
+    """Serve whoever is at the other end, until they close it or a signal comes."""
+    anyio.run(_serve, served, *wire)
+
+
+async def _serve(served: Served, source: int, sink: int) -> None:
+    server = MemoryServer(served)
+    into, inbox = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    outbox, out = anyio.create_memory_object_stream[SessionMessage]()
+    async with up(server), anyio.create_task_group() as tasks:
+        tasks.start_soon(_read, source, into, outbox.clone())
+        tasks.start_soon(_write, sink, out)
+        await server.run(inbox, outbox, server.create_initialization_options())
+        tasks.cancel_scope.cancel()
+
+
+async def _read(source: int, into: MemoryObjectSendStream[SessionMessage | Exception], outbox: Outbox) -> None:
+    async with into, outbox:
+        async for line in _lines(source):
+            message = parsed(line)
+            if isinstance(message, Refusal):
+                await outbox.send(SessionMessage(message.answer))
+            else:
+                await into.send(SessionMessage(message))
+
+
+async def _lines(source: int) -> AsyncIterator[bytes]:
+    """The lines that come, without blank ones and what is after the last line's end."""
+    pending = bytearray()
+    while chunk := await _chunk(source):
+        looked = len(pending)
+        pending += chunk
+        while (end := pending.find(b"\n", looked)) >= 0:
+            line, looked = bytes(pending[:end]), 0
+            del pending[: end + 1]
+            if line.strip():
+                yield line
+
+
+async def _chunk(source: int) -> bytes:
+    """What is there to be read; b"" at the end."""
+    if not _is_ready(source, select.POLLIN | select.POLLHUP):
+        await anyio.wait_readable(source)
+    return os.read(source, _READ)
+
+
+async def _write(sink: int, out: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    async with out:
+        async for item in out:
+            line = memoryview(dumped(item.message) + b"\n")
+            for start in range(0, len(line), _WRITE):
+                if not _is_ready(sink, select.POLLOUT):
+                    await anyio.wait_writable(sink)
+                _write_all(sink, line[start : start + _WRITE])
+
+
+def _write_all(sink: int, data: memoryview) -> None:
+    while data:
+        data = data[os.write(sink, data) :]
+
+
+def _is_ready(handle: int, what: int) -> bool:
+    """Whether a handle need not be waited for; a file never has to, and cannot."""
+    poll = select.poll()
+    poll.register(handle, what)
+    return bool(poll.poll(0))
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What is answered to a line that is no message."""
+
+    answer: JSONRPCError
+
+
+def parsed(line: bytes) -> JSONRPCMessage | Refusal:
+    """The message in a line. Texts with half a surrogate pair are let through: a tool says what is wrong with them."""
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        pass
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        return Refusal(_error(None, PARSE_ERROR, "not a line of JSON in UTF-8"))
+    try:
+        return jsonrpc_message_adapter.validate_python(data, by_name=False)
+    except ValidationError:
+        asked = data.get("id") if isinstance(data, dict) else None
+        return Refusal(_error(asked, INVALID_REQUEST, "not a message of JSON-RPC 2.0"))
+
+
+def dumped(message: JSONRPCMessage) -> bytes:
+    """A message as JSON."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    except PydanticSerializationError:  # an answer that quotes half a surrogate pair, which not every client reads
+        data = message.model_dump(by_alias=True, exclude_unset=True)
+        return json.dumps(data, ensure_ascii=False).encode(errors="replace")
+
+
+def _error(asked: object, code: int, words: str) -> JSONRPCError:
+    named = asked if isinstance(asked, int | str) and not isinstance(asked, bool) else None
+    return JSONRPCError(jsonrpc="2.0", id=named, error=ErrorData(code=code, message=words))
