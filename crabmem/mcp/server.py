@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 from anyio import from_thread, to_thread
+from anyio.abc import TaskStatus
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.shared.subscriptions import ToolsListChanged
@@ -77,7 +78,7 @@ async def up(server: MemoryServer, end: Callable[[], None] | None = None) -> Asy
     """
     stop = threading.Event()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_ended_by_signal, end or tasks.cancel_scope.cancel)
+        await tasks.start(_ended_by_signal, end or tasks.cancel_scope.cancel)
         tasks.start_soon(to_thread.run_sync, _follow, server, stop)
         tasks.start_soon(to_thread.run_sync, _record, server, stop)
         try:
@@ -87,8 +88,11 @@ async def up(server: MemoryServer, end: Callable[[], None] | None = None) -> Asy
             tasks.cancel_scope.cancel()
 
 
-async def _ended_by_signal(end: Callable[[], None]) -> None:
+async def _ended_by_signal(
+    end: Callable[[], None], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+) -> None:
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started()
         async for _ in signals:
             end()
 
