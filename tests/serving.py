@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -163,3 +163,6 @@ def piped(told: Sequence[str]) -> Iterator[Wire]:
         finally:
             if process.poll() is None:
                 process.kill()
+            with suppress(OSError):  # what could not be sent any more
+                assert process.stdin
+                process.stdin.close()

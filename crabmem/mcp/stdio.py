@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_REQUEST,
@@ -19,6 +20,7 @@ from mcp_types import (
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
+    JSONRPCNotification,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
@@ -31,12 +33,22 @@ _READ = 1 << 20
 # A pipe that has room has room for so many bytes.
 _WRITE = select.PIPE_BUF if sys.platform != "win32" else 4_096
 
+_NO_ID = object()
+
 Outbox = MemoryObjectSendStream[SessionMessage]
 
 
 def over_stdio(served: Served, wire: tuple[int, int]) -> None:
     """Serve whoever is at the other end, until they close it or a signal comes."""
-    anyio.run(_serve, served, *wire)
+    anyio.run(_serve_by_threads if sys.platform == "win32" else _serve, served, *wire)
+
+
+async def _serve_by_threads(served: Served, source: int, sink: int) -> None:
+    """As the library does it: on Windows, pipes cannot be waited for without."""
+    server = MemoryServer(served)
+    opened = (os.fdopen(handle, mode, encoding="utf-8") for handle, mode in ((source, "r"), (sink, "w")))
+    async with up(server), stdio_server(*map(anyio.wrap_file, opened)) as (inbox, outbox):
+        await server.run(inbox, outbox, server.create_initialization_options())
 
 
 async def _serve(served: Served, source: int, sink: int) -> None:
@@ -110,20 +122,30 @@ class Refusal:
 
 
 def parsed(line: bytes) -> JSONRPCMessage | Refusal:
-    """The message in a line. Texts with half a surrogate pair are let through: a tool says what is wrong with them."""
+    """The message in a line, or what is wrong with it."""
     try:
-        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+        found = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
-        pass
+        return _parsed_with_care(line)
+    # The library takes a request whose id cannot be one for a notification; who sent it waits for an answer.
+    is_told = isinstance(found, JSONRPCNotification) and b'"id"' in line
+    return _parsed_with_care(line) if is_told else found
+
+
+def _parsed_with_care(line: bytes) -> JSONRPCMessage | Refusal:
+    """The same, more slowly. Texts with half a surrogate pair are let through: a tool says what is wrong with them."""
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):
         return Refusal(_error(None, PARSE_ERROR, "not a line of JSON in UTF-8"))
+    asked = data.get("id", _NO_ID) if isinstance(data, dict) else None
     try:
-        return jsonrpc_message_adapter.validate_python(data, by_name=False)
+        found = jsonrpc_message_adapter.validate_python(data, by_name=False)
     except ValidationError:
-        asked = data.get("id") if isinstance(data, dict) else None
+        found = None
+    if found is None or (isinstance(found, JSONRPCNotification) and asked is not _NO_ID):
         return Refusal(_error(asked, INVALID_REQUEST, "not a message of JSON-RPC 2.0"))
+    return found
 
 
 def dumped(message: JSONRPCMessage) -> bytes:
