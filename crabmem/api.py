@@ -60,6 +60,11 @@ class Memory(memory.Memory):
         """The tools to offer to a model, as the settings now allow."""
         return self._toolbox.offered
 
+    @property
+    def usual_tools(self) -> list[str]:
+        """The names of the tools that are among `tools` as soon as the settings allow them."""
+        return self._toolbox.usual
+
     def tools_named(self, names: Iterable[str]) -> list[Tool]:
         """Those of the tools called `names` that the settings now allow; among them some that are not in `tools`.
 

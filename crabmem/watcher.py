@@ -2,10 +2,10 @@
 is the scan.
 """
 
+import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,8 @@ LOOK_AGAIN = 10
 GATHER = 100
 #: Seconds between two tries to be the one that records, and between two looks where the system tells nothing.
 SOON = 1
+
+Seen = tuple[dict[str, str], str | None]
 
 
 @dataclass(frozen=True)
@@ -71,23 +73,29 @@ def watched_in_turn(memory: Memory, stop: threading.Event) -> Iterator[Commit | 
 
 def followed(memory: Memory, stop: threading.Event) -> Iterator[News]:
     """What is new, as it comes, until `stop` is set; first nothing, when all after it will be told. Records nothing."""
-    seen = _seen(memory)
+    seen = _seen(memory, ({}, None))
     yield News()
-    while not memory.root.is_dir():
+    while not os.path.isdir(memory.root):
         if stop.wait(GATHER / 1_000):
             return
-    for _ in _events(memory.root, stop):
-        with suppress(CrabmemError):  # what cannot be read now is looked at again with the next event
-            before, seen = seen, _seen(memory)
+    looked = float("-inf")  # what happened before the events began
+    for changes in _events(memory.root, stop):
+        now = time.monotonic()
+        if changes or now - looked >= LOOK_AGAIN:
+            before, seen, looked = seen, _seen(memory, seen), now
             if before != seen:
                 yield _news(before, seen)
 
 
-def _seen(memory: Memory) -> tuple[dict[str, str], str | None]:
-    return memory.blobs(), memory.newest()
+def _seen(memory: Memory, otherwise: Seen) -> Seen:
+    """The blobs of the files and the newest commit; `otherwise` while they cannot be read."""
+    try:
+        return memory.blobs(), memory.newest()
+    except CrabmemError:
+        return otherwise
 
 
-def _news(before: tuple[dict[str, str], str | None], after: tuple[dict[str, str], str | None]) -> News:
+def _news(before: Seen, after: Seen) -> News:
     (old, head), (new, newest) = before, after
     differ = {path for path, _ in old.items() ^ new.items()}
     return News(frozenset(differ), frozenset(old.keys() ^ new.keys()), head != newest)

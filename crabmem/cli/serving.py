@@ -39,6 +39,8 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
     Tools, resources and prompts; your edits are recorded as you pause, and hosts are told of them. Who writes is the
     client by its own name, unless --agent says otherwise. Needs `pip install "crabmem[mcp]"`.
     """
+    if not http and sys.stdin.isatty():
+        tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
     wire = None if http else _claimed()
     served = _served(ctx, tools)
     from ..mcp import over_http, over_stdio
@@ -61,6 +63,8 @@ def _served(ctx: click.Context, tools: str | None) -> "Served":
     except ModuleNotFoundError as error:
         raise Failure(f'`crabmem mcp` needs {error.name}: pip install "crabmem[mcp]"') from None
     names = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
+    if names == []:
+        raise click.UsageError("--tools names none; leave it out for the usual ones")
     return Served(opened(ctx, is_person=False), wanted.agent, wanted.session or secrets.token_hex(8), names)
 
 

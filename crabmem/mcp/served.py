@@ -30,28 +30,26 @@ class Served:
             InvalidSettings: the settings of the workspace cannot be read.
         """
         self.memory = memory
-        self._agent, self._session, self._names = agent, session, names
-        self._offered = self._tools()
+        self._agent, self._session = agent, session
+        self._names = memory.usual_tools if names is None else names
+        self._offered = memory.tools_named(self._names)
 
     @property
     def tools(self) -> list[Tool]:
         """The tools that the settings allow now; the last ones while the settings cannot be read."""
         with suppress(InvalidSettings):
-            self._offered = self._tools()
+            self._offered = self.memory.tools_named(self._names)
         return self._offered
 
     def may_call(self, name: str) -> bool:
         """Whether a tool is among those to offer, be it allowed or not: who calls it is told."""
-        return name in (self._names or [tool.name for tool in self.tools] + ["soul"])
+        return name in self._names
 
     def spoken_to(self, context: Context) -> Memory:
         """The memory for the client that asks."""
         client = context.session.client_params
         name = client.client_info.name[:MAX_NAME] if client else None
         return self.memory.spoken_by(self._agent or name, self._session)
-
-    def _tools(self) -> list[Tool]:
-        return self.memory.tools if self._names is None else self.memory.tools_named(self._names)
 
 
 async def aside(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:

@@ -78,7 +78,8 @@ async def up(server: MemoryServer, end: Callable[[], None] | None = None) -> Asy
     """
     stop = threading.Event()
     async with anyio.create_task_group() as tasks:
-        await tasks.start(_ended_by_signal, end or tasks.cancel_scope.cancel)
+        if sys.platform != "win32":  # where nobody else can send one
+            await tasks.start(_ended_by_signal, end or tasks.cancel_scope.cancel)
         tasks.start_soon(to_thread.run_sync, _follow, server, stop)
         tasks.start_soon(to_thread.run_sync, _record, server, stop)
         try:

@@ -49,7 +49,12 @@ class Toolbox:
     @property
     def offered(self) -> list[Tool]:
         """The tools that the settings allow now, in a fixed order."""
-        return self.chosen(item.name for item in _FUNCTIONS if not item.is_extra)
+        return self.chosen(self.usual)
+
+    @property
+    def usual(self) -> list[str]:
+        """The names of the tools that are offered as soon as the settings allow them."""
+        return [item.name for item in _FUNCTIONS if not item.is_extra]
 
     def chosen(self, names: Iterable[str]) -> list[Tool]:
         """Those of the tools called `names` that the settings allow now, in the same order.
