@@ -203,6 +203,28 @@ async def test_a_disabled_soul_says_so_to_who_calls_it_all_the_same(root: Path) 
     assert result.is_error and "disabled" in text_of(result)
 
 
+def test_naming_no_tool_is_wrong_usage(root: Path) -> None:
+    told = [sys.executable, "-m", "crabmem", "--dir", str(root), "mcp", "--tools", " ,"]
+    done = subprocess.run(told, capture_output=True, text=True, input="")
+    assert (done.returncode, done.stdout) == (2, "") and "leave it out for the usual ones" in done.stderr
+
+
+def test_without_the_library_the_command_says_what_to_install(root: Path) -> None:
+    without = "import sys; sys.modules['mcp'] = None; from crabmem.__main__ import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", without, "--dir", str(root), "mcp"], capture_output=True, text=True, input=""
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == 'crabmem: `crabmem mcp` needs mcp: pip install "crabmem[mcp]"\n'
+
+
+def test_the_command_line_loads_nothing_of_the_library() -> None:
+    heavy = "mcp", "mcp_types", "anyio", "pydantic", "starlette", "uvicorn", "watchfiles"
+    look = f"import sys, crabmem.cli, crabmem.api; print(sorted(set({heavy}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 # Who writes
 
 
