@@ -186,11 +186,24 @@ def test_a_client_that_leaves_in_the_middle_of_a_call_leaves_nothing_half_writte
             assert wire.process.stdin and wire.process.stdout
             wire.process.stdout.close()
             wire.process.stdin.close()
-            assert wire.process.wait(30) in (0, 1)
+            assert wire.process.wait(30) == 0
+            assert wire.process.stderr and wire.process.stderr.read() == b""
         assert_clean(root)
         with Memory(root) as memory:
             assert memory.unrecorded() is None
             assert {len(entry.content) for entry in memory.entries()} <= {13, 100_000}
+
+
+def test_a_client_that_closes_its_ears_first_can_still_hang_up(root: Path) -> None:
+    with piped(command(root)) as wire:
+        wire.ask("tools/list")
+        assert wire.process.stdin and wire.process.stdout and wire.process.stderr
+        wire.process.stdout.close()
+        wire.send(b"garbage\n" + request("tools/list") + request("tools/call", name="remember", arguments=VET))
+        wire.send(b"garbage\n" * 100)
+        time.sleep(0.5)
+        wire.process.stdin.close()
+        assert (wire.process.wait(30), wire.process.stderr.read()) == (0, b"")
 
 
 def test_a_line_without_an_end_is_no_message(root: Path) -> None:

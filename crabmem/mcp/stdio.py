@@ -8,6 +8,7 @@ import os
 import select
 import sys
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import anyio
@@ -63,6 +64,11 @@ async def _serve(served: Served, source: int, sink: int) -> None:
 
 
 async def _read(source: int, into: MemoryObjectSendStream[SessionMessage | Exception], outbox: Outbox) -> None:
+    with suppress(anyio.BrokenResourceError):  # nobody takes answers any more
+        await _passed_on(source, into, outbox)
+
+
+async def _passed_on(source: int, into: MemoryObjectSendStream[SessionMessage | Exception], outbox: Outbox) -> None:
     async with into, outbox:
         async for line in _lines(source):
             message = parsed(line)
@@ -89,17 +95,25 @@ async def _chunk(source: int) -> bytes:
     """What is there to be read; b"" at the end."""
     if not _is_ready(source, select.POLLIN | select.POLLHUP):
         await anyio.wait_readable(source)
-    return os.read(source, _READ)
+    try:
+        return os.read(source, _READ)
+    except OSError:  # a socket that was reset, a terminal that is gone
+        return b""
 
 
 async def _write(sink: int, out: MemoryObjectReceiveStream[SessionMessage]) -> None:
     async with out:
-        async for item in out:
-            line = memoryview(dumped(item.message) + b"\n")
-            for start in range(0, len(line), _WRITE):
-                if not _is_ready(sink, select.POLLOUT):
-                    await anyio.wait_writable(sink)
-                _write_all(sink, line[start : start + _WRITE])
+        with suppress(OSError):  # nobody reads any more
+            await _put(sink, out)
+
+
+async def _put(sink: int, out: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    async for item in out:
+        line = memoryview(dumped(item.message) + b"\n")
+        for start in range(0, len(line), _WRITE):
+            if not _is_ready(sink, select.POLLOUT):
+                await anyio.wait_writable(sink)
+            _write_all(sink, line[start : start + _WRITE])
 
 
 def _write_all(sink: int, data: memoryview) -> None:
