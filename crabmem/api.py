@@ -1,14 +1,14 @@
 """The Python face: a memory that reads the clock and knows its tools."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from . import memory
-from .prompt import block, guidance, joined, visible
-from .tools import Result, Tool, Toolbox
+from .prompt import block, joined, visible
+from .tools import Result, Tool, Toolbox, how_to_use
 from .voice import Voice
 from .workspace import root_of
 
@@ -49,10 +49,29 @@ class Memory(memory.Memory):
         self._toolbox = Toolbox(self)
         self.recover()
 
+    def spoken_by(self, agent: str | None, session: str | None) -> Self:
+        """The same memory for another who writes. All else is shared: closing one closes both."""
+        other = super().spoken_by(agent, session)
+        other._toolbox = Toolbox(other)
+        return other
+
     @property
     def tools(self) -> list[Tool]:
         """The tools to offer to a model, as the settings now allow."""
         return self._toolbox.offered
+
+    @property
+    def usual_tools(self) -> list[str]:
+        """The names of the tools that are among `tools` as soon as the settings allow them."""
+        return self._toolbox.usual
+
+    def tools_named(self, names: Iterable[str]) -> list[Tool]:
+        """Those of the tools called `names` that the settings now allow; among them some that are not in `tools`.
+
+        Raises:
+            NotFound: there is no such tool; the message names those there are.
+        """
+        return self._toolbox.chosen(names)
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Call a tool as a host does; errors are results too."""
@@ -64,6 +83,5 @@ class Memory(memory.Memory):
         With `as_of`, identity and overview as they were at that revision or time; the tools are those of today.
         Without `guide` nothing of the tools, for hosts that offer none.
         """
-        tools = [(tool.name, tool.description.splitlines()[0]) for tool in self.tools]
         files = visible(self.identity(as_of).text), block("memory", self.overview(as_of).text)
-        return joined((*files, guidance(tools) if guide else ""))
+        return joined((*files, how_to_use(self.tools) if guide else ""))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from copy import copy
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -69,7 +70,7 @@ class Handle:
         self._reverting = Reverting(self._history, self._timeline)
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
         self._turns = Turns(self._workspace.turns)
-        self._speaker = Speaker(self._turns, one_line(voice.session or "") or None)
+        self._speaker = self._speaker_of_session()
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()
         self._upkeep = Upkeep(self._workspace.root, self._history.is_compaction_due)
@@ -81,6 +82,13 @@ class Handle:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def spoken_by(self, agent: str | None, session: str | None) -> Self:
+        """The same memory for another who writes. All else is shared: closing one closes both."""
+        other = copy(self)
+        other._voice = Voice(agent, session)
+        other._speaker = other._speaker_of_session()
+        return other
 
     def close(self, wait: bool = True) -> None:
         """Close what reading has opened, and keep for the next process what it need not read again.
@@ -123,6 +131,9 @@ class Handle:
     def _parent(self) -> Workspace | None:
         """The workspace that a named agent's own lies in, once there is one."""
         return parent_of(self._workspace)
+
+    def _speaker_of_session(self) -> Speaker:
+        return Speaker(self._turns, one_line(self._voice.session or "") or None)
 
     def _language(self, scan: Scan) -> str:
         """Whose endings recall removes; settings that cannot be read are told of by whoever needs them."""

@@ -51,6 +51,10 @@ class Hindsight(Reading):
         path = self._path_of(name) if name else None
         return self._timeline.commits(path, since, until, accept if accept != Filter() else None)
 
+    def newest(self) -> str | None:
+        """The id of the newest commit; None before the first."""
+        return self._timeline.head()
+
     def blame(self, name: str) -> tuple[Line, ...]:
         """The lines of an entry's file as it is on disk, or of MEMORY.md or Crab.md, with who wrote each and when.
 

@@ -164,6 +164,10 @@ class Reading(Handle):
             return self._steadily(lambda: list(self._listing().entries))
         return self._past(self._timeline.commit_at(at)).entries
 
+    def blobs(self) -> dict[str, str]:
+        """The id of the blob of every file that crabmem keeps the history of, by path, as they are on disk now."""
+        return {path: file.blob for path, file in self._steadily(self._store.scan).files.items()}
+
     def overview(self, at: str | None = None) -> Document:
         """`memory/MEMORY.md`; an agent's own workspace without one shows its parent's.
 

@@ -1,8 +1,12 @@
-"""Recording outside edits soon after they are made. Events are only hints: what counts is the scan."""
+"""Recording outside edits soon after they are made, and telling what is new. Events are only hints: what counts
+is the scan.
+"""
 
+import os
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from watchfiles import Change, watch
@@ -21,6 +25,23 @@ LONGEST_BURST = 60
 LOOK_AGAIN = 10
 #: Milliseconds in which events are gathered.
 GATHER = 100
+#: Seconds between two tries to be the one that records, and between two looks where the system tells nothing.
+SOON = 1
+
+Seen = tuple[dict[str, str], str | None]
+
+
+@dataclass(frozen=True)
+class News:
+    """What is new since the last look, whoever did it.
+
+    `changed` are the paths of files that were written, `listed` those that came or went; `committed` tells whether
+    the history went on.
+    """
+
+    changed: frozenset[str] = frozenset()
+    listed: frozenset[str] = frozenset()
+    committed: bool = False
 
 
 def watched(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
@@ -38,6 +59,48 @@ def watched(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemE
         raise Busy(f"{memory.root} is being watched already; one `crabmem watch` is enough") from None
 
 
+def watched_in_turn(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
+    """What `watched` says, from when nobody else watches and there is a history, until `stop` is set."""
+    while not stop.wait(SOON):
+        try:
+            if memory.newest():
+                yield from watched(memory, stop)
+        except Busy:
+            continue
+        except CrabmemError as error:
+            yield error
+
+
+def followed(memory: Memory, stop: threading.Event) -> Iterator[News]:
+    """What is new, as it comes, until `stop` is set; first nothing, when all after it will be told. Records nothing."""
+    seen = _seen(memory, ({}, None))
+    yield News()
+    while not os.path.isdir(memory.root):
+        if stop.wait(GATHER / 1_000):
+            return
+    looked = float("-inf")  # what happened before the events began
+    for changes in _events(memory.root, stop):
+        now = time.monotonic()
+        if changes or now - looked >= LOOK_AGAIN:
+            before, seen, looked = seen, _seen(memory, seen), now
+            if before != seen:
+                yield _news(before, seen)
+
+
+def _seen(memory: Memory, otherwise: Seen) -> Seen:
+    """The blobs of the files and the newest commit; `otherwise` while they cannot be read."""
+    try:
+        return memory.blobs(), memory.newest()
+    except CrabmemError:
+        return otherwise
+
+
+def _news(before: Seen, after: Seen) -> News:
+    (old, head), (new, newest) = before, after
+    differ = {path for path, _ in old.items() ^ new.items()}
+    return News(frozenset(differ), frozenset(old.keys() ^ new.keys()), head != newest)
+
+
 def _recorded(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
     yield from _adopted(memory)
     began = last = None
@@ -53,10 +116,18 @@ def _recorded(memory: Memory, stop: threading.Event) -> Iterator[Commit | Crabme
 
 
 def _events(root: Path, stop: threading.Event) -> Iterator[set[tuple[Change, str]]]:
-    """All changes below `root` as they come, and an empty set after a while without any.
+    """All changes below `root` as they come, and an empty set after a while without any, or where nobody tells.
 
     Unfiltered: watchfiles would wait for one that passes, however long the others go on.
     """
+    try:
+        yield from _told(root, stop)
+    except OSError:  # the system tells of no more folders than so many
+        while not stop.wait(SOON):
+            yield set()
+
+
+def _told(root: Path, stop: threading.Event) -> Iterator[set[tuple[Change, str]]]:
     return watch(
         root,
         watch_filter=None,

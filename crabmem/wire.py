@@ -1,7 +1,6 @@
 """The values of a memory as plain data for JSON: what `--json` prints and tools return."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
 from .entry import Entry
 from .merging import Conflicting
@@ -33,7 +32,79 @@ from .traces import Digest, Line, News, Sightings
 Data = dict[str, Any]
 
 
-def entry(item: Entry) -> Data:
+class EntryData(TypedDict):
+    """Everything about one entry."""
+
+    name: str
+    slug: str
+    path: str
+    description: str
+    content: str
+    aliases: list[str]
+    tags: list[str]
+    version: str
+
+
+class HitData(EntryData):
+    """An entry that recall found; `content` is the passage that matched where it `is_cut`."""
+
+    is_cut: bool
+    score: float
+    matches: NotRequired[list[Data]]
+    provenance: NotRequired[Data]
+
+
+class RecallData(TypedDict):
+    """The answer to a query: the hits, best first, of so many entries `searched`."""
+
+    query: str
+    as_of: NotRequired[str]
+    hits: list[HitData]
+    searched: int
+    note: str
+    left_out: list[str]
+
+
+class ChangedData(TypedDict):
+    """A file that was written: `commit` is null when it said so already."""
+
+    path: str
+    version: str
+    commit: str | None
+    created: bool
+    diff: str
+    warnings: list[str]
+
+
+class SavedData(ChangedData):
+    """An entry that was written."""
+
+    name: str
+    slug: str
+
+
+class ForgottenData(TypedDict):
+    """An entry that is gone from memory."""
+
+    name: str
+    path: str
+    commit: str | None
+
+
+class CommitData(TypedDict):
+    """One commit; what it does not say is null."""
+
+    commit: str
+    time: str
+    author: str
+    subject: str
+    tool: str | None
+    agent: str | None
+    session: str | None
+    paths: list[str]
+
+
+def entry(item: Entry) -> EntryData:
     """Everything about one entry."""
     return {
         "name": item.name,
@@ -47,15 +118,21 @@ def entry(item: Entry) -> Data:
     }
 
 
-def recall(found: Recall) -> Data:
+def recall(found: Recall) -> RecallData:
     """The answer to a query."""
-    hits = [_hit(hit) for hit in found]
-    then = {"as_of": found.as_of} if found.as_of else {}
-    rest = {"searched": found.searched, "note": found.note, "left_out": list(found.left_out)}
-    return {"query": found.query, **then, "hits": hits, **rest}
+    data: RecallData = {
+        "query": found.query,
+        "hits": [_hit(hit) for hit in found],
+        "searched": found.searched,
+        "note": found.note,
+        "left_out": list(found.left_out),
+    }
+    if found.as_of:
+        data["as_of"] = found.as_of
+    return data
 
 
-def saved(item: Saved) -> Data:
+def saved(item: Saved) -> SavedData:
     """What remembering did."""
     return {
         "name": item.entry.name,
@@ -64,7 +141,7 @@ def saved(item: Saved) -> Data:
     }
 
 
-def changed(item: Changed) -> Data:
+def changed(item: Changed) -> ChangedData:
     """What writing a whole file did."""
     return {
         "path": item.path,
@@ -76,7 +153,7 @@ def changed(item: Changed) -> Data:
     }
 
 
-def forgotten(item: Forgotten) -> Data:
+def forgotten(item: Forgotten) -> ForgottenData:
     """What forgetting did."""
     return {"name": item.name, "path": item.path, "commit": item.commit}
 
@@ -136,7 +213,7 @@ def renamed(item: Renamed) -> Data:
     return {**vars(item), "paths": list(item.paths), "left": list(item.left)}
 
 
-def commit(item: Commit) -> Data:
+def commit(item: Commit) -> CommitData:
     """One line of the log."""
     return {
         "commit": item.commit,
@@ -249,14 +326,11 @@ def _pair(then: Answer, now: Answer) -> Data:
     return {"query": now.question.query, "past": _answer(then), "now": _answer(now)}
 
 
-def _hit(hit: Hit) -> Data:
-    plain: Mapping[str, Any] = entry(hit.entry)
-    why = [{"word": it.word, "field": it.field, "added": it.added} for it in hit.matches]
-    return {
-        **plain,
-        "content": hit.shown,
-        "is_cut": hit.passage is not None,
-        "score": hit.score,
-        **({"matches": why} if why else {}),
-        **({"provenance": provenance(hit.provenance)} if hit.provenance else {}),
-    }
+def _hit(hit: Hit) -> HitData:
+    own = {"content": hit.shown, "is_cut": hit.passage is not None, "score": hit.score}
+    data = cast(HitData, {**entry(hit.entry), **own})
+    if hit.matches:
+        data["matches"] = [{"word": it.word, "field": it.field, "added": it.added} for it in hit.matches]
+    if hit.provenance:
+        data["provenance"] = provenance(hit.provenance)
+    return data

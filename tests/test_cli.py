@@ -65,7 +65,7 @@ SAMPLES: dict[str, list[str]] = {
     "completion": ["bash"],
 }
 STDIN = {"eval": '{"text": "password for guests", "find": "wifi"}'}
-UNTIL_STOPPED = {"watch"}
+UNTIL_STOPPED = {"watch", "mcp"}
 WITHOUT_DATA = {"try", "init", "edit", "memory edit", "soul edit", "completion"} | UNTIL_STOPPED
 
 

@@ -53,6 +53,7 @@ ROWS: list[list[str]] = [
     ["wire"],
     ["tools", "watcher"],
     ["api"],
+    ["mcp"],
     ["cli", "quick", "adapters"],
 ]
 ROW_OF = {name: number for number, row in enumerate(ROWS) for name in row}

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
+import jsonschema
 import pytest
 
-from crabmem import Memory
+from crabmem import Memory, NotFound, Tool
 from tests.conftest import git
 
 Arguments = dict[str, Any]
@@ -21,13 +22,20 @@ SAMPLES: dict[str, Arguments] = {
     "recall": {"query": "password", "limit": 2, "tags": None, "as_of": None},
     "memory": {"content": "# Overview\n", "if_version": None},
     "soul": {"content": "# A crab\n"},
+    "get": {"name": "luna-s-vet", "at": None},
+    "list": {"limit": 3, "after": None},
+    "log": {"limit": 2, "name": "Wifi", "since": None},
 }
+EXTRA = ["get", "list", "log"]
 REQUIRED = {
     "remember": ["name", "description", "content"],
     "forget": ["name"],
     "recall": ["query"],
     "memory": ["content"],
     "soul": ["content"],
+    "get": ["name"],
+    "list": [],
+    "log": [],
 }
 TYPES = {"string", "integer", "array", "null"}
 DATA = {
@@ -36,6 +44,9 @@ DATA = {
     "recall": {"query", "hits", "searched", "note", "left_out"},
     "memory": {"path", "version", "commit", "created", "diff", "warnings"},
     "soul": {"path", "version", "commit", "created", "diff", "warnings"},
+    "get": {"name", "slug", "path", "description", "content", "aliases", "tags", "version"},
+    "list": {"facts", "total", "next"},
+    "log": {"commits"},
 }
 BAD: list[tuple[str, Arguments, str]] = [
     ("remember", {"name": "x", "description": "d"}, "`content` is missing"),
@@ -60,6 +71,10 @@ BAD: list[tuple[str, Arguments, str]] = [
     ("memory", {}, "`content` is missing"),
     ("memory", {"content": ["# x"]}, "for `content`"),
     ("soul", {"text": "# x"}, "invalid arguments"),
+    ("get", {}, "`name` is missing"),
+    ("list", {"limit": 0}, "limit must be from 1 to 1000, not 0"),
+    ("list", {"limit": 1_001}, "limit must be"),
+    ("log", {"limit": -1}, "limit must be"),
 ]
 
 
@@ -77,39 +92,116 @@ def state(root: Path) -> dict[str, bytes]:
     return {**files, "main": (root / ".git" / "refs" / "heads" / "main").read_bytes()}
 
 
-def test_every_offered_tool_works_when_called_with_all_its_arguments(free: Memory) -> None:
-    for tool in free.tools:
+def every(memory: Memory) -> list[Tool]:
+    """All tools there are."""
+    return memory.tools_named(SAMPLES)
+
+
+def test_every_tool_works_when_called_with_all_its_arguments(free: Memory) -> None:
+    for tool in every(free):
         assert set(SAMPLES[tool.name]) == set(tool.input_schema["properties"]), tool.name
         result = free.call(tool.name, SAMPLES[tool.name])
         assert not result.is_error, result.text
 
 
-def test_every_offered_tool_works_when_called_with_its_required_arguments_only(free: Memory) -> None:
-    for tool in free.tools:
-        result = free.call(tool.name, {name: SAMPLES[tool.name][name] for name in tool.input_schema["required"]})
+def test_every_tool_works_when_called_with_its_required_arguments_only(free: Memory) -> None:
+    for tool in every(free):
+        result = free.call(
+            tool.name, {name: SAMPLES[tool.name][name] for name in tool.input_schema.get("required", [])}
+        )
         assert not result.is_error, result.text
 
 
 def test_every_answer_carries_the_data_that_programs_read(free: Memory) -> None:
-    for tool in free.tools:
+    for tool in every(free):
         data = free.call(tool.name, SAMPLES[tool.name]).data
         assert set(json.loads(json.dumps(data))) == DATA[tool.name], tool.name
 
 
-def test_every_offered_tool_has_a_closed_schema_that_describes_each_parameter(free: Memory) -> None:
-    for tool in free.tools:
+def test_every_tool_has_a_closed_schema_that_describes_each_parameter(free: Memory) -> None:
+    for tool in every(free):
         schema = json.loads(json.dumps(tool.input_schema))
         assert (schema["type"], schema["additionalProperties"]) == ("object", False), tool.name
-        assert schema["required"] == REQUIRED[tool.name]
+        assert schema.get("required", []) == REQUIRED[tool.name]
         for name, parameter in schema["properties"].items():
             assert parameter["description"].endswith("."), f"{tool.name}.{name}"
             assert {kind["type"] for kind in parameter.get("anyOf", [parameter])} <= TYPES
-            assert ("default" in parameter) == (name not in schema["required"])
+            assert ("default" in parameter) == (name not in REQUIRED[tool.name])
 
 
-def test_every_offered_tool_says_in_one_sentence_what_it_is_for(free: Memory) -> None:
-    for tool in free.tools:
+def test_every_tool_says_in_one_sentence_what_it_is_for(free: Memory) -> None:
+    for tool in every(free):
         assert re.match(r"[A-Z][^\n]+\.", tool.description), tool.name
+
+
+def test_every_answer_is_as_the_schema_of_its_tool_says(free: Memory) -> None:
+    free.remember("Wlan", "the second network", "Also on the router.")
+    for arguments in (SAMPLES, {**SAMPLES, "recall": {"query": "nothing"}, "list": {"limit": 1}}):
+        for tool in every(free):
+            data = json.loads(json.dumps(free.call(tool.name, arguments[tool.name]).data))
+            jsonschema.Draft202012Validator.check_schema(tool.output_schema)
+            jsonschema.validate(data, tool.output_schema)
+            assert set(data) - {"as_of"} == set(tool.output_schema["properties"]) - {"as_of"}, tool.name
+        free.call("remember", WIFI)
+
+
+def test_an_answer_about_the_past_is_as_the_schema_says(free: Memory) -> None:
+    [recall] = free.tools_named(["recall"])
+    jsonschema.validate(free.call("recall", {"query": "password", "as_of": "HEAD"}).data, recall.output_schema)
+
+
+def test_extra_tools_are_offered_only_to_who_names_them_and_look_only(free: Memory) -> None:
+    assert not {tool.name for tool in free.tools} & set(EXTRA)
+    extra = free.tools_named(EXTRA)
+    assert [tool.name for tool in extra] == EXTRA
+    assert all(tool.annotations.read_only and not tool.annotations.destructive for tool in extra)
+
+
+def test_a_tool_that_does_not_exist_cannot_be_chosen(free: Memory) -> None:
+    with pytest.raises(NotFound, match=r"no tool named: recal \(there are: remember, .*log\)"):
+        free.tools_named(["recall", "recal"])
+
+
+def test_a_disabled_tool_cannot_be_chosen_until_the_settings_allow_it(memory: Memory) -> None:
+    assert memory.tools_named(["soul"]) == []
+    memory.init()
+    (memory.root / "crabmem.toml").write_text("soul_editable = true\n")
+    assert [tool.name for tool in memory.tools_named(["soul"])] == ["soul"]
+    memory.adopt()
+
+
+def test_pages_of_the_list_together_are_all_facts_once(free: Memory) -> None:
+    for number in range(7):
+        free.remember(f"fact {number}", "what", "x")
+    seen, after = list[str](), None
+    while True:
+        data = free.call("list", {"limit": 3, "after": after}).data
+        seen += [fact["name"] for fact in data["facts"]]
+        assert data["total"] == 8
+        if (after := data["next"]) is None:
+            break
+    assert seen == [entry.name for entry in free.entries()]
+
+
+def test_get_tells_the_version_that_a_write_takes(free: Memory) -> None:
+    result = free.call("get", {"name": "WIFI"})
+    assert result.text.endswith(f"\n\n(version {free.get('wifi').version})")
+    assert not free.call("remember", {**WIFI, "if_version": result.data["version"]}).is_error
+
+
+def test_the_log_tells_who_wrote_and_can_be_asked_for_one_fact(free: Memory) -> None:
+    free.remember("Other", "", "x")
+    result = free.call("log", {"name": "wifi"})
+    assert [commit["subject"] for commit in result.data["commits"]] == ["remember: Wifi"]
+    assert re.fullmatch(r"[0-9a-f]{8}  \d{4}-\d\d-\d\d \d\d:\d\d  coder  remember: Wifi", result.text)
+
+
+def test_a_memory_spoken_by_another_is_the_same_memory_with_another_author(memory: Memory) -> None:
+    memory.remember("One", "", "x")
+    other = memory.spoken_by("planner", "s-9")
+    assert not other.call("remember", WIFI).is_error
+    assert [(commit.agent, commit.session) for commit in memory.log(limit=2)] == [("planner", "s-9"), ("coder", "s-1")]
+    assert memory.get("wifi") == other.get("wifi")
 
 
 def test_only_recall_is_marked_as_reading_only_and_remember_as_not_destructive(free: Memory) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from crabmem import Busy, CrabmemError, Memory
 from crabmem.results import Commit
-from crabmem.watcher import watched
+from crabmem.watcher import News, followed, watched, watched_in_turn
 from tests.conftest import git
 
 
@@ -113,3 +113,105 @@ def test_command_stops_cleanly_on_ctrl_c(memory: Memory) -> None:
         assert process.stdout and process.stdout.readline().endswith("  edit: MEMORY.md\n")
         process.send_signal(2)
         assert (process.wait(10), process.stderr.read()) == (0, "")
+
+
+class Follow(threading.Thread):
+    """Follows what is new over its own handle on the workspace."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self.memory, self.stop = Memory(root), threading.Event()
+        self.news, self.began = list[News](), threading.Event()
+
+    def run(self) -> None:
+        with self.memory:
+            for news in followed(self.memory, self.stop):
+                self.news.append(news)
+                self.began.set()
+
+    @property
+    def changed(self) -> set[str]:
+        return {path for news in self.news for path in news.changed}
+
+    def wait_for(self, *paths: str) -> None:
+        deadline = time.monotonic() + 10
+        while not set(paths) <= self.changed and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert set(paths) <= self.changed
+
+
+@pytest.fixture
+def follow(memory: Memory) -> Iterator[Follow]:
+    follow = Follow(memory.root)
+    follow.start()
+    assert follow.began.wait(10)
+    yield follow
+    follow.stop.set()
+    follow.join(10)
+    assert not follow.is_alive()
+
+
+def test_a_workspace_is_followed_from_before_there_is_one(memory: Memory, follow: Follow) -> None:
+    assert follow.news == [News()] and not memory.root.exists()
+    memory.remember("Vet", "", "Dr. Moreno.")
+    follow.wait_for("memory/entries/vet.md", "Crab.md")
+    assert any(news.committed for news in follow.news)
+
+
+def test_news_tell_what_was_written_what_came_and_what_went(memory: Memory, follow: Follow) -> None:
+    memory.remember("Vet", "", "Dr. Moreno.")
+    follow.wait_for("memory/entries/vet.md")
+    follow.news.clear()
+    file = memory.root / "memory/entries/vet.md"
+    file.write_text("Dr. Okafor.\n")
+    follow.wait_for("memory/entries/vet.md")
+    assert (follow.news[-1].listed, follow.news[-1].committed) == (frozenset(), False)
+    file.unlink()
+    deadline = time.monotonic() + 10
+    while not follow.news[-1].listed and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert follow.news[-1].listed == {"memory/entries/vet.md"}
+    memory.adopt()
+
+
+def test_following_records_nothing_and_is_deaf_to_what_is_not_memory(memory: Memory, follow: Follow) -> None:
+    memory.init()
+    follow.wait_for("Crab.md")
+    time.sleep(0.5)
+    follow.news.clear()
+    head = memory.newest()
+    (memory.root / "notes.txt").write_text("x")
+    (memory.root / "Crab.md").write_text("# Mine\n")
+    follow.wait_for("Crab.md")
+    time.sleep(0.5)
+    assert (follow.changed, memory.newest()) == ({"Crab.md"}, head)
+    (memory.root / "notes.txt").unlink()
+    memory.adopt()
+
+
+def test_who_waits_for_the_watch_records_when_it_ends(memory: Memory, watch: Watch) -> None:
+    stop = threading.Event()
+    with Memory(memory.root) as other:
+        said = list[Commit | CrabmemError]()
+        second = threading.Thread(target=lambda: said.extend(watched_in_turn(other, stop)))
+        second.start()
+        (memory.root / "memory/MEMORY.md").write_text("# One\n")
+        watch.wait_for(1)
+        assert len(watch.said) == 1 and said == []
+        watch.stop.set()
+        watch.join()
+        time.sleep(1.5)
+        (memory.root / "memory/MEMORY.md").write_text("# Two\n")
+        time.sleep(2)
+        stop.set()
+        second.join(10)
+    assert "# Two" in git(memory.root, "show", "HEAD:memory/MEMORY.md")
+    assert len(said) == 1 and isinstance(said[0], Commit)
+
+
+def test_who_waits_for_a_workspace_makes_none(tmp_path: Path) -> None:
+    stop = threading.Event()
+    with Memory(tmp_path / "none") as other:
+        threading.Timer(2.5, stop.set).start()
+        assert list(watched_in_turn(other, stop)) == []
+        assert not other.root.exists()

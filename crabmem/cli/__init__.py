@@ -13,6 +13,7 @@ from . import (
     linking,
     purge,
     reverting,
+    serving,
     tour,
     tracing,
     upkeep,
@@ -34,6 +35,7 @@ for _module in (
     importing,
     evaluating,
     bisecting,
+    serving,
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

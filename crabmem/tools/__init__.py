@@ -1,37 +1,43 @@
-"""The tools an agent is offered, each made from one function: its schema from the signature, its
-description from the docstring. `Toolbox.call` is the one way in, for every host.
+"""The tools an agent is offered, each made from one function: its schema from the signature, that of
+its data from what the return is annotated with, its description from the docstring. `Toolbox.call` is the
+one way in, for every host.
 
 Adding a tool: write the function in a module here and name it in that module's `TOOLS`.
 """
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, get_type_hints
 
 import msgspec
 
-from ..errors import CrabmemError, InvalidArguments, Stale
+from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
 from ..memory import Memory
-from ..prompt import visible
-from . import entries, files
+from ..prompt import guidance, visible
+from . import entries, files, looking
 from .result import Hints, Result, ToolFunction
 
-__all__ = ["Hints", "Result", "Tool", "Toolbox"]
+__all__ = ["Hints", "Result", "Tool", "Toolbox", "how_to_use"]
 
-_FUNCTIONS: tuple[ToolFunction, ...] = (*entries.TOOLS, *files.TOOLS)
+_FUNCTIONS: tuple[ToolFunction, ...] = (*entries.TOOLS, *files.TOOLS, *looking.TOOLS)
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as hosts want it described: `input_schema` is JSON Schema, `annotations` MCP's hints."""
+    """A tool as hosts want it described: the schemas are JSON Schema, `annotations` MCP's hints.
+
+    `output_schema` is that of the `data` of a result which is no error; `title` is for people.
+    """
 
     name: str
     description: str
     input_schema: dict[str, Any]
     annotations: Hints
+    title: str
+    output_schema: dict[str, Any]
 
 
 class Toolbox:
@@ -43,7 +49,24 @@ class Toolbox:
     @property
     def offered(self) -> list[Tool]:
         """The tools that the settings allow now, in a fixed order."""
-        return [_described(item) for item in _FUNCTIONS if item.allowed(self._memory)]
+        return self.chosen(self.usual)
+
+    @property
+    def usual(self) -> list[str]:
+        """The names of the tools that are offered as soon as the settings allow them."""
+        return [item.name for item in _FUNCTIONS if not item.is_extra]
+
+    def chosen(self, names: Iterable[str]) -> list[Tool]:
+        """Those of the tools called `names` that the settings allow now, in the same order.
+
+        Raises:
+            NotFound: there is no such tool.
+        """
+        wanted = set(names)
+        if unknown := sorted(wanted - {item.name for item in _FUNCTIONS}):
+            there = ", ".join(item.name for item in _FUNCTIONS)
+            raise NotFound(f"no tool named: {', '.join(unknown)} (there are: {there})")
+        return [_described(item) for item in _FUNCTIONS if item.name in wanted and item.allowed(self._memory)]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Call a tool. Whatever the caller did wrong comes back as a result with `is_error`."""
@@ -62,6 +85,11 @@ class Toolbox:
         except UnicodeEncodeError:
             return Result("invalid arguments: the name of one contains half of a surrogate pair", is_error=True)
         return _run(item.function, self._memory, msgspec.structs.asdict(given))
+
+
+def how_to_use(tools: Iterable[Tool]) -> str:
+    """What tells a model how to use memory with exactly these tools."""
+    return guidance((tool.name, tool.description.splitlines()[0]) for tool in tools)
 
 
 def _run(function: Callable[..., Result], memory: Memory, arguments: dict[str, Any]) -> Result:
@@ -86,7 +114,17 @@ def _described(item: ToolFunction) -> Tool:
     schema = msgspec.json.schema(_arguments(item.function))
     [own] = [part for name, part in schema["$defs"].items() if name == item.name]
     own.pop("title", None)
-    return Tool(item.name, inspect.cleandoc(item.function.__doc__ or ""), own, item.hints)
+    purpose = inspect.cleandoc(item.function.__doc__ or "")
+    return Tool(item.name, purpose, own, item.hints, item.title, _schema_of_data(item.function))
+
+
+def _schema_of_data(function: Callable[..., Result]) -> dict[str, Any]:
+    """The schema of the type that a tool's `Result` is annotated with; the root is the object itself, as MCP wants."""
+    [data] = get_type_hints(function, include_extras=True)["return"].__metadata__
+    _, parts = msgspec.json.schema_components([data], ref_template="#/$defs/{name}")
+    own = parts.pop(data.__name__)
+    own.pop("title", None)
+    return {**own, "$defs": parts} if parts else own
 
 
 @cache

@@ -14,19 +14,19 @@ def memory(
     memory: _Memory,
     content: Annotated[str, Meta(description="The whole new overview in Markdown, not just what is added.")],
     if_version: Version = None,
-) -> Result:
+) -> Annotated[Result, wire.ChangedData]:
     """Replace the overview that is always in view. Keep it short and curated, and read it before you replace it."""
     changed = memory.write_overview(content, if_version)
-    return Result(told("MEMORY.md updated", changed), wire.changed(changed))
+    return Result(told("MEMORY.md updated", changed), dict(wire.changed(changed)))
 
 
 def soul(
     memory: _Memory,
     content: Annotated[str, Meta(description="The whole new identity in Markdown.")],
-) -> Result:
+) -> Annotated[Result, wire.ChangedData]:
     """Replace the file that says who you are. Tell the person when you do."""
     changed = memory.write_identity(content)
-    return Result(told("Crab.md updated", changed), wire.changed(changed))
+    return Result(told("Crab.md updated", changed), dict(wire.changed(changed)))
 
 
 def _may_edit_soul(memory: _Memory) -> bool:
@@ -34,4 +34,7 @@ def _may_edit_soul(memory: _Memory) -> bool:
 
 
 _WRITES = Hints(read_only=False, destructive=True)
-TOOLS = (ToolFunction(memory, _WRITES), ToolFunction(soul, _WRITES, _may_edit_soul))
+TOOLS = (
+    ToolFunction(memory, "Replace the overview", _WRITES),
+    ToolFunction(soul, "Replace the identity", _WRITES, _may_edit_soul),
+)

@@ -1,0 +1,82 @@
+"""The verb for hosts that speak the Model Context Protocol."""
+
+import os
+import secrets
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from .base import Failure, Wanted, opened, tell
+
+if TYPE_CHECKING:
+    from ..mcp import Served
+
+_PORT = 8765
+_HINT = """\b
+Over standard input and output, as hosts start it:
+  claude mcp add crabmem -- crabmem mcp
+Over HTTP, on this machine only, for who names the token:
+  CRABMEM_TOKEN=… crabmem mcp --http --port 8765"""
+
+
+@click.command(epilog=_HINT)
+@click.option("--http", is_flag=True, help="Over HTTP at 127.0.0.1, instead of standard input and output.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=_PORT, show_default=True, help="With --http: 0 is any free one."
+)
+@click.option(
+    "--token", metavar="T", envvar="CRABMEM_TOKEN",
+    help="With --http: what clients must name; without it one is made and told.  [env: CRABMEM_TOKEN]",
+)  # fmt: skip
+@click.option(
+    "--tools", metavar="A,B,…", help="Only these tools, of all there are; also get, list, log, that only look."
+)
+@click.pass_context
+def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str | None) -> None:
+    """Serve memory to an agent's host by MCP, until it closes the connection or Ctrl-C.
+
+    Tools, resources and prompts; your edits are recorded as you pause, and hosts are told of them. Who writes is the
+    client by its own name, unless --agent says otherwise. Needs `pip install "crabmem[mcp]"`.
+    """
+    if not http and sys.stdin.isatty():
+        tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
+    wire = None if http else _claimed()
+    served = _served(ctx, tools)
+    from ..mcp import over_http, over_stdio
+
+    if wire:
+        return over_stdio(served, wire)
+    made = token or secrets.token_urlsafe(24)
+
+    def ready(address: str) -> None:
+        tell(f"serving {served.memory.root} at {address}; stop with Ctrl-C" + ("" if token else f"\ntoken: {made}"))
+
+    over_http(served, port, made, ready)
+
+
+def _served(ctx: click.Context, tools: str | None) -> "Served":
+    wanted = ctx.find_object(Wanted)
+    assert wanted is not None
+    try:
+        from ..mcp import Served
+    except ModuleNotFoundError as error:
+        raise Failure(f'`crabmem mcp` needs {error.name}: pip install "crabmem[mcp]"') from None
+    names = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
+    if names == []:
+        raise click.UsageError("--tools names none; leave it out for the usual ones")
+    return Served(opened(ctx, is_person=False), wanted.agent, wanted.session or secrets.token_hex(8), names)
+
+
+def _claimed() -> tuple[int, int]:
+    """The handles of the wire, taken away from everybody else: whoever prints now does so on stderr."""
+    sys.stdout.flush()
+    wire = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return wire
+
+
+COMMANDS = (mcp,)

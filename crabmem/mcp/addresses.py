@@ -1,0 +1,40 @@
+"""The addresses of what can be read, and what a change on disk means for them."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from urllib.parse import quote, unquote
+
+from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
+
+from ..watcher import News
+from ..workspace import IDENTITY, OVERVIEW, is_entry
+
+MEMORY = "crabmem://memory"
+SOUL = "crabmem://soul"
+LOG = "crabmem://log"
+ENTRIES = "crabmem://entries/"
+ENTRY = ENTRIES + "{slug}"
+_FILES = {OVERVIEW: MEMORY, IDENTITY: SOUL}
+
+
+def address(slug: str) -> str:
+    """Where the entry of that file name is read."""
+    return ENTRIES + quote(slug, safe="")
+
+
+def name_at(uri: str) -> str | None:
+    """The name of an entry in an address; None when it is of something else."""
+    return unquote(uri.removeprefix(ENTRIES)) or None if uri.startswith(ENTRIES) else None
+
+
+def events(news: News) -> Iterator[ServerEvent]:
+    """What clients are told of: the resources that changed, and that there are others than before."""
+    for path in sorted(news.changed):
+        if path in _FILES:
+            yield ResourceUpdated(_FILES[path])
+        elif is_entry(path):
+            yield ResourceUpdated(address(PurePosixPath(path).stem))
+    if any(map(is_entry, news.listed)):
+        yield ResourcesListChanged()
+    if news.committed:
+        yield ResourceUpdated(LOG)

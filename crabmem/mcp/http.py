@@ -1,0 +1,86 @@
+"""The server over HTTP, for programs on this machine that know its token."""
+
+import secrets
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import anyio
+import uvicorn
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ..errors import InvalidArguments
+from .served import Served
+from .server import MemoryServer, up
+
+HOST = "127.0.0.1"
+PATH = "/mcp"
+_UNAUTHORIZED = 401
+# Seconds that open answers have to end in.
+_GRACE = 2
+
+
+def over_http(served: Served, port: int, token: str, ready: Callable[[str], None]) -> None:
+    """Serve whoever names `token`, until a signal comes; `ready` is told the address. Port 0 is any that is free.
+
+    The library refuses a foreign Host (421) or Origin (403), so that no page in a browser gets here by a name of its
+    own, and messages of more than 4 MiB (413).
+
+    Raises:
+        InvalidArguments: the port is taken.
+    """
+    with _bound(port) as listening:
+        anyio.run(_serve, served, token, listening, ready)
+
+
+@contextmanager
+def _bound(port: int) -> Iterator[socket.socket]:
+    try:
+        listening = socket.create_server((HOST, port))
+    except OSError:
+        raise InvalidArguments(f"port {port} is taken; name another with --port, or 0 for any that is free") from None
+    with listening:
+        yield listening
+
+
+async def _serve(served: Served, token: str, listening: socket.socket, ready: Callable[[str], None]) -> None:
+    server = MemoryServer(served)
+    app = _Guarded(server.streamable_http_app(streamable_http_path=PATH, host=HOST), token)
+    web = _Web(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE))
+
+    def end() -> None:
+        server.listeners.close()
+        web.should_exit = True
+
+    async with up(server, end):
+        ready(f"http://{HOST}:{listening.getsockname()[1]}{PATH}")
+        await web.serve([listening])
+
+
+class _Web(uvicorn.Server):
+    """A web server that leaves signals to us."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class _Guarded:
+    """Lets those through who name the token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app, self._expected = app, f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._knows(Headers(scope=scope)):
+            answer = PlainTextResponse(
+                "name the token: Authorization: Bearer …", _UNAUTHORIZED, {"WWW-Authenticate": "Bearer"}
+            )
+            return await answer(scope, receive, send)
+        await self._app(scope, receive, send)
+
+    def _knows(self, headers: Headers) -> bool:
+        given = headers.get("authorization", "").encode()
+        return secrets.compare_digest(given, self._expected)

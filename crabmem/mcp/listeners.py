@@ -1,0 +1,89 @@
+"""Who wants to be told of what. Today's protocol asks by a call that stays open; the older one names addresses."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import anyio
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.subscriptions import ServerEvent, event_matches, event_to_notification
+from mcp_types import (
+    EmptyResult,
+    NotificationParams,
+    SubscribeRequestParams,
+    SubscriptionFilter,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
+    UnsubscribeRequestParams,
+)
+
+from .served import Context
+
+#: Sessions of the older protocol that are remembered; nobody tells when one is over.
+_MOST = 1_000
+#: Seconds that a client may take to read what it is told.
+_PATIENCE = 5
+_EVERYTHING = SubscriptionFilter(tools_list_changed=True, resources_list_changed=True)
+
+
+@dataclass
+class _Session:
+    """A client of the older protocol: it is told of every list, and of the addresses it subscribed to."""
+
+    session: ServerSession
+    uris: set[str] = field(default_factory=set)
+
+
+class Listeners:
+    """Tells clients what is new."""
+
+    def __init__(self) -> None:
+        self._bus = InMemorySubscriptionBus()
+        self._handler = ListenHandler(self._bus)
+        self._sessions: dict[int, _Session] = {}
+        self._began = anyio.Event()
+
+    def begin(self) -> None:
+        """From now on, nothing that changes goes untold."""
+        self._began.set()
+
+    def close(self) -> None:
+        """Tell those who listen that this is the end."""
+        self._handler.close()
+
+    async def tell(self, events: Iterable[ServerEvent]) -> None:
+        """Tell everybody who wants to know."""
+        for event in events:
+            await self._bus.publish(event)
+            for each in list(self._sessions.values()):
+                if event_matches(_EVERYTHING, frozenset(each.uris), event):
+                    with anyio.move_on_after(_PATIENCE):
+                        await each.session.send_notification(event_to_notification(event, {}))
+
+    async def listen(self, context: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
+        """Today's protocol: the answer comes when it is over."""
+        await self._began.wait()
+        return await self._handler(context, params)
+
+    async def initialized(self, context: Context, params: NotificationParams) -> None:
+        """The older protocol: a session has begun."""
+        self._known(context.session)
+
+    async def subscribe(self, context: Context, params: SubscribeRequestParams) -> EmptyResult:
+        """The older protocol: tell of this address, too."""
+        await self._began.wait()
+        self._known(context.session).uris.add(str(params.uri))
+        return EmptyResult()
+
+    async def unsubscribe(self, context: Context, params: UnsubscribeRequestParams) -> EmptyResult:
+        """The older protocol: not any more."""
+        self._known(context.session).uris.discard(str(params.uri))
+        return EmptyResult()
+
+    def _known(self, session: ServerSession) -> _Session:
+        # The parameters of the handshake are one object for as long as a session lives, and ours is kept with it.
+        key = id(session.client_params)
+        found = self._sessions.setdefault(key, _Session(session))
+        if len(self._sessions) > _MOST:
+            del self._sessions[next(iter(self._sessions))]
+        return found

@@ -1,0 +1,147 @@
+"""What a person can ask for by name: flush, review, tidy; and the completion of what they type."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from mcp import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CompleteRequestParams,
+    CompleteResult,
+    Completion,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    PaginatedRequestParams,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    PromptReference,
+    TextContent,
+)
+
+from ..api import Memory
+from ..edit import counted, shortened
+from ..prompt import block, template, visible
+from ..tools.looking import told
+from .addresses import ENTRY
+from .served import Context, Served, aside
+
+Given = Mapping[str, str]
+_COMMITS = 100
+_FACTS = 500
+_WIDTH = 160
+_MOST = 100
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A prompt: `text` makes it of a memory and what was given for its arguments, by name with what they are."""
+
+    title: str
+    description: str
+    arguments: Mapping[str, str]
+    text: Callable[[Memory, Given], str]
+
+
+def _flush(memory: Memory, given: Given) -> str:
+    focus = given.get("focus", "").strip()
+    return template("flush").replace("{focus}", f", above all about: {focus}" if focus else "")
+
+
+def _review(memory: Memory, given: Given) -> str:
+    since, entry = given.get("since", "").strip(), given.get("entry", "").strip()
+    commits = tuple(islice(memory.commits(entry or None, since=since or None), _COMMITS))
+    about = (f" about {entry}" if entry else "") + (f", since {since}" if since else "")
+    return template("review").replace("{about}", about).replace("{log}", block("memory", told(commits)))
+
+
+def _tidy(memory: Memory, given: Given) -> str:
+    entry, entries = given.get("entry", "").strip(), memory.entries()
+    lines = [f"- {each.name}: {shortened(each.description or each.content, _WIDTH)}" for each in entries[:_FACTS]]
+    more = len(entries) - len(lines)
+    text = "\n".join(lines) + (f"\n({counted(more, 'more fact')})" if more else "") or "none yet"
+    about = f", above all what has to do with {memory.get(entry).name}" if entry else ""
+    return template("tidy").replace("{about}", about).replace("{facts}", block("memory", text))
+
+
+_ENTRY = "entry"
+_OFFERS = {
+    "flush": Offer(
+        "Store what is worth keeping",
+        "Store what is worth keeping of this conversation, now.",
+        {"focus": "What matters most; all of it without."},
+        _flush,
+    ),
+    "review": Offer(
+        "Review recent changes",
+        "Go through what was written to memory lately.",
+        {"since": "A date, '1 week ago', or a commit.", _ENTRY: "Only this fact."},
+        _review,
+    ),
+    "tidy": Offer(
+        "Tidy memory",
+        "Find facts that say the same, contradict each other, or are out of date.",
+        {_ENTRY: "Only what has to do with this fact."},
+        _tidy,
+    ),
+}
+
+
+class Prompts:
+    """Answers to what a client asks about prompts, and about names that are half typed."""
+
+    def __init__(self, served: Served) -> None:
+        self._memory = served.memory
+
+    async def listed(self, context: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
+        """All prompts; they fit on one page."""
+        return ListPromptsResult(prompts=[_described(name, offer) for name, offer in _OFFERS.items()])
+
+    async def given(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        """The text of a prompt."""
+        offer, given = _named(params.name), params.arguments or {}
+        if unknown := sorted(set(given) - set(offer.arguments)):
+            raise MCPError(INVALID_PARAMS, f"{params.name} has no argument {unknown[0]!r}: {list(offer.arguments)}")
+        text = await aside(offer.text, self._memory, given)
+        message = PromptMessage(role="user", content=TextContent(text=visible(text).strip()))
+        return GetPromptResult(description=offer.description, messages=[message])
+
+    async def completed(self, context: Context, params: CompleteRequestParams) -> CompleteResult:
+        """The names of entries, or their file names, that go on from what was typed; after those, what holds it."""
+        argument, ref = params.argument, params.ref
+        if isinstance(ref, PromptReference):
+            known = argument.name in _named(ref.name).arguments
+            names = self._names if argument.name == _ENTRY else None
+        else:
+            known = ref.uri == ENTRY and argument.name == "slug"
+            names = self._slugs
+        if not known:
+            raise MCPError(INVALID_PARAMS, f"nothing here has an argument {argument.name!r}")
+        found = await aside(_fitting, names, argument.value) if names else []
+        values = found[:_MOST]
+        return CompleteResult(completion=Completion(values=values, total=len(found), has_more=len(found) > _MOST))
+
+    def _names(self) -> Iterator[str]:
+        return (visible(entry.name) for entry in self._memory.entries())
+
+    def _slugs(self) -> Iterator[str]:
+        return (entry.slug for entry in self._memory.entries())
+
+
+def _fitting(names: Callable[[], Iterator[str]], typed: str) -> list[str]:
+    wanted = typed.casefold()
+    found = [name for name in names() if wanted in name.casefold()]
+    return sorted(found, key=lambda name: not name.casefold().startswith(wanted))
+
+
+def _named(name: str) -> Offer:
+    if name not in _OFFERS:
+        raise MCPError(INVALID_PARAMS, f"no prompt named: {name} (there are: {', '.join(_OFFERS)})")
+    return _OFFERS[name]
+
+
+def _described(name: str, offer: Offer) -> Prompt:
+    arguments = [PromptArgument(name=each, description=what, required=False) for each, what in offer.arguments.items()]
+    return Prompt(name=name, title=offer.title, description=offer.description, arguments=arguments)

@@ -1,0 +1,91 @@
+"""What a client can read: the overview, the identity, the log, and every entry."""
+
+from bisect import bisect_right
+from itertools import islice
+
+from mcp import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+    TextResourceContents,
+)
+
+from ..entry import Entry
+from ..prompt import entry_text, visible
+from ..tools.looking import told
+from .addresses import ENTRY, LOG, MEMORY, SOUL, address, name_at
+from .served import Context, Served, aside
+
+MARKDOWN = "text/markdown"
+PLAIN = "text/plain"
+_PAGE = 200
+_COMMITS = 50
+#: What a cursor begins with: the page after that file.
+_AFTER = "after:"
+
+_FIXED = (
+    Resource(uri=MEMORY, name="memory", title="Overview", description="What is always in view.", mime_type=MARKDOWN),
+    Resource(uri=SOUL, name="soul", title="Identity", description="Who the agent is.", mime_type=MARKDOWN),
+    Resource(uri=LOG, name="log", title="Log", description="Who wrote what lately.", mime_type=PLAIN),
+)
+_TEMPLATE = ResourceTemplate(
+    uri_template=ENTRY, name="entry", title="Fact", description="One fact, by its file name.", mime_type=MARKDOWN
+)
+
+
+class Resources:
+    """Answers to what a client asks about resources."""
+
+    def __init__(self, served: Served) -> None:
+        self._memory = served.memory
+
+    async def listed(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
+        """A page of them: first those there always are, then the entries in the order of their files."""
+        cursor = params.cursor if params else None
+        if cursor is not None and not cursor.startswith(_AFTER):
+            raise MCPError(INVALID_PARAMS, f"no such cursor: {cursor[:80]}; begin without one")
+        entries = await aside(self._memory.entries)
+        after = cursor.removeprefix(_AFTER) if cursor else ""
+        start = bisect_right(entries, after, key=lambda entry: entry.path)
+        page = entries[start : start + _PAGE]
+        follows = f"{_AFTER}{page[-1].path}" if start + _PAGE < len(entries) else None
+        fixed = [] if cursor else list(_FIXED)
+        return ListResourcesResult(resources=fixed + [_listed(entry) for entry in page], next_cursor=follows)
+
+    async def templates(self, context: Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+        """The one for entries."""
+        return ListResourceTemplatesResult(resource_templates=[_TEMPLATE])
+
+    async def read(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        """The text at an address, without what a person would not see."""
+        text, kind = await aside(self._text, str(params.uri))
+        found = TextResourceContents(uri=params.uri, mime_type=kind, text=visible(text))
+        return ReadResourceResult(contents=[found])
+
+    def _text(self, uri: str) -> tuple[str, str]:
+        if uri == MEMORY:
+            return self._memory.overview().text, MARKDOWN
+        if uri == SOUL:
+            return self._memory.identity().text, MARKDOWN
+        if uri == LOG:
+            return told(tuple(islice(self._memory.commits(), _COMMITS))), PLAIN
+        if name := name_at(uri):
+            found = self._memory.get(name)
+            return entry_text(found.name, found.description, found.content), MARKDOWN
+        raise MCPError(INVALID_PARAMS, f"no resource at: {uri[:200]}", {"uri": uri})
+
+
+def _listed(entry: Entry) -> Resource:
+    return Resource(
+        uri=address(entry.slug),
+        name=entry.slug,
+        title=visible(entry.name),
+        description=visible(entry.description) or None,
+        mime_type=MARKDOWN,
+    )

@@ -1,0 +1,72 @@
+"""One memory as it is served: which tools it offers, and whom it speaks for."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import ParamSpec, TypeVar
+
+from anyio import to_thread
+from mcp import MCPError
+from mcp.server.context import ServerRequestContext
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+
+from ..api import Memory
+from ..errors import CrabmemError, InvalidArguments, InvalidSettings, NotFound
+from ..tools import Tool
+from ..voice import MAX_NAME
+
+Context = ServerRequestContext[object, object]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Served:
+    """A memory for clients, each of which writes under its own name unless an `agent` is named."""
+
+    def __init__(self, memory: Memory, agent: str | None, session: str, names: Sequence[str] | None = None) -> None:
+        """`names` are the tools to offer; None for those that memory offers by itself.
+
+        Raises:
+            NotFound: one of them does not exist.
+            InvalidSettings: the settings of the workspace cannot be read.
+        """
+        self.memory = memory
+        self._agent, self._session = agent, session
+        self._names = memory.usual_tools if names is None else names
+        self._offered = memory.tools_named(self._names)
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools that the settings allow now; the last ones while the settings cannot be read."""
+        with suppress(InvalidSettings):
+            self._offered = self.memory.tools_named(self._names)
+        return self._offered
+
+    def may_call(self, name: str) -> bool:
+        """Whether a tool is among those to offer, be it allowed or not: who calls it is told."""
+        return name in self._names
+
+    def spoken_to(self, context: Context) -> Memory:
+        """The memory for the client that asks."""
+        client = context.session.client_params
+        name = client.client_info.name[:MAX_NAME] if client else None
+        return self.memory.spoken_by(self._agent or name, self._session)
+
+
+async def aside(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """What `work` gives, on a thread. Its end is waited for even when nobody wants the answer any more.
+
+    Raises:
+        MCPError: memory refused, in its words.
+    """
+
+    def tried() -> T | CrabmemError:
+        try:
+            return work(*given, **named)
+        except CrabmemError as error:
+            return error
+
+    done = await to_thread.run_sync(tried)
+    if isinstance(done, CrabmemError):
+        asked = isinstance(done, NotFound | InvalidArguments)
+        raise MCPError(INVALID_PARAMS if asked else INTERNAL_ERROR, str(done))
+    return done

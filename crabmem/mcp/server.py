@@ -1,0 +1,114 @@
+"""The server: who answers what, and what goes on beside while it is up."""
+
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from anyio import from_thread, to_thread
+from anyio.abc import TaskStatus
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.shared.subscriptions import ToolsListChanged
+from mcp_types import NotificationParams
+
+from .. import __version__
+from ..errors import CrabmemError
+from ..tools import how_to_use
+from ..watcher import News, followed, watched_in_turn
+from ..workspace import SETTINGS
+from .addresses import events
+from .listeners import Listeners
+from .prompts import Prompts
+from .resources import Resources
+from .served import Served
+from .tools import Tools
+
+
+class MemoryServer(Server[Any]):
+    """The protocol's server over one memory."""
+
+    def __init__(self, served: Served) -> None:
+        self.served, self.listeners = served, Listeners()
+        tools, resources, prompts = Tools(served), Resources(served), Prompts(served)
+        super().__init__(
+            "crabmem",
+            version=__version__,
+            title="crabmem",
+            description="Plain-file memory for AI agents, with its history in Git",
+            instructions=how_to_use(served.tools),
+            on_list_tools=tools.listed,
+            on_call_tool=tools.called,
+            on_list_resources=resources.listed,
+            on_list_resource_templates=resources.templates,
+            on_read_resource=resources.read,
+            on_subscribe_resource=self.listeners.subscribe,
+            on_unsubscribe_resource=self.listeners.unsubscribe,
+            on_subscriptions_listen=self.listeners.listen,
+            on_list_prompts=prompts.listed,
+            on_get_prompt=prompts.given,
+            on_completion=prompts.completed,
+        )
+        self.add_notification_handler("notifications/initialized", NotificationParams, self.listeners.initialized)
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *given: Any, **named: Any
+    ) -> InitializationOptions:
+        """With lists that are told of when they change, whichever transport asks."""
+        told = notification_options or NotificationOptions(resources_changed=True, tools_changed=True)
+        return super().create_initialization_options(told, *given, **named)
+
+    async def tell(self, news: News) -> None:
+        """Tell clients what is new, of the tools too where the settings offer others now."""
+        await self.listeners.tell(events(news))
+        instructions = how_to_use(self.served.tools) if SETTINGS in news.changed else self.instructions
+        if instructions != self.instructions:
+            self.instructions = instructions
+            await self.listeners.tell([ToolsListChanged()])
+
+
+@asynccontextmanager
+async def up(server: MemoryServer, end: Callable[[], None] | None = None) -> AsyncIterator[None]:
+    """While it lasts, outside edits are recorded, clients told of news, and a signal is the end.
+
+    `end` says how a signal ends it; None cancels what is inside.
+    """
+    stop = threading.Event()
+    async with anyio.create_task_group() as tasks:
+        if sys.platform != "win32":  # where nobody else can send one
+            await tasks.start(_ended_by_signal, end or tasks.cancel_scope.cancel)
+        tasks.start_soon(to_thread.run_sync, _follow, server, stop)
+        tasks.start_soon(to_thread.run_sync, _record, server, stop)
+        try:
+            yield
+        finally:
+            stop.set()
+            tasks.cancel_scope.cancel()
+
+
+async def _ended_by_signal(
+    end: Callable[[], None], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started()
+        async for _ in signals:
+            end()
+
+
+def _follow(server: MemoryServer, stop: threading.Event) -> None:
+    """Tell clients what is new, from a thread."""
+    for news in followed(server.served.memory, stop):
+        from_thread.run_sync(server.listeners.begin)
+        from_thread.run(server.tell, news)
+
+
+def _record(server: MemoryServer, stop: threading.Event) -> None:
+    """Record outside edits, from a thread; what stands in the way is said once."""
+    said = ""
+    for item in watched_in_turn(server.served.memory, stop):
+        if isinstance(item, CrabmemError) and str(item) != said:
+            said = str(item)
+            print(f"crabmem: {said}", file=sys.stderr, flush=True)

@@ -1,0 +1,176 @@
+"""The server over standard input and output, a message a line.
+
+Waits for bytes without a thread, so that a signal ends it at once, and answers lines that are no message.
+"""
+
+import json
+import os
+import select
+import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from .served import Served
+from .server import MemoryServer, up
+
+_READ = 1 << 20
+# A pipe that has room has room for so many bytes.
+_WRITE = select.PIPE_BUF if sys.platform != "win32" else 4_096
+
+_NO_ID = object()
+
+Outbox = MemoryObjectSendStream[SessionMessage]
+
+
+def over_stdio(served: Served, wire: tuple[int, int]) -> None:
+    """Serve whoever is at the other end, until they close it or a signal comes."""
+    anyio.run(_serve_by_threads if sys.platform == "win32" else _serve, served, *wire)
+
+
+async def _serve_by_threads(served: Served, source: int, sink: int) -> None:
+    """As the library does it: on Windows, pipes cannot be waited for without."""
+    server = MemoryServer(served)
+    opened = (os.fdopen(handle, mode, encoding="utf-8") for handle, mode in ((source, "r"), (sink, "w")))
+    async with up(server), stdio_server(*map(anyio.wrap_file, opened)) as (inbox, outbox):
+        await server.run(inbox, outbox, server.create_initialization_options())
+
+
+async def _serve(served: Served, source: int, sink: int) -> None:
+    server = MemoryServer(served)
+    into, inbox = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    outbox, out = anyio.create_memory_object_stream[SessionMessage]()
+    async with up(server), anyio.create_task_group() as tasks:
+        tasks.start_soon(_read, source, into, outbox.clone())
+        tasks.start_soon(_write, sink, out)
+        await server.run(inbox, outbox, server.create_initialization_options())
+        tasks.cancel_scope.cancel()
+
+
+async def _read(source: int, into: MemoryObjectSendStream[SessionMessage | Exception], outbox: Outbox) -> None:
+    with suppress(anyio.BrokenResourceError):  # nobody takes answers any more
+        await _passed_on(source, into, outbox)
+
+
+async def _passed_on(source: int, into: MemoryObjectSendStream[SessionMessage | Exception], outbox: Outbox) -> None:
+    async with into, outbox:
+        async for line in _lines(source):
+            message = parsed(line)
+            if isinstance(message, Refusal):
+                await outbox.send(SessionMessage(message.answer))
+            else:
+                await into.send(SessionMessage(message))
+
+
+async def _lines(source: int) -> AsyncIterator[bytes]:
+    """The lines that come, without blank ones and what is after the last line's end."""
+    pending = bytearray()
+    while chunk := await _chunk(source):
+        looked = len(pending)
+        pending += chunk
+        while (end := pending.find(b"\n", looked)) >= 0:
+            line, looked = bytes(pending[:end]), 0
+            del pending[: end + 1]
+            if line.strip():
+                yield line
+
+
+async def _chunk(source: int) -> bytes:
+    """What is there to be read; b"" at the end."""
+    if not _is_ready(source, select.POLLIN | select.POLLHUP):
+        await anyio.wait_readable(source)
+    try:
+        return os.read(source, _READ)
+    except OSError:  # a socket that was reset, a terminal that is gone
+        return b""
+
+
+async def _write(sink: int, out: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    async with out:
+        with suppress(OSError):  # nobody reads any more
+            await _put(sink, out)
+
+
+async def _put(sink: int, out: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    async for item in out:
+        line = memoryview(dumped(item.message) + b"\n")
+        for start in range(0, len(line), _WRITE):
+            if not _is_ready(sink, select.POLLOUT):
+                await anyio.wait_writable(sink)
+            _write_all(sink, line[start : start + _WRITE])
+
+
+def _write_all(sink: int, data: memoryview) -> None:
+    while data:
+        data = data[os.write(sink, data) :]
+
+
+def _is_ready(handle: int, what: int) -> bool:
+    """Whether a handle need not be waited for; a file never has to, and cannot."""
+    poll = select.poll()
+    poll.register(handle, what)
+    return bool(poll.poll(0))
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What is answered to a line that is no message."""
+
+    answer: JSONRPCError
+
+
+def parsed(line: bytes) -> JSONRPCMessage | Refusal:
+    """The message in a line, or what is wrong with it."""
+    try:
+        found = jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        return _parsed_with_care(line)
+    # The library takes a request whose id cannot be one for a notification; who sent it waits for an answer.
+    is_told = isinstance(found, JSONRPCNotification) and b'"id"' in line
+    return _parsed_with_care(line) if is_told else found
+
+
+def _parsed_with_care(line: bytes) -> JSONRPCMessage | Refusal:
+    """The same, more slowly. Texts with half a surrogate pair are let through: a tool says what is wrong with them."""
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        return Refusal(_error(None, PARSE_ERROR, "not a line of JSON in UTF-8"))
+    asked = data.get("id", _NO_ID) if isinstance(data, dict) else None
+    try:
+        found = jsonrpc_message_adapter.validate_python(data, by_name=False)
+    except ValidationError:
+        found = None
+    if found is None or (isinstance(found, JSONRPCNotification) and asked is not _NO_ID):
+        return Refusal(_error(asked, INVALID_REQUEST, "not a message of JSON-RPC 2.0"))
+    return found
+
+
+def dumped(message: JSONRPCMessage) -> bytes:
+    """A message as JSON."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    except PydanticSerializationError:  # an answer that quotes half a surrogate pair, which not every client reads
+        data = message.model_dump(by_alias=True, exclude_unset=True)
+        return json.dumps(data, ensure_ascii=False).encode(errors="replace")
+
+
+def _error(asked: object, code: int, words: str) -> JSONRPCError:
+    named = asked if isinstance(asked, int | str) and not isinstance(asked, bool) else None
+    return JSONRPCError(jsonrpc="2.0", id=named, error=ErrorData(code=code, message=words))

@@ -1,0 +1,62 @@
+"""The tools of memory, as the protocol has them."""
+
+from mcp import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
+
+from .. import tools
+from .served import Context, Served, aside
+
+#: Claude Code shows a model only the names of tools until it asks for more, but for those that say this.
+_AT_ONCE = {"anthropic/alwaysLoad": True}
+_FIRST = "recall"
+
+
+class Tools:
+    """Answers to what a client asks about tools."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+
+    async def listed(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        """All tools; they fit on one page."""
+        return ListToolsResult(tools=[described(tool) for tool in self._served.tools])
+
+    async def called(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        """What a tool answers. What the caller did wrong is an answer too, unless there is no such tool."""
+        if not self._served.may_call(params.name):
+            there = ", ".join(tool.name for tool in self._served.tools)
+            raise MCPError(INVALID_PARAMS, f"no tool named: {params.name} (there are: {there})")
+        memory = self._served.spoken_to(context)
+        done = await aside(memory.call, params.name, params.arguments or {})
+        # Some clients check the data of errors against the schema, too, which is not theirs.
+        data = None if done.is_error else done.data
+        return CallToolResult(content=[TextContent(text=done.text)], structured_content=data, is_error=done.is_error)
+
+
+def described(tool: tools.Tool) -> Tool:
+    """A tool in the protocol's words."""
+    hints = tool.annotations
+    return Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=ToolAnnotations(
+            title=tool.title,
+            read_only_hint=hints.read_only,
+            destructive_hint=hints.destructive,
+            idempotent_hint=hints.idempotent,
+            open_world_hint=hints.open_world,
+        ),
+        _meta=_AT_ONCE if tool.name == _FIRST else None,
+    )

@@ -1,0 +1,122 @@
+"""Tools that only look: get, list, log. They are offered to who asks for them by name."""
+
+from itertools import islice
+from typing import Annotated, TypedDict
+
+from msgspec import Meta
+
+from .. import wire
+from ..bounds import MAX_LIMIT
+from ..edit import counted, shortened
+from ..entry import Entry
+from ..errors import InvalidArguments
+from ..memory import Memory
+from ..prompt import entry_text
+from ..results import Commit
+from ..version import short
+from .result import Hints, Result, ToolFunction
+
+_PAGE = 50
+_WIDTH = 200
+
+Limit = Annotated[int, Meta(description=f"How many at most; at least 1, and {MAX_LIMIT} at most.")]
+
+
+class ListData(TypedDict):
+    """A page of the facts there are, `total` of them; `next` is what the next page comes `after`, null at the end."""
+
+    facts: "tuple[FactData, ...]"
+    total: int
+    next: str | None
+
+
+class FactData(TypedDict):
+    """What a fact is about, without its content."""
+
+    name: str
+    slug: str
+    description: str
+    tags: tuple[str, ...]
+    version: str
+
+
+class LogData(TypedDict):
+    """Who wrote what, newest first."""
+
+    commits: tuple[wire.CommitData, ...]
+
+
+def get(
+    memory: Memory,
+    name: Annotated[str, Meta(description="Name, file name or alias of the fact.")],
+    at: Annotated[
+        str | None,
+        Meta(description="As it was then: a date such as 2026-03-01, '3 weeks ago', or a commit."),
+    ] = None,
+) -> Annotated[Result, wire.EntryData]:
+    """Read one fact whole, by its name, with the version that a careful write names."""
+    found = memory.get(name, at)
+    text = entry_text(found.name, found.description, found.content)
+    return Result(f"{text}\n\n(version {found.version})", dict(wire.entry(found)))
+
+
+def list(
+    memory: Memory,
+    limit: Limit = _PAGE,
+    after: Annotated[str | None, Meta(description="The `next` of the page before; without it the first page.")] = None,
+) -> Annotated[Result, ListData]:
+    """List the facts there are, by name and description, a page at a time."""
+    _check_limit(limit)
+    entries = memory.entries()
+    rest = [entry for entry in entries if after is None or entry.path > after]
+    page = rest[:limit]
+    follows = page[-1].path if len(rest) > len(page) else None
+    lines = "\n".join(_line(entry) for entry in page) or ("no more facts" if after else "no facts yet")
+    more = f"\n\n({counted(len(rest) - len(page), 'more fact')}: ask for those after `{follows}`)" if follows else ""
+    return Result(lines + more, {"facts": [_fact(entry) for entry in page], "total": len(entries), "next": follows})
+
+
+def log(
+    memory: Memory,
+    limit: Limit = 20,
+    name: Annotated[str | None, Meta(description="Only what touched this fact, even if it was forgotten.")] = None,
+    since: Annotated[
+        str | None, Meta(description="Only after then: a date such as 2026-03-01, '3 weeks ago', or a commit.")
+    ] = None,
+) -> Annotated[Result, LogData]:
+    """List who wrote what when, newest first: yourself, other agents, or a person."""
+    _check_limit(limit)
+    commits = tuple(islice(memory.commits(name, since=since), limit))
+    return Result(told(commits), {"commits": [dict(wire.commit(commit)) for commit in commits]})
+
+
+def told(commits: tuple[Commit, ...]) -> str:
+    """Commits a line each: id, time, author, session, subject."""
+    return "\n".join(_commit(commit) for commit in commits) or "nothing was written"
+
+
+def _check_limit(limit: int) -> None:
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidArguments(f"limit must be from 1 to {MAX_LIMIT}, not {limit}")
+
+
+def _commit(commit: Commit) -> str:
+    session = f" [{commit.session}]" if commit.session else ""
+    return f"{short(commit.commit)}  {commit.time:%Y-%m-%d %H:%M}  {commit.author}{session}  {commit.subject}"
+
+
+def _line(entry: Entry) -> str:
+    return f"- {entry.name}: {shortened(entry.description or entry.content, _WIDTH)}"
+
+
+def _fact(entry: Entry) -> dict[str, object]:
+    keys = ("name", "slug", "description", "tags", "version")
+    return {key: value for key, value in wire.entry(entry).items() if key in keys}
+
+
+_LOOKS = Hints(read_only=True, destructive=False)
+TOOLS = (
+    ToolFunction(get, "Read a fact", _LOOKS, is_extra=True),
+    ToolFunction(list, "List facts", _LOOKS, is_extra=True),
+    ToolFunction(log, "Read the log", _LOOKS, is_extra=True),
+)

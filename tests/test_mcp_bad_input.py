@@ -1,0 +1,287 @@
+"""What no client should send, clients that go away, and programs that have no business here."""
+
+import json
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crabmem import Memory
+from crabmem.mcp.stdio import Refusal, dumped, parsed
+from tests.conftest import assert_clean
+from tests.serving import META, TODAY, TOKEN, Wire, command, piped, request, web
+
+VET = {"name": "Luna's vet", "description": "who looks after the dog", "content": "Dr. Moreno."}
+LARGE = "ten million characters " * 450_000
+JSON_TEXT = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+KNOWN = {"Authorization": f"Bearer {TOKEN}"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    root = tmp_path / "notes"
+    with Memory(root, agent="coder") as memory:
+        memory.remember("Deploy key", "where the deploy key lives", "In the vault.")
+    yield root
+    assert_clean(root)
+
+
+@pytest.fixture
+def wire(root: Path) -> Iterator[Wire]:
+    with piped(command(root)) as wire:
+        yield wire
+        assert "Deploy key" in wire.call("recall", query="deploy")["content"][0]["text"]
+        assert wire.end() == (0, b"")
+        assert wire.process.stderr and wire.process.stderr.read() == b""
+
+
+# Lines
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "asked"),
+    [
+        (b"garbage", -32700, None),
+        (b'{"jsonrpc": "2.0", "id": 1', -32700, None),
+        (b'\xff\xfe{"jsonrpc": "2.0"}', -32700, None),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "\xff"}}', -32700, None),
+        (b"[" * 100_000, -32700, None),
+        (b"[]", -32600, None),
+        (b"7", -32600, None),
+        (b'{"id": 8, "method": "ping"}', -32600, 8),
+        (b'{"jsonrpc": "2.0", "id": "a"}', -32600, "a"),
+        (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600, None),
+        (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600, None),
+        (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600, None),
+        (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', -32600, 1),
+    ],
+)
+def test_a_line_that_is_no_message_is_answered_and_does_no_harm(
+    wire: Wire, line: bytes, code: int, asked: int | str | None
+) -> None:
+    wire.send(line + b"\n")
+    answer = wire.line()
+    assert (answer["error"]["code"], answer["id"]) == (code, asked)
+
+
+def test_requests_that_make_no_sense_are_errors_of_the_protocol(wire: Wire) -> None:
+    asked: list[tuple[str, dict[str, Any], int]] = [
+        ("nothing/of/this/kind", {}, -32601),
+        ("tools/call", {}, -32602),
+        ("tools/call", {"name": 7}, -32602),
+        ("tools/call", {"name": "recall", "arguments": ["x"]}, -32602),
+        ("tools/call", {"name": "half \ud83d"}, -32602),
+        ("resources/read", {"uri": 7}, -32602),
+        ("prompts/get", {"name": "flush", "arguments": {"focus": 7}}, -32602),
+        ("completion/complete", {"ref": {"type": "ref/nothing"}, "argument": {"name": "x", "value": ""}}, -32602),
+    ]
+    for method, params, code in asked:
+        assert wire.ask(method, **params)["error"]["code"] == code, method
+
+
+def test_a_request_before_the_handshake_of_the_older_protocol_is_refused(root: Path) -> None:
+    with piped(command(root)) as wire:
+        wire.send(b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}\n')
+        assert wire.line()["error"]["code"] == -32602
+        assert wire.end()[0] == 0
+
+
+def test_answers_of_a_client_that_nobody_asked_and_unknown_notifications_are_passed_over(wire: Wire) -> None:
+    for data in (
+        {"jsonrpc": "2.0", "id": 99, "result": {}},
+        {"jsonrpc": "2.0", "id": 99, "error": {"code": 1, "message": "x"}},
+        {"jsonrpc": "2.0", "method": "notifications/nothing"},
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}},
+    ):
+        wire.send(json.dumps(data).encode() + b"\n\n  \n")
+
+
+def test_ten_megabytes_of_arguments_are_refused_and_nothing_is_written(wire: Wire, root: Path) -> None:
+    before = Memory(root).newest()
+    for bad in ({**VET, "content": LARGE}, {**VET, "name": LARGE}, {**VET, "aliases": [LARGE]}, {LARGE: 1}):
+        result = wire.call("remember", **bad)
+        assert result["isError"] and result["content"][0]["text"].startswith("invalid arguments: ")
+        assert "structuredContent" not in result
+    assert wire.call("recall", query=LARGE)["isError"]
+    assert Memory(root).newest() == before
+
+
+def test_half_a_surrogate_pair_is_refused_by_the_tool_and_nothing_is_written(wire: Wire, root: Path) -> None:
+    before = Memory(root).newest()
+    for bad in ({**VET, "name": "x\ud83d"}, {**VET, "content": "\udc00"}, {**VET, "tags": ["\ud83d"]}):
+        result = wire.call("remember", **bad)
+        assert result["isError"] and "half of a surrogate pair" in result["content"][0]["text"]
+    assert wire.call("remember", **{**VET, "colour\ud83d": 1})["isError"]
+    found = wire.call("recall", query="\ud83d deploy")
+    assert found["structuredContent"]["query"] == "? deploy"
+    assert Memory(root).newest() == before
+
+
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(st.one_of(st.binary(), st.text().map(str.encode)))
+def test_no_bytes_stop_the_reading_of_lines(line: bytes) -> None:
+    found = parsed(line)
+    answer = found.answer if isinstance(found, Refusal) else found
+    assert json.loads(dumped(answer))
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.recursive(st.text(st.characters(codec=None)), lambda inner: st.dictionaries(st.text(), inner), max_leaves=8))
+def test_what_a_tool_is_given_arrives_as_it_was_sent(value: object) -> None:
+    line = request("tools/call", name="recall", arguments={"x": value})
+    found = parsed(line)
+    assert not isinstance(found, Refusal)
+    assert json.loads(line) == found.model_dump(by_alias=True, exclude_unset=True)
+
+
+# Output
+
+
+def test_what_anybody_prints_does_not_get_onto_the_wire(root: Path) -> None:
+    noisy = (
+        "import os, sys; from crabmem import api; from crabmem.__main__ import main; quiet = api.Memory.call\n"
+        "def call(self, *given):\n"
+        "    print('a print', flush=True); os.write(1, b'a write'); os.system('echo a child; cat')\n"
+        "    return quiet(self, *given)\n"
+        f"api.Memory.call = call; sys.argv = ['crabmem', '--dir', {str(root)!r}, 'mcp']; main()"
+    )
+    with piped([sys.executable, "-c", noisy]) as wire:
+        assert "Deploy key" in wire.call("recall", query="deploy")["content"][0]["text"]
+        assert wire.end() == (0, b"")
+        assert wire.process.stderr
+        said = wire.process.stderr.read()
+    assert all(words in said for words in (b"a print", b"a write", b"a child"))
+
+
+# Ends
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_cleanly(root: Path, number: int) -> None:
+    with piped(command(root)) as wire:
+        wire.call("remember", **VET)
+        wire.process.send_signal(number)
+        assert wire.process.wait(30) == 0
+        assert wire.process.stderr and wire.process.stderr.read() == b""
+
+
+def test_a_client_that_leaves_in_the_middle_of_a_call_leaves_nothing_half_written(root: Path) -> None:
+    for number in range(6):
+        with piped(command(root)) as wire:
+            wire.ask("tools/list")
+            facts = [{**VET, "name": f"Fact {number} {each}", "content": "x" * 100_000} for each in range(5)]
+            wire.send(
+                b"".join(request("tools/call", each, name="remember", arguments=f) for each, f in enumerate(facts))
+            )
+            time.sleep(number * 0.02)
+            assert wire.process.stdin and wire.process.stdout
+            wire.process.stdout.close()
+            wire.process.stdin.close()
+            assert wire.process.wait(30) == 0
+            assert wire.process.stderr and wire.process.stderr.read() == b""
+        assert_clean(root)
+        with Memory(root) as memory:
+            assert memory.unrecorded() is None
+            assert {len(entry.content) for entry in memory.entries()} <= {13, 100_000}
+
+
+def test_a_client_that_closes_its_ears_first_can_still_hang_up(root: Path) -> None:
+    with piped(command(root)) as wire:
+        wire.ask("tools/list")
+        assert wire.process.stdin and wire.process.stdout and wire.process.stderr
+        wire.process.stdout.close()
+        wire.send(b"garbage\n" + request("tools/list") + request("tools/call", name="remember", arguments=VET))
+        wire.send(b"garbage\n" * 100)
+        time.sleep(0.5)
+        wire.process.stdin.close()
+        assert (wire.process.wait(30), wire.process.stderr.read()) == (0, b"")
+
+
+def test_a_line_without_an_end_is_no_message(root: Path) -> None:
+    with piped(command(root)) as wire:
+        wire.ask("tools/list")
+        wire.send(request("tools/call", name="remember", arguments=VET).rstrip(b"\n"))
+        assert wire.end() == (0, b"")
+    assert len(Memory(root).entries()) == 1
+
+
+def test_a_client_that_reads_nothing_does_not_keep_the_server_from_ending(root: Path) -> None:
+    with piped(command(root)) as wire:
+        wire.ask("tools/list")
+        sender = threading.Thread(target=_flood, args=(wire,), daemon=True)
+        sender.start()
+        time.sleep(2)
+        wire.process.terminate()
+        assert wire.process.wait(30) == 0
+
+
+def _flood(wire: Wire) -> None:
+    with suppress(OSError, ValueError):
+        for number in range(2_000):
+            wire.send(request("tools/list", number))
+
+
+# HTTP
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 401),
+        ({"Authorization": "Bearer another"}, 401),
+        ({"Authorization": "Bearer"}, 401),
+        ({"Authorization": TOKEN}, 401),
+        ({"Authorization": f"Basic {TOKEN}"}, 401),
+        ({"Authorization": f"Bearer {TOKEN}x"}, 401),
+        ({**KNOWN, "Host": "evil.example"}, 421),
+        ({**KNOWN, "Host": "127.0.0.1.evil.example:80"}, 421),
+        ({**KNOWN, "Origin": "http://evil.example"}, 403),
+        ({**KNOWN, "Origin": "null"}, 403),
+        ({**KNOWN, "Content-Type": "text/plain"}, 400),
+    ],
+)
+def test_who_has_no_business_here_is_refused(shared: str, headers: dict[str, str], status: int) -> None:
+    for version in ({}, {"MCP-Protocol-Version": TODAY}):
+        sent = {**JSON_TEXT, **version, **headers}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
+        answer = httpx2.post(shared, json=body, headers={**sent, "Mcp-Method": "tools/list"})
+        assert answer.status_code == status or (status == 400 and answer.status_code < 500), answer.text
+        assert "remember" not in answer.text
+    assert httpx2.get(shared, headers={**JSON_TEXT, **headers}).status_code in range(400, 500)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"), [(b"garbage", 400), (b"\xff", 400), (b"[]", 400), (b"", 400), (b"x" * 10_000_000, 413)]
+)
+def test_bodies_that_are_no_message_are_refused(shared: str, body: bytes, status: int) -> None:
+    for version in ({}, {"MCP-Protocol-Version": TODAY}):
+        answer = httpx2.post(shared, content=body, headers={**JSON_TEXT, **KNOWN, **version})
+        assert answer.status_code == status, answer.text
+
+
+def test_other_addresses_are_not_found_without_the_token_either(shared: str) -> None:
+    other = shared.replace("/mcp", "/")
+    assert httpx2.get(other).status_code == 401
+    assert httpx2.get(other, headers=KNOWN).status_code == 404
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server that must outlive all that is done to it."""
+    root = tmp_path_factory.mktemp("shared") / "notes"
+    with Memory(root) as memory:
+        memory.remember(**VET)
+    with web(root) as url:
+        yield url
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
+        headers = {**JSON_TEXT, **KNOWN, "MCP-Protocol-Version": TODAY, "Mcp-Method": "tools/list"}
+        assert "remember" in httpx2.post(url, json=body, headers=headers).text
