@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from . import memory
-from .prompt import block, joined, visible
+from .prompt import introduced
 from .tools import Result, Tool, Toolbox, how_to_use
 from .voice import Voice
 from .workspace import root_of
@@ -77,11 +77,14 @@ class Memory(memory.Memory):
         """Call a tool as a host does; errors are results too."""
         return self._toolbox.call(name, arguments)
 
-    def prompt(self, as_of: str | None = None, *, guide: bool = True) -> str:
+    def prompt(self, as_of: str | None = None, *, guide: bool = True, limit: int | None = None) -> str:
         """What to put before a conversation: identity, the overview in a `<memory>` block, how to use the tools.
 
         With `as_of`, identity and overview as they were at that revision or time; the tools are those of today.
-        Without `guide` nothing of the tools, for hosts that offer none.
+        Without `guide` nothing of the tools, for hosts that offer none. With `limit`, so many characters at most:
+        of a long overview only the beginning, and where the rest is.
         """
-        files = visible(self.identity(as_of).text), block("memory", self.overview(as_of).text)
-        return joined((*files, how_to_use(self.tools) if guide else ""))
+        guidance = how_to_use(self.tools) if guide else ""
+        overview = self.overview(as_of)
+        source = str(self.file(overview.path))
+        return introduced(self.identity(as_of).text, overview.text, guidance, limit, source)

@@ -32,6 +32,15 @@ class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 0.22
 
 
+class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """After how much talk `crabmem hook stop` asks an agent that stored nothing to store what is worth keeping, once."""
+
+    messages: Annotated[int, Meta(ge=0, description="of the person, so many; 0: never because of that")] = 8
+    transcript: Annotated[int, Meta(ge=0, description="bytes of the host's record: long work has few messages")] = (
+        400_000
+    )
+
+
 class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Recall by meaning too; off until a model or a url is named."""
 
@@ -80,6 +89,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Literal["refuse", "warn", "off"], Meta(description="what becomes of a write that holds a credential")
     ] = "refuse"
     auto_recall: AutoRecall = AutoRecall()
+    hooks: Hooks = Hooks()
     vectors: Vectors = Vectors()
 
 

@@ -9,6 +9,7 @@ from . import (
     evaluating,
     files,
     history,
+    hooking,
     importing,
     linking,
     purge,
@@ -36,6 +37,7 @@ for _module in (
     evaluating,
     bisecting,
     serving,
+    hooking,
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

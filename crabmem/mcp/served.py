@@ -10,9 +10,9 @@ from mcp.server.context import ServerRequestContext
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from ..api import Memory
+from ..bounds import MAX_WHO
 from ..errors import CrabmemError, InvalidArguments, InvalidSettings, NotFound
 from ..tools import Tool
-from ..voice import MAX_NAME
 
 Context = ServerRequestContext[object, object]
 P = ParamSpec("P")
@@ -48,7 +48,7 @@ class Served:
     def spoken_to(self, context: Context) -> Memory:
         """The memory for the client that asks."""
         client = context.session.client_params
-        name = client.client_info.name[:MAX_NAME] if client else None
+        name = client.client_info.name[:MAX_WHO] if client else None
         return self.memory.spoken_by(self._agent or name, self._session)
 
 
