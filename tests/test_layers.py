@@ -49,8 +49,8 @@ ROWS: list[list[str]] = [
     ["memory"],
     ["wire"],
     ["tools", "watcher"],
-    ["api"],
-    ["cli", "quick"],
+    ["functions", "api"],
+    ["adapters", "cli", "quick"],
 ]
 ROW_OF = {name: number for number, row in enumerate(ROWS) for name in row}
 ENTRANCES = {"__init__", "__main__"}
