@@ -43,10 +43,12 @@ if TYPE_CHECKING:
         Reindexed,
         Restored,
         Reverted,
+        Rewritten,
         Saved,
     )
     from .tools import Result, Tool
     from .traces import Digest, Line, News, Sighting, Sightings
+    from .tree import Tree
     from .vectors.embedder import Embedder
 
 __version__ = "0.1.0"
@@ -89,11 +91,13 @@ __all__ = [
     "Restored",
     "Result",
     "Reverted",
+    "Rewritten",
     "Saved",
     "Sighting",
     "Sightings",
     "Stale",
     "Tool",
+    "Tree",
     "Unreadable",
     "Unwritable",
 ]
@@ -137,11 +141,13 @@ _HOMES = {
     "Restored": "results",
     "Result": "tools",
     "Reverted": "results",
+    "Rewritten": "results",
     "Saved": "results",
     "Sighting": "traces",
     "Sightings": "traces",
     "Stale": "errors",
     "Tool": "tools",
+    "Tree": "tree",
     "Unreadable": "errors",
     "Unwritable": "errors",
 }

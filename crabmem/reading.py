@@ -12,7 +12,7 @@ from .edit import shown
 from .entry import MAX_NAME, Entry, decoded, parsed
 from .errors import InvalidArguments, NotFound
 from .evaluating import Source, evaluated
-from .handle import Handle
+from .handle import Handle, T
 from .losses import Losses
 from .pasts import Past
 from .provenance import whole_file, with_provenance
@@ -29,6 +29,7 @@ from .settings import Settings
 from .slug import slug_of
 from .speaking import bearing, counted
 from .store import Store
+from .tree import Tree
 from .version import version_of
 from .workspace import IDENTITY, OVERVIEW, entry_path
 
@@ -165,6 +166,10 @@ class Reading(Handle):
         """`Crab.md`, else the parent's, else the text a new workspace begins with; with `at`, as it was then."""
         document = self._document(IDENTITY, at)
         return document if document.text or document.version else Document(IDENTITY, prompt.template("identity"), None)
+
+    def browse(self, read: Callable[[Tree], T]) -> T:
+        """What `read` makes of the files below `memory/`; it may be asked again when one of them is being changed."""
+        return self._steadily(lambda: read(Tree(self._store.scan())))
 
     def secrets(self, paths: Iterable[str]) -> list[Finding]:
         """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""

@@ -32,7 +32,7 @@ Reply = str | Call
 
 @dataclass
 class Api:
-    """What is answered, and what was asked: `requests` are the bodies of those that offered tools, in their order."""
+    """What is answered, and what was asked: `requests` are the bodies of the conversation, in their order."""
 
     url: str
     script: list[Reply]
@@ -51,7 +51,7 @@ class Api:
 
     def reply(self, body: Json) -> Reply:
         """The next reply; hosts ask beside the conversation, without tools, for titles and the like."""
-        if not body.get("tools"):
+        if not body.get("tools") and not body.get("thread"):
             self.others.append(body)
             return "ok"
         self.requests.append(body)

@@ -39,7 +39,7 @@ ROWS: list[list[str]] = [
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "purged"],
     ["meaning"],
     ["outside", "voice", "timeline", "catalog"],
-    ["writer", "plan", "recalling", "pasts", "reverting", "provenance", "sightings", "digest"],
+    ["writer", "plan", "tree", "recalling", "pasts", "reverting", "provenance", "sightings", "digest"],
     ["speaking"],
     ["doctor", "upkeep", "evaluating", "purging"],
     ["bisecting"],
