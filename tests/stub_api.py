@@ -47,6 +47,7 @@ class Api:
             "ANTHROPIC_API_KEY": "none",
             "OPENAI_BASE_URL": f"{self.url}/v1",
             "OPENAI_API_KEY": "none",
+            "OPENAI_AGENTS_DISABLE_TRACING": "1",
         }
 
     def reply(self, body: Json) -> Reply:
@@ -81,8 +82,9 @@ class _Handler(BaseHTTPRequestHandler):
         answer = _ANSWERS.get(self.path.partition("?")[0])
         if answer is None:
             return self._send(404, "application/json", b'{"type": "error", "error": {"message": "not here"}}')
-        reply = self.server.api.reply(body)  # type: ignore[attr-defined]
-        whole = answer(reply, body.get("model", ""))
+        api: Api = self.server.api  # type: ignore[attr-defined]
+        reply = api.reply(body)
+        whole = answer(reply, body.get("model", ""), len(api.requests))
         if not body.get("stream"):
             return self._send(200, "application/json", json.dumps(whole).encode())
         events = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in _anthropic_events(whole))
@@ -99,14 +101,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
-def _anthropic(reply: Reply, model: str) -> Json:
+def _anthropic(reply: Reply, model: str, number: int) -> Json:
     is_call = isinstance(reply, Call)
     if isinstance(reply, Call):
-        block: Json = {"type": "tool_use", "id": "toolu_1", "name": reply.name, "input": json.loads(reply.text)}
+        block: Json = {"type": "tool_use", "id": f"toolu_{number}", "name": reply.name, "input": json.loads(reply.text)}
     else:
         block = {"type": "text", "text": reply}
     return {
-        "id": "msg_1",
+        "id": f"msg_{number}",
         "type": "message",
         "role": "assistant",
         "model": model,
@@ -137,14 +139,14 @@ def _anthropic_events(message: Json) -> Sequence[Json]:
     )
 
 
-def _chat(reply: Reply, model: str) -> Json:
+def _chat(reply: Reply, model: str, number: int) -> Json:
     message: Json = {"role": "assistant", "content": None if isinstance(reply, Call) else reply}
     if isinstance(reply, Call):
         function = {"name": reply.name, "arguments": reply.text}
-        message["tool_calls"] = [{"id": "call_1", "type": "function", "function": function}]
+        message["tool_calls"] = [{"id": f"call_{number}", "type": "function", "function": function}]
     reason = "tool_calls" if isinstance(reply, Call) else "stop"
     return {
-        "id": "chatcmpl_1",
+        "id": f"chatcmpl_{number}",
         "object": "chat.completion",
         "created": 0,
         "model": model,
@@ -152,15 +154,15 @@ def _chat(reply: Reply, model: str) -> Json:
     }
 
 
-def _responses(reply: Reply, model: str) -> Json:
+def _responses(reply: Reply, model: str, number: int) -> Json:
     if isinstance(reply, Call):
-        item: Json = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": reply.name}
+        item: Json = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": reply.name}
         item |= {"arguments": reply.text, "status": "completed"}
     else:
         text = {"type": "output_text", "text": reply, "annotations": []}
-        item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [text]}
+        item = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": [text]}
     return {
-        "id": "resp_1",
+        "id": f"resp_{number}",
         "object": "response",
         "created_at": 0,
         "model": model,
