@@ -28,29 +28,30 @@ Command = dict[str, Any]
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 FOLDERS = ["/memories", "/memories/", "/memories/a", "/memories/a/b", "/memories/entries", "/memories/a/../c"]
-FILES = [
-    "/memories/x.md",
-    "/memories/a/x.md",
-    "/memories/a/b/c/deep.md",
-    "/memories/entries/vet.md",
-    "/memories/./y.md",
-]
+FILES = ["/memories/x.md", "/memories/a/x.md", "/memories/a/b/c/deep.md"]
+MORE = ["/memories/entries/vet.md", "/memories/./y.md"]
 ABROAD = ["/etc/passwd", "/memories/../secret.md", "/memories/../../etc/passwd", "memories/x.md"]
-TEXTS = st.text(alphabet="ab\n\r\té", max_size=12) | st.sampled_from(["a\nb\nc\nd\ne\nf\n", "aaa", "", "a\n\n"])
-files, places = st.sampled_from(FILES), st.sampled_from([*FILES, *FOLDERS, *ABROAD])
+# Few words, so that a text is often found, and often more than once.
+LINES = st.lists(st.sampled_from(["one", "two", "three", "aaa", "", "é", "cr\r", "last"]), max_size=9)
+TEXTS = st.builds(lambda lines, end: "\n".join(lines) + end, LINES, st.sampled_from(["", "\n", "\n\n"]))
+PIECES = st.sampled_from(["one", "two\n", "three", "aa", "\n", "\r", "é", "last", "o", "", "nowhere"])
+files = st.sampled_from(FILES)
+places = files | files | st.sampled_from([*MORE, *FOLDERS, *ABROAD])
 COMMANDS: st.SearchStrategy[Command] = st.one_of(
-    st.fixed_dictionaries({"command": st.just("create"), "path": files, "file_text": TEXTS}),
+    st.fixed_dictionaries({"command": st.just("create"), "path": files | st.sampled_from(MORE), "file_text": TEXTS}),
     st.fixed_dictionaries({"command": st.just("create"), "path": st.sampled_from(ABROAD), "file_text": TEXTS}),
     st.fixed_dictionaries(
         {"command": st.just("view"), "path": places},
         optional={"view_range": st.lists(st.integers(-2, 8), min_size=2, max_size=2)},
     ),
-    st.fixed_dictionaries({"command": st.just("str_replace"), "path": places, "old_str": TEXTS, "new_str": TEXTS}),
+    st.fixed_dictionaries({"command": st.just("str_replace"), "path": places, "old_str": PIECES, "new_str": TEXTS}),
     st.fixed_dictionaries(
         {"command": st.just("insert"), "path": places, "insert_line": st.integers(-1, 8), "insert_text": TEXTS}
     ),
     st.fixed_dictionaries({"command": st.just("delete"), "path": places}),
-    st.fixed_dictionaries({"command": st.just("rename"), "old_path": files, "new_path": files}),
+    st.fixed_dictionaries(
+        {"command": st.just("rename"), "old_path": files, "new_path": st.sampled_from([*FILES, *MORE])}
+    ),
     st.fixed_dictionaries(
         {"command": st.just("rename"), "old_path": st.sampled_from(FOLDERS), "new_path": st.sampled_from(FOLDERS)}
     ),
@@ -79,12 +80,21 @@ def steady(reply: str) -> str:
     return re.sub(r"^\S+(\t/memories(?:/.*)?(?<!\.md))$", r"<size>\1", reply, flags=re.MULTILINE)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(COMMANDS, min_size=4, max_size=16))
+@settings(max_examples=80, deadline=None)
+@given(st.lists(TEXTS, min_size=3, max_size=3), st.lists(COMMANDS, min_size=4, max_size=12))
 @example(
+    ["aaa\naa", "", ""],
     [
-        {"command": "create", "path": "/memories/a/x.md", "file_text": "one\ntwo\r\nthree"},
-        {"command": "create", "path": "/memories/a/b/c/deep.md", "file_text": "x" * 1_500},
+        {"command": "str_replace", "path": "/memories/x.md", "old_str": "aa", "new_str": "b"},
+        {"command": "str_replace", "path": "/memories/x.md", "old_str": "", "new_str": "b"},
+        {"command": "insert", "path": "/memories/x.md", "insert_line": 3, "insert_text": "b"},
+    ],
+)
+@example(
+    ["", "", ""],
+    [
+        {"command": "insert", "path": "/memories/a/x.md", "insert_line": 0, "insert_text": "one\ntwo\r\nthree"},
+        {"command": "str_replace", "path": "/memories/a/b/c/deep.md", "old_str": "", "new_str": "x" * 1_500},
         {"command": "view", "path": "/memories"},
         {"command": "view", "path": "/memories/a/x.md", "view_range": [2, -1]},
         {"command": "str_replace", "path": "/memories/a/x.md", "old_str": "two\r", "new_str": "2"},
@@ -93,12 +103,15 @@ def steady(reply: str) -> str:
         {"command": "view", "path": "/memories/c"},
         {"command": "delete", "path": "/memories/c/b"},
         {"command": "view", "path": "/memories/c"},
-    ]
+    ],
 )
-def test_replies_are_word_for_word_those_of_the_sdks_own_tool(commands: list[Command]) -> None:
+def test_replies_are_word_for_word_those_of_the_sdks_own_tool(texts: list[str], commands: list[Command]) -> None:
+    first = [{"command": "create", "path": path, "file_text": text} for path, text in zip(FILES, texts, strict=True)]
     with tempfile.TemporaryDirectory() as root, Memory(Path(root, "ours")) as memory:
         theirs, ours = BetaLocalFilesystemMemoryTool(root), MemoryTool(memory)
-        for command in commands:
+        memory.root.mkdir()
+        memory.file("crabmem.toml").write_text('durability = "fast"\n')
+        for command in [*first, *commands]:
             expected = answer(theirs, command)
             without_empty_folders(theirs.memory_root)
             said = answer(ours, command)
