@@ -80,7 +80,7 @@ def steady(reply: str) -> str:
     return re.sub(r"^\S+(\t/memories(?:/.*)?(?<!\.md))$", r"<size>\1", reply, flags=re.MULTILINE)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(TEXTS, min_size=3, max_size=3), st.lists(COMMANDS, min_size=4, max_size=12))
 @example(
     ["aaa\naa", "", ""],
@@ -143,6 +143,12 @@ def test_sizes_are_written_as_the_sdk_writes_them(memory: Memory, tool: MemoryTo
         assert answer(tool, command) == answer(theirs, command)
     view = {"command": "view", "path": "/memories"}
     assert steady(answer(tool, view)) == steady(answer(theirs, view))
+
+
+def test_of_very_many_files_the_first_thousand_are_listed(memory: Memory, tool: MemoryTool) -> None:
+    memory.rewrite("many", lambda tree: {f"entries/{number:04}.md": "x\n" for number in range(1_003)})
+    lines = answer(tool, {"command": "view", "path": "/memories/entries"}).splitlines()
+    assert lines[-2:] == ["2B\t/memories/entries/0999.md", "(3 more are not listed)"] and len(lines) == 1_003
 
 
 def test_every_change_is_a_commit_that_says_who_did_what_and_a_refusal_is_none(

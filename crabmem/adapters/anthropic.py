@@ -27,6 +27,8 @@ _ROOT = "/memories"
 _MOST_LINES = 999_999
 _WIDTH = len(str(_MOST_LINES))
 _DEPTH = 2
+# The one thing in which we say less than a plain folder: a memory may hold more facts than a model can read names of.
+_MOST_LISTED = 1_000
 _UNITS = "BKMG"
 
 
@@ -98,10 +100,14 @@ class MemoryTool(BetaAbstractMemoryTool):
             return _numbered(tree.text(path), command)
         if path and not tree.paths(path):
             raise ToolError(f"The path {command.path} does not exist. Please provide a valid path.")
+        found = _listed(tree, path)
         listed = [(self._folder_size(path), command.path)]
-        listed += [(self._size(tree, path, below), f"{command.path}/{below}") for below in _listed(tree, path)]
+        listed += [(self._size(tree, path, below), f"{command.path}/{below}") for below in found[:_MOST_LISTED]]
+        lines = [f"{_sized(size)}\t{name}" for size, name in listed]
+        if len(found) > _MOST_LISTED:
+            lines.append(f"({len(found) - _MOST_LISTED:,} more are not listed)")
         header = f"Here're the files and directories up to {_DEPTH} levels deep in {command.path}"
-        return "\n".join([f"{header}, excluding hidden items:", *(f"{_sized(size)}\t{name}" for size, name in listed)])
+        return "\n".join([f"{header}, excluding hidden items:", *lines])
 
     def _size(self, tree: Tree, folder: str, below: str) -> int:
         path = posixpath.join(folder, below)
