@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import memory
-from .prompt import block, guidance, joined, visible
+from .prompt import guidance, introduced
 from .tools import Result, Tool, Toolbox
 from .voice import Voice
 from .workspace import root_of
@@ -58,10 +58,13 @@ class Memory(memory.Memory):
         """Call a tool as a host does, with arguments or with the JSON a model wrote; errors are results too."""
         return self._toolbox.call(name, arguments)
 
-    def prompt(self, as_of: str | None = None) -> str:
+    def prompt(self, as_of: str | None = None, limit: int | None = None) -> str:
         """What to put before a conversation: identity, the overview in a `<memory>` block, how to use the tools.
 
         With `as_of`, identity and overview as they were at that revision or time; the tools are those of today.
+        With `limit`, so many characters at most: of a long overview only the beginning, and where the rest is.
         """
         tools = [(tool.name, tool.description.splitlines()[0]) for tool in self.tools]
-        return joined((visible(self.identity(as_of).text), block("memory", self.overview(as_of).text), guidance(tools)))
+        overview = self.overview(as_of)
+        source = str(self.file(overview.path))
+        return introduced(self.identity(as_of).text, overview.text, guidance(tools), limit, source)

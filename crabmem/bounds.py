@@ -5,3 +5,5 @@ MAX_QUERY = 10_000
 MAX_LIMIT = 1_000
 #: Facts of an answer where nobody says how many.
 RECALL_LIMIT = 5
+#: Characters in the name of an agent or a session.
+MAX_WHO = 200

@@ -170,6 +170,22 @@ def inside(root: Path, path: str, make: bool = False) -> Iterator[Spot]:
         yield here.spot(name)
 
 
+def path_in(root: Path, file: str) -> str | None:
+    """The path below `root` of a file that is named by whatever way leads to its folder; None for one elsewhere.
+
+    Links on the way are followed, the last part is not: what is there is not looked at.
+    """
+    folder, name = os.path.split(file)
+    try:
+        file.encode()
+        inside = os.path.relpath(os.path.realpath(folder), os.path.realpath(root))
+    except (OSError, ValueError):
+        return None  # no folder has that name, or it is on another drive
+    if not name or "\0" in name or os.path.isabs(inside) or inside.split(os.sep)[0] == os.pardir:
+        return None
+    return (name if inside == os.curdir else os.path.join(inside, name)).replace(os.sep, "/")
+
+
 def names(folder: Folder) -> list[str]:
     """The names of what is in an open folder."""
     return os.listdir(folder.path if folder.handle is None else folder.handle)

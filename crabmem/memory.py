@@ -37,7 +37,7 @@ from .store import Scan
 from .timeline import undoing
 from .tree import Tree, drafted
 from .version import short, version_of
-from .workspace import IDENTITY, OVERVIEW, SETTINGS
+from .workspace import IDENTITY, OVERVIEW, SETTINGS, is_kept
 from .writer import Draft, Written
 
 if TYPE_CHECKING:
@@ -184,6 +184,23 @@ class Memory(Hindsight):
         before = self._history.head()
         after = self._writer.adopt(even_if_many)
         return self._history.commit(after) if after and after != before else None
+
+    def wrote(self, files: Iterable[str]) -> Commit | None:
+        """Record `files` that a tool of the agent's host wrote as a commit of this agent, `write: NAME`.
+
+        What others changed is recorded before it, as the person's. Passed over are files elsewhere, and those whose
+        history is not kept. An agent that writes `Crab.md` so cannot be stopped any more: that is recorded, too. When
+        this fails, whoever records the files next still says who wrote them, unless they were changed again. None
+        when there was nothing of these files to record.
+
+        Raises:
+            Unwritable: the folder is in a repository of something else.
+        """
+        paths = [path for file in files if (path := fs.path_in(self.root, file)) and is_kept(path)]
+        before = self._history.head() if self._history.exists() else None
+        after = self._writer.adopt_written(paths, self._voice) if paths else None
+        commit = self._history.commit(after) if after and after != before else None
+        return commit if commit and commit.tool == "write" else None
 
     def restore(self) -> Restored:
         """Bring back the files that are gone from disk and were not forgotten, and the entries that were emptied there.

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from .entry import parsed
 from .errors import Unreadable
 from .history import Note, identity
+from .voice import Voice
 from .workspace import is_entry
 
 _NAMED = 3
@@ -22,7 +23,17 @@ class Edit:
 
 
 def edit_note(edits: Mapping[str, Edit], person: str) -> Note:
-    """The words of a commit of `edits`, by path."""
+    """The words of a commit of `edits`, by path, that a person made."""
+    return _note("edit", edits, identity(person), ())
+
+
+def written_note(edits: Mapping[str, Edit], voice: Voice) -> Note:
+    """The words of a commit of `edits`, by path, that an agent made with a tool of its host."""
+    bare = voice.note("write", "", "")
+    return _note("write", edits, bare.author, bare.trailers)
+
+
+def _note(verb: str, edits: Mapping[str, Edit], author: str, trailers: tuple[tuple[str, str], ...]) -> Note:
     moves = _moves(edits)
     told = {path: edit for path, edit in edits.items() if path not in moves}
     names = list(dict.fromkeys(_title(path, edit) for path, edit in told.items()))
@@ -31,8 +42,8 @@ def edit_note(edits: Mapping[str, Edit], person: str) -> Note:
     lines = [_line(path, edit, came_from.get(path)) for path, edit in told.items()]
     # One saved file is said by its name.
     body = "" if len(lines) == 1 and lines[0].startswith("saved") else "\n".join(lines)
-    trailers = tuple(("Entry", name) for name in names[:_TRAILERS])
-    return Note("edit: " + ", ".join(names[:_NAMED]) + more, identity(person), body, trailers)
+    entries = tuple(("Entry", name) for name in names[:_TRAILERS])
+    return Note(f"{verb}: " + ", ".join(names[:_NAMED]) + more, author, body, (*trailers, *entries))
 
 
 def _moves(edits: Mapping[str, Edit]) -> dict[str, str]:

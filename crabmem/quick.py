@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from .search import Index
+
 _ENTRIES = "memory/entries/"
 # From here on there are characters that nobody sees.
 _MARKS = "\u0300"
@@ -59,23 +61,30 @@ def _asked(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> "tup
 
 def _found(root: str, question: str, limit: int) -> str:
     """The facts that answer, as text; "" when the whole program has to look."""
-    private, words = f"{root}/.git/crabmem", tokens(question)
-    if not words or os.path.exists(f"{root}/crabmem.toml") or _size(f"{private}/journal"):
+    words = tokens(question)
+    if not words or os.path.exists(f"{root}/crabmem.toml"):
         return ""
-    if os.path.exists(f"{private}/purging"):
-        return ""  # a purge was interrupted, and wants to be finished
-    index = load(f"{private}/index")
-    if index is None or not _is_as_known(root, index.marks()):
+    index = as_kept(root)
+    if index is None:
         return ""
     texts = [_text(f"{root}/{found.key}") for found in index.search(words, limit)]
     return plain.BETWEEN.join(texts) if all(texts) else ""
+
+
+def as_kept(root: str, language: str = "english") -> "Index | None":
+    """The index that the last process kept, when nothing has changed since and nothing waits to be finished."""
+    private = f"{root}/.git/crabmem"
+    if _size(f"{private}/journal") or os.path.exists(f"{private}/purging"):
+        return None
+    index = load(f"{private}/index")
+    return index if index is not None and _is_as_known(root, index.marks(), language) else None
 
 
 def _size(file: str) -> int:
     return os.stat(file).st_size if os.path.exists(file) else 0
 
 
-def _is_as_known(root: str, marks: "Mapping[str, bytes]") -> bool:
+def _is_as_known(root: str, marks: "Mapping[str, bytes]", language: str) -> bool:
     """Whether every entry is a file that the index knows, and has not changed since."""
     memory = os.open(f"{root}/memory", _FOLDER)
     entries = os.open("entries", _FOLDER, dir_fd=memory)
@@ -85,7 +94,7 @@ def _is_as_known(root: str, marks: "Mapping[str, bytes]") -> bool:
     if len(names) != len(marks):
         return False
     beginning, pack, size, status = len(_ENTRIES), stamp.BEGINNING.pack, stamp.BEGINNING.size, os.stat
-    words = rules("english")
+    words = rules(language)
     for path, mark in marks.items():  # as many are there: when each of these is, they are the same
         found = status(path[beginning:], dir_fd=entries, follow_symlinks=False)
         if mark[-4:] != words or mark[:size] != pack(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino):

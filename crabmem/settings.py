@@ -33,6 +33,17 @@ class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.22
 
 
+class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When `crabmem hook stop` asks an agent that stored nothing to store what is worth keeping, once.
+
+    After so many `messages` of the person, or after the host's record of the session has grown by so many bytes
+    (`transcript`): a long piece of work has few messages. 0: never because of that.
+    """
+
+    messages: Annotated[int, msgspec.Meta(ge=0)] = 8
+    transcript: Annotated[int, msgspec.Meta(ge=0)] = 400_000
+
+
 class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether recall also goes by meaning, and who knows it: nobody, until a `model` or a `url` is named.
 
@@ -82,6 +93,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     durability: Literal["full", "fast"] = "full"
     secrets: Literal["refuse", "warn", "off"] = "refuse"
     auto_recall: AutoRecall = AutoRecall()
+    hooks: Hooks = Hooks()
     vectors: Vectors = Vectors()
 
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from .bounds import MAX_WHO
 from .errors import InvalidArguments
 from .history import Note, identity
 from .history.commit import one_line
 
-MAX_NAME = 200
 _ABOUT_AN_ENTRY = ("remember", "forget")
 _GOING_BACK = ("rollback", "revert", "restore")
 
@@ -21,8 +21,13 @@ class Voice:
 
     def __post_init__(self) -> None:
         for what, given in (("agent", self.agent), ("session", self.session)):
-            if given and len(given) > MAX_NAME:
-                raise InvalidArguments(f"the name of the {what} has {len(given)} characters; at most {MAX_NAME} fit")
+            if given and len(given) > MAX_WHO:
+                raise InvalidArguments(f"the name of the {what} has {len(given)} characters; at most {MAX_WHO} fit")
+
+    @property
+    def names(self) -> tuple[str | None, str | None]:
+        """The agent and the session, each on one line."""
+        return one_line(self.agent or "") or None, one_line(self.session or "") or None
 
     def note(self, tool: str, what: str, person: str) -> Note:
         """The words of a commit of `tool`. Going back in time is `person`'s doing unless an agent is named."""

@@ -50,6 +50,11 @@ class Workspace:
         return self.private / "turns"
 
     @cached_property
+    def bylines(self) -> Path:
+        """Which files a host has said to be an agent's."""
+        return self.private / "bylines"
+
+    @cached_property
     def repairs(self) -> Path:
         """A line for each repair that a write had to make."""
         return self.private / "repairs.log"

@@ -12,17 +12,19 @@ from datetime import datetime
 from typing import TypeVar
 
 from . import fs
+from .bylines import Byline, Bylines
 from .displaced import Displaced
 from .errors import CrabmemError, MassLoss, Unreadable, Unwritable
 from .history import History, Note, identity
 from .journal import Intent, Journal, Step
 from .lock import WriterLock
 from .losses import LEAST, Losses, is_blank, losses, lost
-from .outside import Edit, edit_note
+from .outside import Edit, edit_note, written_note
 from .settings import Settings
 from .stamp import Stamp
 from .store import File, Placed, Scan, Store
 from .version import blob_id
+from .voice import Voice
 from .workspace import Workspace, is_entry, is_kept
 
 #: Nanoseconds for which a replaced file is kept for an editor that still has it open.
@@ -89,6 +91,7 @@ class Writer:
         self._clock = clock
         self._settings = settings
         self._journal = Journal(workspace.private / "journal")
+        self._bylines = Bylines(workspace.bylines)
         self._displaced = Displaced(workspace.private / "displaced")
         self._lock = WriterLock(workspace.private / "lock")
         self._agreed: Agreed | None = None
@@ -113,6 +116,19 @@ class Writer:
         """Record outside edits, the loss of many facts at once only with `even_if_many`; the head after it."""
         with self._alone():
             self._adopted(even_if_many)
+            return self._history.head()
+
+    def adopt_written(self, paths: Iterable[str], voice: Voice) -> str | None:
+        """Record what is at `paths` as written by `voice`, after other outside edits; the head after it.
+
+        Other edits that are new stay for a later look: of tools that run at once each tells of its own file.
+        """
+        blobs = {path: self._blob_at(path) for path in sorted(set(paths))}
+        bylines = [Byline(path, blob, *voice.names) for path, blob in blobs.items() if blob != ""]
+        self._bylines.add(bylines)  # who has the lock now, or comes before us, records them right
+        with self._alone():
+            self._bylines.add(bylines)
+            self._adopted(is_later=lambda path, file: file is not None and file.is_young and path not in blobs)
             return self._history.head()
 
     def rewrite(self, work: Callable[[Scan], T]) -> T:
@@ -224,30 +240,48 @@ class Writer:
         except OSError as error:
             raise _refused(error) from error
 
-    def _adopted(self, even_if_many: bool = False) -> Scan:
+    def _adopted(
+        self, even_if_many: bool = False, is_later: Callable[[str, File | None], bool] = lambda path, file: False
+    ) -> Scan:
         """The files, after what differs from the head, and is whole, was recorded as the person's.
 
-        What may be a mishap is not, unless `even_if_many`: nobody's own write has to wait for that.
+        What may be a mishap is not, unless `even_if_many`: nobody's own write has to wait for that. Nor is what
+        `is_later` says of.
         """
         scan = self._store.scan()
         since = scan.since(self._examined) if self._examined else None
         self._put_back(scan, scan.newest(_RECENT) if since is None else since & scan.files.keys())
         self._examined = scan
-        edits = {path: file for path, file in self.outside(scan).items() if not _is_partial(file)}
+        edits = {
+            path: file
+            for path, file in self.outside(scan).items()
+            if not _is_partial(file) and not is_later(path, file)
+        }
         self._unrecorded = None if even_if_many else self._lost(edits, scan)
         held = self._unrecorded.paths if self._unrecorded else ()
         self._record_outside({path: file for path, file in edits.items() if path not in held}, scan)
+        self._bylines.forget()
         return scan
 
     def _record_outside(self, edits: Mapping[str, File | None], scan: Scan) -> None:
-        """Record edits as the person's, those apart that are writes of ours."""
+        """Record edits as the person's, those apart that are writes of ours, or of an agent as its host told."""
         if edits:
             ours = self._kept_by_us(edits)
             if ours:
                 self._record_files({path: edits[path] for path in ours}, _later_note(), scan)
-            theirs = {path: file for path, file in edits.items() if path not in ours}
+            rest = {path: file for path, file in edits.items() if path not in ours}
+            signed = self._bylines.of({path: file.blob if file else None for path, file in rest.items()})
+            theirs = {path: file for path, file in rest.items() if path not in signed}
             if theirs:
                 self._record_files(theirs, self._edit_note({path: scan.data(path) for path in theirs}), scan)
+            self._record_signed(rest, signed, scan)
+
+    def _record_signed(self, edits: Mapping[str, File | None], signed: Mapping[str, Byline], scan: Scan) -> None:
+        """Record the edits that are signed, a commit for each agent and session."""
+        for voice in dict.fromkeys(Voice(byline.agent, byline.session) for byline in signed.values()):
+            own = {path for path, byline in signed.items() if (byline.agent, byline.session) == voice.names}
+            told = self._told({path: scan.data(path) for path in own})
+            self._record_files({path: edits[path] for path in own}, written_note(told, voice), scan)
 
     def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
         """Those edits that are writes of ours which a rebase or merge of the person kept off the branch."""
@@ -447,12 +481,15 @@ class Writer:
             fs.append(self._workspace.repairs, line.encode())
 
     def _edit_note(self, edits: Mapping[str, bytes | None]) -> Note:
-        """The words for outside edits: the bytes by path, None for a file that is gone."""
+        """The words for outside edits of the person: the bytes by path, None for a file that is gone."""
+        return edit_note(self._told(edits), self._settings().person)
+
+    def _told(self, edits: Mapping[str, bytes | None]) -> dict[str, Edit]:
+        """Files before, as the head has them, and after."""
         head = self._history.files(self._history.head())
         known = {path: head[path] for path in edits if path in head and self._history.has(head[path])}
         before = {path: self._history.blob(blob) for path, blob in known.items()}
-        told = {path: Edit(before.get(path), data) for path, data in sorted(edits.items())}
-        return edit_note(told, self._settings().person)
+        return {path: Edit(before.get(path), data) for path, data in sorted(edits.items())}
 
 
 def _refuse_mass_loss(losses: Losses) -> None:

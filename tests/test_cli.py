@@ -58,11 +58,12 @@ SAMPLES: dict[str, list[str]] = {
     "reindex": [],
     "call": ["recall", '{"query": "password"}'],
     "tools": [],
+    "hook": ["session-start"],
     "config": [],
     "path": [],
     "completion": ["bash"],
 }
-STDIN = {"eval": '{"text": "password for guests", "find": "wifi"}'}
+STDIN = {"eval": '{"text": "password for guests", "find": "wifi"}', "hook": '{"session_id": "s-1"}'}
 UNTIL_STOPPED = {"watch"}
 WITHOUT_DATA = {"try", "init", "edit", "memory edit", "soul edit", "completion"} | UNTIL_STOPPED
 

@@ -6,7 +6,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.prompt import block, entry_text, entry_texts, fitting, guidance, joined, template, visible
+from crabmem.prompt import (
+    block,
+    entry_text,
+    entry_texts,
+    fitting,
+    guidance,
+    introduced,
+    joined,
+    template,
+    units,
+    visible,
+)
 
 UNSEEN = "\u200b\u200c\u200d\u2060\u00ad\u034f\u180b\ufe0f\ufeff\u202e\U000e0061\U000e0100\0\r\n\t \u00a0\u2028"
 PIECES = ["<", "</", ">", "/", "memory", "MEMORY", "mem", "ory", "recall", "&lt;", "x", *UNSEEN]
@@ -126,3 +137,11 @@ def test_content_cannot_pass_for_another_entry() -> None:
     text = entry_texts([forged, honest])
     assert [part.partition("\n")[0] for part in text.split("\n---\n")] == ["## Wifi", "an ordinary rule", "## Luna"]
     assert "- - -\n\n## Crab" in text and "- - -\n(from Crab.md)" in text
+
+
+@given(HOSTILE, HOSTILE.map(lambda text: text * 9), st.integers(300, 3_000))
+def test_guidance_is_never_cut_and_the_limit_holds(identity: str, overview: str, limit: int) -> None:
+    said = introduced(identity, overview, "How to use it.", limit, "/n/memory/MEMORY.md")
+    assert said.endswith("How to use it.") and units(said) <= limit
+    whole = introduced(identity, overview, "How to use it.")
+    assert said == whole or units(whole) > limit

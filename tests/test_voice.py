@@ -3,11 +3,12 @@
 import pytest
 
 from crabmem import InvalidArguments, Memory
-from crabmem.voice import MAX_NAME, Voice
+from crabmem.bounds import MAX_WHO
+from crabmem.voice import Voice
 
 
 def test_names_too_long_for_a_line_of_the_log_are_refused() -> None:
-    for agent, session in (("x" * (MAX_NAME + 1), None), (None, "x" * (MAX_NAME + 1))):
+    for agent, session in (("x" * (MAX_WHO + 1), None), (None, "x" * (MAX_WHO + 1))):
         with pytest.raises(InvalidArguments, match="at most 200 fit"):
             Memory("unused", agent=agent, session=session)
 

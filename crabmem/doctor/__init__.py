@@ -24,12 +24,13 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "entries": files.entries,
     "history": past.objects,
     "branch": past.branch,
+    "identity": past.identity,
     "locks and leftovers": past.leftovers,
     "cache": machine.cache,
     "vectors": machine.vectors,
     "secrets": files.secrets,
 }
-_ABOUT_HISTORY = ("history", "branch", "locks and leftovers")
+_ABOUT_HISTORY = ("history", "branch", "identity", "locks and leftovers")
 _LEVELS = ("error", "warning", "info")
 
 

@@ -8,7 +8,9 @@ from ..credentials import credentials_in
 from ..edit import shown
 from ..history import Stored
 from ..results import Finding
+from ..timeline import Timeline
 from ..version import short
+from ..workspace import IDENTITY
 from .patient import Patient, error, info, warning
 
 _NAMED = 10
@@ -72,6 +74,19 @@ def branch(patient: Patient) -> Iterator[Finding]:
             continue
         state = "changed" if file else "removed"
         yield info(path, f"{state} outside and not yet recorded; the next write does that")
+
+
+def identity(patient: Patient) -> Iterator[Finding]:
+    """Whether an agent that may not write `Crab.md` did so with a tool of its host, which nobody can stop."""
+    if not patient.history.has_begun() or patient.settings().soul_editable:
+        return
+    newest = next(Timeline(patient.history, lambda: patient.now).commits(IDENTITY, None, None), None)
+    if newest and newest.tool == "write":
+        yield warning(
+            IDENTITY,
+            f"{newest.author} wrote it in {short(newest.commit)} with a tool of its host, although soul_editable is "
+            f"false; `crabmem revert {short(newest.commit)}` takes that back",
+        )
 
 
 def leftovers(patient: Patient) -> Iterator[Finding]:

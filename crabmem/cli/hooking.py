@@ -1,0 +1,47 @@
+"""The verb that hosts of agents run. A process comes here only for its help: see `crabmem.hooking`."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from ..hooking import Command
+from ..hooking.process import told
+from ..hooks import EVENTS, HOSTS, asked
+from ..workspace import root_of
+from .base import Wanted, as_json
+
+
+@click.command()
+@click.argument("event", required=False, type=click.Choice(EVENTS))
+@click.option("--host", type=click.Choice(tuple(HOSTS)), help="Who asks; without it, its JSON tells.")
+@click.option("--deadline", metavar="SECONDS", type=float, help="Say nothing rather than later.  [default: 1.4]")
+@as_json
+@click.pass_context
+def hook(ctx: click.Context, event: str | None, host: str | None, deadline: float | None, json_wanted: bool) -> None:
+    """Answer the host of an agent at an event of its session: its JSON on stdin, ours on stdout.
+
+    \b
+    session-start  who the agent is, the overview, how to use memory
+    prompt         what memory holds that bears on the message, if anything
+    wrote          record the file that a tool of the host wrote, as this agent's
+    stop           one more turn to store what is worth keeping; [hooks] in crabmem.toml says when
+    pre-compact    remember that what was said goes out of sight
+    session-end    record what is on disk and in no commit yet
+
+    Without EVENT the JSON tells which. The agent is --agent, else the host; the session is the host's. It
+    never gets in the way: whatever is wrong, it says {} in time, exits with 0, and why is in .git/crabmem/hooks.log.
+
+    \b
+    echo '{"session_id": "s-1", "prompt": "where is the deploy key"}' | crabmem hook prompt --host claude-code
+    """
+    wanted = ctx.find_object(Wanted)
+    assert wanted is not None
+    command = Command([])
+    command.options |= {"--agent": wanted.agent or "", "--session": wanted.session or ""}
+    root = root_of(wanted.folder, wanted.workspace, os.environ, Path.home())
+    click.echo(told(asked(sys.stdin.buffer.read(), event, host), root.absolute(), command, os.environ), nl=False)
+
+
+COMMANDS = (hook,)

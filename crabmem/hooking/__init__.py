@@ -1,0 +1,113 @@
+"""`crabmem hook`: what the host of an agent runs at the events of a session.
+
+It never gets in the host's way. Whatever goes wrong, and however long it takes, it says `{}` in time and ends with 0;
+why is a line in `.git/crabmem/hooks.log`. So this module loads nothing but what Python always has; what answers is
+loaded when there is somebody who answers if that fails.
+"""
+
+import os
+import sys
+from contextlib import suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: Seconds until it says nothing rather than something late: Claude Code waits for 1.5 at the end of a session.
+DEADLINE = 1.4
+_GLOBAL = ("--dir", "--workspace", "--agent", "--session")
+_OWN = ("--host", "--deadline")
+_LARGEST = 64_000_000
+
+
+class Command:
+    """The words of a command, taken apart: options by name, and the words that are none."""
+
+    def __init__(self, arguments: "Sequence[str]") -> None:
+        self.options: dict[str, str] = {}
+        self.words: list[str] = []
+        self.odd = ""
+        rest = iter(arguments)
+        for word in rest:
+            name, equals, value = word.partition("=")
+            if name in _GLOBAL or name in _OWN:
+                self.options[name] = value if equals else next(rest, "")
+            elif not word.startswith("-"):
+                self.words.append(word)
+            elif word != "--json":
+                self.odd = word
+
+    @property
+    def event(self) -> str | None:
+        """The event that is named."""
+        return self.words[1] if len(self.words) > 1 else None
+
+    @property
+    def nothing(self) -> bytes:
+        """What says nothing. Claude Code takes whatever is printed before it compacts for words to its model."""
+        is_taken = self.event == "pre-compact" and self.options.get("--host", "claude-code") == "claude-code"
+        return b"" if is_taken else b"{}\n"
+
+    @property
+    def deadline(self) -> float:
+        """Seconds there are for an answer."""
+        return float(self.options.get("--deadline") or DEADLINE)
+
+
+class Reply:
+    """What the host hears: one answer, whoever is first to give it."""
+
+    def __init__(self) -> None:
+        import threading
+
+        self._first = threading.Lock()
+
+    def give(self, answer: bytes) -> bool:
+        """Answer, unless that was done; whether it was not."""
+        if not self._first.acquire(blocking=False):
+            return False
+        with suppress(OSError):  # whoever asked is gone
+            while answer:
+                answer = answer[os.write(1, answer) :]
+        return True
+
+
+def hooked(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> None:
+    """Answer and end the process, when the command is a hook; else do nothing."""
+    command = Command(arguments)
+    if command.words[:1] != ["hook"] or {"-h", "--help"} & set(arguments) or "_CRABMEM_COMPLETE" in environment:
+        return
+    try:
+        _run(command, environment)
+    except BaseException:  # an interrupt, no memory, a damaged installation: the host hears nothing of it
+        _last_words()
+    finally:
+        os._exit(0)  # nothing that is left to do is worth the host's time
+
+
+def _run(command: Command, environment: "Mapping[str, str]") -> None:
+    reply = Reply()
+    try:
+        from .process import answered
+
+        answered(command, environment, reply, given)
+    finally:
+        reply.give(command.nothing)
+
+
+def _last_words() -> None:
+    """Say why, where a person may look: hosts show it to nobody, or in a log."""
+    error = sys.exc_info()[1]
+    with suppress(OSError):
+        os.write(2, f"crabmem hook: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
+
+
+def given() -> bytes:
+    """What the host writes to us, to its end, so that it need not notice that it was too much."""
+    data, size = [], 0
+    if sys.stdin is None or os.isatty(0):
+        return b""
+    while piece := os.read(0, 1 << 20):
+        size += len(piece)
+        data.append(piece if size <= _LARGEST else b"")
+    return b"".join(data) if size <= _LARGEST else b""

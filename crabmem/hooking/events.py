@@ -1,0 +1,153 @@
+"""What is done at each event. Every hook loads this, so that what one event needs is loaded there."""
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from typing import NamedTuple
+
+from .. import fs, hooks, settings
+from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, WROTE, Json
+from ..settings import Settings
+from ..turns import Kind, Talk, Turn, Turns
+from ..workspace import SETTINGS, Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..api import Memory
+
+
+class Call(NamedTuple):
+    """An event in the workspace that it is about; `agent` and `session` are who writes, for the history."""
+
+    workspace: Workspace
+    asked: hooks.Asked
+    agent: str
+    session: str | None
+    now: datetime
+
+    @property
+    def is_at_home(self) -> bool:
+        """Whether there is a memory: a host without one hears nothing, and none is made for it."""
+        return self.workspace.private.is_dir()
+
+    @property
+    def turns(self) -> Turns:
+        """What was said before turns."""
+        return Turns(self.workspace.turns)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the workspace.
+
+        Raises:
+            InvalidSettings: they cannot be read.
+        """
+        file = self.workspace.file(SETTINGS)
+        if not file.exists():
+            return Settings()
+        from ..entry import decoded
+
+        return settings.parsed(decoded(SETTINGS, fs.read(file)[0]), str(file))
+
+    def note(self, kind: Kind) -> None:
+        """Remember something of this session, if it has a name."""
+        if self.session:
+            self.turns.add(Turn(self.now, self.session, (), 0, kind, self.size()))
+
+    def size(self) -> int:
+        """How many bytes the host's record of the session has; 0 where that is unknown."""
+        try:
+            return os.stat(self.asked.transcript).st_size if self.asked.transcript else 0
+        except (OSError, ValueError):
+            return 0
+
+
+def answer(call: Call) -> Json:
+    """What the host hears."""
+    happens = _EVENTS.get(call.asked.event or "")
+    return happens(call) if happens and (call.is_at_home or call.asked.event == WROTE) else {}
+
+
+def _session_start(call: Call) -> Json:
+    """Who the agent is, the overview and how to use memory: again, too, when the context was emptied."""
+    call.note("begun")
+    if call.asked.is_emptied:
+        call.note("anew")
+    with _memory(call) as memory:
+        return call.asked.host.context(call.asked.called, memory.prompt(limit=call.asked.host.limit))
+
+
+def _prompt(call: Call) -> Json:
+    """What memory holds that bears on the message, if anything."""
+    from .quickly import before_turn
+
+    said = before_turn(call.workspace, call.asked.message, call.settings, call.session, call.now)
+    if said is None:
+        with _memory(call) as memory:
+            said = memory.before_turn(call.asked.message)
+    return call.asked.host.context(call.asked.called, said) if said else {}
+
+
+def _stop(call: Call) -> Json:
+    """One more turn to store what is worth keeping, when there was much talk and the agent stored nothing of it."""
+    if call.asked.is_again or not call.session:
+        return {}
+    talk = call.turns.talk(call.session)
+    if not hooks.is_due(talk.messages, call.size() - talk.transcript, call.settings.hooks):
+        return {}
+    if _has_stored(call, talk):
+        call.note("stored")
+        return {}
+    from ..prompt import template
+
+    call.note("asked")
+    return call.asked.host.turn(call.asked.called, template("stop").strip())
+
+
+def _has_stored(call: Call, talk: Talk) -> bool:
+    """Whether the agent has written to memory since the talk began."""
+    if talk.since is None:
+        return False
+    with _memory(call) as memory:
+        since = talk.since.isoformat(timespec="seconds")
+        return next(memory.commits(agent=call.agent, since=since), None) is not None
+
+
+def _pre_compact(call: Call) -> Json:
+    """Remember that what was said goes out of sight. No host gives the model a turn now: `stop` asked before."""
+    call.note("anew")
+    return {}
+
+
+def _session_end(call: Call) -> Json:
+    """Record what is on disk and in no commit.
+
+    Of the agent is only what its host said that it wrote; all else may be the person's, and is recorded as theirs.
+    """
+    with _memory(call) as memory:
+        memory.adopt()
+    return {}
+
+
+def _wrote(call: Call) -> Json:
+    """Record the files that a tool of the host wrote in the workspace; this may begin its history."""
+    if any(fs.path_in(call.workspace.root, file) for file in call.asked.files):
+        with _memory(call) as memory:
+            memory.wrote(call.asked.files)
+    return {}
+
+
+def _memory(call: Call) -> "Memory":
+    from ..api import Memory
+
+    return Memory(call.workspace.root, agent=call.agent, session=call.session)
+
+
+_EVENTS: dict[str, Callable[[Call], Json]] = {
+    SESSION_START: _session_start,
+    PROMPT: _prompt,
+    WROTE: _wrote,
+    STOP: _stop,
+    PRE_COMPACT: _pre_compact,
+    SESSION_END: _session_end,
+}

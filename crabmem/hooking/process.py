@@ -1,0 +1,81 @@
+"""One hook as a process: in time, and with a line in the log when something was wrong."""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from .. import fs
+from ..errors import InvalidArguments
+from ..hooks import Asked, asked
+from ..hooks.hosts import PROMPT
+from ..workspace import Workspace, root_of
+from . import Command, Reply
+from .events import Call, answer
+
+_MOST = 64_000
+_LINE = 500
+
+
+def answered(command: Command, environment: Mapping[str, str], reply: Reply, given: Callable[[], bytes]) -> None:
+    """Answer a hook before its deadline: nothing, and a line in the log, when that cannot be."""
+    root: Path | None = None
+    try:
+        root = _root(command, environment)
+        late = partial(_late, reply, root, command)
+        timer = threading.Timer(command.deadline, late)
+        timer.daemon = True
+        timer.start()
+        if command.odd or len(command.words) > 2:
+            raise InvalidArguments(f"wrong usage: {command.odd or command.words[2]}")
+        said = told(asked(given(), command.event, command.options.get("--host")), root, command, environment)
+        reply.give(said)
+    except Exception as error:  # whatever it is, it is none of the host's business
+        reply.give(command.nothing)
+        log(root, command, str(error) or type(error).__name__)
+
+
+def told(event: Asked, root: Path, command: Command, environment: Mapping[str, str]) -> bytes:
+    """The answer to an event, as the host reads it."""
+    agent = command.options.get("--agent") or environment.get("CRABMEM_AGENT") or event.host.name
+    session = command.options.get("--session") or environment.get("CRABMEM_SESSION") or event.session
+    said = answer(Call(Workspace(root), event, agent, session, _now()))
+    return b"" if event.event in event.host.mute and not said else json.dumps(said).encode() + b"\n"
+
+
+def log(root: Path | None, command: Command, words: str) -> None:
+    """Note what went wrong, where there is a workspace; the older half of many lines goes."""
+    file = Workspace(root).private / "hooks.log" if root else None
+    if file is None or not file.parent.is_dir():
+        return
+    about = " ".join([*command.words, command.options.get("--host", "")]).strip()
+    line = " ".join(f"{_now():%Y-%m-%d %H:%M:%S} {about}: {words}".split())[:_LINE]
+    with suppress(OSError):
+        fs.append(file, line.encode("utf-8", "replace") + b"\n")
+        if file.stat().st_size > _MOST:
+            lines = fs.read(file)[0].splitlines(keepends=True)
+            fs.swap_in(file, b"".join(lines[len(lines) // 2 :]))
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
+def _root(command: Command, environment: Mapping[str, str]) -> Path:
+    folder, own = command.options.get("--dir"), command.options.get("--workspace")
+    return root_of(folder, own, environment, Path.home()).absolute()
+
+
+def _late(reply: Reply, root: Path, command: Command) -> None:
+    """Say nothing rather than something late. What is being written then is finished by the next write."""
+    if reply.give(command.nothing):
+        log(root, command, f"no answer within {command.deadline:g} s")
+        if command.event in (None, PROMPT):
+            from . import reading
+
+            reading.begin(Workspace(root))
+        os._exit(0)

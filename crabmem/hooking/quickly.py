@@ -1,0 +1,65 @@
+"""`before_turn` in a fresh process, when nothing has changed since the last one.
+
+Looks at every file, as any recall does, and loads no more than the search needs. All else is left to `Memory`.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from .. import fs
+from ..entry import Entry, decoded, parsed
+from ..errors import CrabmemError
+from ..prompt import template
+from ..quick import as_kept
+from ..search import Index
+from ..settings import Settings
+from ..speaking import Speaker
+from ..turns import Turns
+from ..workspace import IDENTITY, OVERVIEW, Workspace
+
+
+class _Shelf:
+    """The entries of an index that is in step with the files."""
+
+    def __init__(self, root: Path, index: Index) -> None:
+        self._root = root
+        self.index = index
+        self.unreadable: Sequence[object] = ()
+
+    def at(self, path: str) -> Entry:
+        with fs.inside(self._root, path) as spot:
+            return parsed(path, fs.read(spot)[0])
+
+    def having(self, label: str) -> list[Entry]:
+        return [self.at(path) for path in self.index.labelled(label)]
+
+
+def before_turn(workspace: Workspace, message: str, rules: Settings, session: str | None, now: datetime) -> str | None:
+    """What memory says before a turn, "" for nothing; None when the whole of memory has to look."""
+    if workspace.parent:
+        return None  # what an agent's own lacks comes from there
+    try:
+        index = as_kept(str(workspace.root), rules.language)
+        return None if index is None else _said(workspace, _Shelf(workspace.root, index), message, rules, session, now)
+    except (OSError, CrabmemError):
+        return None
+
+
+def _said(
+    workspace: Workspace, shelf: _Shelf, message: str, rules: Settings, session: str | None, now: datetime
+) -> str:
+    speaker = Speaker(Turns(workspace.turns), session)
+    prompt = f"{_text(workspace, IDENTITY) or template('identity')}\n{_text(workspace, OVERVIEW)}"
+    said = speaker.bearing(message, shelf, rules.auto_recall, rules.language, prompt)
+    speaker.said(said, now)
+    return said.text
+
+
+def _text(workspace: Workspace, path: str) -> str:
+    """A file; "" where there is none."""
+    try:
+        with fs.inside(workspace.root, path) as spot:
+            return decoded(path, fs.read(spot)[0])
+    except FileNotFoundError:
+        return ""

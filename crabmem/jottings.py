@@ -1,0 +1,52 @@
+"""Lines of JSON in a file that may be deleted at any time: what is worth remembering, and no loss when it is gone.
+
+Writers need no lock: a line is one write.
+"""
+
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+
+from . import fs
+
+T = TypeVar("T")
+
+
+class Jottings(Generic[T]):
+    """The lines of one file, each a value of `kind`."""
+
+    def __init__(self, file: Path, kind: type[T]) -> None:
+        self._file = file
+        self._decoder = msgspec.json.Decoder(kind)
+
+    def all(self) -> list[T]:
+        """Those that are remembered, in order; what is no line of ours is left out."""
+        try:
+            lines = fs.read(self._file)[0].splitlines()
+        except OSError:
+            return []
+        return [found for found in map(self._decoded, lines) if found is not None]
+
+    def add(self, line: T, most: int) -> None:
+        """Remember a line, where there is a place for it; the older half is forgotten in a file above `most` bytes."""
+        if not self._file.parent.is_dir():
+            return
+        try:
+            fs.append(self._file, msgspec.json.encode(line) + b"\n")
+            if self._file.stat().st_size > most:
+                lines = self.all()
+                fs.swap_in(self._file, b"".join(msgspec.json.encode(line) + b"\n" for line in lines[len(lines) // 2 :]))
+        except OSError:
+            return  # a disk that is full or read-only: nobody asked for a write
+
+    def forget(self) -> None:
+        """Forget all of them."""
+        if self._file.exists():
+            fs.unlink(self._file)
+
+    def _decoded(self, line: bytes) -> T | None:
+        try:
+            return self._decoder.decode(line)
+        except msgspec.MsgspecError:
+            return None
