@@ -41,21 +41,37 @@ async def nothing(given: HookInput, tool_use_id: str | None, context: HookContex
 
 def test_what_bears_on_a_message_becomes_context_once(memory: Memory, helper: ClaudeMemory) -> None:
     memory.call("remember", VET)
-    said = cast(Any, told(helper, "UserPromptSubmit", prompt="Who looks after the dog Luna?"))
+    asked = {"prompt": "Who looks after the dog Luna?", "session_id": "s-host"}
+    said = cast(Any, told(helper, "UserPromptSubmit", **asked))
     assert said["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
     assert "Dr. Moreno." in said["hookSpecificOutput"]["additionalContext"]
-    assert told(helper, "UserPromptSubmit", prompt="Who looks after the dog Luna?") == {}
+    assert told(helper, "UserPromptSubmit", **asked) == {}
 
 
-@pytest.mark.parametrize("event", ["PostToolUse", "Stop", "PreCompact"])
-def test_what_the_host_wrote_into_the_workspace_becomes_a_commit(
-    memory: Memory, helper: ClaudeMemory, event: str
+def test_what_the_host_wrote_into_the_workspace_becomes_a_commit_of_the_agent_and_its_session(
+    memory: Memory, helper: ClaudeMemory
+) -> None:
+    memory.call("remember", VET)
+    memory.file("memory/MEMORY.md").write_text("# Written with a tool of the host\n")
+    given = {"tool_name": "Write", "tool_input": {"file_path": str(memory.file("memory/MEMORY.md"))}}
+    assert told(helper, "PostToolUse", session_id="s-host", cwd="/", **given) == {}
+    commit = memory.log(1)[0]
+    assert (commit.paths, commit.agent, commit.session) == (("memory/MEMORY.md",), "coder", "s-host")
+
+
+def test_after_much_talk_without_a_fact_stored_there_is_one_more_turn_and_no_more(
+    memory: Memory, helper: ClaudeMemory
 ) -> None:
     memory.init()
-    (memory.root / "memory").mkdir()
-    memory.file("memory/MEMORY.md").write_text("# Written with a tool of the host\n")
-    assert told(helper, event) == {}
-    assert memory.log(1)[0].paths == ("memory/MEMORY.md",)
+    memory.file("crabmem.toml").write_text("[hooks]\nmessages = 2\n")
+    stop = {"session_id": "s-host", "stop_hook_active": False}
+    answers = [told(helper, "Stop", **stop)]
+    for message in ("Hello", "How are you?"):
+        told(helper, "UserPromptSubmit", prompt=message, session_id="s-host")
+    answers += [told(helper, "Stop", **{**stop, "stop_hook_active": True}), told(helper, "Stop", **stop)]
+    answers += [told(helper, "Stop", **stop)]
+    assert [answer.get("decision") for answer in answers] == [None, None, "block", None]
+    memory.adopt()
 
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "PostToolUse", "Stop", "PreCompact"])
@@ -155,9 +171,9 @@ def test_the_host_of_the_sdk_hears_memory_and_uses_it(memory: Memory, helper: Cl
     assert "<recall>" in first and "(from memory/entries/luna-s-vet.md)" in first
     assert {"mcp__crabmem__recall", "mcp__crabmem__remember"} <= {tool["name"] for tool in api.requests[0]["tools"]}
     assert "remembered: Wifi" in last
-    assert [commit.paths for commit in memory.log(2)] == [
-        ("memory/entries/by-hand.md",),
-        ("memory/entries/wifi.md",),
+    assert [(commit.tool, commit.agent, commit.paths) for commit in memory.log(2)] == [
+        ("write", "coder", ("memory/entries/by-hand.md",)),
+        ("remember", "coder", ("memory/entries/wifi.md",)),
     ]
 
 

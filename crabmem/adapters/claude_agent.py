@@ -6,19 +6,22 @@ The SDK calls nobody back when a session starts, so what a session begins with i
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+import json
 from dataclasses import replace
 from typing import Any, cast
 
-from ..api import Memory
+from ..api import Memory, local_time
 from ..errors import CrabmemError, InvalidArguments
+from ..hooking.events import Call, answer
+from ..hooks import asked
+from ..hooks.hosts import CLAUDE_CODE, Json
 from ..prompt import joined
 from ..tools import Tool
+from ..workspace import Workspace
 
 try:
     from claude_agent_sdk import (
         ClaudeAgentOptions,
-        HookCallback,
         HookContext,
         HookInput,
         HookJSONOutput,
@@ -78,36 +81,26 @@ class ClaudeMemory:
 
     @property
     def hooks(self) -> dict[HookEvent, list[HookMatcher]]:
-        """Recall before each message, and a commit for what the host's own tools write into the workspace."""
-        recall, record = self._answering(self._recalled), self._answering(self._recorded)
-        return {
-            "UserPromptSubmit": [HookMatcher(hooks=[recall])],
-            "PostToolUse": [HookMatcher(matcher=_WRITERS, hooks=[record])],
-            "Stop": [HookMatcher(hooks=[record])],
-            "PreCompact": [HookMatcher(hooks=[record])],
-        }
+        """What the host is answered at the events of a session, as `crabmem hook` answers it.
 
-    def _recalled(self, given: Mapping[str, Any]) -> HookJSONOutput:
-        block = self._memory.before_turn(given["prompt"])
-        if not block:
-            return {}
-        return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": block}}
+        Recall before each message, a commit for what the host's own tools write into the workspace, and when
+        much was said and nothing stored, one more turn to store it.
+        """
+        usual = [HookMatcher(hooks=[self._answered])]
+        writing = [HookMatcher(matcher=_WRITERS, hooks=[self._answered])]
+        return {"UserPromptSubmit": usual, "PostToolUse": writing, "Stop": usual, "PreCompact": usual}
 
-    def _recorded(self, given: Mapping[str, Any]) -> HookJSONOutput:
-        if self._memory.root.exists():  # to look at memory makes none
-            self._memory.adopt()
-        return {}
+    async def _answered(self, given: HookInput, tool_use_id: str | None, context: HookContext) -> HookJSONOutput:
+        """The answer, made beside the event loop. What goes wrong is told the person, and holds nobody up."""
+        try:
+            return cast(HookJSONOutput, await asyncio.to_thread(self._answer, given))
+        except CrabmemError as error:
+            return {"systemMessage": f"crabmem: {error}"}
 
-    def _answering(self, answer: Callable[[Mapping[str, Any]], HookJSONOutput]) -> HookCallback:
-        """`answer` beside the event loop. What goes wrong in it is told the person, and holds nobody up."""
-
-        async def called(given: HookInput, tool_use_id: str | None, context: HookContext) -> HookJSONOutput:
-            try:
-                return await asyncio.to_thread(answer, given)
-            except CrabmemError as error:
-                return {"systemMessage": f"crabmem: {error}"}
-
-        return called
+    def _answer(self, given: HookInput) -> Json:
+        event = asked(json.dumps(given).encode(), host=CLAUDE_CODE.name)
+        agent = self._memory.agent or CLAUDE_CODE.name
+        return answer(Call(Workspace(self._memory.root), event, agent, event.session, local_time()))
 
     def _offered(self, tool: Tool) -> SdkMcpTool[Any]:
         async def call(arguments: dict[str, Any]) -> dict[str, Any]:
