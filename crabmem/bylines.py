@@ -6,8 +6,10 @@ from typing import Annotated
 
 import msgspec
 
+from . import fs
 from .bounds import MAX_WHO
 from .jottings import Jottings
+from .version import blob_id
 
 _MOST = 64_000
 _Who = Annotated[str, msgspec.Meta(max_length=MAX_WHO)]
@@ -20,6 +22,20 @@ class Byline(msgspec.Struct, frozen=True):
     blob: str | None
     agent: _Who | None
     session: _Who | None
+
+
+def signed(root: Path, paths: Iterable[str], agent: str | None, session: str | None) -> list[Byline]:
+    """Bylines for what is at `paths` of the workspace now; none for what cannot be read as a file."""
+    found = []
+    for path in paths:
+        try:
+            with fs.inside(root, path) as spot:
+                found.append(Byline(path, blob_id(fs.read(spot)[0]), agent, session))
+        except FileNotFoundError:
+            found.append(Byline(path, None, agent, session))
+        except OSError:
+            continue
+    return found
 
 
 class Bylines:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from . import fs
-from .bylines import Byline, Bylines
+from .bylines import Byline, Bylines, signed
 from .displaced import Displaced
 from .errors import CrabmemError, MassLoss, Unreadable, Unwritable
 from .history import History, Note, identity
@@ -21,7 +21,7 @@ from .lock import WriterLock
 from .losses import LEAST, Losses, is_blank, losses, lost
 from .outside import Edit, edit_note, written_note
 from .settings import Settings
-from .stamp import Stamp
+from .stamp import Stamp, changed_ns
 from .store import File, Placed, Scan, Store
 from .version import blob_id
 from .voice import Voice
@@ -29,6 +29,8 @@ from .workspace import Workspace, is_entry, is_kept
 
 #: Nanoseconds for which a replaced file is kept for an editor that still has it open.
 LATE_NS = 2_000_000_000
+#: Nanoseconds within which a host tells of what its tools wrote at once.
+AT_ONCE_NS = 10_000_000_000
 #: So many files that were changed last are looked up in the history, in case a prune took them.
 _RECENT = 8
 _ADVICE = (
@@ -121,14 +123,14 @@ class Writer:
     def adopt_written(self, paths: Iterable[str], voice: Voice) -> str | None:
         """Record what is at `paths` as written by `voice`, after other outside edits; the head after it.
 
-        Other edits that are new stay for a later look: of tools that run at once each tells of its own file.
+        Other edits of a moment ago stay for a later look: of tools that run at once each tells of its own file.
         """
-        blobs = {path: self._blob_at(path) for path in sorted(set(paths))}
-        bylines = [Byline(path, blob, *voice.names) for path, blob in blobs.items() if blob != ""]
+        bylines = signed(self._workspace.root, own := sorted(set(paths)), *voice.names)
         self._bylines.add(bylines)  # who has the lock now, or comes before us, records them right
         with self._alone():
             self._bylines.add(bylines)
-            self._adopted(is_later=lambda path, file: file is not None and file.is_young and path not in blobs)
+            since = int(self._clock().timestamp() * 1_000_000_000) - AT_ONCE_NS
+            self._adopted(is_later=lambda path, file: path not in own and file is not None and _is_since(file, since))
             return self._history.head()
 
     def rewrite(self, work: Callable[[Scan], T]) -> T:
@@ -270,18 +272,18 @@ class Writer:
             if ours:
                 self._record_files({path: edits[path] for path in ours}, _later_note(), scan)
             rest = {path: file for path, file in edits.items() if path not in ours}
-            signed = self._bylines.of({path: file.blob if file else None for path, file in rest.items()})
-            theirs = {path: file for path, file in rest.items() if path not in signed}
+            bylines = self._bylines.of({path: file.blob if file else None for path, file in rest.items()})
+            theirs = {path: file for path, file in rest.items() if path not in bylines}
             if theirs:
                 self._record_files(theirs, self._edit_note({path: scan.data(path) for path in theirs}), scan)
-            self._record_signed(rest, signed, scan)
+            self._record_signed(rest, bylines, scan)
 
-    def _record_signed(self, edits: Mapping[str, File | None], signed: Mapping[str, Byline], scan: Scan) -> None:
+    def _record_signed(self, edits: Mapping[str, File | None], bylines: Mapping[str, Byline], scan: Scan) -> None:
         """Record the edits that are signed, a commit for each agent and session."""
-        for voice in dict.fromkeys(Voice(byline.agent, byline.session) for byline in signed.values()):
-            own = {path for path, byline in signed.items() if (byline.agent, byline.session) == voice.names}
+        for agent, session in dict.fromkeys((byline.agent, byline.session) for byline in bylines.values()):
+            own = [path for path, byline in bylines.items() if (byline.agent, byline.session) == (agent, session)]
             told = self._told({path: scan.data(path) for path in own})
-            self._record_files({path: edits[path] for path in own}, written_note(told, voice), scan)
+            self._record_files({path: edits[path] for path in own}, written_note(told, Voice(agent, session)), scan)
 
     def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
         """Those edits that are writes of ours which a rebase or merge of the person kept off the branch."""
@@ -512,6 +514,10 @@ def _note(intent: Intent) -> Note:
 
 def _is_partial(file: File | None) -> bool:
     return file is not None and file.is_partial
+
+
+def _is_since(file: File, moment: int) -> bool:
+    return changed_ns(file.mark) > moment
 
 
 def _stamp(file: File | None) -> Stamp | None:

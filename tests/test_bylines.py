@@ -1,12 +1,16 @@
 """What a host says that an agent wrote: recorded as the agent's, by whoever records it, and only that."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from crabmem import Memory, fs
+from crabmem import memory as core
+from crabmem.api import local_time
 from crabmem.bylines import Byline, Bylines
 from crabmem.version import blob_id
+from crabmem.voice import Voice
 from tests.conftest import assert_clean
 
 LAMP = "memory/entries/lamp.md"
@@ -35,6 +39,17 @@ def test_files_of_one_call_are_one_commit(memory: Memory) -> None:
     files = [written(memory, f"memory/entries/{name}.md", name) for name in "abcde"]
     commit = memory.wrote(files)
     assert commit and commit.subject == "write: a, b, c and 2 more" and len(commit.paths) == 5
+
+
+def test_edits_of_others_are_recorded_before_unless_they_are_of_this_moment(memory: Memory) -> None:
+    memory.init()
+    written(memory, "memory/entries/theirs.md", "of a person, or of another tool\n")
+    commit = memory.wrote([written(memory, LAMP)])
+    assert commit and memory.log()[1].subject == "init: a new memory"
+    later = core.Memory(memory.root, Voice("coder"), lambda: local_time() + timedelta(minutes=1))
+    assert later.wrote([written(memory, LAMP, TEXT.replace("27", "14"))])
+    told = [(commit.author, commit.subject) for commit in memory.log()[:2]]
+    assert told == [("coder", "write: Lamp"), ("person", "edit: theirs")]
 
 
 def test_another_writer_says_whose_it_is_while_nobody_changes_it(memory: Memory) -> None:

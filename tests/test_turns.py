@@ -1,12 +1,12 @@
 """The turns before which memory spoke or was silent, kept as lines."""
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from crabmem.turns import Turn, Turns
+from crabmem.turns import Kind, Talk, Turn, Turns
 
 WHEN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -62,3 +62,14 @@ def test_turns_of_many_threads_are_all_kept(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: turns.add(turn(number)), range(200)))
     assert sorted(each.versions for each in turns.all()) == sorted(turn(number).versions for number in range(200))
+
+
+def test_what_else_is_told_of_a_session_is_no_turn_and_ends_what_was_before(tmp_path: Path) -> None:
+    turns = Turns(tmp_path / "turns")
+    marks: list[tuple[Kind, int]] = [("begun", 7), ("turn", 0), ("anew", 9), ("turn", 0), ("asked", 40), ("turn", 0)]
+    for number, (kind, size) in enumerate(marks):
+        turns.add(Turn(WHEN + timedelta(minutes=number), "s", (f"v{number}",) * (kind == "turn"), 1, kind, size))
+    assert [turn.versions for turn in turns.all()] == [("v1",), ("v3",), ("v5",)]
+    assert turns.versions("s") == {"v3", "v5"}
+    assert turns.talk("s") == Talk(1, WHEN + timedelta(minutes=5), 40)
+    assert turns.talk("nobody") == Talk(0, None, 0)

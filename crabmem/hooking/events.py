@@ -2,14 +2,15 @@
 
 import os
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from .. import fs, hooks, settings
+from ..bylines import Bylines, signed
 from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, WROTE, Json
 from ..settings import Settings
 from ..turns import Kind, Talk, Turn, Turns
-from ..workspace import SETTINGS, Workspace
+from ..workspace import SETTINGS, Workspace, is_kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,9 +109,10 @@ def _has_stored(call: Call, talk: Talk) -> bool:
     """Whether the agent has written to memory since the talk began."""
     if talk.since is None:
         return False
+    since = talk.since - timedelta(seconds=1)  # commits know no smaller time, and are asked for after it
     with _memory(call) as memory:
-        since = talk.since.isoformat(timespec="seconds")
-        return next(memory.commits(agent=call.agent, since=since), None) is not None
+        found = memory.commits(agent=call.agent, since=since.isoformat(timespec="seconds"))
+        return next(found, None) is not None
 
 
 def _pre_compact(call: Call) -> Json:
@@ -131,9 +133,13 @@ def _session_end(call: Call) -> Json:
 
 def _wrote(call: Call) -> Json:
     """Record the files that a tool of the host wrote in the workspace; this may begin its history."""
-    if any(fs.path_in(call.workspace.root, file) for file in call.asked.files):
+    root, files = call.workspace.root, call.asked.files
+    paths = [path for file in files if (path := fs.path_in(root, file)) and is_kept(path)]
+    if paths:
+        # A watcher may be about to record them as the person's.
+        Bylines(call.workspace.bylines).add(signed(root, paths, call.agent, call.session))
         with _memory(call) as memory:
-            memory.wrote(call.asked.files)
+            memory.wrote(files)
     return {}
 
 

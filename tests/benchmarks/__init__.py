@@ -17,6 +17,7 @@ GROUPS = {
     "writing": "one write, in a running process and as a fresh one, against git, dulwich and the disk",
     "importing": "a thousand facts in one commit",
     "recalling": "one recall, in a running process and as a fresh one, against FTS5, tantivy and bare Python",
+    "hooking": "what a host waits for at the events of a session, in fresh processes",
     "changing": "a file edited outside until it is found, against a rebuild; and opening a workspace",
     "memory": "the peak memory of a process that recalls",
     "growing": "the size of .git, and writes beside its compaction",

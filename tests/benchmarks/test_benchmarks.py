@@ -11,6 +11,7 @@ import pytest
 
 from tests.benchmarks import GROUPS
 from tests.benchmarks.__main__ import main
+from tests.benchmarks.hooking import EVENTS
 from tests.benchmarks.report import PANELS, table
 from tests.benchmarks.row import Row, faster, within
 
@@ -26,6 +27,7 @@ TARGETS = (
     ("`recall` warm, 100k, limit 6", "SQLite FTS5 (porter, OR)", "≥ 100× faster"),
     ("`recall` warm, 100k, limit 6", "tantivy (Python)", "no slower (≤ 1×)"),
     ("`crabmem recall` as a fresh process, 10k", "`python -c pass`", "≤ 5×"),
+    *((f"`crabmem hook {event}` as a fresh process, 10k", "the clock", "< 150 ms") for event in EVENTS),
     ("change on disk → found by the next `recall`, 10k", "full rebuild", "≥ 1,000× faster"),
     ("the scores after such changes, 10k", "those of a rebuild", "≤ 1e-06"),
     ("open a 100k workspace with a valid index cache: index loaded", "reading all the files", "≥ 20× faster"),
