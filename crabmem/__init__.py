@@ -44,11 +44,13 @@ if TYPE_CHECKING:
         Reindexed,
         Restored,
         Reverted,
+        Rewritten,
         Saved,
     )
     from .slots import Slot
     from .tools import Result, Tool
     from .traces import Digest, Line, News, Sighting, Sightings
+    from .tree import Tree
     from .vectors.embedder import Embedder
 
 __version__ = "0.1.0"
@@ -92,12 +94,14 @@ __all__ = [
     "Restored",
     "Result",
     "Reverted",
+    "Rewritten",
     "Saved",
     "Sighting",
     "Sightings",
     "Slot",
     "Stale",
     "Tool",
+    "Tree",
     "Unreadable",
     "Unwritable",
 ]
@@ -142,12 +146,14 @@ _HOMES = {
     "Restored": "results",
     "Result": "tools",
     "Reverted": "results",
+    "Rewritten": "results",
     "Saved": "results",
     "Sighting": "traces",
     "Sightings": "traces",
     "Slot": "slots",
     "Stale": "errors",
     "Tool": "tools",
+    "Tree": "tree",
     "Unreadable": "errors",
     "Unwritable": "errors",
 }

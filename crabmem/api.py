@@ -73,8 +73,8 @@ class Memory(memory.Memory):
         """
         return self._toolbox.chosen(names)
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Call a tool as a host does; errors are results too."""
+    def call(self, name: str, arguments: Mapping[str, Any] | str) -> Result:
+        """Call a tool as a host does, with arguments or with the JSON a model wrote; errors are results too."""
         return self._toolbox.call(name, arguments)
 
     def prompt(self, as_of: str | None = None, *, guide: bool = True, limit: int | None = None) -> str:

@@ -106,6 +106,11 @@ class Handle:
         """The folder of the workspace."""
         return self._workspace.root
 
+    @property
+    def agent(self) -> str | None:
+        """The agent who writes here; None while none is named."""
+        return self._voice.agent
+
     def file(self, path: str) -> Path:
         """The file at a path of the workspace."""
         return self._workspace.file(path)

@@ -30,6 +30,7 @@ from .results import (
     Renamed,
     Restored,
     Reverted,
+    Rewritten,
     Saved,
     Standing,
 )
@@ -37,6 +38,7 @@ from .reverting import Unwanted, noted, subject
 from .slots import Slot, check_slot
 from .store import Scan
 from .timeline import undoing
+from .tree import Tree, drafted
 from .version import short, version_of
 from .workspace import IDENTITY, OVERVIEW, SETTINGS, is_kept, note_path
 from .writer import Draft, Written
@@ -227,6 +229,28 @@ class Memory(Keyed):
             return Draft({path: after.encode()}, self._note("note", path.rpartition("/")[2]))
 
         return self._changed(self._write(decide), path)
+
+    def rewrite(
+        self, what: str, work: Callable[[Tree], Mapping[str, str | None]], *, even_if_many: bool = False
+    ) -> Rewritten:
+        """Write, move or remove files below `memory/` in one commit: what `work` says, by path, None for no file.
+
+        `work` is given the files as they are while nobody else writes; what it raises, nothing is written
+        after. It may be asked twice. `what` becomes the subject of the commit, `memory: <what>`.
+
+        Raises:
+            InvalidArguments: a path or a text cannot be kept.
+            HoldsSecret: there is a credential in a text, and the settings refuse that.
+            MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
+        """
+
+        def decide(scan: Scan) -> Draft:
+            tree = Tree(scan)
+            files = drafted(tree, work(tree), self.settings.secrets)
+            return Draft(files, self._note("memory", one_line(what)), even_if_many)
+
+        done = self._write(decide)
+        return Rewritten(done.commit, tuple(done.after), _diff(done), self._minded(done, done.after))
 
     def adopt(self, even_if_many: bool = False) -> Commit | None:
         """Record what was changed on disk from outside as a commit of the person; None when nothing was.
@@ -517,10 +541,15 @@ class Memory(Keyed):
         commit = None if before == data else done.commit
         diff = unified_diff(shown(before), shown(data), path)
         origin = partial(self._timeline.origin, path, commit)
-        told = warnings(shown(data) or "", shown(before), self.settings.secrets)
-        if done.unrecorded:
-            told += (done.unrecorded.words,)
+        told = self._minded(done, [path])
         return Changed(path, version_of(data or b""), commit, before is None, diff, told, origin)
+
+    def _minded(self, done: Written, paths: Iterable[str]) -> tuple[str, ...]:
+        """What to mind about a write of `paths`."""
+        rule = self.settings.secrets
+        texts = ((shown(done.after[path]) or "", shown(done.before[path])) for path in paths)
+        told = tuple(words for text, before in texts for words in warnings(text, before, rule))
+        return (*told, done.unrecorded.words) if done.unrecorded else told
 
     def _saved(self, done: Written, path: str) -> Saved:
         change = self._changed(done, path)

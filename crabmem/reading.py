@@ -13,7 +13,7 @@ from .edit import shown
 from .entry import MAX_NAME, Entry, decoded, parsed
 from .errors import InvalidArguments, NotFound
 from .evaluating import Source, evaluated
-from .handle import Handle
+from .handle import Handle, T
 from .losses import Losses
 from .pasts import Past
 from .provenance import whole_file, with_provenance
@@ -31,6 +31,7 @@ from .settings import Settings
 from .slug import slug_of
 from .speaking import bearing, counted
 from .store import Store
+from .tree import Tree
 from .version import version_of
 from .workspace import IDENTITY, OVERVIEW, entry_path
 
@@ -197,6 +198,10 @@ class Reading(Handle):
         own = tuple(link for link in found if link.path == path)
         into = tuple(link for link in found if link.to == path != link.path)
         return Links(path, own, into, tuple(link for link in own if link.to is None))
+
+    def browse(self, read: Callable[[Tree], T]) -> T:
+        """What `read` makes of the files below `memory/`; it may be asked again when one of them is being changed."""
+        return self._steadily(lambda: read(Tree(self._store.scan())))
 
     def secrets(self, paths: Iterable[str]) -> list[Finding]:
         """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""

@@ -252,6 +252,16 @@ class Renamed:
 
 
 @dataclass(frozen=True)
+class Rewritten:
+    """Files that were written, moved or removed: the commit (None: nothing differed), the paths and the diff."""
+
+    commit: str | None
+    paths: tuple[str, ...]
+    diff: str
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Restored:
     """A rollback or undo: its commit (None: nothing differed), the commit gone back to, the files and the diff."""
 

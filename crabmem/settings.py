@@ -33,10 +33,10 @@ class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """After how much talk `crabmem hook stop` asks an agent that stored nothing to store what is worth keeping, once."""
+    """After how much talk an agent that stored nothing is asked, once, to store what is worth keeping."""
 
     messages: Annotated[int, Meta(ge=0, description="of the person, so many; 0: never because of that")] = 8
-    transcript: Annotated[int, Meta(ge=0, description="bytes of the host's record: long work has few messages")] = (
+    transcript: Annotated[int, Meta(ge=0, description="bytes of the host's record, as long work has few messages")] = (
         400_000
     )
 

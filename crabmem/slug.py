@@ -14,6 +14,10 @@ _SELECTORS = re.compile("[\u034f\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000
 # Names Windows keeps for devices, with any extension.
 _RESERVED = frozenset(["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))])
 
+# What some system or Git keeps for itself in a name, or nobody sees there.
+_UNPORTABLE = re.compile(r'[<>:"/\\|?*~$\u115f\u1160\u3164\uffa0]|^[-. ]|[. ]$')
+_MAX_NAME = 200
+
 
 def name_key(name: str) -> str:
     """What two spellings of one name have in common: NFC, case folded, white space collapsed."""
@@ -33,6 +37,14 @@ def slug_of(name: str) -> str:
     if len(slug.encode()) > MAX_BYTES or slug in _RESERVED:
         return _with_digest(slug, name, _DIGEST)
     return slug
+
+
+def is_portable(name: str) -> bool:
+    """Whether a file may be called `name` on every system, and a person sees all of that name."""
+    stem = unicodedata.normalize("NFKC", name).casefold().partition(".")[0].strip()
+    is_plain = name.isprintable() and not _SELECTORS.search(name) and not _UNPORTABLE.search(name)
+    fits = 0 < len(name.encode(errors="replace")) <= _MAX_NAME and unicodedata.is_normalized("NFC", name)
+    return is_plain and fits and stem not in _RESERVED
 
 
 def free_slug(name: str, taken: Container[str]) -> str:

@@ -38,7 +38,7 @@ def test_sessions_print_what_readme_says(tmp_path: Path) -> None:
 
 
 def test_python_example_prints_what_readme_says(tmp_path: Path) -> None:
-    [example] = blocks("python")
+    example = blocks("python")[0]
     done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, cwd=tmp_path)
     assert (done.stdout, done.stderr) == (blocks("text")[0], "")
 

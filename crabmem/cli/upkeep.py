@@ -1,6 +1,5 @@
 """The verbs for the workspace itself."""
 
-import json
 import signal
 import sys
 import threading
@@ -11,7 +10,8 @@ from click.shell_completion import get_completion_class
 from .. import settings, wire
 from ..api import Memory
 from ..doctor import CHECKS
-from ..errors import CrabmemError, InvalidArguments
+from ..errors import CrabmemError
+from ..functions import FORMATS
 from ..results import Stats
 from ..version import short
 from ..workspace import SETTINGS
@@ -173,7 +173,7 @@ def call(ctx: click.Context, tool: str, arguments: str, json_wanted: bool) -> No
     crabmem call recall '{"query": "deploy key"}'
     """
     given = content_of(None, None, "-") if arguments == "-" else arguments
-    result = opened(ctx, is_person=False).call(tool, _object(given))
+    result = opened(ctx, is_person=False).call(tool, given)
     data = {"text": result.text, "data": result.data, "is_error": result.is_error}
     if result.is_error and not json_wanted:
         raise Failure(result.text.partition("\n")[0])
@@ -183,11 +183,19 @@ def call(ctx: click.Context, tool: str, arguments: str, json_wanted: bool) -> No
 
 
 @click.command()
+@click.option(
+    "--format", "wanted", type=click.Choice(list(FORMATS)), help="Print them as that API takes them, in JSON."
+)
 @as_json
 @click.pass_context
-def tools(ctx: click.Context, json_wanted: bool) -> None:
-    """List the tools an agent is offered; with --json, their schemas."""
+def tools(ctx: click.Context, wanted: str | None, json_wanted: bool) -> None:
+    """List the tools an agent is offered; with --json, their schemas.
+
+    With --format, the definitions for function calling: answer each call of the model with `crabmem call`.
+    """
     offered = opened(ctx).tools
+    if wanted:
+        return click.echo(as_text(FORMATS[wanted](offered), indent=2))
     data = [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in offered]
     show(json_wanted, data, lambda: "\n".join(f"{tool.name:9} {tool.description.splitlines()[0]}" for tool in offered))
 
@@ -199,16 +207,6 @@ def completion(shell: str) -> None:
     complete = get_completion_class(shell)
     assert complete is not None
     click.echo(complete(cli, {}, "crabmem", "_CRABMEM_COMPLETE").source())
-
-
-def _object(text: str) -> dict[str, object]:
-    try:
-        given = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidArguments(f"invalid arguments: not JSON ({error})") from None
-    if not isinstance(given, dict):
-        raise InvalidArguments("invalid arguments: not a JSON object")
-    return given
 
 
 COMMANDS = (init, stats, doctor, reindex, watch, call, tools, config, path, completion)

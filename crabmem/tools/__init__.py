@@ -6,6 +6,7 @@ Adding a tool: write the function in a module here and name it in that module's 
 """
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -68,18 +69,23 @@ class Toolbox:
             raise NotFound(f"no tool named: {', '.join(unknown)} (there are: {there})")
         return [_described(item) for item in _FUNCTIONS if item.name in wanted and item.allowed(self._memory)]
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Call a tool. Whatever the caller did wrong comes back as a result with `is_error`."""
+    def call(self, name: str, arguments: Mapping[str, Any] | str) -> Result:
+        """Call a tool. Whatever the caller did wrong comes back as a result with `is_error`.
+
+        `arguments` may be JSON, as models write them; no text at all is no arguments.
+        """
         result = self._called(name, arguments)
         return replace(result, text=visible(result.text))
 
-    def _called(self, name: str, arguments: Mapping[str, Any]) -> Result:
+    def _called(self, name: str, arguments: Mapping[str, Any] | str) -> Result:
         item = next((item for item in _FUNCTIONS if item.name == name), None)
         if item is None:
             offered = ", ".join(tool.name for tool in self.offered)
             return Result(f"no tool named: {name} (there are: {offered})", is_error=True)
         try:
-            given = msgspec.convert(arguments, _arguments(item.function))
+            given = msgspec.convert(_object(arguments), _arguments(item.function))
+        except InvalidArguments as error:
+            return Result(f"invalid arguments: {error}", is_error=True)
         except msgspec.ValidationError as error:
             return Result(f"invalid arguments: {_worded(error)}", is_error=True)
         except UnicodeEncodeError:
@@ -107,6 +113,19 @@ def _run(function: Callable[..., Result], memory: Memory, arguments: dict[str, A
         return Result(f"invalid arguments: {error}", is_error=True)
     except CrabmemError as error:
         return Result(str(error), is_error=True)
+
+
+def _object(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:
+    """The arguments by name; what is neither an object nor JSON of one is left to whoever checks them."""
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        given = json.loads(arguments) if arguments.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise InvalidArguments(f"not JSON ({error})") from None
+    if not isinstance(given, dict):
+        raise InvalidArguments("not a JSON object")
+    return given
 
 
 @cache

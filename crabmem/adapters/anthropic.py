@@ -1,0 +1,262 @@
+"""Claude's own memory tool, kept in a workspace: `/memories` is the folder `memory`, and every change is a commit.
+
+client.beta.messages.tool_runner(tools=[MemoryTool(memory)], …)
+
+Claude is told what it would be told of a plain folder, word for word, and may write what crabmem keeps:
+Markdown below `memory/`, without what looks like a credential.
+"""
+
+import posixpath
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ..errors import CrabmemError
+from ..memory import Memory
+from ..tree import Tree, whole
+
+try:
+    from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
+    from anthropic.types import beta
+    from anyio import to_thread
+except ImportError as error:
+    raise ImportError("crabmem.adapters.anthropic needs Anthropic's SDK: pip install 'crabmem[anthropic]'") from error
+
+_ROOT = "/memories"
+_MOST_LINES = 999_999
+_WIDTH = len(str(_MOST_LINES))
+_DEPTH = 2
+# The one thing in which we say less than a plain folder: a memory may hold more facts than a model can read names of.
+_MOST_LISTED = 1_000
+_UNITS = "BKMG"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What a command makes of the files, and what Claude is told of it."""
+
+    reply: str
+    changes: dict[str, str | None] = field(default_factory=dict)
+
+
+class MemoryTool(BetaAbstractMemoryTool):
+    """The memory tool over one memory; what goes wrong is a `ToolError` that Claude reads."""
+
+    def __init__(self, memory: Memory, *, cache_control: beta.BetaCacheControlEphemeralParam | None = None) -> None:
+        super().__init__(cache_control=cache_control)
+        self._memory = memory
+
+    def execute(self, command: beta.BetaMemoryTool20250818Command) -> Any:
+        """Do what a command says."""
+        try:
+            return super().execute(command)
+        except CrabmemError as error:
+            raise ToolError(str(error)) from None
+
+    def view(self, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
+        """A file with numbered lines, or what is in a folder."""
+        path = _inside(command.path)
+        return self._memory.browse(lambda tree: self._viewed(tree, path, command))
+
+    def create(self, command: beta.BetaMemoryTool20250818CreateCommand) -> str:
+        """Write a file that is not there yet."""
+        return self._edited("create", command.path, partial(_created, command))
+
+    def str_replace(self, command: beta.BetaMemoryTool20250818StrReplaceCommand) -> str:
+        """Replace a text that is in a file once."""
+        return self._edited("edit", command.path, partial(_replaced, command))
+
+    def insert(self, command: beta.BetaMemoryTool20250818InsertCommand) -> str:
+        """Insert lines after a line."""
+        return self._edited("edit", command.path, partial(_inserted, command))
+
+    def delete(self, command: beta.BetaMemoryTool20250818DeleteCommand) -> str:
+        """Remove a file, or a folder with all in it; history keeps them."""
+        return self._edited("delete", command.path, partial(_deleted, command))
+
+    def rename(self, command: beta.BetaMemoryTool20250818RenameCommand) -> str:
+        """Move a file or a folder."""
+        return self._edited("rename", command.old_path, partial(_renamed, command))
+
+    def clear_all_memory(self) -> str:
+        """Remove every file below `memory/`, for the program that asks for it; history keeps them."""
+        self._memory.rewrite("clear", lambda tree: dict.fromkeys(tree.paths()), even_if_many=True)
+        return "All memory cleared"
+
+    def _edited(self, verb: str, given: str, edit: Callable[[Tree, str], Edit]) -> str:
+        """Make the edit in one commit, and say what Claude is told."""
+        path, edits = _inside(given), list[Edit]()
+
+        def work(tree: Tree) -> dict[str, str | None]:
+            edits[:] = [edit(tree, path)]
+            return edits[0].changes
+
+        done = self._memory.rewrite(f"{verb} {path or '/'}", work)
+        return "\n\n".join([edits[0].reply, *(f"warning: {words}" for words in done.warnings)])
+
+    def _viewed(self, tree: Tree, path: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
+        if path in tree:
+            return _numbered(tree.text(path), command)
+        if path and not tree.paths(path):
+            raise ToolError(f"The path {command.path} does not exist. Please provide a valid path.")
+        found = _listed(tree, path)
+        listed = [(self._folder_size(path), command.path)]
+        listed += [(self._size(tree, path, below), f"{command.path}/{below}") for below in found[:_MOST_LISTED]]
+        lines = [f"{_sized(size)}\t{name}" for size, name in listed]
+        if len(found) > _MOST_LISTED:
+            lines.append(f"({len(found) - _MOST_LISTED:,} more are not listed)")
+        header = f"Here're the files and directories up to {_DEPTH} levels deep in {command.path}"
+        return "\n".join([f"{header}, excluding hidden items:", *lines])
+
+    def _size(self, tree: Tree, folder: str, below: str) -> int:
+        path = posixpath.join(folder, below)
+        return self._folder_size(path) if path.endswith("/") else tree.size(path)
+
+    def _folder_size(self, path: str) -> int:
+        """What the system says of a folder, as of one that Claude has itself."""
+        try:
+            return self._memory.file(whole(path).rstrip("/")).lstat().st_size
+        except OSError:
+            return 0
+
+
+class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
+    """The same for the asynchronous client: the work is done beside the event loop."""
+
+    def __init__(self, memory: Memory, *, cache_control: beta.BetaCacheControlEphemeralParam | None = None) -> None:
+        super().__init__(cache_control=cache_control)
+        self._tool = MemoryTool(memory)
+
+    async def _beside(self, command: Any) -> Any:
+        return await to_thread.run_sync(self._tool.execute, command)
+
+    view = create = str_replace = insert = delete = rename = _beside
+
+    async def clear_all_memory(self) -> str:
+        """Remove every file below `memory/`, for the program that asks for it; history keeps them."""
+        return await to_thread.run_sync(self._tool.clear_all_memory)
+
+
+def _inside(given: str) -> str:
+    """The path below `memory/` that Claude means; "" for `/memories` itself."""
+    below = given.removeprefix(_ROOT)
+    if below == given or not (not below or below.startswith("/")):
+        raise ToolError(f"Path must start with {_ROOT}, got: {given}")
+    path = posixpath.normpath(below.lstrip("/") or ".")
+    if path.split("/")[0] == "..":
+        raise ToolError(f"Path {given} would escape {_ROOT} directory")
+    return "" if path == "." else path
+
+
+def _created(command: beta.BetaMemoryTool20250818CreateCommand, tree: Tree, path: str) -> Edit:
+    if _is_there(tree, path):
+        raise ToolError(f"File {command.path} already exists")
+    return Edit(f"File created successfully at: {command.path}", {path: command.file_text})
+
+
+def _replaced(command: beta.BetaMemoryTool20250818StrReplaceCommand, tree: Tree, path: str) -> Edit:
+    text, old = _file(tree, path, command.path), command.old_str
+    if old not in text:
+        raise ToolError(f"No replacement was performed, old_str `{old}` did not appear verbatim in {command.path}.")
+    if text.count(old) > 1:
+        lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in _places(old, text))
+        raise ToolError(
+            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. "
+            "Please ensure it is unique"
+        )
+    new, changed = text.replace(old, command.new_str), text.count("\n", 0, text.find(old))
+    first = max(0, changed - 2)
+    shown = _lines(new.split("\n")[first : changed + 3], first + 1)
+    return Edit(
+        f"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{shown}",
+        {path: new},
+    )
+
+
+def _inserted(command: beta.BetaMemoryTool20250818InsertCommand, tree: Tree, path: str) -> Edit:
+    lines = _file(tree, path, command.path).split("\n")
+    if not lines[-1]:
+        lines.pop()
+    if not 0 <= command.insert_line <= len(lines):
+        raise ToolError(
+            f"Invalid `insert_line` parameter: {command.insert_line}. It should be within the range [0, {len(lines)}]."
+        )
+    lines.insert(command.insert_line, command.insert_text.rstrip("\n"))
+    text = "\n".join(lines)
+    return Edit(f"The file {command.path} has been edited.", {path: text if text.endswith("\n") else f"{text}\n"})
+
+
+def _deleted(command: beta.BetaMemoryTool20250818DeleteCommand, tree: Tree, path: str) -> Edit:
+    if not path:
+        raise ToolError(f"Cannot delete the {_ROOT} directory itself")
+    gone = [path] if path in tree else tree.paths(path)
+    if not gone:
+        raise ToolError(f"The path {command.path} does not exist")
+    return Edit(f"Successfully deleted {command.path}", dict.fromkeys(gone))
+
+
+def _renamed(command: beta.BetaMemoryTool20250818RenameCommand, tree: Tree, path: str) -> Edit:
+    new = _inside(command.new_path)
+    if not path:
+        raise ToolError(f"Cannot rename the {_ROOT} directory itself")
+    if _is_there(tree, new):
+        raise ToolError(f"The destination {command.new_path} already exists")
+    if not _is_there(tree, path):
+        raise ToolError(f"The path {command.old_path} does not exist")
+    if new.startswith(f"{path}/"):
+        raise ToolError(f"{command.old_path} cannot be moved into itself")
+    moved = [path] if path in tree else tree.paths(path)
+    texts = {new + old.removeprefix(path): tree.text(old) for old in moved}
+    reply = f"Successfully renamed {command.old_path} to {command.new_path}"
+    return Edit(reply, {**dict.fromkeys(moved), **texts})
+
+
+def _is_there(tree: Tree, path: str) -> bool:
+    """Whether there is a file or a folder."""
+    return not path or path in tree or bool(tree.paths(path))
+
+
+def _file(tree: Tree, path: str, given: str) -> str:
+    """The text of the file that Claude calls `given`."""
+    if not _is_there(tree, path):
+        raise ToolError(f"The path {given} does not exist. Please provide a valid path.")
+    if path not in tree:
+        raise ToolError(f"The path {given} is not a file.")
+    return tree.text(path)
+
+
+def _places(old: str, text: str) -> list[int]:
+    """Where `old` begins in `text`, also where it overlaps itself."""
+    return [at for at in range(len(text) + 1) if text.startswith(old, at)]
+
+
+def _numbered(text: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
+    """The lines of a file, or of the range that was asked for, with their numbers."""
+    lines, first = text.split("\n"), 1
+    if len(lines) > _MOST_LINES:
+        raise ToolError(f"File {command.path} exceeds maximum line limit of {_MOST_LINES:,} lines.")
+    if command.view_range and len(command.view_range) == 2:
+        first, last = max(1, command.view_range[0]), command.view_range[1]
+        lines = lines[first - 1 : None if last == -1 else last]
+    return f"Here's the content of {command.path} with line numbers:\n{_lines(lines, first)}"
+
+
+def _lines(lines: list[str], first: int) -> str:
+    return "\n".join(f"{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, first))
+
+
+def _listed(tree: Tree, folder: str) -> list[str]:
+    """The files and folders below `folder`, two levels deep, each folder with a slash and before what it holds."""
+    start = len(f"{folder}/") if folder else 0
+    parts = [path[start:].split("/") for path in tree.paths(folder)]
+    folders = {tuple(each[:depth]) for each in parts for depth in range(1, min(len(each), _DEPTH + 1))}
+    files = {tuple(each) for each in parts if len(each) <= _DEPTH}
+    return ["/".join(each) + "/" * (each in folders) for each in sorted(folders | files)]
+
+
+def _sized(size: int) -> str:
+    """A number of bytes as the SDK's own tool writes it."""
+    power = min(max(size.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
+    scaled = size / 1024**power
+    return f"{int(scaled) if scaled == int(scaled) else f'{scaled:.1f}'}{_UNITS[power]}"

@@ -1,0 +1,87 @@
+"""Memory for an agent of OpenAI's Agents SDK: its tools, its instructions, and recall before each message.
+
+notes = AgentMemory(memory)
+agent = Agent(name="helper", instructions=notes.instructions("You help."), tools=notes.tools)
+Runner.run_sync(agent, "…", run_config=RunConfig(call_model_input_filter=notes.before_call))
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
+
+from ..api import Memory
+from ..prompt import joined
+
+try:
+    from agents import Agent, FunctionTool, RunContextWrapper, TResponseInputItem
+    from agents.run_config import CallModelData, ModelInputData
+    from agents.tool_context import ToolContext
+except ImportError as error:
+    raise ImportError(
+        "crabmem.adapters.openai_agents needs OpenAI's Agents SDK: pip install 'crabmem[openai-agents]'"
+    ) from error
+
+Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
+
+
+class AgentMemory:
+    """What an agent needs of one memory. Make one for each conversation: what was said in it is not said again."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._said: dict[str, str] = {}
+
+    @property
+    def tools(self) -> list[FunctionTool]:
+        """The tools that the settings allow now. What goes wrong in one is told the model, and ends no run."""
+        return [
+            FunctionTool(
+                name=tool.name,
+                description=tool.description,
+                params_json_schema=dict(tool.input_schema),
+                on_invoke_tool=self._called(tool.name),
+                # Strict schemas have no optional arguments, and ours say how they may be left out.
+                strict_json_schema=False,
+            )
+            for tool in self._memory.tools
+        ]
+
+    def instructions(self, own: str = "") -> Instructions:
+        """The agent's `own` instructions, and under them identity, overview and how to use memory as they then are."""
+
+        async def current(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
+            return joined((own, await asyncio.to_thread(self._memory.prompt)))
+
+        return current
+
+    async def before_call(self, data: CallModelData[Any]) -> ModelInputData:
+        """Put what memory holds on the person's last message before it, for `RunConfig.call_model_input_filter`.
+
+        The run's own history stays as it is; what was put before an earlier message is put there again.
+        """
+        given = data.model_data
+        last = next((text for item in reversed(given.input) if (text := _message(item))), "")
+        if last and last not in self._said:
+            self._said[last] = await asyncio.to_thread(self._memory.before_turn, last)
+        items = list[TResponseInputItem]()
+        for item in given.input:
+            if block := self._said.get(_message(item)):
+                items.append({"role": "user", "content": block})
+            items.append(item)
+        return ModelInputData(input=items, instructions=given.instructions)
+
+    def _called(self, tool: str) -> Callable[[ToolContext[Any], str], Awaitable[str]]:
+        async def call(context: ToolContext[Any], arguments: str) -> str:
+            return (await asyncio.to_thread(self._memory.call, tool, arguments)).text
+
+        return call
+
+
+def _message(item: TResponseInputItem) -> str:
+    """What a person said in this item; "" for anything else."""
+    given = cast(Mapping[str, Any], item)
+    if given.get("role") != "user":
+        return ""
+    content = given.get("content") or ""
+    parts = [content] if isinstance(content, str) else [part.get("text") or "" for part in content]
+    return "\n".join(part for part in parts if part)
