@@ -397,6 +397,12 @@ def remove_tree(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def remove_folder(folder: Path) -> None:
+    """Remove an empty folder."""
+    before("rmdir", str(folder))
+    os.rmdir(folder)
+
+
 def chmod(place: Path, mode: int) -> None:
     """Set the permissions of a file or folder."""
     before("chmod", str(place))

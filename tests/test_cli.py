@@ -61,6 +61,8 @@ SAMPLES: dict[str, list[str]] = {
     "config": [],
     "path": [],
     "completion": ["bash"],
+    "install": [],
+    "uninstall": ["codex"],
 }
 STDIN = {"eval": '{"text": "password for guests", "find": "wifi"}'}
 UNTIL_STOPPED = {"watch"}

@@ -11,6 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "crabmem"
 ROWS: list[list[str]] = [
     [
         "errors",
+        "jsonc",
         "version",
         "stamp",
         "bounds",
@@ -36,7 +37,7 @@ ROWS: list[list[str]] = [
         "traces",
     ],
     ["fs", "guard"],
-    ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "purged"],
+    ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "purged", "hosts"],
     ["meaning"],
     ["outside", "voice", "timeline", "catalog"],
     ["writer", "plan", "recalling", "pasts", "reverting", "provenance", "sightings", "digest"],
