@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
+SHARED_FILE = 0o644
 MAX_BYTES = 5_000_000
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)

@@ -5,6 +5,7 @@ Data goes to stdout, talk to stderr. Exit status: 0 done, 1 an error (one line o
 
 from . import (
     bisecting,
+    bundling,
     entries,
     evaluating,
     files,
@@ -34,6 +35,7 @@ for _module in (
     evaluating,
     bisecting,
     installing,
+    bundling,
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

@@ -10,6 +10,7 @@ from .plugin import MARK, opencode_plugin
 from .wishes import Default, Hook, Server, Setting, Wish
 
 _SECONDS = 10
+_SECONDS_AT_END = 3
 _WRITES = "Write|Edit|MultiEdit"
 
 _CLAUDE_EVENTS = {
@@ -19,10 +20,10 @@ _CLAUDE_EVENTS = {
     "Stop": "stop",
     "SessionEnd": "session-end",
 }
+# Its PreCompress comes before every turn, and cannot say anything to the model.
 _GEMINI_EVENTS = {
     "SessionStart": "session-start",
     "BeforeAgent": "prompt",
-    "PreCompress": "pre-compact",
     "AfterAgent": "stop",
     "SessionEnd": "session-end",
 }
@@ -64,6 +65,12 @@ def _command(line: str) -> dict[str, Any]:
     return {"type": "command", "command": line, "timeout": _SECONDS}
 
 
+def _codex_command(line: str) -> dict[str, Any]:
+    """Codex lets the end of a session wait for three seconds at most, and warns of more."""
+    is_end = line.rpartition(" hook ")[2].startswith("session-end")
+    return {"type": "command", "command": line, "timeout": _SECONDS_AT_END if is_end else _SECONDS}
+
+
 def _gemini_command(line: str) -> dict[str, Any]:
     return {"name": NAME, "type": "command", "command": line, "timeout": _SECONDS * 1000}
 
@@ -85,7 +92,11 @@ def _auto_memory(order: Order) -> Iterable[Wish]:
 
 
 def _opencode_server(order: Order) -> Sequence[Wish]:
-    return [Server(("mcp", NAME), {"type": "local", "command": list(order.server("opencode")), "enabled": True})]
+    schema = Default(("$schema",), "https://opencode.ai/config.json")  # which it adds by itself where it is missing
+    return [
+        schema,
+        Server(("mcp", NAME), {"type": "local", "command": list(order.server("opencode")), "enabled": True}),
+    ]
 
 
 def _opencode_hooks(order: Order) -> Sequence[Wish]:
@@ -128,16 +139,15 @@ def _claude_desktop(here: Surroundings) -> Path:
     return here.applications / "Claude"
 
 
-_CLAUDE_SERVER = _servers("claude-code", type="stdio")
-_CLAUDE_HOOKS = _hooks("claude-code", _CLAUDE_EVENTS, _command)
+CLAUDE_SERVER = _servers("claude-code", type="stdio")
+CLAUDE_HOOKS = _hooks("claude-code", _CLAUDE_EVENTS, _command)
 _CODEX = _all(
     _servers("codex", "mcp_servers"),
-    _hooks("codex", _CLAUDE_EVENTS, _command),
+    _hooks("codex", _CLAUDE_EVENTS, _codex_command),
 )
-_GEMINI = _all(
-    _servers("gemini"),
-    _hooks("gemini", _GEMINI_EVENTS, _gemini_command),
-)
+GEMINI_SERVER = _servers("gemini")
+GEMINI_HOOKS = _hooks("gemini", _GEMINI_EVENTS, _gemini_command)
+_GEMINI = _all(GEMINI_SERVER, GEMINI_HOOKS)
 _CURSOR_HOOKS = _all(
     lambda order: [Default(("version",), 1)] if order.hooks else [],
     _hooks("cursor", _CURSOR_EVENTS, _cursor_command, is_grouped=False),
@@ -151,12 +161,12 @@ HOSTS = (
         "claude",
         _claude,
         (
-            Config(_claude_state, (".claude.json",), "json", _CLAUDE_SERVER),
-            Config(_claude, ("settings.json",), "json", _all(_CLAUDE_HOOKS, lambda order: list(_auto_memory(order)))),
+            Config(_claude_state, (".claude.json",), "json", CLAUDE_SERVER),
+            Config(_claude, ("settings.json",), "json", _all(CLAUDE_HOOKS, lambda order: list(_auto_memory(order)))),
         ),
         (
-            Config(_in_project(), (".mcp.json",), "json", _CLAUDE_SERVER),
-            Config(_in_project(".claude"), ("settings.json",), "json", _CLAUDE_HOOKS),
+            Config(_in_project(), (".mcp.json",), "json", CLAUDE_SERVER),
+            Config(_in_project(".claude"), ("settings.json",), "json", CLAUDE_HOOKS),
         ),
         "start Claude Code anew; /mcp lists the server, /hooks the hooks",
         "start Claude Code here and approve the server and the folder when it asks",
