@@ -63,7 +63,7 @@ SAMPLES: dict[str, list[str]] = {
     "completion": ["bash"],
     "install": [],
     "uninstall": ["codex"],
-    "bundle": ["claude-plugin", "plugin"],
+    "bundle": ["claude-plugin", "~/plugin"],
 }
 STDIN = {"eval": '{"text": "password for guests", "find": "wifi"}'}
 UNTIL_STOPPED = {"watch"}

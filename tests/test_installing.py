@@ -1,15 +1,22 @@
 """Installing into hosts: real configs in a home folder of their own, through the command line."""
 
+import io
 import json
 import os
+import subprocess
+import sys
+import tomllib
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from crabmem import __version__
 from crabmem.cli import cli
 from crabmem.hosts import NAMES
+from crabmem.hosts.bundles import desktop_bundle
 
 Run = Callable[..., Result]
 
@@ -293,3 +300,51 @@ def test_hosts_say_where_their_configs_are(run: Run, home: Path, monkeypatch: py
 def test_an_unknown_host_is_wrong_usage(run: Run) -> None:
     result = run("install", "emacs")
     assert result.exit_code == 2 and "claude-desktop" in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["claude-plugin", "gemini-extension"])
+def test_a_bundle_of_files_calls_the_program_on_path(kind: str, run: Run, home: Path) -> None:
+    assert run("bundle", kind, "there").exit_code == 0
+    made = files(Path("there"))
+    hooks = json.loads(made["hooks/hooks.json"])["hooks"]
+    assert {group["hooks"][0]["command"].split(" --host ")[0] for [group] in hooks.values()} >= {
+        "crabmem hook session-start",
+        "crabmem hook prompt",
+        "crabmem hook stop",
+    }
+    manifest = {"claude-plugin": ".claude-plugin/plugin.json", "gemini-extension": "gemini-extension.json"}[kind]
+    assert json.loads(made[manifest])["version"] == __version__
+
+
+def test_the_bundle_for_claude_desktop_carries_crabmem_and_is_the_same_each_time(run: Run, home: Path) -> None:
+    run("bundle", "mcpb", "one.mcpb")
+    run("bundle", "mcpb", "other.mcpb")
+    assert Path("one.mcpb").read_bytes() == Path("other.mcpb").read_bytes()
+    with zipfile.ZipFile("one.mcpb") as archive:
+        archive.extractall("inside")
+    words = [sys.executable, "server.py", "--version"]
+    environment = {"HOME": str(home)}
+    done = subprocess.run(words, cwd="inside", capture_output=True, text=True, env=environment)
+    assert done.stdout == f"crabmem {__version__}\n", done.stderr
+    asked = [sys.executable, "server.py", "--dir", str(home / "m"), "prompt"]
+    assert "remember" in subprocess.run(asked, cwd="inside", capture_output=True, text=True, env=environment).stdout
+    manifest = json.loads(Path("inside/manifest.json").read_text())
+    assert (manifest["manifest_version"], manifest["version"]) == ("0.4", __version__)
+
+
+def test_a_bundle_needs_what_the_server_needs_and_no_more() -> None:
+    needs = [
+        "click>=8",
+        "mcp<3,>=2.3; extra == 'mcp'",
+        'x>1; python_version < "3.12" and extra == "fuzz"',
+        "y; extra=='z'",
+    ]
+    with zipfile.ZipFile(io.BytesIO(desktop_bundle({}, needs, ">=3.11", "1.0"))) as archive:
+        project = tomllib.loads(archive.read("pyproject.toml").decode())["project"]
+    assert project["dependencies"] == ["click>=8", "mcp<3,>=2.3"]
+
+
+def test_a_bundle_overwrites_nothing(run: Run, home: Path) -> None:
+    written(Path("there/README.md"), "mine")
+    assert "there/README.md is there already" in run("bundle", "claude-plugin", "there").stderr
+    assert files(Path("there")) == {"README.md": "mine"}

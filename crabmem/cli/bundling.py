@@ -29,7 +29,7 @@ def bundle(kind: str, place: str, json_wanted: bool) -> None:
 
     On your own machine `crabmem install HOST` is simpler. A plugin and an extension call the crabmem on PATH.
     """
-    target = Path(place)
+    target = Path(place).expanduser()
     order = Order(("crabmem",), sys.platform, Path())
     match kind:
         case "claude-plugin":
