@@ -297,6 +297,16 @@ def test_hosts_say_where_their_configs_are(run: Run, home: Path, monkeypatch: py
     ]
 
 
+def test_a_project_in_the_home_folder_stays_though_it_is_empty(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "work").mkdir()
+    monkeypatch.chdir(home / "work")
+    run("install", "cursor", "--project")
+    run("uninstall", "cursor", "--project")
+    assert files(home) == {"work": "/"}
+
+
 def test_an_unknown_host_is_wrong_usage(run: Run) -> None:
     result = run("install", "emacs")
     assert result.exit_code == 2 and "claude-desktop" in result.stderr

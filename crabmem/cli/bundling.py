@@ -1,14 +1,12 @@
 """The verb that makes what can be handed on to others."""
 
 import sys
-from importlib import metadata
 from pathlib import Path
 
 import click
 
 from .. import __version__, fs
 from ..errors import InvalidArguments, Unwritable
-from ..hosts import Order, bundles
 from .base import as_json, plain, show
 
 _PACKAGE = Path(__file__).parent.parent
@@ -29,6 +27,8 @@ def bundle(kind: str, place: str, json_wanted: bool) -> None:
 
     On your own machine `crabmem install HOST` is simpler. A plugin and an extension call the crabmem on PATH.
     """
+    from ..hosts import Order, bundles
+
     target = Path(place).expanduser()
     order = Order(("crabmem",), sys.platform, Path())
     match kind:
@@ -56,6 +56,10 @@ def _spread(folder: Path, files: dict[str, bytes]) -> list[str]:
 
 
 def _desktop_bundle() -> bytes:
+    from importlib import metadata
+
+    from ..hosts import bundles
+
     about = metadata.metadata("crabmem")
     requirements = metadata.requires("crabmem") or []
     return bundles.desktop_bundle(_package(), requirements, about["Requires-Python"], __version__)
