@@ -73,3 +73,7 @@ class InvalidSettings(CrabmemError):
 
 class EmbedderFailed(CrabmemError):
     """What makes vectors of texts is missing, refuses, or answers something else. Recall goes on by words."""
+
+
+class BadConfig(CrabmemError):
+    """The config of another program cannot be read or changed safely; it was not touched."""

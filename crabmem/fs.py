@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
+SHARED_FILE = 0o644
 MAX_BYTES = 5_000_000
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -411,6 +412,12 @@ def remove_tree(folder: Path) -> None:
     """Remove a folder and all that is in it, as far as that can be done."""
     before("remove", str(folder))
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove an empty folder."""
+    before("rmdir", str(folder))
+    os.rmdir(folder)
 
 
 def chmod(place: Path, mode: int) -> None:

@@ -64,6 +64,9 @@ SAMPLES: dict[str, list[str]] = {
     "config": [],
     "path": [],
     "completion": ["bash"],
+    "install": [],
+    "uninstall": ["codex"],
+    "bundle": ["claude-plugin", "~/plugin"],
 }
 STDIN = {"eval": '{"text": "password for guests", "find": "wifi"}', "hook": '{"session_id": "s-1"}'}
 UNTIL_STOPPED = {"watch", "mcp"}

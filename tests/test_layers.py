@@ -11,6 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "crabmem"
 ROWS: list[list[str]] = [
     [
         "errors",
+        "jsonc",
         "version",
         "stamp",
         "bounds",
@@ -40,7 +41,7 @@ ROWS: list[list[str]] = [
     ],
     ["fs", "guard"],
     ["jottings"],
-    ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "bylines", "purged"],
+    ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "bylines", "purged", "hosts"],
     ["meaning"],
     ["voice", "timeline", "catalog"],
     ["outside"],

@@ -5,12 +5,14 @@ Data goes to stdout, talk to stderr. Exit status: 0 done, 1 an error (one line o
 
 from . import (
     bisecting,
+    bundling,
     entries,
     evaluating,
     files,
     history,
     hooking,
     importing,
+    installing,
     linking,
     purge,
     reverting,
@@ -38,6 +40,8 @@ for _module in (
     bisecting,
     serving,
     hooking,
+    installing,
+    bundling,
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

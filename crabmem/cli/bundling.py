@@ -1,0 +1,76 @@
+"""The verb that makes what can be handed on to others."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from .. import __version__, fs
+from ..errors import InvalidArguments, Unwritable
+from .base import as_json, plain, show
+
+_PACKAGE = Path(__file__).parent.parent
+_KINDS = ("claude-plugin", "gemini-extension", "mcpb")
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(_KINDS))
+@click.argument("place", metavar="FOLDER|FILE")
+@as_json
+def bundle(kind: str, place: str, json_wanted: bool) -> None:
+    """Make what hosts install from: a plugin, an extension, or a bundle for Claude Desktop.
+
+    \b
+    crabmem bundle claude-plugin FOLDER       then: claude --plugin-dir FOLDER
+    crabmem bundle gemini-extension FOLDER    then: gemini extensions install FOLDER
+    crabmem bundle mcpb crabmem.mcpb          then open the file in Claude Desktop
+
+    On your own machine `crabmem install HOST` is simpler. A plugin and an extension call the crabmem on PATH.
+    """
+    from ..hosts import Order, bundles
+
+    target = Path(place).expanduser()
+    order = Order(("crabmem",), sys.platform, Path())
+    match kind:
+        case "claude-plugin":
+            made = _spread(target, bundles.claude_plugin(order, __version__))
+        case "gemini-extension":
+            made = _spread(target, bundles.gemini_extension(order, __version__))
+        case _:
+            made = _spread(target.parent, {target.name: _desktop_bundle()})
+    show(json_wanted, {"kind": kind, "files": made}, lambda: plain("\n".join(made)))
+
+
+def _spread(folder: Path, files: dict[str, bytes]) -> list[str]:
+    """Write new files below `folder`; nothing when one of them is there."""
+    taken = next((path for path in files if (folder / path).exists()), None)
+    if taken:
+        raise InvalidArguments(f"{folder / taken} is there already; choose another place")
+    try:
+        for path, data in files.items():
+            fs.make_folder((folder / path).parent)
+            fs.create(folder / path, data, fs.SHARED_FILE)
+    except OSError as error:
+        raise Unwritable(f"{folder} cannot be written: {fs.reason(error)}") from None
+    return [str(folder / path) for path in files]
+
+
+def _desktop_bundle() -> bytes:
+    from importlib import metadata
+
+    from ..hosts import bundles
+
+    about = metadata.metadata("crabmem")
+    requirements = metadata.requires("crabmem") or []
+    return bundles.desktop_bundle(_package(), requirements, about["Requires-Python"], __version__)
+
+
+def _package() -> dict[str, bytes]:
+    """The files of crabmem as they are once installed."""
+    inside = {f"crabmem/{file.relative_to(_PACKAGE).as_posix()}": file for file in _PACKAGE.rglob("*.py")}
+    prompts = next(folder for folder in (_PACKAGE / "prompts", _PACKAGE.parent / "prompts") if folder.is_dir())
+    inside |= {f"crabmem/prompts/{file.name}": file for file in prompts.glob("*.md")}
+    return {path: file.read_bytes() for path, file in inside.items()}
+
+
+COMMANDS = (bundle,)

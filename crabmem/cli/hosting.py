@@ -1,0 +1,192 @@
+"""What the verbs `install` and `uninstall` do."""
+
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .. import hosts
+from ..errors import CrabmemError, InvalidArguments
+from ..hosts import Change, Host, Order, Surroundings
+from ..workspace import MEMORY, root_of
+from .base import Wanted, coloured_diff, plain, show, tell, warn
+
+_MODULE = "crabmem"
+_TEMPORARY = ("archive-v0", "environments-v2", "builds-v0")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person asked for, beside the host."""
+
+    project: bool
+    dry_run: bool
+    yes: bool
+    json_wanted: bool
+
+
+def install(ctx: click.Context, name: str, asked: Asked, hooks: bool, auto_memory: bool) -> None:
+    """Put crabmem into the configs of a host."""
+    host = hosts.host_of(name)
+    if auto_memory and (not host.has_auto_memory or asked.project):
+        raise InvalidArguments("--auto-memory is for claude-code, and for all of its projects at once")
+    order, here = _order(ctx, hooks, auto_memory), _surroundings()
+    changes = [hosts.installation(config, here, order) for config in _configs(host, asked.project)]
+    done = _carry_out(changes, here.project if asked.project else here.home, asked)
+    to_do = (asked.project and host.to_do_in_project) or host.to_do
+    words = _installed(changes, done, asked.dry_run, host)
+    show(asked.json_wanted, {**_data(host, asked.project, changes, done), "to_do": to_do}, lambda: words)
+    if done or not asked.dry_run:
+        tell(f"now: {to_do}")
+    _mind(order, asked.project)
+
+
+def uninstall(ctx: click.Context, name: str, asked: Asked) -> None:
+    """Take crabmem out of the configs of a host."""
+    host = hosts.host_of(name)
+    order, here = _order(ctx, True, True), _surroundings()
+    changes = [hosts.removal(config, here, order) for config in _configs(host, asked.project)]
+    done = _carry_out(changes, here.project if asked.project else here.home, asked)
+    words = _uninstalled(changes, done, asked.dry_run, host)
+    show(asked.json_wanted, _data(host, asked.project, changes, done), lambda: words)
+
+
+def _carry_out(changes: Sequence[Change], top: Path, asked: Asked) -> bool:
+    """Show the diffs and make the changes below `top`; whether any were made."""
+    wanted = [change for change in changes if change.is_one]
+    if not asked.json_wanted:
+        for change in wanted:
+            click.echo(coloured_diff(change.diff), nl=False)
+    if asked.dry_run or not wanted:
+        return False
+    if not asked.yes and sys.stdin.isatty():
+        click.confirm("Write this?", abort=True, err=True)
+    for change in wanted:
+        hosts.make(change, top)
+    return True
+
+
+def _configs(host: Host, project: bool) -> Sequence[hosts.Config]:
+    configs = host.project if project else host.user
+    if not configs:
+        raise InvalidArguments(f"{host.title} has no configs of projects; leave out --project")
+    if project and Path.cwd() == Path.home():
+        raise InvalidArguments("this is your home folder, not a project; leave out --project or go to one")
+    return configs
+
+
+def _installed(changes: Sequence[Change], done: bool, dry_run: bool, host: Host) -> str:
+    """What became of an installation."""
+    if not any(change.is_one for change in changes):
+        return f"already installed in {host.title}: {_files(changes)}"
+    kept = [f"kept as it was: {change.backup}" for change in changes if change.is_one and change.keeps]
+    return "\n".join([f"{'installed' if done else 'would install'} in {host.title}", *(kept if done else ())])
+
+
+def _uninstalled(changes: Sequence[Change], done: bool, dry_run: bool, host: Host) -> str:
+    """What became of taking it back."""
+    if not any(change.is_one for change in changes):
+        return f"not installed in {host.title}: {_files(changes)}"
+    kept = [
+        f"changed since the installation, so what was there before is still kept: {change.backup}"
+        for change in changes
+        if change.is_one and not change.spent and change.backup.exists()
+    ]
+    return "\n".join([f"{'uninstalled' if done else 'would uninstall'} from {host.title}", *(kept if done else ())])
+
+
+def _files(changes: Sequence[Change]) -> str:
+    return plain(", ".join(str(change.file) for change in changes))
+
+
+def _data(host: Host, project: bool, changes: Sequence[Change], done: bool) -> dict[str, Any]:
+    """What happened, for programs."""
+    return {
+        "host": host.name,
+        "scope": "project" if project else "user",
+        "written": done,
+        "changes": [
+            {
+                "path": str(change.file),
+                "action": _action(change),
+                "backup": str(change.backup) if change.is_one and change.keeps else None,
+                "diff": change.diff,
+            }
+            for change in changes
+        ],
+    }
+
+
+def _action(change: Change) -> str:
+    if not change.is_one:
+        return "none"
+    return "create" if change.before is None else "remove" if change.after is None else "change"
+
+
+def show_all(ctx: click.Context, json_wanted: bool) -> None:
+    """The hosts, and what there is of each."""
+    order, here = _order(ctx, True, True), _surroundings()
+    rows = [_row(host, here, order) for host in hosts.HOSTS]
+    show(json_wanted, rows, lambda: "\n".join(f"{row['host']:15} {row['found']:10} {row['installed']}" for row in rows))
+    if not json_wanted:
+        tell("crabmem install HOST --dry-run shows what would change")
+
+
+def _row(host: Host, here: Surroundings, order: Order) -> dict[str, str]:
+    is_found = shutil.which(host.program) or host.home(here).is_dir()
+    scopes = [scope for scope in ("user", "project") if _has(host, scope, here, order)]
+    return {
+        "host": host.name,
+        "found": "found" if is_found else "not found",
+        "installed": f"installed ({', '.join(scopes)})" if scopes else "not installed",
+    }
+
+
+def _has(host: Host, scope: str, here: Surroundings, order: Order) -> bool:
+    """Whether crabmem is in a host's configs; one that cannot be read is talked of, and has not."""
+    if scope == "project" and here.project == here.home:
+        return False
+    try:
+        return any(hosts.has_ours(config, here, order) for config in (host.user, host.project)[scope == "project"])
+    except CrabmemError as error:
+        warn([str(error)])
+        return False
+
+
+def _surroundings() -> Surroundings:
+    return Surroundings(Path.home(), Path.cwd(), os.environ, sys.platform)
+
+
+def _order(ctx: click.Context, hooks: bool, auto_memory: bool) -> Order:
+    """How a host is to call crabmem: this program by its whole path, with the workspace unless it is yours."""
+    wanted = ctx.find_object(Wanted)
+    assert wanted is not None
+    root = root_of(wanted.folder, wanted.workspace, os.environ, Path.home()).absolute()
+    is_usual = root == Path.home() / ".crabmem"
+    chosen = () if is_usual else ("--dir", str(root))
+    return Order((*_program(), *chosen), sys.platform, root / MEMORY, hooks, auto_memory)
+
+
+def _program() -> tuple[str, ...]:
+    """This program as anybody can call it."""
+    for file in (Path(sys.argv[0]), Path(sys.executable).parent / _MODULE):
+        found = shutil.which(str(file.absolute())) if file.stem == _MODULE else None
+        if found:
+            return (found,)
+    return (sys.executable, "-m", _MODULE)
+
+
+def _mind(order: Order, project: bool) -> None:
+    """Say what will be in the way."""
+    if importlib.util.find_spec("mcp") is None:
+        warn(["the server needs more than is here: pip install 'crabmem[mcp]'"])
+    if set(_TEMPORARY) & set(Path(order.program[0]).parts):
+        warn([f"{order.program[0]} lies in a cache that is cleared: uv tool install 'crabmem[mcp]', then once more"])
+    if project:
+        warn(["what was written names paths of this machine; think twice before you commit it"])

@@ -1,0 +1,127 @@
+"""What can be handed on: a plugin of Claude Code, an extension of Gemini CLI, a bundle for Claude Desktop.
+
+Each is a set of files by their paths. The first two call the `crabmem` on PATH; the bundle carries crabmem itself,
+and uv fetches what that needs.
+"""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from .document import read
+from .host import NAME, Order
+from .known import CLAUDE_HOOKS, CLAUDE_SERVER, GEMINI_HOOKS, GEMINI_SERVER
+from .wishes import Wish, installed
+
+ABOUT = "Plain-file memory for AI agents, with its history in Git"
+_LICENSE = "MIT"
+_EXTRA = re.compile(r"""\bextra\s*==\s*['"](?P<name>[^'"]+)['"]""")
+# Zip files have times; this one is nobody's, so that the same files give the same bundle.
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+
+_README = """\
+# crabmem for {title}
+
+{about}. Facts are Markdown files in `~/.crabmem` that any editor opens, and every write is a commit that
+`git log -p` shows. With this, the agent gets tools to remember, recall and forget; who it is and what it knows is
+said when a session starts, and what fits a message is recalled before the model sees it.
+
+It calls the `crabmem` command, which comes with `uv tool install 'crabmem[mcp]'`.
+"""
+
+
+def claude_plugin(order: Order, version: str) -> dict[str, bytes]:
+    """A plugin of Claude Code, which is also a marketplace of one."""
+    author = {"name": NAME}
+    manifest = {"name": NAME, "version": version, "description": ABOUT, "author": author, "license": _LICENSE}
+    listing = {"name": NAME, "source": "./", "description": ABOUT, "version": version}
+    market = {"name": NAME, "owner": author, "metadata": {"description": ABOUT}, "plugins": [listing]}
+    return {
+        ".claude-plugin/plugin.json": _json({**manifest, "keywords": ["memory", "git", "markdown"]}),
+        ".claude-plugin/marketplace.json": _json(market),
+        ".mcp.json": _config(CLAUDE_SERVER, order),
+        "hooks/hooks.json": _config(CLAUDE_HOOKS, order),
+        "README.md": _README.format(title="Claude Code", about=ABOUT).encode(),
+    }
+
+
+def gemini_extension(order: Order, version: str) -> dict[str, bytes]:
+    """An extension of Gemini CLI."""
+    servers = json.loads(_config(GEMINI_SERVER, order))
+    return {
+        "gemini-extension.json": _json({"name": NAME, "version": version, "description": ABOUT, **servers}),
+        "hooks/hooks.json": _config(GEMINI_HOOKS, order),
+        "README.md": _README.format(title="Gemini CLI", about=ABOUT).encode(),
+    }
+
+
+def desktop_bundle(package: Mapping[str, bytes], requirements: Iterable[str], python: str, version: str) -> bytes:
+    """An `.mcpb` file with the files of the `package` in it; the person chooses the workspace when installing it."""
+    project = {"name": f"{NAME}-desktop", "version": version, "requires-python": python}
+    lines = [f"{key} = {json.dumps(value)}" for key, value in project.items()]
+    needed = "".join(f"    {json.dumps(line)},\n" for line in _needed(requirements))
+    files = {
+        "manifest.json": _json(_manifest(version)),
+        "pyproject.toml": ("\n".join(["[project]", *lines, "dependencies = [", needed]) + "]\n").encode(),
+        "server.py": b"from crabmem.__main__ import main\n\nmain()\n",
+        **package,
+    }
+    return _zipped(files)
+
+
+def _manifest(version: str) -> dict[str, object]:
+    arguments = ["run", "--directory", "${__dirname}", "server.py", "--dir", "${user_config.folder}"]
+    arguments += ["--agent", "claude-desktop", "mcp"]
+    folder = {
+        "type": "directory",
+        "title": "Workspace",
+        "description": "The folder of the memory. It is made if it is not there.",
+        "default": "${HOME}/.crabmem",
+        "required": True,
+    }
+    return {
+        "manifest_version": "0.4",
+        "name": NAME,
+        "display_name": NAME,
+        "version": version,
+        "description": ABOUT,
+        "author": {"name": NAME},
+        "license": _LICENSE,
+        "server": {
+            "type": "uv",
+            "entry_point": "server.py",
+            "mcp_config": {"command": "uv", "args": arguments},
+        },
+        "tools_generated": True,
+        "prompts_generated": True,
+        "user_config": {"folder": folder},
+    }
+
+
+def _needed(requirements: Iterable[str]) -> Iterable[str]:
+    """The requirements of the package and of its server, without those of other extras."""
+    for line in requirements:
+        extra = _EXTRA.search(line)
+        if extra is None:
+            yield line
+        elif extra["name"] == "mcp":
+            yield line.partition(";")[0].strip()
+
+
+def _config(wishes: Callable[[Order], Sequence[Wish]], order: Order) -> bytes:
+    """The config of a host that says nothing but what is ours."""
+    return installed(read("json", ""), wishes(order)).text.encode()
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in sorted(files.items()):
+            archive.writestr(zipfile.ZipInfo(path, _NO_TIME), data, zipfile.ZIP_DEFLATED)
+    return target.getvalue()

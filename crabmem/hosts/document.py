@@ -1,0 +1,119 @@
+"""The config of a host as a value: its text, what that says, and changes of the text that keep all else in it."""
+
+import copy
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+from .. import jsonc
+from ..errors import BadConfig
+from ..jsonc import Path, at
+from . import tables
+
+#: `json` is read by a program that takes no comments; `text` is a file that is all ours.
+Format: TypeAlias = Literal["json", "jsonc", "toml", "text"]
+TEXT: Path = ("text",)
+
+_TOO_ODD = "it is written in a way that cannot be changed safely; change it by hand"
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text and what it says. Each change gives another document, read again and compared with what was meant."""
+
+    format: Format
+    text: str
+    data: dict[str, Any]
+
+    def put(self, path: Path, value: object) -> "Document":
+        """With `value` at `path`; a number one past the end appends."""
+        return self._checked(_put(self.format, self.text, path, value), _with(self.data, path, value))
+
+    def drop(self, path: Path) -> "Document":
+        """Without what is at `path`."""
+        return self._checked(_drop(self.format, self.text, path), _with(self.data, path, None))
+
+    def _checked(self, text: str, meant: object) -> "Document":
+        try:
+            changed = read(self.format, text)
+        except BadConfig:
+            raise BadConfig(_TOO_ODD) from None
+        if changed.data != meant and (self.format != "toml" or _without_empty(changed.data) != _without_empty(meant)):
+            raise BadConfig(_TOO_ODD)
+        return changed
+
+
+def read(format: Format, text: str) -> Document:
+    """What `text` says; a blank one says nothing.
+
+    Raises:
+        BadConfig: it is not of that format; the message begins with the line.
+    """
+    data = _parse(format, text) if text.strip() else {}
+    if not isinstance(data, dict):
+        raise BadConfig("line 1: it is not an object with names in it")
+    return Document(format, text, data)
+
+
+def _parse(format: Format, text: str) -> object:
+    match format:
+        case "text":
+            return {TEXT[0]: text}
+        case "toml":
+            return tables.parse(text)
+        case _:
+            return jsonc.parse(text, strict=format == "json")
+
+
+def _put(format: Format, text: str, path: Path, value: object) -> str:
+    match format:
+        case "text":
+            return str(value)
+        case "toml":
+            return tables.put(text, path, value)
+        case _:
+            return jsonc.put(text if text.strip() else "{}\n", path, value)
+
+
+def _drop(format: Format, text: str, path: Path) -> str:
+    match format:
+        case "text":
+            return ""
+        case "toml":
+            return tables.drop(text, path)
+        case _:
+            return jsonc.drop(text, path)
+
+
+def _without_empty(value: object) -> object:
+    """`value` without empty tables, which TOML need not write."""
+    if isinstance(value, dict):
+        kept = {key: _without_empty(item) for key, item in value.items()}
+        return {key: item for key, item in kept.items() if item not in ({}, [])}
+    return [_without_empty(item) for item in value] if isinstance(value, list) else value
+
+
+def _with(data: dict[str, Any], path: Path, value: object) -> object:
+    """`data` with `value` at `path`, or without what is there for None."""
+    changed = copy.deepcopy(data)
+    here: Any = changed
+    for key, following in pairwise(path):
+        if isinstance(here, list) and key == len(here):
+            here.append([] if isinstance(following, int) else {})
+        elif isinstance(here, dict):
+            here.setdefault(key, [] if isinstance(following, int) else {})
+        here = at(here, (key,))
+    if not isinstance(here, dict | list):
+        raise BadConfig(_TOO_ODD)
+    _set(here, path[-1], value)
+    return changed
+
+
+def _set(here: Any, key: str | int, value: object) -> None:
+    if value is None:
+        del here[key]
+    elif isinstance(here, list) and key == len(here):
+        here.append(value)
+    else:
+        here[key] = json.loads(json.dumps(value))

@@ -1,0 +1,177 @@
+"""Configs on the disk: what would change, and the change itself, with a copy of what was there before."""
+
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import fs
+from ..edit import unified_diff
+from ..errors import BadConfig, CrabmemError, Unwritable
+from .document import Document, read
+from .host import Config, Order, Surroundings
+from .wishes import Wish, installed, is_installed, uninstalled
+
+_BACKUP = ".before-crabmem"
+_BOM = "\ufeff"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What becomes of one file: its text before and after, None where there is none.
+
+    `file` is the one itself where the config is a link. `keeps` says that `before` is to be kept beside it;
+    `spent` that what was kept is needed no more.
+    """
+
+    file: Path
+    before: str | None
+    after: str | None
+    keeps: bool = False
+    spent: bool = False
+
+    @property
+    def backup(self) -> Path:
+        """Where the text from before the installation is kept."""
+        return self.file.with_name(self.file.name + _BACKUP)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether anything changes."""
+        return self.before != self.after
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff."""
+        return unified_diff(self.before, self.after, self.file.as_posix().lstrip("/"))
+
+
+def installation(config: Config, here: Surroundings, order: Order) -> Change:
+    """How `config` comes to say what is ordered."""
+    wishes = config.wishes(order)
+    file = _file(config, here)
+    with _named(file):
+        text = _text(file)
+        found = read(config.format, text or "")
+        wanted = installed(found, wishes).text
+    after = wanted if text is not None or wanted else None
+    change = Change(file, text, after)
+    keeps = text is not None and not (change.backup.exists() and is_installed(found, wishes))
+    return Change(file, text, after, keeps=keeps)
+
+
+def removal(config: Config, here: Surroundings, order: Order) -> Change:
+    """How `config` comes to say what it said before, with what was changed since."""
+    wishes = config.wishes(order)
+    file = _file(config, here)
+    with _named(file):
+        text = _text(file)
+        change = Change(file, text, text)
+        if text is None:
+            return change
+        before = _before(change.backup, config, wishes)
+        left = uninstalled(read(config.format, text), wishes, before)
+    if left.text == text:
+        return change
+    after = left.text if left.data or before else None
+    return Change(file, text, after, spent=before is not None and after == before.text)
+
+
+def has_ours(config: Config, here: Surroundings, order: Order) -> bool:
+    """Whether anything of an installation is in `config`."""
+    file = _file(config, here)
+    with _named(file):
+        return is_installed(read(config.format, _text(file) or ""), config.wishes(order))
+
+
+def make(change: Change, stop: Path) -> None:
+    """Make the change durably, each file whole. Folders that are empty then are removed, up to `stop`.
+
+    Raises:
+        BadConfig: somebody changed the file meanwhile.
+        Unwritable: the disk refused.
+    """
+    with _named(change.file):
+        if _text(change.file) != change.before:
+            raise BadConfig("somebody changed it meanwhile; try again")
+        try:
+            _make(change, stop)
+        except OSError as error:
+            raise Unwritable(f"it cannot be written: {fs.reason(error)}") from None
+
+
+def _make(change: Change, stop: Path) -> None:
+    if change.keeps and change.before is not None:
+        _write(change.backup, change.before, change.file)
+    if change.after is None:
+        fs.unlink(change.file)
+        _tidy(change.file.parent, stop)
+        return
+    fs.make_folder(change.file.parent)
+    _write(change.file, change.after, change.file)
+    if change.spent:
+        fs.unlink(change.backup)
+
+
+def _write(file: Path, text: str, like: Path) -> None:
+    """Exchange `file` whole, with the rights that `like` has."""
+    mode = stat.S_IMODE(like.stat().st_mode) if like.exists() else fs.PRIVATE_FILE
+    fresh = file.with_name(f"{file.name}.crabmem-new")
+    fs.unlink(fresh)
+    fs.create(fresh, text.encode(), mode)
+    fs.rename(fresh, file)
+    fs.sync_folder(file.parent)
+
+
+def _tidy(folder: Path, stop: Path) -> None:
+    """Remove `folder` and those above it as far as they are empty."""
+    while folder != stop and stop in folder.parents and not any(folder.iterdir()):
+        fs.remove_folder(folder)
+        folder = folder.parent
+
+
+def _file(config: Config, here: Surroundings) -> Path:
+    """The file itself: people keep their configs elsewhere and link to them."""
+    file = config.file(here)
+    try:
+        return file.resolve(strict=file.is_symlink())
+    except (OSError, RuntimeError):
+        raise BadConfig(f"{file} is a link that leads nowhere; nothing was written") from None
+
+
+def _text(file: Path) -> str | None:
+    """The text of a file that may be rewritten; None where there is none."""
+    try:
+        data, status = fs.read(file)
+        text = data.decode()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadConfig(f"it cannot be read: {fs.reason(error)}") from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadConfig(f"line {line}: it is not UTF-8 text") from None
+    if not status.st_mode & stat.S_IWUSR:
+        raise Unwritable("it is read-only; allow writing with chmod u+w")
+    if text.startswith(_BOM):
+        raise BadConfig("line 1: it begins with a byte order mark; save it without one")
+    return text
+
+
+def _before(backup: Path, config: Config, wishes: Sequence[Wish]) -> Document | None:
+    """What was there before an installation, if it is known."""
+    try:
+        found = read(config.format, _text(backup) or "") if backup.exists() else None
+    except CrabmemError:
+        return None
+    return None if found is None or is_installed(found, wishes) else found
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """Errors name the file, and say that it is as it was."""
+    try:
+        yield
+    except (BadConfig, Unwritable) as error:
+        raise type(error)(f"{file}: {error}; nothing was written") from None

@@ -1,0 +1,73 @@
+"""The plugin by which OpenCode calls our hooks: it has no commands for events, but runs JavaScript."""
+
+import json
+from collections.abc import Sequence
+
+MARK = "// crabmem for OpenCode."
+
+_PLUGIN = """\
+{mark} `crabmem install opencode` writes this file anew, `crabmem uninstall opencode` removes it.
+import {{ spawn }} from "node:child_process"
+
+const PROGRAM = {program}
+const PATIENCE = 10_000
+
+// What the hook says about an event, in the words it has for Claude Code; "" when it is silent, fails or is late.
+const ask = (event, input) =>
+  new Promise((resolve) => {{
+    const hook = spawn(PROGRAM[0], [...PROGRAM.slice(1), "hook", event, "--host", "opencode"], {{
+      stdio: ["pipe", "pipe", "ignore"],
+      timeout: PATIENCE,
+    }})
+    let said = ""
+    hook.stdout.on("data", (piece) => (said += piece))
+    hook.stdin.on("error", () => {{}})
+    hook.on("error", () => resolve(""))
+    hook.on("close", () => {{
+      try {{
+        resolve(JSON.parse(said).hookSpecificOutput?.additionalContext ?? "")
+      }} catch {{
+        resolve("")
+      }}
+    }})
+    hook.stdin.end(JSON.stringify(input))
+  }})
+
+export const Crabmem = async ({{ directory }}) => {{
+  const input = (session, event, more) => ({{ hook_event_name: event, session_id: session, cwd: directory, ...more }})
+  const starts = new Map()
+  const start = (session, source) =>
+    starts.set(session, ask("session-start", input(session, "SessionStart", {{ source }}))).get(session)
+
+  return {{
+    // Identity, overview and guidance are part of every request, and read anew after a compaction.
+    "experimental.chat.system.transform": async ({{ sessionID }}, {{ system }}) => {{
+      if (!sessionID) return
+      const said = await (starts.get(sessionID) ?? start(sessionID, "startup"))
+      if (said) system.push(said)
+    }},
+    // What memory has about a message goes beside it, unseen by the person.
+    "chat.message": async ({{ sessionID }}, {{ message, parts }}) => {{
+      const texts = parts.filter((part) => part.type === "text" && !part.synthetic)
+      const prompt = texts.map((part) => part.text).join("\\n")
+      const said = prompt && (await ask("prompt", input(sessionID, "UserPromptSubmit", {{ prompt }})))
+      if (!said) return
+      const id = parts.at(-1).id + "m" // after the others, for parts are sorted by id
+      parts.push({{ id, sessionID, messageID: message.id, type: "text", text: said, synthetic: true }})
+    }},
+    event: async ({{ event }}) => {{
+      const session = event.properties?.sessionID
+      if (event.type === "session.compacted") start(session, "compact")
+      if (event.type === "session.deleted") {{
+        starts.delete(event.properties.info?.id)
+        await ask("session-end", input(event.properties.info?.id, "SessionEnd", {{ reason: "other" }}))
+      }}
+    }},
+  }}
+}}
+"""
+
+
+def opencode_plugin(program: Sequence[str]) -> str:
+    """The plugin, which calls crabmem by `program`."""
+    return _PLUGIN.format(mark=MARK, program=json.dumps(list(program), ensure_ascii=False))

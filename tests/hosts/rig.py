@@ -1,0 +1,103 @@
+"""A home folder for one host: nothing in it but what the test puts there, and nothing outside is touched or called."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+_PATIENCE = 100
+_PROGRAM = """#!{python}
+import sys
+
+sys.path.insert(0, {root!r})
+from crabmem.__main__ import main
+
+main()
+"""
+
+
+def program(name: str) -> str:
+    """Where a host is, on PATH or where `npm install --prefix $CRABMEM_HOSTS` puts it; skips the test without it."""
+    folder = os.environ.get("CRABMEM_HOSTS")
+    places = [os.environ.get("PATH", ""), *([f"{folder}/node_modules/.bin"] if folder else [])]
+    found = shutil.which(name, path=os.pathsep.join(places))
+    if not found:
+        pytest.skip(f"{name} is neither on PATH nor in $CRABMEM_HOSTS/node_modules/.bin")
+    return found
+
+
+@dataclass(frozen=True)
+class Rig:
+    """The home folder, a project to work in, and the `crabmem` that the host is told of."""
+
+    home: Path
+    project: Path
+    crabmem: Path
+
+    def run(self, *command: str, **more: str) -> str:
+        """What a command said, standing in the project; it is killed with its children when it takes too long."""
+        started = subprocess.Popen(
+            command,
+            cwd=self.project,
+            env={**self.environment(), **more},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            return started.communicate(timeout=_PATIENCE)[0]
+        finally:
+            _end(started.pid)
+
+    def environment(self) -> dict[str, str]:
+        """The surroundings of a command, with nothing of the person's own."""
+        return {
+            "HOME": str(self.home),
+            "PATH": f"{Path(shutil.which('node') or sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+            "TERM": "dumb",
+            "NO_COLOR": "1",
+            "NO_PROXY": "127.0.0.1",
+        }
+
+    def call(self, *words: str) -> str:
+        """What `crabmem …` said, which must succeed."""
+        done = subprocess.run(
+            [str(self.crabmem), *words], capture_output=True, text=True, cwd=self.project, env={"HOME": str(self.home)}
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def write(self, path: str, text: str) -> Path:
+        """A file in the home folder."""
+        file = self.home / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+        return file
+
+
+def _end(group: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def made(folder: Path) -> Rig:
+    """A rig in `folder`, with a memory that has one fact and an overview."""
+    home, project = folder / "home", folder / "project"
+    (home / "bin").mkdir(parents=True)
+    project.mkdir()
+    crabmem = home / "bin" / "crabmem"
+    crabmem.write_text(_PROGRAM.format(python=sys.executable, root=str(ROOT)))
+    crabmem.chmod(0o755)
+    rig = Rig(home, project, crabmem)
+    rig.call("remember", "Deploy key", "-d", "where the deploy key lives", "-c", "In the vault under ops/heron.")
+    rig.call("memory", "set", "-c", "# Overview\n\nThe cart is named Marabou.\n")
+    return rig

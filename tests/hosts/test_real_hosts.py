@@ -1,0 +1,257 @@
+"""The hosts themselves: installed into, they know the memory; uninstalled from, they and their configs are as before.
+
+CRABMEM_HOSTS=folder pytest -m hosts     where folder/node_modules holds the hosts, unless they are on PATH
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from tests.hosts import model as stub
+from tests.hosts.rig import Rig, made, program
+
+pytestmark = [pytest.mark.hosts, pytest.mark.timeout(400)]
+
+QUESTION = "where is the deploy key?"
+# Only a hook knows these: the first is said when a session starts, the second about the question.
+OVERVIEW, RECALLED = "named Marabou", "ops/heron"
+FACT = {"name": "Release day", "description": "when we release", "content": "On Fridays."}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A host: a config somebody had before, with the address of the `MODEL` in it, and how to put one question to it.
+
+    `others` are configs that it writes itself while it runs.
+    """
+
+    host: str
+    program: str
+    config: str
+    text: str
+    ask: Sequence[str]
+    environment: Callable[[str], dict[str, str]] = lambda url: {}
+    others: dict[str, str] = field(default_factory=dict)
+
+    def question(self, rig: Rig, url: str) -> str:
+        """What the host says to the question."""
+        words = [word.replace("QUESTION", QUESTION) for word in self.ask]
+        return rig.run(program(self.program), *words, **self.environment(url))
+
+    def servers(self, rig: Rig, url: str) -> str:
+        """The servers the host knows of."""
+        return rig.run(program(self.program), "mcp", "list", **self.environment(url))
+
+
+def _claude(url: str) -> dict[str, str]:
+    return {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "stub",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        # On a busy machine it would ask the model before the server is up.
+        "MCP_CONNECTION_NONBLOCKING": "0",
+        "MCP_CONNECT_TIMEOUT_MS": "60000",
+        "MCP_TIMEOUT": "60000",
+    }
+
+
+def _gemini(url: str) -> dict[str, str]:
+    return {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": "stub", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+
+def _opencode(url: str) -> dict[str, str]:
+    return {
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    }
+
+
+CASES = [
+    Case(
+        "claude-code",
+        "claude",
+        ".claude/settings.json",
+        '{\n      "includeCoAuthoredBy" : false,\n   "hooks": {"Stop": [ ]},\n "env": {"A": "b"}   }',
+        ["-p", "QUESTION", "--model", "claude-sonnet-4-5", "--allowedTools", "mcp__crabmem"],
+        _claude,
+        {".claude.json": '{"numStartups": 3, "mcpServers": {}}'},
+    ),
+    Case(
+        "codex",
+        "codex",
+        ".codex/config.toml",
+        '# how I work\nmodel = "stub"\nmodel_provider = "stub"   # on this machine\n\n\n  # my own\n'
+        '[model_providers.stub]\nname = "stub"\nbase_url = "MODEL/v1"\nwire_api = "responses"\n# the end',
+        ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "QUESTION"],
+    ),
+    Case(
+        "gemini",
+        "gemini",
+        ".gemini/settings.json",
+        '{\n // how I work\n "security": {"auth": {"selectedType": "gemini-api-key"}}, /* my own */\n'
+        '    "privacy": {\n\t"usageStatisticsEnabled": false } }\n',
+        ["-p", "QUESTION", "-m", "gemini-2.5-flash", "--yolo"],
+        _gemini,
+    ),
+    Case(
+        "opencode",
+        "opencode",
+        ".config/opencode/opencode.jsonc",
+        '{\n   "$schema": "https://opencode.ai/config.json", // how I work\n\n   "model": "stub/stub",\n'
+        '   "autoupdate": false, "provider": {"stub": {\n'
+        '      "npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "MODEL/v1", "apiKey": "x"},\n'
+        '      "models": {"stub": {}}}},\n}\n',
+        ["run", "QUESTION"],
+        _opencode,
+    ),
+]
+TRUST = ["--dangerously-bypass-hook-trust"]
+# Codex does not wait for a server that it can do without: on a busy machine it asks the model before that is up.
+WAIT = ["-c", "mcp_servers.crabmem.required=true"]
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    return made(tmp_path)
+
+
+@pytest.fixture
+def model() -> Iterator[stub.Model]:
+    model = stub.Model("remember", FACT)
+    server = stub.serve(model)
+    yield model
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(params=CASES, ids=[case.host for case in CASES])
+def case(request: pytest.FixtureRequest, rig: Rig, model: stub.Model) -> Case:
+    """A host that is installed here, with the config in the home folder that somebody had before."""
+    case: Case = request.param
+    program(case.program)
+    for path, text in {case.config: case.text, **case.others}.items():
+        rig.write(path, text.replace("MODEL", model.url))
+    return case
+
+
+def with_words(case: Case, *words: str) -> Case:
+    """The case with more words on its command line."""
+    return replace(case, ask=[case.ask[0], *words, *case.ask[1:]])
+
+
+def installed(case: Case) -> Case:
+    """The case as it is asked once crabmem is installed, and a person trusts its hooks."""
+    return with_words(case, *TRUST, *WAIT) if case.host == "codex" else case
+
+
+def test_installed_it_knows_the_memory_and_uninstalled_all_is_as_before(
+    case: Case, rig: Rig, model: stub.Model
+) -> None:
+    before = (rig.home / case.config).read_bytes()
+    rig.call("install", case.host)
+    assert "crabmem" in case.servers(rig, model.url)
+
+    said = installed(case).question(rig, model.url)
+
+    assert stub.DONE in said
+    assert OVERVIEW in model.heard and RECALLED in model.heard, said
+    [commit] = json.loads(rig.call("log", "-n", "1", "--json"))
+    assert (commit["subject"], commit["agent"]) == ("remember: Release day", case.host)
+    assert commit["session"]
+    assert rig.call("install", case.host).startswith("already installed")
+
+    rig.call("uninstall", case.host)
+    assert (rig.home / case.config).read_bytes() == before
+    model.requests.clear()
+    assert "crabmem" not in case.servers(rig, model.url)
+    assert stub.DONE in case.question(rig, model.url)
+    assert model.requests and model.chosen(model.requests[0]) is None
+    assert OVERVIEW not in model.heard and RECALLED not in model.heard
+
+
+def test_a_config_that_the_host_writes_itself_is_the_same_but_for_us(case: Case, rig: Rig, model: stub.Model) -> None:
+    rig.call("install", case.host)
+    installed(case).question(rig, model.url)
+    rig.call("uninstall", case.host)
+    files = [rig.home / path for path in (case.config, *case.others)]
+    after = [file.read_bytes() for file in files]
+    assert not any(b"crabmem" in data.replace(str(rig.home).encode(), b"") for data in after)
+    rig.call("install", case.host)
+    rig.call("uninstall", case.host)
+    assert [file.read_bytes() for file in files] == after
+
+
+def test_codex_skips_hooks_in_silence_until_they_are_trusted(rig: Rig, model: stub.Model) -> None:
+    [codex] = [case for case in CASES if case.host == "codex"]
+    rig.write(codex.config, codex.text.replace("MODEL", model.url))
+    program("codex")
+    rig.call("install", "codex")
+    assert stub.DONE in with_words(codex, *WAIT).question(rig, model.url)
+    assert OVERVIEW not in model.heard
+    assert json.loads(rig.call("log", "-n", "1", "--json"))[0]["agent"] == "codex"
+
+
+def test_a_project_of_claude_code_has_it_once_it_is_approved(rig: Rig, model: stub.Model) -> None:
+    [claude] = [case for case in CASES if case.host == "claude-code"]
+    program("claude")
+    rig.call("install", "claude-code", "--project")
+    assert "Pending approval" in claude.servers(rig, model.url)
+    rig.write(".claude/settings.json", '{"enabledMcpjsonServers": ["crabmem"]}')
+    assert stub.DONE in claude.question(rig, model.url)
+    assert OVERVIEW in model.heard
+    rig.call("uninstall", "claude-code", "--project")
+    assert not [path for path in rig.project.rglob("*") if path.is_file()]
+
+
+def test_claude_codes_own_memory_goes_to_the_workspace(rig: Rig, model: stub.Model) -> None:
+    [claude] = [case for case in CASES if case.host == "claude-code"]
+    program("claude")
+    rig.call("install", "claude-code", "--auto-memory")
+    model.tool, model.arguments = (
+        "Write",
+        {
+            "file_path": str(rig.home / ".crabmem/memory/coffee.md"),
+            "content": "---\nname: Coffee\ndescription: how we take it\n---\n\nBlack.\n",
+        },
+    )
+    eager = replace(claude, ask=[*claude.ask, "--permission-mode", "acceptEdits"])
+    assert stub.DONE in eager.question(rig, model.url)
+    assert str(rig.home / ".crabmem/memory") in model.heard
+    [commit] = json.loads(rig.call("log", "-n", "1", "--json"))
+    assert (commit["agent"], commit["paths"]) == ("claude-code", ["memory/coffee.md"])
+    assert commit["session"]
+
+
+def test_the_plugin_of_claude_code_is_valid_and_works(rig: Rig, model: stub.Model) -> None:
+    [claude] = [case for case in CASES if case.host == "claude-code"]
+    host, folder = program("claude"), str(rig.project / "plugin")
+    rig.call("bundle", "claude-plugin", folder)
+    for place in (folder, f"{folder}/.claude-plugin/plugin.json"):
+        assert "Validation passed" in rig.run(host, "plugin", "validate", "--strict", place)
+    path = f"{rig.home}/bin:{rig.environment()['PATH']}"
+    words = ["--plugin-dir", folder, "--allowedTools", "mcp__plugin_crabmem_crabmem", *claude.ask[2:4]]
+    assert stub.DONE in rig.run(host, "-p", QUESTION, *words, **{**_claude(model.url), "PATH": path})
+    assert OVERVIEW in model.heard and RECALLED in model.heard
+    assert json.loads(rig.call("log", "-n", "1", "--json"))[0]["subject"] == "remember: Release day"
+
+
+def test_the_extension_of_gemini_cli_is_valid(rig: Rig) -> None:
+    host, folder = program("gemini"), str(rig.project / "extension")
+    rig.call("bundle", "gemini-extension", folder)
+    assert "successfully validated" in rig.run(host, "extensions", "validate", folder)
+
+
+def test_the_bundle_for_claude_desktop_is_valid_and_says_what_it_needs(rig: Rig) -> None:
+    packer, file, folder = program("mcpb"), rig.project / "crabmem.mcpb", rig.project / "inside"
+    rig.call("bundle", "mcpb", str(file))
+    rig.run(packer, "unpack", str(file), str(folder))
+    assert "validation passes" in rig.run(packer, "validate", str(folder / "manifest.json"))
+    again = rig.run(str(rig.crabmem), "bundle", "mcpb", str(file))
+    assert "is there already" in again

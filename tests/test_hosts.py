@@ -1,0 +1,165 @@
+"""What an installation changes in a host's config, as text: put in, found again, taken out without a trace."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabmem.errors import BadConfig
+from crabmem.hosts import HOSTS, Config, Host, Order, tables
+from crabmem.hosts.document import read
+from crabmem.hosts.wishes import installed, is_installed, uninstalled
+from tests.test_jsonc import documents
+
+ORDER = Order(("/opt/my tools/crabmem", "--dir", "/home/a b/notes"), "linux", Path("/home/a b/notes/memory"))
+WHOLE = Order(ORDER.program, "linux", ORDER.memory, auto_memory=True)
+MOVED = Order(("/usr/bin/crabmem",), "linux", Path("/home/c/.crabmem/memory"), auto_memory=True)
+CONFIGS = [(host, config) for host in HOSTS for config in (*host.user, *host.project)]
+JSON = [(host, config) for host, config in CONFIGS if config.format in ("json", "jsonc")]
+TOML = [(host, config) for host, config in CONFIGS if config.format == "toml"]
+
+COMMENTED = """\
+# how I work
+model = "o4" # not the small one
+notes = '''
+[mcp_servers.crabmem]
+'''
+
+   # who may
+[mcp_servers . "my.server"]
+command = "npx"
+args = [
+  "a", # first
+  [1, 2],
+]
+
+# mine
+[[hooks.Stop]]
+hooks = [ {type="command", command = "say done"} ]
+
+
+[projects."/home/me"]
+trust_level = "trusted"
+# the end"""
+
+
+LINES = [line + "\n" for line in (*COMMENTED.split("\n"), "", "# said", "x = 1") if "crabmem" not in line]
+
+
+def ids(pairs: list[tuple[Host, Config]]) -> list[str]:
+    return [f"{host.name}-{config.names[0]}" for host, config in pairs]
+
+
+def everything(config: Config, data: Any) -> list[str]:
+    """Every text that a config says."""
+    if isinstance(data, dict):
+        return [text for item in data.values() for text in everything(config, item)]
+    if isinstance(data, list):
+        return [text for item in data for text in everything(config, item)]
+    return [data] if isinstance(data, str) else []
+
+
+@pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
+def test_twice_is_once(host: Host, config: Config) -> None:
+    wishes = config.wishes(WHOLE)
+    once = installed(read(config.format, ""), wishes)
+    assert is_installed(once, wishes) and not is_installed(read(config.format, ""), wishes)
+    assert installed(once, wishes) == once
+
+
+@pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
+def test_a_program_that_moved_is_followed_and_not_registered_beside_itself(host: Host, config: Config) -> None:
+    old = installed(read(config.format, ""), config.wishes(WHOLE))
+    moved = installed(old, config.wishes(MOVED))
+    assert moved.data == installed(read(config.format, ""), config.wishes(MOVED)).data
+    assert "my tools" not in json.dumps(moved.data)
+
+
+@pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
+def test_what_was_installed_elsewhere_is_found_and_taken_out(host: Host, config: Config) -> None:
+    old = installed(read(config.format, ""), config.wishes(ORDER))
+    assert uninstalled(old, config.wishes(MOVED), None).data == {}
+
+
+@pytest.mark.parametrize(("host", "config"), JSON, ids=ids(JSON))
+@given(document=documents())
+def test_json_is_the_same_bytes_after_both(host: Host, config: Config, document: tuple[dict[str, Any], str]) -> None:
+    _, text = document
+    assert_same_after_both(config.__class__(config.folder, config.names, "jsonc", config.wishes), text)
+
+
+@pytest.mark.parametrize(("host", "config"), TOML, ids=ids(TOML))
+@given(lines=st.lists(st.sampled_from(LINES)))
+def test_toml_is_the_same_bytes_after_both(host: Host, config: Config, lines: list[str]) -> None:
+    for text in (COMMENTED, COMMENTED.replace("\n", "\r\n"), "".join(lines)):
+        try:
+            tomllib.loads(text)
+        except tomllib.TOMLDecodeError:
+            continue
+        assert_same_after_both(config, text)
+
+
+def assert_same_after_both(config: Config, text: str) -> None:
+    wishes, before = config.wishes(WHOLE), read(config.format, text)
+    try:
+        there = installed(before, wishes)
+    except BadConfig as error:  # something else stands where the servers or hooks should
+        assert "can only stand in" in str(error) or "by hand" in str(error)
+        return
+    assert uninstalled(there, wishes, before).text == text
+    rest = iter(there.text)
+    assert all(letter in rest for letter in text), "only added to"
+
+
+def test_toml_is_the_same_bytes_even_when_nobody_knows_what_was_there() -> None:
+    [(_, config), *_] = TOML
+    there = installed(read("toml", COMMENTED + "\n"), config.wishes(ORDER))
+    assert there.data["mcp_servers"]["crabmem"]["args"][-3:] == ["--agent", "codex", "mcp"]
+    assert len(there.data["hooks"]["Stop"]) == 2
+    assert uninstalled(there, config.wishes(ORDER), None).text == COMMENTED + "\n"
+
+
+def test_what_a_person_changed_since_stays() -> None:
+    [config] = [config for host, config in JSON if host.name == "claude-code" and config.names == ("settings.json",)][
+        :1
+    ]
+    before = read("json", '{"model": "opus"}\n')
+    there = installed(before, config.wishes(WHOLE))
+    mine = there.put(("hooks", "Stop", 0, "hooks", 1), {"type": "command", "command": "say done"})
+    mine = mine.put(("theme",), "dark")
+    left = uninstalled(mine, config.wishes(WHOLE), before)
+    assert left.data == {
+        "model": "opus",
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},
+        "theme": "dark",
+    }
+
+
+def test_a_setting_that_was_there_before_comes_back() -> None:
+    [config] = [config for host, config in JSON if host.name == "claude-code" and config.names == ("settings.json",)][
+        :1
+    ]
+    before = read("json", '{"autoMemoryDirectory": "/mine"}')
+    there = installed(before, config.wishes(WHOLE)).put(("theme",), "dark")
+    assert there.data["autoMemoryDirectory"] == str(WHOLE.memory)
+    assert uninstalled(there, config.wishes(WHOLE), before).data == {"autoMemoryDirectory": "/mine", "theme": "dark"}
+
+
+def test_a_comment_above_the_next_table_is_not_ours() -> None:
+    text = "[a]\nx = 1\n\n# of b\n[b]\ny = 2\n"
+    assert tables.drop(text, ("a",)) == "\n# of b\n[b]\ny = 2\n"
+
+
+def test_tables_inside_ours_go_with_it() -> None:
+    text = "[mcp.crabmem]\ncommand = 1\n[mcp.crabmem.env]\nA = 'b'\n[mcp.crabmemory]\n"
+    assert tables.drop(text, ("mcp", "crabmem")) == "[mcp.crabmemory]\n"
+
+
+@pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
+def test_without_hooks_nothing_calls_one(host: Host, config: Config) -> None:
+    order = Order(ORDER.program, "linux", ORDER.memory, hooks=False)
+    assert " hook " not in " ".join(everything(config, installed(read(config.format, ""), config.wishes(order)).data))

@@ -1,0 +1,360 @@
+"""Installing into hosts: real configs in a home folder of their own, through the command line."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from crabmem import __version__
+from crabmem.cli import cli
+from crabmem.hosts import NAMES
+from crabmem.hosts.bundles import desktop_bundle
+
+Run = Callable[..., Result]
+
+SETTINGS = '{\n    "model": "opus",   \n    "hooks": {}\n}'
+CODEX = '# mine\nmodel = "o4"\n\n[mcp_servers.other]\ncommand = "x" # why\n'
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder with nothing in it; we are in a project beside it."""
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "CRABMEM_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    home, project = tmp_path / "home", tmp_path / "project"
+    home.mkdir()
+    project.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(project)
+    return home
+
+
+@pytest.fixture
+def run(home: Path) -> Run:
+    def crabmem(*words: str) -> Result:
+        result = CliRunner().invoke(cli, words, prog_name="crabmem")
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return crabmem
+
+
+def files(folder: Path) -> dict[str, str]:
+    """Every file below `folder`, and every empty folder."""
+    return {
+        str(path.relative_to(folder)): path.read_text("utf-8") if path.is_file() else "/"
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() or not any(path.iterdir())
+    }
+
+
+def written(file: Path, text: str) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    return file
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_left_of_what_was_made_from_nothing(name: str, scope: str, run: Run, home: Path) -> None:
+    words = ["--project"] if scope == "project" else []
+    if name == "claude-desktop" and words:
+        assert "leave out --project" in run("install", name, *words).stderr
+        return
+    assert run("install", name, *words).exit_code == 0
+    assert files(home.parent)
+    again = run("install", name, *words)
+    assert again.stdout.startswith("already installed in ")
+    assert run("uninstall", name, *words).exit_code == 0
+    assert files(home.parent) == {"home": "/", "project": "/"}
+    assert run("uninstall", name, *words).stdout.startswith("not installed in ")
+
+
+def test_a_config_is_what_it_was_byte_for_byte(run: Run, home: Path) -> None:
+    written(home / ".claude/settings.json", SETTINGS)
+    written(home / ".claude.json", '{"mcpServers": {}, "numStartups": 3}')
+    written(home / ".codex/config.toml", CODEX)
+    before = files(home)
+    for host in ("claude-code", "codex"):
+        assert run("install", host).exit_code == 0
+    there = files(home)
+    assert there[".claude/settings.json.before-crabmem"] == SETTINGS
+    assert "# why" in there[".codex/config.toml"] and "crabmem" in there[".codex/config.toml"]
+    for host in ("claude-code", "codex"):
+        assert run("uninstall", host).exit_code == 0
+    assert files(home) == before
+
+
+def test_dry_run_shows_the_diff_and_writes_nothing(run: Run, home: Path) -> None:
+    written(home / ".codex/config.toml", CODEX)
+    before = files(home)
+    shown = run("install", "codex", "--dry-run").stdout
+    assert "+[mcp_servers.crabmem]" in shown and "would install in Codex" in shown
+    assert files(home) == before
+    run("install", "codex")
+    there = files(home)
+    assert "-[mcp_servers.crabmem]" in run("uninstall", "codex", "--dry-run").stdout
+    assert files(home) == there
+
+
+def test_it_says_where_the_copy_is_and_what_is_left_to_do(run: Run, home: Path) -> None:
+    written(home / ".codex/config.toml", CODEX)
+    result = run("install", "codex")
+    assert f"kept as it was: {home}/.codex/config.toml.before-crabmem" in result.stdout
+    assert "until you trust them Codex skips them" in result.stderr
+
+
+def test_json_says_what_happened(run: Run, home: Path) -> None:
+    data = json.loads(run("install", "gemini", "--json").stdout)
+    assert (data["host"], data["scope"], data["written"]) == ("gemini", "user", True)
+    assert [(change["path"], change["action"]) for change in data["changes"]] == [
+        (str(home / ".gemini/settings.json"), "create")
+    ]
+    assert json.loads(run("uninstall", "gemini", "--json").stdout)["changes"][0]["action"] == "remove"
+
+
+def test_the_list_says_what_is_found_and_installed(run: Run, home: Path) -> None:
+    run("install", "cursor", "--project")
+    run("install", "cursor")
+    rows = {row["host"]: row for row in json.loads(run("install", "--json").stdout)}
+    assert set(rows) == set(NAMES)
+    assert rows["cursor"] == {"host": "cursor", "found": "found", "installed": "installed (user, project)"}
+    assert rows["vscode"]["installed"] == "not installed"
+
+
+def test_a_list_is_possible_beside_a_broken_config(run: Run, home: Path) -> None:
+    written(home / ".cursor/mcp.json", "{")
+    result = run("install")
+    assert result.exit_code == 0 and ".cursor/mcp.json: line 1: it ends too early" in result.stderr
+
+
+def test_another_workspace_is_named_in_every_command(run: Run, home: Path, tmp_path: Path) -> None:
+    run("--dir", "notes", "install", "claude-code")
+    server = json.loads((home / ".claude.json").read_text())["mcpServers"]["crabmem"]
+    assert server["args"] == ["--dir", f"{tmp_path}/project/notes", "--agent", "claude-code", "mcp"]
+    settings = (home / ".claude/settings.json").read_text()
+    assert settings.count(f"--dir {tmp_path}/project/notes hook ") == 5
+    run("install", "claude-code")
+    assert "--dir" not in (home / ".claude/settings.json").read_text() + (home / ".claude.json").read_text()
+
+
+def test_auto_memory_keeps_claude_codes_own_memory_in_the_workspace(run: Run, home: Path) -> None:
+    run("install", "claude-code", "--auto-memory")
+    settings = json.loads((home / ".claude/settings.json").read_text())
+    assert settings["autoMemoryDirectory"] == str(home / ".crabmem/memory")
+    [group] = settings["hooks"]["PostToolUse"]
+    assert group["matcher"] == "Write|Edit|MultiEdit" and " hook wrote " in group["hooks"][0]["command"]
+    run("uninstall", "claude-code")
+    assert files(home) == {}
+
+
+@pytest.mark.parametrize("words", [("codex", "--auto-memory"), ("claude-code", "--auto-memory", "--project")])
+def test_auto_memory_is_only_where_there_is_such_a_thing(run: Run, home: Path, words: tuple[str, ...]) -> None:
+    assert run("install", *words).exit_code == 1
+    assert files(home) == {}
+
+
+def test_a_project_is_not_the_home_folder(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+    assert "this is your home folder" in run("install", "codex", "--project").stderr
+    assert files(home) == {}
+
+
+BAD = {
+    "not json": ('{"model": "opus",\n  oops}', "line 2: "),
+    "a comment where the host reads none": ('{\n  // mine\n  "a": 1\n}', "line 2: a comment"),
+    "a key twice": ('{"hooks": {},\n"hooks": {}}', "line 2: the key 'hooks' is there twice"),
+    "a byte order mark": ("\ufeff{}", "line 1: it begins with a byte order mark"),
+    "not an object": ("[]", "line 1: it is not an object"),
+    "something else in the way": ('{\n  "hooks": 5}', "line 2: 'SessionStart' can only stand in an object"),
+    "something else than a list": ('{"hooks": {\n"Stop": {}}}', "line 2: 0 can only stand in an array"),
+}
+
+
+@pytest.mark.parametrize(("text", "words"), BAD.values(), ids=BAD)
+def test_what_cannot_be_read_is_never_rewritten(run: Run, home: Path, text: str, words: str) -> None:
+    written(home / ".claude/settings.json", text)
+    before = files(home)
+    for verb in ("install", "uninstall"):
+        result = run(verb, "claude-code")
+        if verb == "install" or result.exit_code:
+            assert result.exit_code == 1 and f"{home}/.claude/settings.json: {words}" in result.stderr
+            assert result.stderr.count("\n") == 1 and "nothing was written" in result.stderr
+        assert files(home) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('model = "o4"\n[a\n', "line 2: "),
+        ("a = 1\na = 2\n", "line 2: "),
+        ("mcp_servers = { other = { command = 'x' } }\n", "by hand"),
+        ("mcp_servers = 5\n", "by hand"),
+    ],
+)
+def test_what_is_no_toml_or_cannot_be_added_to_is_never_rewritten(run: Run, home: Path, text: str, words: str) -> None:
+    written(home / ".codex/config.toml", text)
+    result = run("install", "codex")
+    assert result.exit_code == 1 and words in result.stderr and f"{home}/.codex/config.toml: " in result.stderr
+    assert files(home) == {".codex/config.toml": text}
+
+
+def test_bytes_that_are_no_text_are_never_rewritten(run: Run, home: Path) -> None:
+    file = written(home / ".codex/config.toml", "a = 1\n")
+    file.write_bytes(b'a = 1\nb = "\xff"\n')
+    assert "line 2: it is not UTF-8 text" in run("install", "codex").stderr
+    assert file.read_bytes() == b'a = 1\nb = "\xff"\n'
+
+
+def test_a_read_only_config_is_left_alone(run: Run, home: Path) -> None:
+    file = written(home / ".codex/config.toml", CODEX)
+    file.chmod(0o444)
+    assert "it is read-only" in run("install", "codex").stderr
+    assert files(home) == {".codex/config.toml": CODEX}
+
+
+def test_a_link_stays_a_link_to_the_file_that_is_changed(run: Run, home: Path) -> None:
+    real = written(home / "dotfiles/codex.toml", CODEX)
+    real.chmod(0o640)
+    (home / ".codex").mkdir()
+    (home / ".codex/config.toml").symlink_to(real)
+    run("install", "codex")
+    assert (home / ".codex/config.toml").is_symlink() and "crabmem" in real.read_text()
+    assert (home / "dotfiles/codex.toml.before-crabmem").read_text() == CODEX
+    assert real.stat().st_mode & 0o777 == 0o640
+    run("uninstall", "codex")
+    assert real.read_text() == CODEX and os.listdir(real.parent) == ["codex.toml"]
+
+
+def test_a_link_to_nothing_is_an_error(run: Run, home: Path) -> None:
+    (home / ".codex").mkdir()
+    (home / ".codex/config.toml").symlink_to(home / "gone")
+    assert "is a link that leads nowhere" in run("install", "codex").stderr
+
+
+def test_when_one_of_two_configs_is_bad_neither_is_written(run: Run, home: Path) -> None:
+    written(home / ".claude/settings.json", "{")
+    assert run("install", "claude-code").exit_code == 1
+    assert files(home) == {".claude/settings.json": "{"}
+
+
+def test_what_was_changed_since_stays_and_so_does_the_copy(run: Run, home: Path) -> None:
+    file = written(home / ".codex/config.toml", CODEX)
+    run("install", "codex")
+    file.write_text(file.read_text() + '\n[projects."/home/me"]\ntrust_level = "trusted"\n')
+    result = run("uninstall", "codex")
+    assert file.read_text() == CODEX + '\n[projects."/home/me"]\ntrust_level = "trusted"\n'
+    assert f"still kept: {file}.before-crabmem" in result.stdout
+
+
+def test_the_copy_is_of_the_time_before_crabmem(run: Run, home: Path) -> None:
+    file = written(home / ".codex/config.toml", CODEX)
+    run("install", "codex")
+    run("--dir", "notes", "install", "codex")
+    assert file.with_name("config.toml.before-crabmem").read_text() == CODEX
+    run("uninstall", "codex")
+    assert files(home) == {".codex/config.toml": CODEX}
+
+
+def test_an_empty_config_is_filled_and_emptied(run: Run, home: Path) -> None:
+    written(home / ".claude/settings.json", "")
+    run("install", "claude-code")
+    assert json.loads((home / ".claude/settings.json").read_text())["hooks"]
+    run("uninstall", "claude-code")
+    assert files(home) == {".claude/settings.json": ""}
+
+
+def test_the_name_that_exists_is_taken(run: Run, home: Path) -> None:
+    written(home / ".config/opencode/opencode.jsonc", "{\n  // mine\n}\n")
+    run("install", "opencode")
+    assert '"crabmem"' in (home / ".config/opencode/opencode.jsonc").read_text()
+    assert not (home / ".config/opencode/opencode.json").exists()
+
+
+def test_hosts_say_where_their_configs_are(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(home / name))
+    for host in NAMES:
+        run("install", host)
+    assert [path for path in files(home) if not path.startswith(".cursor/")] == [
+        "CLAUDE_CONFIG_DIR/.claude.json",
+        "CLAUDE_CONFIG_DIR/settings.json",
+        "CODEX_HOME/config.toml",
+        "GEMINI_CLI_HOME/.gemini/settings.json",
+        "XDG_CONFIG_HOME/Claude/claude_desktop_config.json",
+        "XDG_CONFIG_HOME/Code/User/mcp.json",
+        "XDG_CONFIG_HOME/opencode/opencode.json",
+        "XDG_CONFIG_HOME/opencode/plugins/crabmem.js",
+    ]
+
+
+def test_a_project_in_the_home_folder_stays_though_it_is_empty(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "work").mkdir()
+    monkeypatch.chdir(home / "work")
+    run("install", "cursor", "--project")
+    run("uninstall", "cursor", "--project")
+    assert files(home) == {"work": "/"}
+
+
+def test_an_unknown_host_is_wrong_usage(run: Run) -> None:
+    result = run("install", "emacs")
+    assert result.exit_code == 2 and "claude-desktop" in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["claude-plugin", "gemini-extension"])
+def test_a_bundle_of_files_calls_the_program_on_path(kind: str, run: Run, home: Path) -> None:
+    assert run("bundle", kind, "there").exit_code == 0
+    made = files(Path("there"))
+    hooks = json.loads(made["hooks/hooks.json"])["hooks"]
+    assert {group["hooks"][0]["command"].split(" --host ")[0] for [group] in hooks.values()} >= {
+        "crabmem hook session-start",
+        "crabmem hook prompt",
+        "crabmem hook stop",
+    }
+    manifest = {"claude-plugin": ".claude-plugin/plugin.json", "gemini-extension": "gemini-extension.json"}[kind]
+    assert json.loads(made[manifest])["version"] == __version__
+
+
+def test_the_bundle_for_claude_desktop_carries_crabmem_and_is_the_same_each_time(run: Run, home: Path) -> None:
+    run("bundle", "mcpb", "one.mcpb")
+    run("bundle", "mcpb", "other.mcpb")
+    assert Path("one.mcpb").read_bytes() == Path("other.mcpb").read_bytes()
+    with zipfile.ZipFile("one.mcpb") as archive:
+        archive.extractall("inside")
+    words = [sys.executable, "server.py", "--version"]
+    environment = {"HOME": str(home)}
+    done = subprocess.run(words, cwd="inside", capture_output=True, text=True, env=environment)
+    assert done.stdout == f"crabmem {__version__}\n", done.stderr
+    asked = [sys.executable, "server.py", "--dir", str(home / "m"), "prompt"]
+    assert "remember" in subprocess.run(asked, cwd="inside", capture_output=True, text=True, env=environment).stdout
+    manifest = json.loads(Path("inside/manifest.json").read_text())
+    assert (manifest["manifest_version"], manifest["version"]) == ("0.4", __version__)
+
+
+def test_a_bundle_needs_what_the_server_needs_and_no_more() -> None:
+    needs = [
+        "click>=8",
+        "mcp<3,>=2.3; extra == 'mcp'",
+        'x>1; python_version < "3.12" and extra == "fuzz"',
+        "y; extra=='z'",
+    ]
+    with zipfile.ZipFile(io.BytesIO(desktop_bundle({}, needs, ">=3.11", "1.0"))) as archive:
+        project = tomllib.loads(archive.read("pyproject.toml").decode())["project"]
+    assert project["dependencies"] == ["click>=8", "mcp<3,>=2.3"]
+
+
+def test_a_bundle_overwrites_nothing(run: Run, home: Path) -> None:
+    written(Path("there/README.md"), "mine")
+    assert "there/README.md is there already" in run("bundle", "claude-plugin", "there").stderr
+    assert files(Path("there")) == {"README.md": "mine"}
