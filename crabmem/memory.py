@@ -35,7 +35,7 @@ from .reverting import Unwanted, noted, subject
 from .store import Scan
 from .timeline import undoing
 from .version import short, version_of
-from .workspace import IDENTITY, OVERVIEW, SETTINGS
+from .workspace import SETTINGS
 from .writer import Draft, Written
 
 if TYPE_CHECKING:
@@ -136,8 +136,8 @@ class Memory(Hindsight):
         return Forgotten(entry.name if entry else name, path, done.commit)
 
     def write_overview(self, content: str, if_version: str | None = None) -> Changed:
-        """Replace `memory/MEMORY.md`; with `if_version`, only if it still is that version."""
-        return self._write_file(OVERVIEW, content, "memory", if_version)
+        """Replace `MEMORY.md`; with `if_version`, only if it still is that version."""
+        return self._write_file(self.layout.overview, content, "memory", if_version)
 
     def write_identity(self, content: str, if_version: str | None = None) -> Changed:
         """Replace `Crab.md`; with `if_version`, only if it still is that version.
@@ -149,7 +149,7 @@ class Memory(Hindsight):
             raise Disabled(
                 "writing Crab.md is disabled; a person may edit the file, or set soul_editable = true in crabmem.toml"
             )
-        return self._write_file(IDENTITY, content, "soul", if_version)
+        return self._write_file(self.layout.identity, content, "soul", if_version)
 
     def adopt(self, even_if_many: bool = False) -> Commit | None:
         """Record what was changed on disk from outside as a commit of the person; None when nothing was.
@@ -360,7 +360,9 @@ class Memory(Hindsight):
 
     def _seed(self, scan: Scan) -> Draft:
         """The first commit: an identity, where neither the person nor a parent has one."""
-        seeds = {} if self._parent or IDENTITY in scan.files else {IDENTITY: prompt.template("identity").encode()}
+        identity_file = self.layout.identity
+        is_there = self._parent or identity_file in scan.files or not self.layout.is_seeded
+        seeds = {} if is_there else {identity_file: prompt.template("identity").encode()}
         return Draft(seeds, Note("init: a new memory", identity(CREATOR)))
 
     def _write_file(self, path: str, content: str, tool: str, if_version: str | None) -> Changed:
@@ -405,7 +407,7 @@ class Memory(Hindsight):
         """The files that whoever speaks here may not bring back: an agent those that are the person's."""
         if not self._voice.agent:
             return set()
-        return {SETTINGS} if self.soul_editable else {SETTINGS, IDENTITY}
+        return {SETTINGS} if self.soul_editable else {SETTINGS, self.layout.identity}
 
     def _changed(self, done: Written, path: str) -> Changed:
         """What a write did to the file at `path`."""

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from .entry import parsed
 from .errors import Unreadable
 from .history import Note, identity
-from .workspace import is_entry
+from .workspace import Layout
 
 _NAMED = 3
 _TRAILERS = 20
@@ -21,11 +21,11 @@ class Edit:
     after: bytes | None
 
 
-def edit_note(edits: Mapping[str, Edit], person: str) -> Note:
+def edit_note(edits: Mapping[str, Edit], person: str, layout: Layout) -> Note:
     """The words of a commit of `edits`, by path."""
     moves = _moves(edits)
     told = {path: edit for path, edit in edits.items() if path not in moves}
-    names = list(dict.fromkeys(_title(path, edit) for path, edit in told.items()))
+    names = list(dict.fromkeys(_title(path, edit, layout) for path, edit in told.items()))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     came_from = {new: old for old, new in moves.items()}
     lines = [_line(path, edit, came_from.get(path)) for path, edit in told.items()]
@@ -51,10 +51,10 @@ def _line(path: str, edit: Edit, old: str | None) -> str:
     return f"{'removed' if edit.after is None else 'saved'} {path}"
 
 
-def _title(path: str, edit: Edit) -> str:
+def _title(path: str, edit: Edit, layout: Layout) -> str:
     """What a person would call the file: an entry's name, else the file's."""
     data = edit.before if edit.after is None else edit.after
-    if not is_entry(path):
+    if not layout.is_entry(path):
         return PurePosixPath(path).name
     try:
         return parsed(path, data).name if data is not None else PurePosixPath(path).stem

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import re
 from collections.abc import Sequence
 from typing import Annotated, Literal, get_args, get_type_hints
 
@@ -69,7 +70,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `Crab.md`. `person`: who outside edits are recorded as, "Name" or "Name <mail>".
     `lock_timeout`: seconds to wait for another writer. `durability`: whether a write waits until the
     disk has it ("full"), or may be lost with the power, but not with the process ("fast"). `secrets`:
-    what becomes of a write that holds a credential.
+    what becomes of a write that holds a credential. `layout`: which files are what; "flat" has overview and facts
+    in one folder, as hosts make it that `crabmem adopt` puts under history.
     """
 
     recall_limit: AtLeastOne = RECALL_LIMIT
@@ -81,6 +83,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lock_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 10.0
     durability: Literal["full", "fast"] = "full"
     secrets: Literal["refuse", "warn", "off"] = "refuse"
+    layout: Literal["ordinary", "flat"] = "ordinary"
     auto_recall: AutoRecall = AutoRecall()
     vectors: Vectors = Vectors()
 
@@ -99,6 +102,15 @@ def parsed(text: str, file: str) -> Settings:
         raise InvalidSettings(f"{file} is not TOML that we read: it is nested too deeply") from None
     except msgspec.DecodeError as error:
         raise InvalidSettings(f"{file} is not TOML: {error}") from None
+
+
+def layout_in(text: str) -> str:
+    """The layout that `text` names, also where the rest of it cannot be read: else no file would be what it is."""
+    try:
+        return parsed(text, "").layout
+    except InvalidSettings:
+        found = _LAYOUT.search(text)
+        return found[1] if found else Settings().layout
 
 
 def as_dict(settings: Settings) -> dict[str, object]:
@@ -145,6 +157,7 @@ def _instead(unknown: str, known: Sequence[str]) -> str:
     return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
 
 
+_LAYOUT = re.compile(r"""^layout[ \t]*=[ \t]*["'](ordinary|flat)["']""", re.MULTILINE)
 _TABLES: dict[str, type[msgspec.Struct]] = {
     name: kind for name, kind in get_type_hints(Settings).items() if isinstance(kind, type(msgspec.Struct))
 }

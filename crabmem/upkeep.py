@@ -80,7 +80,7 @@ def _begun(root: Path) -> "subprocess.Popen[bytes] | threading.Thread":
 
 def compacted(root: Path) -> bool:
     """Compact the history of the workspace at `root`; whether anything was done."""
-    history = History(root, Workspace(root).private)
+    history = History(Workspace(root))
     try:
         return history.compact() is not None
     except CrabmemError:

@@ -15,6 +15,7 @@ ROWS: list[list[str]] = [
         "stamp",
         "bounds",
         "slug",
+        "notes",
         "edit",
         "lines",
         "credentials",

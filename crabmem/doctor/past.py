@@ -66,7 +66,7 @@ def branch(patient: Patient) -> Iterator[Finding]:
         yield warning(".git", "HEAD is detached, so writes are on no branch; `git switch main`, they are kept anyway")
     held = patient.writer.unrecorded(patient.scan)
     if held:
-        yield warning("memory/entries", held.words)
+        yield warning(patient.workspace.layout.entries[0], held.words)
     for path, file in sorted(patient.writer.outside(patient.scan).items()):
         if held and path in held.paths:
             continue
