@@ -16,6 +16,8 @@ MAX_DESCRIPTION = 4_000
 MAX_CONTENT = 262_144
 MAX_LABELS = 100
 
+# Of what lies under `metadata`, so much is read.
+_MOVED = ("aliases", "tags", "type")
 NO_HEADER = "it has no frontmatter"
 _CUT_SHORT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)")
 # Joiners: invisible, and part of ordinary words and emoji.
@@ -27,6 +29,7 @@ class Entry:
     """One fact as it stands in its file.
 
     `path` is relative to the workspace and is the entry's identity. `version` names the bytes read.
+    `kind` is what Claude Code says of a fact as `metadata.type`: user, feedback, project or reference.
     `problem` says why the frontmatter could not be used: then `name` is the file's stem and
     `content` the whole text.
     """
@@ -39,6 +42,12 @@ class Entry:
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     problem: str | None = None
+    kind: str = ""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What a filter by tags goes by."""
+        return (*self.tags, self.kind) if self.kind else self.tags
 
     @property
     def slug(self) -> str:
@@ -93,6 +102,8 @@ def parsed(path: str, data: bytes) -> Entry:
 
 def _made(bare: Entry, keys: Mapping[str, object], content: str) -> Entry:
     """The entry of that path and version with what its frontmatter says."""
+    metadata = _metadata(keys)
+    keys = {**metadata, **keys}
     return Entry(
         bare.path,
         bare.version,
@@ -101,7 +112,14 @@ def _made(bare: Entry, keys: Mapping[str, object], content: str) -> Entry:
         content=content,
         aliases=_labels(keys.get("aliases")),
         tags=tuple(tag for tag in map(_bare_tag, _labels(keys.get("tags"))) if tag),
+        kind=_line(metadata.get("type")) or _line(keys.get("type")),
     )
+
+
+def _metadata(keys: Mapping[str, object]) -> Mapping[str, object]:
+    """What of ours lies under `metadata`: Claude Code moves keys there that it does not know."""
+    found = keys.get("metadata")
+    return {key: found[key] for key in _MOVED if key in found} if isinstance(found, Mapping) else {}
 
 
 def _stem(path: str) -> str:
@@ -167,7 +185,7 @@ def checked(fact: Fact) -> Fact:
 def _keys(fact: Fact, before: Mapping[str, header.Value]) -> dict[str, header.Value]:
     keys: dict[str, header.Value] = {"name": fact.name, "description": fact.description}
     for key, labels in (("aliases", fact.aliases), ("tags", fact.tags)):
-        if labels or (labels is not None and key in before):
+        if labels or (labels is not None and (key in before or key in _metadata(before))):
             keys[key] = list(labels)
     return keys
 
