@@ -324,7 +324,7 @@ def place_for(name: str, listing: Listing, promised: Set[str] = frozenset()) -> 
         if item.path in places and item.path in scan.files:
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
     unreadable = {_stem_key(item.path) for item in used if layout.is_entry(item.path)}
-    return layout.entry_path(free_slug(name, _Taken(listing.index, unreadable | promised)))
+    return layout.entry_path(free_slug(name, _Taken(layout, listing.index, unreadable | promised)))
 
 
 def _is_nameless(path: str, own: str, scan: Scan) -> bool:
@@ -334,14 +334,17 @@ def _is_nameless(path: str, own: str, scan: Scan) -> bool:
 
 
 class _Taken:
-    """The keys of the file names that entries have, and of `others`: files that cannot be read, and facts to come."""
+    """The keys of the file names that entries have, of `others` (files that cannot be read, facts to come), and of
+    what would be no entry, as the overview."""
 
-    def __init__(self, index: Index, others: Set[str]) -> None:
+    def __init__(self, layout: Layout, index: Index, others: Set[str]) -> None:
+        self._layout = layout
         self._index = index
         self._others = others
 
     def __contains__(self, key: object) -> bool:
-        return key in self._others or bool(self._index.labelled(f"{FILE}{key}"))
+        is_free = self._layout.is_entry(self._layout.entry_path(str(key)))
+        return not is_free or key in self._others or bool(self._index.labelled(f"{FILE}{key}"))
 
 
 def _nearest(shelf: Shelf, key: str) -> str:

@@ -42,7 +42,7 @@ ROWS: list[list[str]] = [
     ["outside", "voice", "timeline", "catalog"],
     ["writer", "plan", "recalling", "pasts", "reverting", "provenance", "sightings", "digest"],
     ["speaking"],
-    ["doctor", "upkeep", "evaluating", "purging"],
+    ["doctor", "upkeep", "evaluating", "purging", "adopting"],
     ["bisecting"],
     ["handle"],
     ["reading"],

@@ -3,12 +3,27 @@
 Data goes to stdout, talk to stderr. Exit status: 0 done, 1 an error (one line on stderr), 2 wrong usage.
 """
 
-from . import bisecting, entries, evaluating, files, history, importing, purge, reverting, tour, tracing, upkeep
+from . import (
+    adopting,
+    bisecting,
+    entries,
+    evaluating,
+    files,
+    history,
+    importing,
+    purge,
+    reverting,
+    tour,
+    tracing,
+    upkeep,
+)
 from .base import cli
 
 __all__ = ["cli", "main"]
 
-for _module in (tour, entries, files, history, tracing, reverting, purge, upkeep, importing, evaluating, bisecting):
+for _module in (
+    tour, entries, files, history, tracing, reverting, adopting, purge, upkeep, importing, evaluating, bisecting,
+):  # fmt: skip
     for _command in _module.COMMANDS:
         cli.add_command(_command)
 
