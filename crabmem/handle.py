@@ -1,5 +1,6 @@
 """The parts of one workspace in one hand, and what all operations on it need. No operation of its own."""
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date, datetime
@@ -195,6 +196,8 @@ class Handle:
 
 def workspace_at(root: Path) -> Workspace:
     """The workspace in the folder `root`, with the layout that its settings name."""
+    if not os.path.exists(f"{root}/{SETTINGS}"):
+        return Workspace(root)
     try:
         text = fs.read(root / SETTINGS)[0].decode("utf-8", "replace")
     except OSError:

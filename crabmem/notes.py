@@ -3,6 +3,7 @@
 
 def is_note(name: str) -> bool:
     """Whether that is the name of a daily note."""
+    if len(name) != len("2026-11-20.md"):
+        return False
     year, month, day = name[:4], name[5:7], name[8:10]
-    digits = year + month + day
-    return name == f"{year}-{month}-{day}.md" and len(digits) == 8 and digits.isascii() and digits.isdigit()
+    return name == f"{year}-{month}-{day}.md" and f"{year}{month}{day}".isdigit() and name.isascii()

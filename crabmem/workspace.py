@@ -65,9 +65,9 @@ class Layout:
 
         Names with a leading dot (and with them editors' swap files and `.git`) are nobody's memory.
         """
-        if any(part.startswith(".") or not part for part in path.split("/")):
-            return False
-        return path == SETTINGS or self.is_within(path)
+        if path[-3:] != ".md":
+            return path == SETTINGS
+        return path[0] not in "./" and "/." not in path and "//" not in path and self.is_within(path)
 
     def may_hold_files(self, folder: str) -> bool:
         """Whether a file that is kept may lie in the folder of that path."""
