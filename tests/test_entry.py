@@ -245,6 +245,7 @@ def test_labels_stay_unless_given_and_none_at_all_empties_them() -> None:
     [
         ("metadata:\n  type: user", (), ("user",)),
         ("type: user", (), ("user",)),
+        ("metadata: \n  node_type: memory\n  aliases: \n    - the dog\n  tags: []", ("the dog",), ()),
         ("type: note\nmetadata:\n  type: user", (), ("user",)),
         ("metadata:\n  aliases: [the dog]\n  tags: pets, house", ("the dog",), ("pets", "house")),
         ("tags: []\nmetadata:\n  tags: pets\n  type: user", (), ("user",)),

@@ -89,7 +89,7 @@ def test_remembering_over_a_fact_of_the_host_changes_no_byte_of_what_it_keeps(ad
     changed = before.pop("project-season-freeze.md").decode()
     header, _, _ = changed.partition("---\n\n")
     header = header.replace(
-        "No deploys between 2026-05-01 and 2026-09-15, the mooring season", "No deploys until 2026-10-01"
+        '"No deploys between 2026-05-01 and 2026-09-15, the mooring season"', "No deploys until 2026-10-01"
     )
     assert (adopted / saved.path).read_text() == f"{header}---\n\nLonger this year.\n"
     assert files(adopted).items() >= before.items()
