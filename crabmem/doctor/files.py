@@ -74,7 +74,8 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
 
 def _below(workspace: Workspace) -> Iterator[Path]:
     """What lies where memory is, but for what nobody sees."""
-    for place, folders, names in os.walk(workspace.file(workspace.layout.memory)):
+    top = workspace.file(workspace.layout.memory)
+    for place, folders, names in () if top.is_symlink() and top != workspace.root else os.walk(top):
         here = Path(place)
         folders[:] = [name for name in folders if workspace.layout.may_hold_files(_path(workspace, here / name))]
         yield from (here / name for name in (*folders, *names))
