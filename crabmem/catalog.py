@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import ClassVar, Protocol
 
 from . import fs, search
@@ -20,7 +20,7 @@ from .search import Document, Index, rules, tokens
 from .slots import ELSEWHERE, Slot, from_label, label_prefix, own_slot
 from .slug import free_slug, name_key, slug_of
 from .store import File, Scan, Unusable
-from .workspace import ENTRIES, entry_path, is_entry
+from .workspace import Layout, Workspace
 
 _NEAREST = 3
 # So many words of a description say in short what an entry is about; from 10 to 20 make no difference.
@@ -64,6 +64,7 @@ class Listing:
     unreadable: tuple[Unusable, ...]
     being_written: tuple[Entry, ...]
     entry: Callable[[Scan, str], Entry] = field(repr=False)
+    layout: Layout
     is_past: ClassVar[bool] = False
 
     @cached_property
@@ -94,12 +95,13 @@ class Listing:
 
 
 class Catalog:
-    """Reads entries from scans; keeps what did not change between two of them, in `folder` also between processes."""
+    """Reads entries from scans; keeps what did not change between two of them, on disk also between processes."""
 
-    def __init__(self, folder: Path, language: Callable[[Scan], str], progress: Progress | None = None) -> None:
+    def __init__(self, workspace: Workspace, language: Callable[[Scan], str], progress: Progress | None = None) -> None:
         """`language` tells whose endings are removed from words, as a scan says."""
-        self._folder = folder
-        self._purges = Purges(folder.parent / "purges")
+        self._layout = workspace.layout
+        self._folder = workspace.index
+        self._purges = Purges(workspace.private / "purges")
         self._language = language
         self._spoken = ""
         self._progress = progress or (lambda done, total: None)
@@ -196,9 +198,9 @@ class Catalog:
         self._unsaved += len(changes)
         self._scan = scan
         halves = tuple(self._halves[path] for path in sorted(self._halves))
-        broken = [*(item for item in scan.unusable if _may_hold_entries(item.path)), *self._broken.values()]
+        broken = [*(item for item in scan.unusable if self._may_hold_entries(item.path)), *self._broken.values()]
         broken += [Unusable(half.path, f"{half.path} is being written at this moment") for half in halves]
-        self._listing = Listing(scan, self._index, tuple(broken), halves, self.entry)
+        self._listing = Listing(scan, self._index, tuple(broken), halves, self.entry, self._layout)
 
     def _change(self, changes: Mapping[str, Document | None]) -> None:
         """Bring changes into the index. Joining them takes long: a thread does that, and recall goes on meanwhile."""
@@ -224,10 +226,10 @@ class Catalog:
         since = scan.since(self._scan) if self._scan else None
         if since is None:
             marks = self._index.marks()
-            files = {path: file for path, file in scan.files.items() if is_entry(path)}
+            files = {path: file for path, file in scan.files.items() if self._layout.is_entry(path)}
             since = {path for path, file in files.items() if marks.get(path) != self._mark(file)}
             since |= marks.keys() - files.keys() | self._broken.keys() | self._halves.keys()
-        return sorted(filter(is_entry, since))
+        return sorted(filter(self._layout.is_entry, since))
 
     def _mark(self, file: File) -> bytes:
         """What the index remembers a file by; a stamp that no file has when it cannot be relied on."""
@@ -241,6 +243,10 @@ class Catalog:
             yield path, self._document(scan, path)
             if done % _TOLD_EVERY == 0 or done == len(paths) - 1:
                 self._progress(done + 1, len(paths))
+
+    def _may_hold_entries(self, path: str) -> bool:
+        """Whether `path` is an entry's, or a folder's that entries are in."""
+        return self._layout.is_entry(path) or self._layout.is_entry_folder(path)
 
     def _document(self, scan: Scan, path: str) -> Document | None:
         """What the index is to know of a file; None for what is no entry."""
@@ -258,11 +264,6 @@ class Catalog:
         return document(entry, self._mark(file), self._spoken)
 
 
-def _may_hold_entries(path: str) -> bool:
-    """Whether `path` is an entry's, or a folder's that entries are in."""
-    return is_entry(path) or f"{ENTRIES}/".startswith(f"{path}/")
-
-
 def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
     """The entries in files, pairs of path and bytes; those that are not text are left out."""
     entries = []
@@ -275,7 +276,7 @@ def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
 
 
 def found(shelf: Shelf, name: str) -> Entry:
-    """The entry called `name`: by name, else by slug, else by alias.
+    """The entry called `name`: by name, else by slug, else by alias, else by its whole path.
 
     Raises:
         NotFound: none is; the message has the nearest names.
@@ -289,11 +290,22 @@ def found(shelf: Shelf, name: str) -> Entry:
         exact = [entry for entry in matches if entry.name == name] if label.startswith(NAME) else []
         matches = exact or matches
         if len(matches) > 1:
-            slugs = ", ".join(entry.slug for entry in matches)
-            raise InvalidArguments(f"several entries are called {name}; say which file: {slugs}")
+            raise InvalidArguments(f"several entries are called {name}; say which file: {_told_apart(matches)}")
         if matches:
             return matches[0]
+    if at_path := [entry for entry in shelf.having(FILE + _stem_key(name)) if entry.path == name]:
+        return at_path[0]
     raise NotFound(f"no entry named: {name}{_nearest(shelf, key)}")
+
+
+def _told_apart(entries: Sequence[Entry]) -> str:
+    """What tells entries apart: their slugs, or their paths where two folders have files of one name."""
+    slugs = [entry.slug for entry in entries]
+    return ", ".join(slugs if len(set(map(name_key, slugs))) == len(slugs) else (entry.path for entry in entries))
+
+
+def _stem_key(path: str) -> str:
+    return name_key(PurePosixPath(path).stem)
 
 
 def kept_at(listing: Listing, slot: Slot) -> Entry | None:
@@ -329,12 +341,14 @@ def place_for(name: str, listing: Listing, promised: Set[str] = frozenset()) -> 
     same = [*listing.having(NAME + key), *(half for half in listing.being_written if name_key(half.name) == key)]
     if same:
         return same[0].path
-    own, scan = entry_path(slug_of(name)), listing.scan
+    layout, scan, slug = listing.layout, listing.scan, slug_of(name)
+    own, places = layout.entry_path(slug), layout.places(slug)
     used = [item for item in listing.unreadable if not _is_nameless(item.path, own, scan)]
     for item in used:
-        if item.path == own in scan.files:
+        if item.path in places and item.path in scan.files:
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
-    return entry_path(free_slug(name, _Taken(listing.index, used, promised)))
+    unreadable = {_stem_key(item.path) for item in used if layout.is_entry(item.path)}
+    return layout.entry_path(free_slug(name, _Taken(layout, listing.index, unreadable | promised)))
 
 
 def _is_nameless(path: str, own: str, scan: Scan) -> bool:
@@ -344,16 +358,17 @@ def _is_nameless(path: str, own: str, scan: Scan) -> bool:
 
 
 class _Taken:
-    """The keys of the file names that entries have, and files that cannot be read as one."""
+    """The keys of the file names that entries have, of `others` (files that cannot be read, facts to come), and of
+    what would be no entry, as the overview."""
 
-    def __init__(self, index: Index, unreadable: Iterable[Unusable], promised: Set[str]) -> None:
+    def __init__(self, layout: Layout, index: Index, others: Set[str]) -> None:
+        self._layout = layout
         self._index = index
-        self._others = {
-            name_key(PurePosixPath(item.path).stem) for item in unreadable if is_entry(item.path)
-        } | promised
+        self._others = others
 
     def __contains__(self, key: object) -> bool:
-        return key in self._others or bool(self._index.labelled(f"{FILE}{key}"))
+        is_free = self._layout.is_entry(self._layout.entry_path(str(key)))
+        return not is_free or key in self._others or bool(self._index.labelled(f"{FILE}{key}"))
 
 
 def _nearest(shelf: Shelf, key: str) -> str:

@@ -10,7 +10,7 @@ from .results import CREATOR, Commit
 from .slug import name_key
 from .timeline import Timeline
 from .traces import Digest, News
-from .workspace import is_entry, is_kept
+from .workspace import Layout
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class _Fate:
         return "learned" if self.after else "dropped" if self.before else "passing"
 
 
-def digested(history: History, timeline: Timeline, since: str, until: str | None) -> Digest:
+def digested(history: History, timeline: Timeline, layout: Layout, since: str, until: str | None) -> Digest:
     """What lies between two revisions or times.
 
     Raises:
@@ -40,7 +40,7 @@ def digested(history: History, timeline: Timeline, since: str, until: str | None
     end = timeline.commit_at(until) if until else timeline.head()
     found = timeline.commits(None, begin, end, _is_somebodys) if end else iter(())
     steps = [(commit, history.made(commit.commit)) for commit in found]
-    commits, fates = tuple(commit for commit, _ in steps), _with_moves(_fates(history, steps))
+    commits, fates = tuple(commit for commit, _ in steps), _with_moves(_fates(history, layout, steps))
 
     def of(kind: str) -> tuple[News, ...]:
         found = [fate.news for fate in fates if fate.kind == kind]
@@ -54,24 +54,24 @@ def _is_somebodys(commit: Commit) -> bool:
     return commit.author != CREATOR
 
 
-def _fates(history: History, steps: Iterable[tuple[Commit, Iterable[Difference]]]) -> list[_Fate]:
+def _fates(history: History, layout: Layout, steps: Iterable[tuple[Commit, Iterable[Difference]]]) -> list[_Fate]:
     """What became of each file in commits, newest first, that changed it."""
     found: dict[str, _Fate] = {}
     for commit, changes in steps:
         for path, before, after in changes:
-            if not is_kept(path):
+            if not layout.is_kept(path):
                 continue
             known = found.get(path) or _Fate(before, after, after or before or "", News(path, path, "", ()))
             news = replace(known.news, commits=(*known.news.commits, commit))
             found[path] = replace(known, before=before, news=news)
-    return [replace(fate, news=_named(fate, history)) for fate in found.values()]
+    return [replace(fate, news=_named(fate, history, layout)) for fate in found.values()]
 
 
-def _named(fate: _Fate, history: History) -> News:
+def _named(fate: _Fate, history: History, layout: Layout) -> News:
     """The news with what the file is called and is about."""
     path = fate.news.path
     try:
-        entry = parsed(path, history.blob(fate.newest)) if is_entry(path) else None
+        entry = parsed(path, history.blob(fate.newest)) if layout.is_entry(path) else None
     except Unreadable:
         entry = None
     name, description = (entry.name, entry.description) if entry else (path.rpartition("/")[2], "")

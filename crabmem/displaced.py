@@ -6,14 +6,15 @@ from pathlib import Path
 import msgspec
 
 from . import fs
-from .workspace import is_kept
+from .workspace import Layout
 
 
 class Displaced:
     """Which temporary file stood at which path, in `file`. Only used under the writer's lock."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, layout: Layout) -> None:
         self._file = file
+        self._layout = layout
 
     def add(self, paths: Mapping[str, str]) -> None:
         """Note paths by the name of the file that stood there."""
@@ -28,7 +29,7 @@ class Displaced:
                 found |= msgspec.json.decode(line, type=dict[str, str])
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 continue
-        return {name: path for name, path in found.items() if is_kept(path)}
+        return {name: path for name, path in found.items() if self._layout.is_kept(path)}
 
     def keep(self, paths: Mapping[str, str]) -> None:
         """Forget all but these."""

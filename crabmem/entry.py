@@ -21,6 +21,8 @@ MAX_NOTE = 16_777_216
 # The keys of a frontmatter that have a field of their own.
 _OWN = ("name", "description", "aliases", "tags")
 
+# Of what lies under `metadata`, so much is read.
+_MOVED = ("aliases", "tags", "type", "namespace", "key", "field")
 NO_HEADER = "it has no frontmatter"
 _CUT_SHORT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)")
 # What people, and older versions of Obsidian, write for one.
@@ -34,6 +36,7 @@ class Entry:
     """One fact as it stands in its file.
 
     `path` is relative to the workspace and is the entry's identity. `version` names the bytes read.
+    `kind` is what Claude Code says of a fact as `metadata.type`: user, feedback, project or reference.
     `problem` says why the frontmatter could not be used: then `name` is the file's stem and
     `content` the whole text. `keys` is the rest of the frontmatter, a person's and other programs'.
     """
@@ -47,6 +50,12 @@ class Entry:
     tags: tuple[str, ...] = ()
     problem: str | None = None
     keys: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
+    kind: str = ""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What a filter by tags goes by."""
+        return (*self.tags, self.kind) if self.kind else self.tags
 
     @property
     def slug(self) -> str:
@@ -105,6 +114,7 @@ def parsed(path: str, data: bytes) -> Entry:
 
 def _made(bare: Entry, keys: Mapping[str, object], content: str) -> Entry:
     """The entry of that path and version with what its frontmatter says."""
+    metadata, keys = _metadata(keys), _with_metadata(keys)
     return Entry(
         bare.path,
         bare.version,
@@ -113,8 +123,19 @@ def _made(bare: Entry, keys: Mapping[str, object], content: str) -> Entry:
         content=content,
         aliases=_aliases(keys),
         tags=_tags(keys),
+        kind=_line(metadata.get("type")) or _line(keys.get("type")),
         keys={key: value for key, value in keys.items() if key not in _OWN},
     )
+
+
+def _metadata(keys: Mapping[str, object]) -> Mapping[str, object]:
+    """What of ours lies under `metadata`: Claude Code moves keys there that it does not know."""
+    found = keys.get("metadata")
+    return {key: found[key] for key in _MOVED if key in found} if isinstance(found, Mapping) else {}
+
+
+def _with_metadata(keys: Mapping[str, object]) -> Mapping[str, object]:
+    return {**_metadata(keys), **keys}
 
 
 def _stem(path: str) -> str:
@@ -206,7 +227,8 @@ def renamed(path: str, text: str, name: str, stem: str, alias: str | None = None
     return f"{parts.bom}---{parts.newline}{lines}---{parts.newline}{parts.newline}{parts.content}"
 
 
-def _keys(fact: Fact, before: Mapping[str, Value]) -> "dict[str, Value | None]":
+def _keys(fact: Fact, before: Mapping[str, object]) -> "dict[str, Value | None]":
+    before = _with_metadata(before)
     keys: dict[str, Value | None] = {"name": fact.name, "description": fact.description}
     if fact.aliases is not None and fact.aliases != _aliases(before):
         keys |= _with_labels("aliases", fact.aliases, before)

@@ -13,7 +13,7 @@ from . import header
 from .entry import Entry, parsed
 from .errors import InvalidArguments, Unreadable
 from .slug import name_key, slug_of
-from .workspace import ENTRIES, IDENTITY, OVERVIEW, SETTINGS, is_entry
+from .workspace import Layout, way
 
 #: What stands in the place of what was erased: in a text, and in the name of a file.
 MARKS = (("(purged)", "purged"), ("(erased)", "erased"), ("(…)", "x"))
@@ -24,7 +24,6 @@ _TELLING = re.compile(r"[-0-9]")
 _TELLTALE = 60
 _DISTINCTIVE = 16
 _BULLET = re.compile(r"^[\s>*+#-]+")
-_FIXED = frozenset([IDENTITY, OVERVIEW, SETTINGS, ENTRIES, *ENTRIES.split("/")])
 # A mark can be part of what is erased, and make another one with what stands beside it.
 _AGAIN = 10
 _NOTHING = re.compile(r"(?!)")
@@ -176,14 +175,14 @@ class Erasure:
         return bool(self.words.number_in(text))
 
     def out_of_file(self, path: str, data: bytes) -> bytes:
-        """What a file holds without it. An entry that could be read still can."""
+        """What a file holds without it. Frontmatter that could be read still can."""
         if self.contents is None:
             return data
         text = data.decode("utf-8", "surrogateescape")
         if not self.contents.number_in(text):
             return data
         bare = self.contents.out_of(text).encode("utf-8", "surrogateescape")
-        return _readable_again(path, data, bare, self.contents) if is_entry(path) else bare
+        return _readable_again(path, data, bare, self.contents)
 
     def is_in_file(self, data: bytes) -> bool:
         """Whether the bytes of a file hold any of it."""
@@ -242,14 +241,14 @@ def telling_lines(data: bytes) -> frozenset[str]:
 Files = Iterable[tuple[str, bytes]]
 
 
-def of_needle(needle: Needle, paths: Iterable[str], files: Files) -> Erasure:
+def of_needle(needle: Needle, layout: Layout, paths: Iterable[str], files: Files) -> Erasure:
     """The erasure of what a needle finds, in all `paths` and `files` that ever were."""
-    everywhere = sorted({each for path in paths for each in _way(path)})
-    names = {path: new for path in everywhere if (new := _new_name(path, needle)) != path.rpartition("/")[2]}
+    everywhere = sorted({each for path in paths for each in way(path)})
+    names = {path: new for path in everywhere if (new := _new_name(path, needle, layout)) != path.rpartition("/")[2]}
     told: set[str] = set()
     for path, data in files:
         if (
-            is_entry(path)
+            layout.is_entry(path)
             and needle.number_in(data.decode("utf-8", "surrogateescape"))
             and (entry := entry_in(path, data))
         ):
@@ -262,17 +261,11 @@ def of_needle(needle: Needle, paths: Iterable[str], files: Files) -> Erasure:
     return Erasure(needle, needle, moved, tuple(sorted(told)), renamed=renamed)
 
 
-def _way(path: str) -> Iterator[str]:
-    """A path and the folders that lead to it."""
-    parts = path.split("/")
-    return ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
-
-
-def _new_name(path: str, needle: Needle) -> str:
+def _new_name(path: str, needle: Needle, layout: Layout) -> str:
     """What is called so without the needle; names of crabmem's own stay."""
     name = path.rpartition("/")[2]
     stem, ending = (name[:-3], ".md") if name.endswith(".md") else (name, "")
-    return name if path in _FIXED else needle.out_of_name(stem) + ending
+    return name if path in layout.fixed else needle.out_of_name(stem) + ending
 
 
 def _is_called(path: str, name: str) -> bool:
@@ -291,7 +284,7 @@ def _without_clashes(names: Mapping[str, str], everywhere: Iterable[str]) -> dic
 
 
 def _composed(path: str, renamed: Mapping[str, str]) -> str:
-    return "/".join(renamed.get(each, each.rpartition("/")[2]) for each in _way(path))
+    return "/".join(renamed.get(each, each.rpartition("/")[2]) for each in way(path))
 
 
 def _numbered(name: str) -> Iterator[str]:
@@ -306,7 +299,7 @@ def of_name(name: str) -> Erasure:
 
 
 def of_entry(
-    name: str, files: Files, path_now: str | None, came_from: Mapping[str, set[str]] | None = None
+    name: str, layout: Layout, files: Files, path_now: str | None, came_from: Mapping[str, set[str]] | None = None
 ) -> Erasure | None:
     """The erasure of an entry: the files that ever were called so, with all they held; None when none ever was.
 
@@ -317,7 +310,7 @@ def of_entry(
     held: dict[str, set[bytes]] = {}
     meant = {path_now} if path_now else set[str]()
     for path, data in files:
-        if is_entry(path) and (entry := entry_in(path, data)):
+        if layout.is_entry(path) and (entry := entry_in(path, data)):
             names.setdefault(path, set()).add(entry.name)
             held.setdefault(path, set()).add(data)
             if name_key(entry.name) == name_key(name):

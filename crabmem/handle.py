@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from . import settings
 from .catalog import Catalog, Listing, Progress
 from .entry import decoded
-from .errors import Busy, CrabmemError
+from .errors import Busy, CrabmemError, InvalidSettings
 from .history import History
 from .history.commit import one_line
+from .locating import workspace_at
 from .meaning import Entries, Meaning
 from .pasts import Pasts
 from .recalling import Ranking
 from .reverting import Reverting
 from .settings import Settings
 from .speaking import Speaker
-from .store import Scan, Store, parent_of, usable_folder
+from .store import Scan, Store, usable_folder
 from .timeline import Timeline
 from .turns import Turns
 from .upkeep import Upkeep
 from .voice import Voice
-from .workspace import SETTINGS, Workspace
+from .workspace import SETTINGS, Layout, Workspace
 from .writer import Writer
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Handle:
         `progress` is told how many of the entries were read that have to be before recall can answer;
         `environment` holds the keys that settings name.
         """
-        self._workspace = Workspace(usable_folder(root))
+        self._workspace = workspace_at(usable_folder(root))
         self._voice = voice
         self._clock = clock
         self._soul_editable = soul_editable
@@ -62,10 +63,10 @@ class Handle:
         self._seen: tuple[str | None, Settings] = None, Settings()
         self._seen_then: tuple[str | None, Settings] = None, Settings()
         self._meaning = Meaning(self._workspace, environment or {}, clock, embedder)
-        self._catalog = Catalog(self._workspace.index, self._language, progress)
+        self._catalog = Catalog(self._workspace, self._language, progress)
         self._store = Store(self._workspace, self._clock_ns, self._catalog.marks)
-        self._history = History(self._workspace.root, self._workspace.private)
-        self._timeline = Timeline(self._history, clock)
+        self._history = History(self._workspace)
+        self._timeline = Timeline(self._history, self._workspace.layout, clock)
         self._pasts = Pasts(self._workspace, self._timeline, self._catalog, self._history.blob)
         self._reverting = Reverting(self._history, self._timeline)
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
@@ -111,6 +112,11 @@ class Handle:
         """The agent who writes here; None while none is named."""
         return self._voice.agent
 
+    @property
+    def layout(self) -> Layout:
+        """Which files of the workspace are what, since it was opened."""
+        return self._workspace.layout
+
     def file(self, path: str) -> Path:
         """The file at a path of the workspace."""
         return self._workspace.file(path)
@@ -124,7 +130,7 @@ class Handle:
         """
         data = self._store.read(SETTINGS) or b""
         if self._rules is None or self._rules[0] != data:
-            self._rules = data, settings.parsed(decoded(SETTINGS, data), str(self._workspace.file(SETTINGS)))
+            self._rules = data, self._parsed(data)
         return self._rules[1]
 
     @property
@@ -135,7 +141,19 @@ class Handle:
     @property
     def _parent(self) -> Workspace | None:
         """The workspace that a named agent's own lies in, once there is one."""
-        return parent_of(self._workspace)
+        around = self._workspace.around
+        return workspace_at(around) if around and Workspace(around).private.is_dir() else None
+
+    def _parsed(self, data: bytes) -> Settings:
+        """The settings in `data`, which have to be those of the workspace as it was opened."""
+        file = str(self._workspace.file(SETTINGS))
+        rules = settings.parsed(decoded(SETTINGS, data), file)
+        if rules.layout != self.layout.name:
+            raise InvalidSettings(
+                f"{file} says that the layout is {rules.layout}, and it was {self.layout.name} when this process "
+                "opened the folder: start it again"
+            )
+        return rules
 
     def _speaker_of_session(self) -> Speaker:
         return Speaker(self._turns, one_line(self._voice.session or "") or None)
@@ -151,8 +169,7 @@ class Handle:
         """The settings among the files of a look, which need not be read again."""
         blob = scan.blob(SETTINGS)
         if self._seen[0] != blob:
-            text = decoded(SETTINGS, scan.data(SETTINGS) or b"")
-            self._seen = blob, settings.parsed(text, str(self._workspace.file(SETTINGS)))
+            self._seen = blob, self._parsed(scan.data(SETTINGS) or b"")
         return self._seen[1]
 
     def _rules_of(self, commit: str) -> Settings:

@@ -70,7 +70,7 @@ class Hindsight(Reading):
         Raises:
             InvalidArguments: the query is blank.
         """
-        return seen(query, self.settings.language, self._history)
+        return seen(query, self.settings.language, self._history, self.layout)
 
     def digest(self, since: str = "1 week ago", until: str | None = None) -> Digest:
         """What was learned, changed and dropped between two revisions or times; `until` of None is the newest commit.
@@ -78,7 +78,7 @@ class Hindsight(Reading):
         Raises:
             NotFound: there is no such revision or time.
         """
-        return digested(self._history, self._timeline, since, until)
+        return digested(self._history, self._timeline, self.layout, since, until)
 
     def diff(self, since: str | None = None, until: str | None = None, name: str | None = None) -> str:
         """What changed from `since` (None: the newest commit) to `until` (None: the files now), as a unified diff."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from . import fs
-from .workspace import is_kept
+from .workspace import Layout
 
 _STAGED = re.compile(r"write-[0-9a-f]{16}\Z")
 _BLOB = re.compile(r"([0-9a-f]{40})?\Z")
@@ -39,8 +39,9 @@ class Intent(msgspec.Struct, frozen=True):
 class Journal:
     """The one intent of a workspace, in `file`. Only used under the writer's lock."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, layout: Layout) -> None:
         self._file = file
+        self._layout = layout
 
     def begin(self, intent: Intent) -> None:
         """Make `intent` durable."""
@@ -62,7 +63,7 @@ class Journal:
             intent = msgspec.json.decode(self._file.read_bytes(), type=Intent)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
-        return intent if _is_ours(intent) else None
+        return intent if _is_ours(intent, self._layout) else None
 
     def is_open(self) -> bool:
         """Whether something is, or was, under way; False where that cannot be seen."""
@@ -72,10 +73,13 @@ class Journal:
             return False
 
 
-def _is_ours(intent: Intent) -> bool:
+def _is_ours(intent: Intent, layout: Layout) -> bool:
     """Whether every path, id and word is one that we could have written."""
     steps = all(
-        is_kept(path) and _STAGED.match(step.temporary) and _BLOB.match(step.old or "") and _BLOB.match(step.new or "")
+        layout.is_kept(path)
+        and _STAGED.match(step.temporary)
+        and _BLOB.match(step.old or "")
+        and _BLOB.match(step.new or "")
         for path, step in intent.steps.items()
     )
     trailers = all(_KEY.match(key) and "\0" not in value for key, value in intent.trailers)

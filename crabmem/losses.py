@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .errors import MassLoss
 from .header import taken_apart
-from .workspace import is_entry
+from .workspace import Layout
 
 #: Fewer are no accident that anybody must be asked about.
 LEAST = 10
@@ -14,15 +14,11 @@ _SHARE = 3
 
 @dataclass(frozen=True)
 class Losses:
-    """Files that are gone, or have no content any more; there were `total` entries. Only entries count."""
+    """Files that are gone, or have no content any more; `count` of them are entries, of which there were `total`."""
 
     paths: tuple[str, ...]
+    count: int
     total: int
-
-    @property
-    def count(self) -> int:
-        """How many entries are lost."""
-        return sum(map(is_entry, self.paths))
 
     @property
     def are_many(self) -> bool:
@@ -48,16 +44,19 @@ class Losses:
         return MassLoss(self.words, self.count, self.total)
 
 
-def lost(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None], entries: Iterable[str]) -> Losses:
-    """What a change of files costs a memory of these `entries`; what only moved is not lost."""
+def lost(
+    before: Mapping[str, bytes | None], after: Mapping[str, bytes | None], files: Iterable[str], layout: Layout
+) -> Losses:
+    """What a change costs a memory of these `files`; what only moved is not lost."""
     stays = {None, *after.values()}
     gone = (path for path, data in after.items() if before[path] not in stays and _is_emptied(before[path], data))
-    return losses(gone, entries)
+    return losses(gone, files, layout)
 
 
-def losses(gone: Iterable[str], entries: Iterable[str]) -> Losses:
-    """What it costs a memory of these `entries` that files are gone or empty."""
-    return Losses(tuple(sorted(gone)), sum(map(is_entry, entries)))
+def losses(gone: Iterable[str], files: Iterable[str], layout: Layout) -> Losses:
+    """What it costs a memory of these `files` that some are gone or empty."""
+    paths = tuple(sorted(gone))
+    return Losses(paths, sum(map(layout.is_entry, paths)), sum(map(layout.is_entry, files)))
 
 
 def is_blank(data: bytes | None) -> bool:

@@ -40,7 +40,7 @@ from .store import Scan
 from .timeline import undoing
 from .tree import Tree, drafted
 from .version import short, version_of
-from .workspace import IDENTITY, OVERVIEW, SETTINGS, is_kept, note_path
+from .workspace import SETTINGS
 from .writer import Draft, Written
 
 if TYPE_CHECKING:
@@ -194,8 +194,8 @@ class Memory(Keyed):
         return Renamed(name, entry.name, plan.path, entry.path, done.commit, paths, plan.left, _diff(done))
 
     def write_overview(self, content: str, if_version: str | None = None) -> Changed:
-        """Replace `memory/MEMORY.md`; with `if_version`, only if it still is that version."""
-        return self._write_file(OVERVIEW, content, "memory", if_version)
+        """Replace `MEMORY.md`; with `if_version`, only if it still is that version."""
+        return self._write_file(self.layout.overview, content, "memory", if_version)
 
     def write_identity(self, content: str, if_version: str | None = None) -> Changed:
         """Replace `Crab.md`; with `if_version`, only if it still is that version.
@@ -207,7 +207,7 @@ class Memory(Keyed):
             raise Disabled(
                 "writing Crab.md is disabled; a person may edit the file, or set soul_editable = true in crabmem.toml"
             )
-        return self._write_file(IDENTITY, content, "soul", if_version)
+        return self._write_file(self.layout.identity, content, "soul", if_version)
 
     def write_note(self, text: str) -> Changed:
         """Add `text`, under a heading with the time, to the note of today, `memory/YYYY-MM-DD.md`.
@@ -220,7 +220,7 @@ class Memory(Keyed):
         """
         check_text("note", text, MAX_NOTE)
         now = self._clock()
-        path = note_path(now.date())
+        path = self.layout.note_path(now.date())
 
         def decide(scan: Scan) -> Draft:
             before = decoded(path, scan.data(path) or b"")
@@ -245,7 +245,7 @@ class Memory(Keyed):
         """
 
         def decide(scan: Scan) -> Draft:
-            tree = Tree(scan)
+            tree = Tree(scan, self.layout)
             files = drafted(tree, work(tree), self.settings.secrets)
             return Draft(files, self._note("memory", one_line(what)), even_if_many)
 
@@ -273,7 +273,7 @@ class Memory(Keyed):
         Raises:
             Unwritable: the folder is in a repository of something else.
         """
-        paths = [path for file in files if (path := fs.path_in(self.root, file)) and is_kept(path)]
+        paths = [path for file in files if (path := fs.path_in(self.root, file)) and self.layout.is_kept(path)]
         before = self._history.head() if self._history.exists() else None
         after = self._writer.adopt_written(paths, self._voice) if paths else None
         commit = self._history.commit(after) if after and after != before else None
@@ -483,7 +483,9 @@ class Memory(Keyed):
 
     def _seed(self, scan: Scan) -> Draft:
         """The first commit: an identity, where neither the person nor a parent has one."""
-        seeds = {} if self._parent or IDENTITY in scan.files else {IDENTITY: prompt.template("identity").encode()}
+        identity_file = self.layout.identity
+        is_there = self._parent or identity_file in scan.files or not self.layout.is_seeded
+        seeds = {} if is_there else {identity_file: prompt.template("identity").encode()}
         return Draft(seeds, Note("init: a new memory", identity(CREATOR)))
 
     def _write_file(self, path: str, content: str, tool: str, if_version: str | None) -> Changed:
@@ -528,7 +530,7 @@ class Memory(Keyed):
         """The files that whoever speaks here may not bring back: an agent those that are the person's."""
         if not self._voice.agent:
             return set()
-        return {SETTINGS} if self.soul_editable else {SETTINGS, IDENTITY}
+        return {SETTINGS} if self.soul_editable else {SETTINGS, self.layout.identity}
 
     def _renaming_note(self, entry: Entry, name: str, path: str) -> Note:
         note = self._note("rename", f"{entry.name} to {name}")

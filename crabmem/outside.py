@@ -8,7 +8,7 @@ from .entry import parsed
 from .errors import Unreadable
 from .history import Note, identity
 from .voice import Voice
-from .workspace import is_entry
+from .workspace import Layout
 
 _NAMED = 3
 _TRAILERS = 20
@@ -22,21 +22,23 @@ class Edit:
     after: bytes | None
 
 
-def edit_note(edits: Mapping[str, Edit], person: str) -> Note:
+def edit_note(edits: Mapping[str, Edit], person: str, layout: Layout) -> Note:
     """The words of a commit of `edits`, by path, that a person made."""
-    return _note("edit", edits, identity(person), ())
+    return _note("edit", edits, layout, identity(person), ())
 
 
-def written_note(edits: Mapping[str, Edit], voice: Voice) -> Note:
+def written_note(edits: Mapping[str, Edit], voice: Voice, layout: Layout) -> Note:
     """The words of a commit of `edits`, by path, that an agent made with a tool of its host."""
     bare = voice.note("write", "", "")
-    return _note("write", edits, bare.author, bare.trailers)
+    return _note("write", edits, layout, bare.author, bare.trailers)
 
 
-def _note(verb: str, edits: Mapping[str, Edit], author: str, trailers: tuple[tuple[str, str], ...]) -> Note:
+def _note(
+    verb: str, edits: Mapping[str, Edit], layout: Layout, author: str, trailers: tuple[tuple[str, str], ...]
+) -> Note:
     moves = _moves(edits)
     told = {path: edit for path, edit in edits.items() if path not in moves}
-    names = list(dict.fromkeys(_title(path, edit) for path, edit in told.items()))
+    names = list(dict.fromkeys(_title(path, edit, layout) for path, edit in told.items()))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     came_from = {new: old for old, new in moves.items()}
     lines = [_line(path, edit, came_from.get(path)) for path, edit in told.items()]
@@ -62,10 +64,10 @@ def _line(path: str, edit: Edit, old: str | None) -> str:
     return f"{'removed' if edit.after is None else 'saved'} {path}"
 
 
-def _title(path: str, edit: Edit) -> str:
+def _title(path: str, edit: Edit, layout: Layout) -> str:
     """What a person would call the file: an entry's name, else the file's."""
     data = edit.before if edit.after is None else edit.after
-    if not is_entry(path):
+    if not layout.is_entry(path):
         return PurePosixPath(path).name
     try:
         return parsed(path, data).name if data is not None else PurePosixPath(path).stem

@@ -1,6 +1,6 @@
 """Entries as they were at other times. What recall knows of a moment is kept, so that it is worked out once.
 
-It is kept by the id of the folder of entries, which is the same at all commits between two changes of an entry: for
+It is kept by an id of all entries, which is the same at all commits between two changes of an entry: for
 the handle, and on disk beside the index of today, whose rules hold here too: derived, checked against the folder each
 time, and disposable. The index of a moment is made from one that is like it, so that only what differs is read.
 """
@@ -89,21 +89,20 @@ class Pasts:
 
         With `keep` also for other processes; else for those who look at many moments.
         """
-        folder = self._timeline.entries_folder(commit)
-        key = folder or "", rules(language)
+        key = self._timeline.entries_id(commit), rules(language)
         with self._guard:
             if self._purges.came():
                 self._open.clear()  # they have words of what was purged
-            past = self._open.get(key) or self._opened(folder, language, keep)
+            past = self._open.get(key) or self._opened(commit, key[0], language, keep)
             self._open[key] = past
             self._open.move_to_end(key)
             while len(self._open) > _OPEN:
                 self._open.popitem(last=False)
             return past
 
-    def _opened(self, folder: str | None, language: str, keep: bool) -> Past:
-        blobs = self._timeline.entries_of(folder)
-        place = self._place(f"{folder}-{rules(language).hex()}")
+    def _opened(self, commit: str, name: str, language: str, keep: bool) -> Past:
+        blobs = self._timeline.entries_at(commit)
+        place = self._place(f"{name}-{rules(language).hex()}")
         kept = search.load(place) if place else None
         base, differing = _nearest(self._bases(kept), _tails(blobs, language))
         changes = dict(self._documents(differing, blobs, language))

@@ -11,14 +11,6 @@ from .store import Scan
 from .timeline import Timeline
 from .traces import Line, authors
 from .version import short
-from .workspace import IDENTITY, OVERVIEW, SETTINGS
-
-_FILES = {path.rpartition("/")[2].casefold(): path for path in (IDENTITY, OVERVIEW, SETTINGS)}
-
-
-def whole_file(name: str) -> str | None:
-    """The path of the whole file that `name` means, as MEMORY.md; None for the name of an entry."""
-    return _FILES.get(name.rpartition("/")[2].casefold())
 
 
 def blamed(history: History, timeline: Timeline, path: str, name: str, data: bytes | None) -> tuple[Line, ...]:

@@ -76,7 +76,7 @@ class Purger:
         """Where it still stands, in any object or file; nothing is changed."""
         needle = wanted.needle()
         if needle:
-            return self._looked(of_needle(needle, (), ()), frozenset())
+            return self._looked(of_needle(needle, self._workspace.layout, (), ()), frozenset())
         assert wanted.name is not None
         with suppress(NotFound):
             eraser = self._eraser()
@@ -95,10 +95,12 @@ class Purger:
     def _erasure(self, wanted: Wanted, eraser: Eraser, survey: Survey) -> Erasure:
         needle = wanted.needle()
         if needle:
-            return of_needle(needle, [*survey.files, *self._files(eraser)], self._versions(eraser, survey))
+            paths = [*survey.files, *self._files(eraser)]
+            return of_needle(needle, self._workspace.layout, paths, self._versions(eraser, survey))
         assert wanted.name is not None
         meant = self._meant(wanted.name)
-        erasure = of_entry(wanted.name, self._versions(eraser, survey), meant, self._came_from())
+        layout = self._workspace.layout
+        erasure = of_entry(wanted.name, layout, self._versions(eraser, survey), meant, self._came_from())
         if erasure is None:
             raise NotFound(f"no entry was ever named: {wanted.name}; `crabmem purge --text` purges any text")
         return erasure
@@ -154,7 +156,8 @@ class Purger:
     def _files(self, eraser: Eraser) -> set[str]:
         """The paths of files that are in the commits, or stand where memory does."""
         root = self._workspace.root
-        memory = (file.relative_to(root).as_posix() for file in [*root.glob("*.md"), *(root / "memory").rglob("*.md")])
+        paths = (file.relative_to(root).as_posix() for file in _all_below(root))
+        memory = filter(self._workspace.layout.is_within, paths)
         return {path for path in [*eraser.staged(), *memory] if path.isprintable() and not _is_surrogate(path)}
 
     def _changes(self, erasure: Erasure, eraser: Eraser) -> tuple[list[_Change], list[_Change]]:

@@ -9,6 +9,7 @@ import sys
 
 from . import plain, stamp
 from .bounds import MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
+from .notes import is_note
 from .search import SIGNS, load, rules, tokens
 
 TYPE_CHECKING = False
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from .search import Index
 
-_ENTRIES = "memory/entries/"
+_MEMORY, _ENTRIES = "memory/", "memory/entries/"
+_OVERVIEW = "MEMORY.md"
 # From here on there are characters that nobody sees.
 _MARKS = "\u0300"
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)
@@ -88,15 +90,29 @@ def _is_as_known(root: str, marks: "Mapping[str, bytes]", language: str) -> bool
     """Whether every entry is a file that the index knows, and has not changed since."""
     memory = os.open(f"{root}/memory", _FOLDER)
     entries = os.open("entries", _FOLDER, dir_fd=memory)
-    names = os.listdir(entries)
-    if len(names) != len(marks):
-        names = [name for name in names if name[-3:] == ".md" and name[0] != "."]
-    if len(names) != len(marks):
+    beside = {_MEMORY + name for name in _markdown(os.listdir(memory)) if name != _OVERVIEW and not is_note(name)}
+    if not beside <= marks.keys():
         return False
-    beginning, pack, size, status = len(_ENTRIES), stamp.BEGINNING.pack, stamp.BEGINNING.size, os.stat
-    words = rules(language)
-    for path, mark in marks.items():  # as many are there: when each of these is, they are the same
-        found = status(path[beginning:], dir_fd=entries, follow_symlinks=False)
+    names, rest = os.listdir(entries), marks
+    if beside:
+        rest = {path: mark for path, mark in marks.items() if path not in beside}
+    if len(names) != len(rest) and len(_markdown(names)) != len(rest):
+        return False
+    # As many are there: when each of these is, they are the same.
+    return _are_same(rest, entries, len(_ENTRIES), language) and _are_same(
+        {path: marks[path] for path in beside}, memory, len(_MEMORY), language
+    )
+
+
+def _markdown(names: "Sequence[str]") -> "Sequence[str]":
+    return [name for name in names if name[-3:] == ".md" and name[0] != "."]
+
+
+def _are_same(marks: "Mapping[str, bytes]", folder: int, beginning: int, language: str) -> bool:
+    """Whether files of an open folder, whose name is the beginning of their paths, look as they are known."""
+    pack, size, status, words = stamp.BEGINNING.pack, stamp.BEGINNING.size, os.stat, rules(language)
+    for path, mark in marks.items():
+        found = status(path[beginning:], dir_fd=folder, follow_symlinks=False)
         if mark[-4:] != words or mark[:size] != pack(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino):
             return False
     return True

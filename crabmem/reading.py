@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -16,7 +17,7 @@ from .evaluating import Source, evaluated
 from .handle import Handle, T
 from .losses import Losses
 from .pasts import Past
-from .provenance import whole_file, with_provenance
+from .provenance import with_provenance
 from .questions import Expectation
 from .recalling import Fits, Question, Shelf, check_question, narrowed, recalled
 from .results import (
@@ -33,10 +34,11 @@ from .speaking import bearing, counted
 from .store import Store
 from .tree import Tree
 from .version import version_of
-from .workspace import IDENTITY, OVERVIEW, entry_path
+from .workspace import Layout
 
 #: What may be found on a shelf, of what was changed when it was asked for.
 _Narrowed: TypeAlias = Callable[[Shelf, Fits | None], Fits | None]
+_identity, _overview = attrgetter("identity"), attrgetter("overview")
 _ASKS_OTHERS = "by words alone: the settings name another model than then"
 
 
@@ -154,9 +156,9 @@ class Reading(Handle):
         try:
             return found(self._listing() if at is None else self._past(self._timeline.commit_at(at)), name)
         except NotFound:
-            path = entry_path(slug_of(name[:MAX_NAME]))
-            if at is None and (data := self._store.read(path)):
-                parsed(path, data)  # says so when the file is there and cannot be read
+            for path in self.layout.places(slug_of(name[:MAX_NAME])) if at is None else ():
+                if data := self._store.read(path):
+                    parsed(path, data)  # says so when the file is there and cannot be read
             raise
 
     def entries(self, at: str | None = None) -> list[Entry]:
@@ -170,16 +172,17 @@ class Reading(Handle):
         return {path: file.blob for path, file in self._steadily(self._store.scan).files.items()}
 
     def overview(self, at: str | None = None) -> Document:
-        """`memory/MEMORY.md`; an agent's own workspace without one shows its parent's.
+        """`MEMORY.md`; an agent's own workspace without one shows its parent's.
 
         With `at`, as it was at a revision or time.
         """
-        return self._document(OVERVIEW, at)
+        return self._document(_overview, at)
 
     def identity(self, at: str | None = None) -> Document:
         """`Crab.md`, else the parent's, else the text a new workspace begins with; with `at`, as it was then."""
-        document = self._document(IDENTITY, at)
-        return document if document.text or document.version else Document(IDENTITY, prompt.template("identity"), None)
+        document = self._document(_identity, at)
+        is_there = document.text or document.version
+        return document if is_there else Document(document.path, prompt.template("identity"), None)
 
     def links(self, name: str | None = None) -> Links:
         """The `[[links]]` out of an entry (or MEMORY.md, Crab.md) and into it; without a name, all that lead nowhere.
@@ -194,14 +197,14 @@ class Reading(Handle):
         found = self._steadily(lambda: tuple(references(self._listing())))
         if name is None:
             return Links(None, (), (), tuple(link for link in found if link.to is None))
-        path = whole_file(name) or self.get(name).path
+        path = self.layout.whole_file(name) or self.get(name).path
         own = tuple(link for link in found if link.path == path)
         into = tuple(link for link in found if link.to == path != link.path)
         return Links(path, own, into, tuple(link for link in own if link.to is None))
 
     def browse(self, read: Callable[[Tree], T]) -> T:
         """What `read` makes of the files below `memory/`; it may be asked again when one of them is being changed."""
-        return self._steadily(lambda: read(Tree(self._store.scan())))
+        return self._steadily(lambda: read(Tree(self._store.scan(), self.layout)))
 
     def secrets(self, paths: Iterable[str]) -> list[Finding]:
         """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""
@@ -269,26 +272,27 @@ class Reading(Handle):
         is_same = self.settings.vectors.asks_like(rules.vectors)
         return Source(shelf, rules, self._today, self._ranking(shelf, rules) if is_same else None)
 
-    def _document(self, path: str, at: str | None = None) -> Document:
+    def _document(self, path_in: Callable[[Layout], str], at: str | None = None) -> Document:
         """A whole file; the parent's, without a version to write over, where there is none."""
-        data, inherited = self._text(path, at)
+        path = path_in(self.layout)
+        data, inherited = self._text(path_in, at)
         text = decoded(path, (data if data is not None else inherited) or b"")
         return Document(path, text, None if data is None else version_of(data))
 
-    def _text(self, path: str, at: str | None) -> tuple[bytes | None, bytes | None]:
+    def _text(self, path_in: Callable[[Layout], str], at: str | None) -> tuple[bytes | None, bytes | None]:
         """The bytes of a file, and of the parent's where there is none."""
-        commit = None if at is None else self._timeline.commit_at(at)
+        commit, path = None if at is None else self._timeline.commit_at(at), path_in(self.layout)
         data = self._timeline.file(commit, path) if commit else self._store.read(path)
-        if data is not None or self._parent is None:
+        if data is not None or (parent := self._parent) is None:
             return data, None
         if commit:
-            return None, self._timeline.file_of(self._parent, commit, path)
-        return None, Store(self._parent, self._clock_ns).read(path)
+            return None, self._timeline.file_of(parent, commit, path_in(parent.layout))
+        return None, Store(parent, self._clock_ns).read(path_in(parent.layout))
 
     def _path_of(self, name: str) -> str:
         """Where the entry called `name` is, or was when it was last written about; or MEMORY.md, Crab.md."""
         try:
-            return whole_file(name) or self.get(name).path
+            return self.layout.whole_file(name) or self.get(name).path
         except NotFound:
             path = self._timeline.last_path(name)
             if path is None:

@@ -193,7 +193,7 @@ def _saying(shelf: Shelf, phrase: Phrase) -> Fits:
 
 
 def _tagged(shelf: Shelf, wanted: Set[str]) -> Fits:
-    return lambda path: wanted <= set(map(name_key, shelf.at(path).tags))
+    return lambda path: wanted <= set(map(name_key, shelf.at(path).labels))
 
 
 def _ranked(

@@ -10,7 +10,7 @@ from .history import Change, History, Note
 from .merging import Conflict, Conflicting, Side, Take, merged
 from .results import Commit
 from .store import Scan
-from .timeline import Timeline, is_restorable
+from .timeline import Timeline
 from .version import short
 
 
@@ -96,7 +96,7 @@ class Reverting:
         steps = dict[str, list[Change]]()
         for commit in commits:
             for path, step in self._history.changes(commit.commit).items():
-                if is_restorable(path):
+                if self._timeline.is_restorable(path):
                     _join(steps.setdefault(path, []), step)
         return {path: [step for step in found if step[0] != step[1]] for path, found in sorted(steps.items())}
 

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import re
 from collections.abc import Sequence
 from typing import Annotated, Literal, get_args, get_type_hints
 
@@ -88,6 +89,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     secrets: Annotated[
         Literal["refuse", "warn", "off"], Meta(description="what becomes of a write that holds a credential")
     ] = "refuse"
+    layout: Annotated[
+        Literal["ordinary", "flat"], Meta(description="flat: MEMORY.md and facts in one folder, as adopt DIR found it")
+    ] = "ordinary"
     auto_recall: AutoRecall = AutoRecall()
     hooks: Hooks = Hooks()
     vectors: Vectors = Vectors()
@@ -107,6 +111,15 @@ def parsed(text: str, file: str) -> Settings:
         raise InvalidSettings(f"{file} is not TOML that we read: it is nested too deeply") from None
     except msgspec.DecodeError as error:
         raise InvalidSettings(f"{file} is not TOML: {error}") from None
+
+
+def layout_in(text: str) -> str:
+    """The layout that `text` names, also where the rest of it cannot be read: else no file would be what it is."""
+    try:
+        return parsed(text, "").layout
+    except InvalidSettings:
+        found = _LAYOUT.search(text)
+        return found[1] if found else Settings().layout
 
 
 def as_dict(settings: Settings) -> dict[str, object]:
@@ -160,6 +173,7 @@ def _instead(unknown: str, known: Sequence[str]) -> str:
     return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
 
 
+_LAYOUT = re.compile(r"""^layout[ \t]*=[ \t]*["'](ordinary|flat)["']""", re.MULTILINE)
 _TABLES: dict[str, type[msgspec.Struct]] = {
     name: kind for name, kind in get_type_hints(Settings).items() if isinstance(kind, type(msgspec.Struct))
 }

@@ -9,7 +9,7 @@ from .errors import InvalidArguments, Unreadable
 from .history import Difference, History
 from .search import tokens
 from .traces import Sighting, Sightings
-from .workspace import IDENTITY, OVERVIEW, is_entry
+from .workspace import Layout
 
 #: The lines of a text that say what is looked for; none when it does not.
 Says = Callable[[str], tuple[str, ...]]
@@ -22,7 +22,7 @@ class _Step(NamedTuple):
     change: Difference
 
 
-def seen(query: str, language: str, history: History) -> Sightings:
+def seen(query: str, language: str, history: History, layout: Layout) -> Sightings:
     """When entries, the overview and the identity said `query`: word by word if they ever did, else all its words.
 
     Raises:
@@ -33,29 +33,29 @@ def seen(query: str, language: str, history: History) -> Sightings:
         raise InvalidArguments("the query is blank; give a text that memory says or said")
     texts = cache(lambda blob: history.blob(blob).decode("utf-8", "replace"))
     lines = _lines(texts, _exactly(exact))
-    found = list(_sightings(history, lines))
+    found = list(_sightings(history, layout, lines))
     is_exact = bool(found)
     if not found:
         lines = _lines(texts, _by_words(frozenset(tokens(query, language)), language))
-        found = list(_sightings(history, lines))
-    now = [_name(path, history.blob(blob)) for path, blob in _read(history) if found and lines(blob)]
+        found = list(_sightings(history, layout, lines))
+    now = [_name(path, history.blob(blob), layout) for path, blob in _read(history, layout) if found and lines(blob)]
     return Sightings(query, is_exact, tuple(found), tuple(now))
 
 
-def _read(history: History) -> list[tuple[str, str]]:
+def _read(history: History, layout: Layout) -> list[tuple[str, str]]:
     """Path and blob of what memory reads from now."""
-    return [item for item in history.files(history.head()).items() if _counts(item[0])]
+    return [item for item in history.files(history.head()).items() if _counts(item[0], layout)]
 
 
-def _counts(path: str) -> bool:
-    return is_entry(path) or path in (OVERVIEW, IDENTITY)
+def _counts(path: str, layout: Layout) -> bool:
+    return layout.is_entry(path) or path in (layout.overview, layout.identity)
 
 
 def _lines(texts: Callable[[str], str], says: Says) -> Lines:
     return cache(lambda blob: says(texts(blob)) if blob else ())
 
 
-def _steps(history: History, lines: Lines) -> Iterator[_Step]:
+def _steps(history: History, layout: Layout, lines: Lines) -> Iterator[_Step]:
     """The changes that may bear on it, oldest first; files that merely moved are left out."""
     for commit in reversed(list(history.ids())):
         if all(lines(before) == lines(after) for before, after in history.blobs(commit)):
@@ -64,7 +64,7 @@ def _steps(history: History, lines: Lines) -> Iterator[_Step]:
         gone = {change.before for change in changes if change.after is None}
         come = {change.after for change in changes if change.before is None}
         for change in changes:
-            if _counts(change.path) and not _has_moved(change, gone & come):
+            if _counts(change.path, layout) and not _has_moved(change, gone & come):
                 yield _Step(commit, change)
 
 
@@ -90,18 +90,18 @@ def _by_words(words: frozenset[str], language: str) -> Says:
     return by_words
 
 
-def _sightings(history: History, lines: Lines) -> Iterator[Sighting]:
-    for step in _steps(history, lines):
+def _sightings(history: History, layout: Layout, lines: Lines) -> Iterator[Sighting]:
+    for step in _steps(history, layout, lines):
         before, after = lines(step.change.before), lines(step.change.after)
         if before != after:
             what = "changed" if before and after else "appeared" if after else "vanished"
             path, blob = step.change.path, step.change.after if after else step.change.before
-            name = _name(path, history.blob(blob)) if blob else path
+            name = _name(path, history.blob(blob), layout) if blob else path
             yield Sighting(history.commit(step.commit), what, path, name, before, after)
 
 
-def _name(path: str, data: bytes) -> str:
+def _name(path: str, data: bytes, layout: Layout) -> str:
     try:
-        return parsed(path, data).name if is_entry(path) else path.rpartition("/")[2]
+        return parsed(path, data).name if layout.is_entry(path) else path.rpartition("/")[2]
     except Unreadable:
         return path.rpartition("/")[2]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import chain
 
 from .edit import shown, unified_diff
 from .entry import MAX_NAME
@@ -13,8 +14,8 @@ from .moments import moment
 from .results import Commit
 from .slug import name_key, slug_of
 from .store import File, Scan
-from .version import VERSION_DIGITS
-from .workspace import ENTRIES, Workspace, entry_path, is_entry, is_kept
+from .version import VERSION_DIGITS, blob_id
+from .workspace import Layout, Workspace
 
 _DIGITS = 4
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -30,8 +31,9 @@ class TooEarly(NotFound):
 class Timeline:
     """The past of one workspace. `clock` tells what "2 days ago" means."""
 
-    def __init__(self, history: History, clock: Callable[[], datetime]) -> None:
+    def __init__(self, history: History, layout: Layout, clock: Callable[[], datetime]) -> None:
         self._history = history
+        self._layout = layout
         self._clock = clock
 
     def head(self) -> str | None:
@@ -79,16 +81,27 @@ class Timeline:
 
     def state_of(self, commit: str | None) -> dict[str, str]:
         """The files at a commit that can be put back; none for None."""
-        return {path: blob for path, blob in self._history.files(commit).items() if is_restorable(path)}
+        return {path: blob for path, blob in self._history.files(commit).items() if self.is_restorable(path)}
 
-    def entries_folder(self, commit: str) -> str | None:
-        """The id of the folder of entries at a commit: the same at commits that changed none; None without one."""
-        return self._history.folder(commit, ENTRIES)
+    def entries_id(self, commit: str) -> str:
+        """An id that is the same at commits between which no entry changed; "" where there is none."""
+        mixed = self._layout.mixed
+        folders = [self._history.folder(commit, path) for path in self._layout.entries if path not in mixed]
+        beside = sorted(self._entries_in(commit, mixed).items())
+        told = "\n".join([*filter(None, folders), *(f"{blob} {path}" for path, blob in beside)])
+        return blob_id(told.encode()) if beside or len(folders) > 1 else told
 
-    def entries_of(self, folder: str | None) -> dict[str, str]:
-        """The files of entries in the folder of that id, path and blob."""
-        files = self._history.files_in(folder, ENTRIES).items()
-        return {path: blob for path, blob in files if is_entry(path) and is_restorable(path)}
+    def entries_at(self, commit: str) -> dict[str, str]:
+        """The files of entries at a commit, path and blob."""
+        return self._entries_in(commit, self._layout.entries)
+
+    def _entries_in(self, commit: str, folders: Iterable[str]) -> dict[str, str]:
+        found = chain.from_iterable(self._history.files_in(commit, folder).items() for folder in folders)
+        return {path: blob for path, blob in found if self._layout.is_entry(path) and self.is_restorable(path)}
+
+    def is_restorable(self, path: str) -> bool:
+        """Whether a file of the history can be put back: it is memory, and its name is a text."""
+        return self._layout.is_kept(path) and not _SURROGATE.search(path)
 
     def file(self, commit: str, path: str) -> bytes | None:
         """The bytes of a file at a commit; None when there is none."""
@@ -98,10 +111,10 @@ class Timeline:
     def file_of(self, other: Workspace, commit: str, path: str) -> bytes | None:
         """The bytes of a file of another workspace at the time of a commit of this one; None when there was none."""
         time = self._history.time(commit)
-        history = History(other.root, other.private)
+        history = History(other)
         try:
             then = history.at(time) if history.exists() else None
-            return Timeline(history, self._clock).file(then, path) if then else None
+            return Timeline(history, other.layout, self._clock).file(then, path) if then else None
         finally:
             history.close()
 
@@ -150,10 +163,11 @@ class Timeline:
         key = name_key(name)
         if self.head() is None:
             return None
-        own = entry_path(slug_of(name[:MAX_NAME]))
+        own = self._layout.places(slug_of(name[:MAX_NAME]))
         about = self._history.commits(accept=lambda commit: key in map(name_key, commit.entries))
-        paths = (path for commit in about for path in _of_entry(commit))
-        return next(paths, None) or (own if next(self._history.commits(path=own), None) else None)
+        paths = (path for commit in about for path in _of_entry(commit, self._layout))
+        written = (path for path in own if next(self._history.commits(path=path), None))
+        return next(paths, None) or next(written, None)
 
     def places(self, path: str, commit: str) -> set[str]:
         """Where the file at `path` was at a commit that touches it, and before: elsewhere, if it was moved since."""
@@ -184,7 +198,7 @@ class Timeline:
             raise InvalidArguments("there is nothing to undo")
         commit = self._history.commit(last)
         old, new = self._history.files(before), self._history.files(last)
-        paths = [path for path in commit.paths if is_kept(path)]
+        paths = [path for path in commit.paths if self._layout.is_kept(path)]
 
         def state(scan: Scan) -> State:
             for path in paths:
@@ -228,11 +242,6 @@ class Timeline:
         return shown(scan.data(path) if file and file.blob == blob else self._history.blob(blob))
 
 
-def is_restorable(path: str) -> bool:
-    """Whether a file of the history can be put back: it is memory, and its name is a text."""
-    return is_kept(path) and not _SURROGATE.search(path)
-
-
 def state_on_disk(scan: Scan, before: State) -> State:
     """The files on disk as a state; what cannot be read counts as it was."""
     unusable = {item.path: before.get(item.path) for item in scan.unusable}
@@ -244,9 +253,9 @@ def limited(state: State, only: Iterable[str] | None) -> State:
     return state if only is None else {path: state.get(path) for path in only}
 
 
-def _of_entry(commit: Commit) -> tuple[str, ...]:
+def _of_entry(commit: Commit, layout: Layout) -> tuple[str, ...]:
     """The paths of entries in a commit; of one that gave an entry another name, where that entry is now."""
-    return commit.renamed[1:] if commit.renamed else tuple(filter(is_entry, commit.paths))
+    return commit.renamed[1:] if commit.renamed else tuple(filter(layout.is_entry, commit.paths))
 
 
 def undoing(subject: str) -> str:

@@ -9,7 +9,7 @@ from .entry import check_text, decoded
 from .errors import InvalidArguments, NotFound
 from .slug import is_portable, name_key
 from .store import Scan
-from .workspace import MEMORY, is_kept
+from .workspace import SETTINGS, Layout
 
 
 @dataclass(frozen=True)
@@ -17,18 +17,29 @@ class Tree:
     """Files by their paths from `memory/` on: `MEMORY.md`, `entries/wifi.md`."""
 
     scan: Scan
+    layout: Layout
+
+    def whole(self, path: str) -> str:
+        """A path of this tree as one of the workspace."""
+        return f"{self.layout.memory}/{path}" if self.layout.memory else path
 
     def __contains__(self, path: str) -> bool:
-        return is_kept(whole(path)) and whole(path) in self.scan.files
+        return self.whole(path) in self.scan.files and self.may_hold(path)
+
+    def may_hold(self, path: str) -> bool:
+        """Whether a file at `path` would be one of these: kept, and neither settings nor who the agent is."""
+        at = self.whole(path)
+        return self.layout.is_kept(at) and at.casefold() not in (SETTINGS, self.layout.identity.casefold())
 
     def paths(self, folder: str = "") -> list[str]:
         """The files in `folder` and below it, sorted."""
-        start = whole(f"{folder}/" if folder else "")
-        return sorted(path.removeprefix(whole("")) for path in self.scan.files if path.startswith(start))
+        start, own = self.whole(f"{folder}/" if folder else ""), self.whole("")
+        below = (path.removeprefix(own) for path in self.scan.files if path.startswith(start))
+        return sorted(filter(self.may_hold, below))
 
     def size(self, path: str) -> int:
         """How many bytes the file has."""
-        return self.scan.files[whole(path)].stamp.size
+        return self.scan.files[self.whole(path)].stamp.size
 
     def text(self, path: str) -> str:
         """The whole file as it is.
@@ -37,15 +48,10 @@ class Tree:
             NotFound: there is none.
             Unreadable: it is not UTF-8.
         """
-        data = self.scan.data(whole(path))
+        data = self.scan.data(self.whole(path))
         if data is None:
-            raise NotFound(f"there is no {whole(path)}")
-        return decoded(whole(path), data)
-
-
-def whole(path: str) -> str:
-    """A path below `memory/` as one of the workspace."""
-    return f"{MEMORY}/{path}"
+            raise NotFound(f"there is no {self.whole(path)}")
+        return decoded(self.whole(path), data)
 
 
 def drafted(tree: Tree, changes: Mapping[str, str | None], secrets: str) -> dict[str, bytes | None]:
@@ -55,14 +61,14 @@ def drafted(tree: Tree, changes: Mapping[str, str | None], secrets: str) -> dict
         InvalidArguments: a path or a text cannot be kept.
         HoldsSecret: there is a credential that was in none of these files, and the setting `secrets` refuses that.
     """
-    before = [shown(tree.scan.data(whole(path))) or "" for path in changes if path in tree]
+    before = [shown(tree.scan.data(tree.whole(path))) or "" for path in changes if path in tree]
     for path, text in changes.items():
         if path not in tree:
             _check_new(path, tree, changes)
         if text is not None and text not in before:
             check_text("content", text)
             refuse_new(text, "\n".join(before), secrets)
-    return {whole(path): None if text is None else text.encode() for path, text in changes.items()}
+    return {tree.whole(path): None if text is None else text.encode() for path, text in changes.items()}
 
 
 def _check_new(path: str, tree: Tree, changes: Mapping[str, str | None]) -> None:
@@ -71,6 +77,8 @@ def _check_new(path: str, tree: Tree, changes: Mapping[str, str | None]) -> None
         raise InvalidArguments(f"{path!r} cannot be kept: memory is Markdown; use a name that ends in .md")
     if odd := [part for part in path.split("/") if not is_portable(part)]:
         raise InvalidArguments(f"{odd[0]!r} cannot be a name on every system; use letters, digits and dashes")
+    if not tree.may_hold(path):
+        raise InvalidArguments(f"{path} is not kept as memory; use another name")
     stays = {place for other in tree.paths() if changes.get(other, "") is not None for place in _places(other)}
     keys = {name_key(place): place for place in stays.difference(_places(path))}
     if twin := next((keys[name_key(place)] for place in _places(path) if name_key(place) in keys), None):

@@ -86,7 +86,7 @@ def begun(module: str, root: Path) -> "subprocess.Popen[bytes] | None":
 
 def compacted(root: Path) -> bool:
     """Compact the history of the workspace at `root`; whether anything was done."""
-    history = History(root, Workspace(root).private)
+    history = History(Workspace(root))
     try:
         return history.compact() is not None
     except CrabmemError:

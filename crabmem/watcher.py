@@ -15,7 +15,7 @@ from .errors import Busy, CrabmemError
 from .lock import WriterLock
 from .memory import Memory
 from .results import Commit
-from .workspace import Workspace, is_kept
+from .workspace import Workspace
 
 #: Seconds without a change after which a burst of edits has ended.
 QUIET = 0.5
@@ -107,7 +107,7 @@ def _recorded(memory: Memory, stop: threading.Event) -> Iterator[Commit | Crabme
     looked = time.monotonic()
     for changes in _events(memory.root, stop):
         now = time.monotonic()
-        if any(_is_ours(memory.root, file) for _, file in changes):
+        if any(_is_ours(memory, file) for _, file in changes):
             began, last = began or now, now
         ended = began and last and (now - last >= QUIET or now - began >= LONGEST_BURST)
         if ended or now - looked >= LOOK_AGAIN:
@@ -153,9 +153,9 @@ def _adopted(memory: Memory) -> Iterator[Commit | CrabmemError]:
             yield held.error
 
 
-def _is_ours(root: Path, file: str) -> bool:
+def _is_ours(memory: Memory, file: str) -> bool:
     """Whether an event is about a file of memory rather than a swap file, a backup or `.git`."""
     try:
-        return is_kept(Path(file).relative_to(root).as_posix())
+        return memory.layout.is_kept(Path(file).relative_to(memory.root).as_posix())
     except ValueError:
         return False

@@ -3,21 +3,140 @@
 A `path` is text relative to the workspace with `/` between its parts, as Git writes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 
 from .errors import InvalidArguments
+from .notes import is_note
 from .slug import slug_of
 
-IDENTITY = "Crab.md"
-OVERVIEW = "memory/MEMORY.md"
-ENTRIES = "memory/entries"
 SETTINGS = "crabmem.toml"
-MEMORY = "memory"
 AGENTS = "agents"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which files are what. `name` is what the setting `layout` calls it.
+
+    `entries` are the folders whose Markdown files are facts, the first of them for new ones; "" is the workspace
+    itself. In `notes` files may be daily notes, `YYYY-MM-DD.md`, which are no facts. History keeps the Markdown
+    files at the top, and all below the folder `memory` ("": everywhere). `is_seeded`: whether a new workspace
+    gets an identity.
+    """
+
+    name: str
+    identity: str
+    overview: str
+    entries: tuple[str, ...]
+    notes: str
+    memory: str
+    is_seeded: bool = True
+
+    def entry_path(self, slug: str) -> str:
+        """The path of a new entry with that slug."""
+        return _within(self.entries[0], f"{slug}.md")
+
+    def note_path(self, day: date) -> str:
+        """The path of the note of a day."""
+        return _within(self.notes, f"{day.isoformat()}.md")
+
+    def places(self, slug: str) -> list[str]:
+        """Every path at which an entry with that slug may be."""
+        return [_within(folder, f"{slug}.md") for folder in self.entries]
+
+    def is_entry(self, path: str) -> bool:
+        """Whether a Markdown file at `path` is an entry. Asked of every file of a workspace, so it is quick."""
+        folder, _, name = path.rpartition("/")
+        if folder not in self.entries or name[-3:] != ".md" or name[0] == ".":
+            return False
+        return folder not in self.mixed or not (
+            path.casefold() in self._whole or (folder == self.notes and is_note(name))
+        )
+
+    def is_entry_folder(self, path: str) -> bool:
+        """Whether entries lie in the folder at `path`, or below it."""
+        return any(folder == path or folder.startswith(f"{path}/") for folder in self.entries)
+
+    def is_within(self, path: str) -> bool:
+        """Whether `path` is a Markdown file where memory is, whatever its name begins with."""
+        top, below, _ = path.partition("/")
+        return path.endswith(".md") and (not below or ((top == self.memory or not self.memory) and top != AGENTS))
+
+    def is_kept(self, path: str) -> bool:
+        """Whether crabmem keeps the history of `path`: the settings, and Markdown where memory is.
+
+        Names with a leading dot (and with them editors' swap files and `.git`) are nobody's memory.
+        """
+        if path[-3:] != ".md":
+            return path == SETTINGS
+        return path[0] not in "./" and "/." not in path and "//" not in path and self.is_within(path)
+
+    def may_hold_files(self, folder: str) -> bool:
+        """Whether a file that is kept may lie in the folder of that path."""
+        return self.is_kept(f"{folder}/x.md")
+
+    def is_telling(self, path: str) -> bool:
+        """Whether a file at `path` tells that a repository is one of memory."""
+        return path == self.identity or (path.startswith(f"{self.memory}/") if self.memory else self.is_kept(path))
+
+    def whole_file(self, name: str) -> str | None:
+        """The path of the whole file that `name` means, as MEMORY.md; None for the name of an entry."""
+        return self._whole_by_name.get(name.rpartition("/")[2].casefold())
+
+    @cached_property
+    def folders(self) -> tuple[str, ...]:
+        """The folders that memory has, outer ones first, but for the workspace itself."""
+        return tuple(sorted({folder for folder in (self.memory, *self.entries) if folder}))
+
+    @cached_property
+    def fixed(self) -> frozenset[str]:
+        """The paths whose names have a meaning, and so stay whatever happens."""
+        paths = (self.identity, self.overview, SETTINGS, *self.entries, self.memory)
+        return frozenset(each for path in paths for each in way(path))
+
+    @cached_property
+    def mixed(self) -> frozenset[str]:
+        """The folders of entries in which files may lie that are none."""
+        others = (self.notes, *(path.rpartition("/")[0] for path in (self.identity, self.overview)))
+        return frozenset(self.entries).intersection(others)
+
+    @cached_property
+    def _whole(self) -> frozenset[str]:
+        return frozenset(path.casefold() for path in (self.identity, self.overview))
+
+    @cached_property
+    def _whole_by_name(self) -> Mapping[str, str]:
+        return {path.rpartition("/")[2].casefold(): path for path in (self.identity, self.overview, SETTINGS)}
+
+
+def _within(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def way(path: str) -> Iterator[str]:
+    """A path and the folders that lead to it."""
+    parts = path.split("/")
+    return ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+
+
+#: What a workspace has that says nothing else. Hosts that keep facts in `memory/` itself find them there.
+ORDINARY = Layout(
+    "ordinary",
+    identity="Crab.md",
+    overview="memory/MEMORY.md",
+    entries=("memory/entries", "memory"),
+    notes="memory",
+    memory="memory",
+)
+#: A folder of somebody else's making: an overview with facts beside it.
+FLAT = Layout(
+    "flat", identity="Crab.md", overview="MEMORY.md", entries=("", "entries"), notes="", memory="", is_seeded=False
+)
+#: By the name that `crabmem.toml` says.
+LAYOUTS = {layout.name: layout for layout in (ORDINARY, FLAT)}
 
 
 @dataclass(frozen=True)
@@ -25,6 +144,7 @@ class Workspace:
     """One folder of memory. `root` is absolute."""
 
     root: Path
+    layout: Layout = ORDINARY
 
     def file(self, path: str) -> Path:
         """The file at `path`."""
@@ -61,37 +181,9 @@ class Workspace:
         return self.private / "repairs.log"
 
     @property
-    def parent(self) -> "Workspace | None":
-        """The workspace a named agent's own one lies in; None for any other."""
-        return Workspace(self.root.parent.parent) if self.root.parent.name == AGENTS else None
-
-
-def entry_path(slug: str) -> str:
-    """The path of the entry with that slug."""
-    return f"{ENTRIES}/{slug}.md"
-
-
-def note_path(day: date) -> str:
-    """The path of the note of a day: kept, and no entry."""
-    return f"{MEMORY}/{day.isoformat()}.md"
-
-
-def is_entry(path: str) -> bool:
-    """Whether `path` lies directly in the folder of entries."""
-    return path.startswith(f"{ENTRIES}/") and path.count("/") == 2
-
-
-def is_kept(path: str) -> bool:
-    """Whether crabmem keeps the history of `path`: the settings, and Markdown at the top and below `memory/`.
-
-    Names with a leading dot (and with them editors' swap files and `.git`) are nobody's memory.
-    """
-    parts = path.split("/")
-    if any(part.startswith(".") or not part for part in parts):
-        return False
-    if path == SETTINGS:
-        return True
-    return path.endswith(".md") and (len(parts) == 1 or parts[0] == MEMORY)
+    def around(self) -> Path | None:
+        """The folder of the workspace that a named agent's own one lies in; None for any other."""
+        return self.root.parent.parent if self.root.parent.name == AGENTS else None
 
 
 def root_of(folder: str | None, workspace: str | None, environment: Mapping[str, str], home: Path) -> Path:

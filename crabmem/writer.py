@@ -25,7 +25,7 @@ from .stamp import Stamp, changed_ns
 from .store import File, Placed, Scan, Store
 from .version import blob_id
 from .voice import Voice
-from .workspace import Workspace, is_entry, is_kept
+from .workspace import Workspace
 
 #: Nanoseconds for which a replaced file is kept for an editor that still has it open.
 LATE_NS = 2_000_000_000
@@ -88,13 +88,14 @@ class Writer:
         settings: Callable[[], Settings],
     ) -> None:
         self._workspace = workspace
+        self._layout = workspace.layout
         self._store = store
         self._history = history
         self._clock = clock
         self._settings = settings
-        self._journal = Journal(workspace.private / "journal")
+        self._journal = Journal(workspace.private / "journal", workspace.layout)
         self._bylines = Bylines(workspace.bylines)
-        self._displaced = Displaced(workspace.private / "displaced")
+        self._displaced = Displaced(workspace.private / "displaced", workspace.layout)
         self._lock = WriterLock(workspace.private / "lock")
         self._agreed: Agreed | None = None
         #: What the last look found lost outside, and did not record.
@@ -183,7 +184,7 @@ class Writer:
             return self._differing(scan, head, [p for p in paths if scan.blob(p) != self._history.file(head, p)])
         files = self._history.files(head)
         paths = {path for path, file in scan.files.items() if files.get(path) != file.blob}
-        return self._differing(scan, head, [*paths, *filter(is_kept, files.keys() - scan.files.keys())])
+        return self._differing(scan, head, [*paths, *filter(self._layout.is_kept, files.keys() - scan.files.keys())])
 
     def _differing(self, scan: Scan, head: str | None, paths: Iterable[str]) -> dict[str, File | None]:
         """`paths`, which differ from the head. The others agree with it, as is remembered."""
@@ -205,12 +206,12 @@ class Writer:
 
     def _lost(self, edits: Mapping[str, File | None], scan: Scan) -> Losses | None:
         """What edits cost, when it is too many facts; then files that went with them are told, too."""
-        if sum(map(is_entry, edits)) < LEAST:
+        if sum(map(self._layout.is_entry, edits)) < LEAST:
             return None
         head = self._history.files(self._history.head())
         came = {file.blob for path, file in edits.items() if file and path not in head}
         gone = (path for path in edits if path in head and head[path] not in came)
-        found = losses((path for path in gone if self._is_emptied(path, head[path], scan)), head)
+        found = losses((path for path in gone if self._is_emptied(path, head[path], scan)), head, self._layout)
         return found if found.are_many else None
 
     def _is_emptied(self, path: str, blob: str, scan: Scan) -> bool:
@@ -283,7 +284,9 @@ class Writer:
         for agent, session in dict.fromkeys((byline.agent, byline.session) for byline in bylines.values()):
             own = [path for path, byline in bylines.items() if (byline.agent, byline.session) == (agent, session)]
             told = self._told({path: scan.data(path) for path in own})
-            self._record_files({path: edits[path] for path in own}, written_note(told, Voice(agent, session)), scan)
+            self._record_files(
+                {path: edits[path] for path in own}, written_note(told, Voice(agent, session), self._layout), scan
+            )
 
     def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
         """Those edits that are writes of ours which a rebase or merge of the person kept off the branch."""
@@ -315,7 +318,7 @@ class Writer:
             return Written(None, before, draft.changes, self._unrecorded)
         self._refuse_unusable(changes, scan)
         if len(changes) >= LEAST and not draft.even_if_many:
-            _refuse_mass_loss(lost(before, changes, scan.files))
+            _refuse_mass_loss(lost(before, changes, scan.files, self._layout))
         self._record_replaced(changes, scan)
         intent = self._begun(changes, draft.note, scan)
         placed = self._placed(intent)
@@ -484,7 +487,7 @@ class Writer:
 
     def _edit_note(self, edits: Mapping[str, bytes | None]) -> Note:
         """The words for outside edits of the person: the bytes by path, None for a file that is gone."""
-        return edit_note(self._told(edits), self._settings().person)
+        return edit_note(self._told(edits), self._settings().person, self._layout)
 
     def _told(self, edits: Mapping[str, bytes | None]) -> dict[str, Edit]:
         """Files before, as the head has them, and after."""

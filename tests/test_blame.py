@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem.history import History
+from crabmem.workspace import Workspace
 from tests.conftest import git
 
 NAMES = ["memory/entries/a.md", "memory/entries/b.md", "memory/c.md"]
@@ -93,7 +94,7 @@ def test_each_line_has_the_commit_that_git_blame_names(steps: list[tuple[str, in
         git(root, "init", "-q", "-b", "main")
         said = "".join(stream(steps)).encode()
         subprocess.run(["git", "fast-import", "--quiet"], cwd=root, input=said, check=True)
-        history = History(root, root / ".git/crabmem")
+        history = History(Workspace(root))
         files = history.files(history.head()).items()
         for path, blob in [*files, *files]:  # the second time from what is known of each commit
             owners = history.owners(history.blob(blob), path)

@@ -79,6 +79,8 @@ THEIRS = st.sampled_from(
         "block: |\n  name: not this one\n  # text\n\n",
         "empty:\n",
         "Name: not ours either\n",
+        "metadata: \n  node_type: memory\n  type: feedback\n",
+        "metadata:\n  aliases: [moved]\n  tags:\n    - there\n  originSessionId: 5ab3\n",
     ]
 )
 OURS = st.sampled_from(
@@ -236,6 +238,34 @@ def test_labels_stay_unless_given_and_none_at_all_empties_them() -> None:
 
     assert (kept.aliases, kept.tags) == (("the dog",), ("pets",))
     assert (emptied.aliases, emptied.tags) == ((), ("pets",))
+
+
+@pytest.mark.parametrize(
+    ("lines", "aliases", "labels"),
+    [
+        ("metadata:\n  type: user", (), ("user",)),
+        ("type: user", (), ("user",)),
+        ("metadata: \n  node_type: memory\n  aliases: \n    - the dog\n  tags: []", ("the dog",), ()),
+        ("type: note\nmetadata:\n  type: user", (), ("user",)),
+        ("metadata:\n  aliases: [the dog]\n  tags: pets, house", ("the dog",), ("pets", "house")),
+        ("tags: []\nmetadata:\n  tags: pets\n  type: user", (), ("user",)),
+        ("tags: [pets]\nmetadata: {type: [user], tags: house}", (), ("pets",)),
+        ("metadata: user", (), ()),
+    ],
+)
+def test_what_claude_code_keeps_under_metadata_is_read_where_the_key_itself_is_not_there(
+    lines: str, aliases: tuple[str, ...], labels: tuple[str, ...]
+) -> None:
+    entry = read(f"---\n{lines}\n---\n")
+    assert (entry.aliases, entry.labels) == (aliases, labels)
+
+
+def test_labels_under_metadata_can_be_emptied() -> None:
+    before = "---\nname: Luna\nmetadata:\n  aliases: [the dog]\n  type: user\n---\n"
+
+    after = written(Fact("Luna", "", "c", aliases=()), before)
+
+    assert (read(after).aliases, read(after).kind) == ((), "user")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from crabmem.entry import Fact, parsed, written
 from crabmem.erasing import Needle, by_pattern, by_text, of_entry, of_needle
+from crabmem.workspace import ORDINARY
 
 #: Few letters, so that they meet; some that have several forms, and what YAML and JSON quote.
 LETTERS = st.text(alphabet="abé'\"\\-: (pu)\n", max_size=30)
@@ -40,7 +41,7 @@ def test_every_form_of_a_text_is_found(secret: str) -> None:
 def test_an_entry_without_a_text_is_still_an_entry(name: str, secret: str, content: str) -> None:
     path, label = "memory/entries/x.md", " ".join(f"a{name} {secret}".split())
     data = written(Fact(label, secret, f"{content}{secret}", (secret.strip(),), ("tag",)), None).encode()
-    erasure = of_needle(by_text(secret.strip()), [path], [(path, data)])
+    erasure = of_needle(by_text(secret.strip()), ORDINARY, [path], [(path, data)])
     entry = parsed(path, erasure.out_of_file(path, data))
     assert entry.problem is None
     assert entry.tags == ("tag",)
@@ -49,7 +50,7 @@ def test_an_entry_without_a_text_is_still_an_entry(name: str, secret: str, conte
 
 def test_two_files_never_get_one_name() -> None:
     paths = ["memory/entries/abc-111.md", "memory/entries/abc-222.md", "memory/entries/purged.md", "abc-3/x.md"]
-    moved = of_needle(by_pattern(r"abc-\d+"), paths, []).paths
+    moved = of_needle(by_pattern(r"abc-\d+"), ORDINARY, paths, []).paths
     assert [moved.get(path) for path in paths] == [
         "memory/entries/purged-2.md",
         "memory/entries/purged-3.md",
@@ -60,7 +61,9 @@ def test_two_files_never_get_one_name() -> None:
 
 def test_the_names_of_crabmem_itself_stay() -> None:
     paths = ["memory/MEMORY.md", "memory/entries/memory.md", "Crab.md", "crabmem.toml"]
-    assert of_needle(by_text("memory"), paths, []).paths == {"memory/entries/memory.md": "memory/entries/purged.md"}
+    assert of_needle(by_text("memory"), ORDINARY, paths, []).paths == {
+        "memory/entries/memory.md": "memory/entries/purged.md"
+    }
 
 
 def test_a_name_is_left_where_it_is_part_of_another() -> None:
@@ -68,7 +71,7 @@ def test_a_name_is_left_where_it_is_part_of_another() -> None:
         ("memory/entries/vet.md", written(Fact("Vet", "d", "c"), None).encode()),
         ("memory/entries/vet-bills.md", written(Fact("Vet bills", "d", "c"), None).encode()),
     ]
-    erasure = of_entry("vet", files, None)
+    erasure = of_entry("vet", ORDINARY, files, None)
     assert erasure is not None
     assert erasure.out_of_words("remember: Vet\n\nEntry: Vet bills\nVets, Vet.") == (
         "remember: (purged)\n\nEntry: Vet bills\nVets, (purged)."

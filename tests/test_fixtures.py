@@ -11,7 +11,7 @@ from crabmem.questions import parsed
 from tests.conftest import FIXTURES, git
 
 QUESTIONS = parsed((FIXTURES / "queries.toml").read_text("utf-8"), "queries.toml")
-WORKSPACES = sorted(folder.name for folder in FIXTURES.iterdir() if folder.is_dir())
+WORKSPACES = sorted(folder.parent.name for folder in FIXTURES.glob("*/memory"))
 Sample = Callable[[str], Path]
 
 

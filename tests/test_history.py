@@ -11,6 +11,7 @@ import pytest
 from crabmem import DamagedHistory, InvalidArguments, Memory, NotFound
 from crabmem.history import History, Note, identity
 from crabmem.history.commit import one_line
+from crabmem.workspace import Workspace
 from tests.conftest import assert_clean, git
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=2)))
@@ -18,7 +19,7 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=2)))
 
 @pytest.fixture
 def history(tmp_path: Path) -> History:
-    history = History(tmp_path, tmp_path / ".git/crabmem")
+    history = History(Workspace(tmp_path))
     history.prepare()
     return history
 

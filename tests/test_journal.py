@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabmem.journal import Intent, Journal, Step
+from crabmem.workspace import ORDINARY
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAME = "write-0123456789abcdef"
@@ -17,16 +18,16 @@ def intent(path: str = "memory/entries/a.md", temporary: str = NAME) -> Intent:
 
 
 def test_intent_is_read_back_as_it_was_begun_until_it_is_finished(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal")
+    journal = Journal(tmp_path / "journal", ORDINARY)
     assert (journal.pending(), journal.is_open()) == (None, False)
     journal.begin(intent())
-    assert (Journal(tmp_path / "journal").pending(), journal.is_open()) == (intent(), True)
+    assert (Journal(tmp_path / "journal", ORDINARY).pending(), journal.is_open()) == (intent(), True)
     journal.finish()
     assert (journal.pending(), journal.is_open()) == (None, False)
 
 
 def test_intent_that_was_cut_short_had_not_begun(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal")
+    journal = Journal(tmp_path / "journal", ORDINARY)
     journal.begin(intent())
     whole = (tmp_path / "journal").read_bytes()
     for length in range(len(whole) - 1):
@@ -38,13 +39,13 @@ def test_intent_that_was_cut_short_had_not_begun(tmp_path: Path) -> None:
     "path", ["../outside.md", "/etc/x.md", ".git/config", "memory/../../x.md", "memory//x.md", "x.txt"]
 )
 def test_forged_intent_cannot_name_a_file_that_is_not_ours(tmp_path: Path, path: str) -> None:
-    journal = Journal(tmp_path / "journal")
+    journal = Journal(tmp_path / "journal", ORDINARY)
     journal.begin(intent(path))
     assert journal.pending() is None
 
 
 @pytest.mark.parametrize("name", ["../lock", "/etc/passwd", "write-", f"{NAME}/../x", f"{NAME}\n"])
 def test_forged_intent_cannot_name_another_temporary_file(tmp_path: Path, name: str) -> None:
-    journal = Journal(tmp_path / "journal")
+    journal = Journal(tmp_path / "journal", ORDINARY)
     journal.begin(intent(temporary=name))
     assert journal.pending() is None

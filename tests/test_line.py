@@ -11,6 +11,7 @@ from crabmem.history import History, Note, identity
 from crabmem.history.commit import Heading
 from crabmem.history.line import Line, unpacked
 from crabmem.history.objects import Objects
+from crabmem.workspace import Workspace
 from tests.conftest import git
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -54,7 +55,7 @@ def test_a_commit_is_found_by_its_whole_id_only() -> None:
 
 @pytest.fixture
 def history(tmp_path: Path) -> History:
-    history = History(tmp_path, tmp_path / ".git/crabmem")
+    history = History(Workspace(tmp_path))
     history.prepare()
     return history
 
@@ -100,7 +101,7 @@ def test_a_moment_in_a_long_history_is_looked_up_without_walking_it_again(
     reads.clear()
     assert history.at(NOON + timedelta(minutes=50)) == commits[50]
     assert len(reads) == 0
-    again = History(tmp_path, tmp_path / ".git/crabmem")
+    again = History(Workspace(tmp_path))
     assert again.at(NOON + timedelta(minutes=20)) == commits[20]
     assert len(set(reads)) <= 1  # that the line begins where the history does
     more = record(history, 3, 100)
@@ -120,14 +121,14 @@ def test_a_history_that_was_rewritten_is_followed(history: History, tmp_path: Pa
 
 def test_a_file_of_another_history_is_not_believed(tmp_path: Path) -> None:
     folders = [tmp_path / "one", tmp_path / "other"]
-    histories = [History(folder, folder / ".git/crabmem") for folder in folders]
+    histories = [History(Workspace(folder)) for folder in folders]
     for number, history in enumerate(histories):
         history.prepare()
         record(history, 70, number)
         history.at(NOON)
     kept = [folder / ".git/crabmem/index/line" for folder in folders]
     kept[1].write_bytes(kept[0].read_bytes())
-    again = History(folders[1], folders[1] / ".git/crabmem")
+    again = History(Workspace(folders[1]))
     assert again.at(NOON + timedelta(days=1)) == again.head()
 
 
@@ -136,12 +137,12 @@ def test_a_clone_that_was_made_deeper_reaches_further_back(history: History, tmp
     git(tmp_path, "clone", "-q", "--depth", "70", f"file://{tmp_path}", "copy")
     copy = tmp_path / "copy"
     (copy / ".git/crabmem").mkdir()
-    shallow = History(copy, copy / ".git/crabmem")
+    shallow = History(Workspace(copy))
     assert shallow.at(NOON + timedelta(minutes=10)) is None
     shallow.close()
     git(copy, "fetch", "-q", "--unshallow")
     assert (copy / ".git/crabmem/index/line").exists()
-    deeper = History(copy, copy / ".git/crabmem")
+    deeper = History(Workspace(copy))
     assert deeper.at(NOON + timedelta(minutes=10)) == commits[10]
     deeper.close()
 
@@ -149,7 +150,7 @@ def test_a_clone_that_was_made_deeper_reaches_further_back(history: History, tmp
 def test_where_nothing_of_ours_is_nothing_is_left(history: History, tmp_path: Path) -> None:
     record(history, 70)
     git(tmp_path, "clone", "-q", f"file://{tmp_path}", "copy")
-    copy = History(tmp_path / "copy", tmp_path / "copy/.git/crabmem")
+    copy = History(Workspace(tmp_path / "copy"))
     assert copy.at(NOON) is not None
     copy.close()
     assert not (tmp_path / "copy/.git/crabmem").exists()

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from crabmem import CrabmemError, Fact, MassLoss, Memory, fs
-from crabmem.losses import LEAST, Losses
+from crabmem.losses import LEAST, losses
 from crabmem.results import Commit
 from crabmem.watcher import watched
+from crabmem.workspace import ORDINARY
 from tests.conftest import assert_clean, git
 
 ENTRIES = "memory/entries"
@@ -48,7 +49,8 @@ def recorded(root: Path) -> int:
 def test_more_than_a_third_and_at_least_ten_are_many() -> None:
     def many(count: int, total: int) -> bool:
         paths = (f"{ENTRIES}/fact-{number}.md" for number in range(count))
-        return Losses((*paths, "memory/MEMORY.md"), total).are_many
+        files = [f"{ENTRIES}/fact-{number}.md" for number in range(total)]
+        return losses((*paths, "memory/MEMORY.md"), files, ORDINARY).are_many
 
     assert [many(LEAST - 1, LEAST), many(LEAST, LEAST), many(LEAST, 3 * LEAST), many(LEAST + 1, 3 * LEAST + 2)] == [
         False, True, False, True,

@@ -20,6 +20,7 @@ from crabmem.history import History, Note, compaction, identity, packing
 from crabmem.history.objects import Objects, oid_of
 from crabmem.history.pack import DEEPEST, Growing, check, ids
 from crabmem.history.packing import Packed
+from crabmem.workspace import Workspace
 from tests.conftest import git
 from tests.faults.repository import complaints
 
@@ -49,7 +50,7 @@ def history(tmp_path: Path) -> Iterator[History]:
 
 
 def opened(root: Path) -> History:
-    history = History(root, root / ".git/crabmem")
+    history = History(Workspace(root))
     history.prepare()
     return history
 
@@ -415,7 +416,7 @@ def test_shallow_clone_is_packed(history: History, tmp_path: Path) -> None:
     written(history, 6)
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth=2", f"file://{tmp_path}", str(clone))
-    other = History(clone, clone / ".git/crabmem")
+    other = History(Workspace(clone))
     other.claim()
     written(other, 6, 20)
     assert other.compact()
@@ -624,7 +625,7 @@ def test_disk_that_cannot_be_read_makes_nothing_due(
 
 
 def test_nothing_to_do_in_a_folder_without_history(tmp_path: Path) -> None:
-    history = History(tmp_path, tmp_path / ".git/crabmem")
+    history = History(Workspace(tmp_path))
     assert history.compact() is None
     assert not history.is_compaction_due()
     assert Packed(1, 2, 3) + Packed(1, 2, 3) == Packed(2, 4, 6)

@@ -6,10 +6,18 @@ from hypothesis import strategies as st
 from crabmem import header
 from crabmem.entry import parsed
 from crabmem.plain import taken_apart
+from tests.conftest import FIXTURES
 
 _WORDS = st.text(alphabet="abZ0 :#-[],'\"{}&*!|>%@`?~=.\t\n\x85\u2028éß🦀", max_size=12)
 _LINE = st.tuples(st.sampled_from(["name", "description", "tags", "aliases", "x-y", "", "na me"]), _WORDS)
-_HEADER = st.lists(_LINE.map(lambda pair: f"{pair[0]}: {pair[1]}"), max_size=4).map("\n".join)
+_BLOCKS = [
+    "metadata:",
+    "metadata: ",
+    "metadata:\n  type: user",
+    "metadata: \n  node_type: memory\n  type: a b\n  x: [a, b]",
+]
+_PLAIN = _LINE.map(lambda pair: f"{pair[0]}: {pair[1]}")
+_HEADER = st.lists(_PLAIN | _PLAIN.map(lambda line: f"  {line}") | st.sampled_from(_BLOCKS), max_size=5).map("\n".join)
 
 
 @given(_HEADER, _WORDS)
@@ -21,6 +29,16 @@ _HEADER = st.lists(_LINE.map(lambda pair: f"{pair[0]}: {pair[1]}"), max_size=4).
 @example("name: a\nname: b", "")
 @example("name: a #b", "")
 @example("name: a:", "")
+@example('name: "a: #b, [c]"', "")
+@example('name: ""', "")
+@example('name: "', "")
+@example('name: "a\\nb"', "")
+@example("metadata:\n  type: user\nname: a", "")
+@example("metadata:\n  type: user\n  type: project", "")
+@example("metadata:\n   type: user", "")
+@example("metadata:\n  type: user\nmetadata:\n  type: project", "")
+@example("metadata:\nname: a", "")
+@example("name: a\n  type: user", "")
 def test_what_is_read_without_yaml_is_what_yaml_reads(lines: str, content: str) -> None:
     text = f"---\n{lines}\n---\n\n{content}\n"
     found = taken_apart(text)
@@ -46,3 +64,11 @@ def test_half_a_merge_is_not_taken_for_plain_words() -> None:
 
 def test_an_entry_without_a_name_has_that_of_its_file() -> None:
     assert parsed("memory/entries/luna.md", b"---\ndescription: d\n---\n\nx\n").name == "luna"
+
+
+def test_what_claude_code_writes_is_of_the_plain_form() -> None:
+    facts = [file for file in sorted((FIXTURES / "claude-code").glob("*.md")) if file.name != "MEMORY.md"]
+    for file in facts:
+        found, whole = taken_apart(file.read_text("utf-8")), header.taken_apart(file.read_text("utf-8"))
+        assert found and found[0] == header.load(whole.header or "")
+    assert len(facts) == 5

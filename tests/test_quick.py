@@ -41,6 +41,20 @@ def _settled(root: Path) -> Path:
     return root
 
 
+@pytest.fixture
+def beside(settled: Path) -> Path:
+    """The same, with a fact and a daily note in `memory/` itself."""
+    for name in ("boiler-key.md", "2026-11-20.md"):
+        file = settled / "memory" / name
+        file.write_text("---\nname: Boiler key\ndescription: of the boiler room\n---\n\nOn the hook.\n")
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+    time.sleep(2.6)  # their status changed just now
+    with Memory(settled) as memory:
+        memory.adopt()
+        memory.recall("anything")
+    return settled
+
+
 def whole(root: Path, *words: str) -> str:
     """What the whole command line prints."""
     command = [sys.executable, "-c", "from crabmem.cli import main; main()", "--dir", str(root), "recall", *words]
@@ -101,6 +115,46 @@ def _forgotten(root: Path) -> None:
 def test_whatever_changed_is_left_to_the_whole_program(settled: Path, change: Callable[[Path], None]) -> None:
     assert quick.answered(["--dir", str(settled), "recall", _ASKED], {})
     change(settled)
+    assert not quick.answered(["--dir", str(settled), "recall", _ASKED], {})
+
+
+def test_quick_answer_knows_facts_beside_the_overview(beside: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert quick.answered(["--dir", str(beside), "recall", "boiler", "key"], {})
+    assert capsys.readouterr().out == whole(beside, "boiler", "key")
+
+
+def _added_beside(root: Path) -> None:
+    (root / "memory/new.md").write_text("---\nname: New\ndescription: d\n---\n\nthe vet\n")
+
+
+def _edited_beside(root: Path) -> None:
+    (root / "memory/boiler-key.md").write_text("the boiler, elsewhere\n")
+
+
+def _removed_beside(root: Path) -> None:
+    (root / "memory/boiler-key.md").unlink()
+
+
+def _moved_between(root: Path) -> None:
+    (root / "memory/boiler-key.md").rename(root / _ENTRIES / "boiler-key.md")
+
+
+def _noted(root: Path) -> None:
+    (root / "memory/2026-11-21.md").write_text("The boiler hums.\n")
+
+
+@pytest.mark.parametrize("change", [_edited, _removed, _added, _renamed, _added_beside, _edited_beside,
+                                    _removed_beside, _moved_between, _linked])  # fmt: skip
+def test_whatever_changed_beside_is_left_to_the_whole_program(beside: Path, change: Callable[[Path], None]) -> None:
+    assert quick.answered(["--dir", str(beside), "recall", _ASKED], {})
+    change(beside)
+    assert not quick.answered(["--dir", str(beside), "recall", _ASKED], {})
+
+
+def test_a_fact_that_comes_into_the_folder_of_the_overview_is_seen_and_a_daily_note_is_none(settled: Path) -> None:
+    _noted(settled)
+    assert quick.answered(["--dir", str(settled), "recall", _ASKED], {})
+    _added_beside(settled)
     assert not quick.answered(["--dir", str(settled), "recall", _ASKED], {})
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from crabmem import Conflicting, Disabled, InvalidArguments, Memory, NotFound
 from crabmem.errors import CrabmemError
 from crabmem.history import History
+from crabmem.workspace import Workspace
 from tests.conftest import assert_clean, git
 
 NOTE = "memory/entries/luna.md"
@@ -308,7 +309,7 @@ def test_the_changes_of_a_commit_are_those_git_tells(spoken: Memory) -> None:
         (spoken.root / path).write_text("x")
     spoken.adopt()
     spoken.forget("Lottery")
-    history = History(spoken.root, spoken.root / ".git/crabmem")
+    history = History(Workspace(spoken.root))
     for commit in spoken.log():
         raw = git(spoken.root, "diff-tree", "-r", "--root", "--no-commit-id", commit.commit).splitlines()
         rows = [(line.split("\t")[1], line.split()[2:4]) for line in raw]

@@ -10,6 +10,7 @@ import pytest
 from crabmem import Commit, InvalidArguments, Memory, NotFound
 from crabmem.history import History
 from crabmem.history.ancestry import Ancestry
+from crabmem.workspace import Workspace
 from tests import story
 from tests.conftest import git
 
@@ -219,7 +220,7 @@ def test_log_without_a_commit_leaves_out_what_that_stands_on(tmp_path: Path) -> 
     git(tmp_path, "checkout", "-q", "-b", "side", "HEAD~1")
     git(tmp_path, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "c")
     git(tmp_path, "-c", "user.name=x", "-c", "user.email=x@x", "merge", "-q", "-m", "d", "main")
-    history = History(tmp_path, tmp_path / ".git/crabmem")
+    history = History(Workspace(tmp_path))
     main = git(tmp_path, "rev-parse", "main").strip()
     assert {commit.subject for commit in history.commits(without=main)} == {"c", "d"}
     assert len(history.log()) == 4

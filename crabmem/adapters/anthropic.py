@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import CrabmemError
 from ..memory import Memory
-from ..tree import Tree, whole
+from ..tree import Tree
 
 try:
     from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
@@ -101,7 +101,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         if path and not tree.paths(path):
             raise ToolError(f"The path {command.path} does not exist. Please provide a valid path.")
         found = _listed(tree, path)
-        listed = [(self._folder_size(path), command.path)]
+        listed = [(self._folder_size(tree, path), command.path)]
         listed += [(self._size(tree, path, below), f"{command.path}/{below}") for below in found[:_MOST_LISTED]]
         lines = [f"{_sized(size)}\t{name}" for size, name in listed]
         if len(found) > _MOST_LISTED:
@@ -111,12 +111,12 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def _size(self, tree: Tree, folder: str, below: str) -> int:
         path = posixpath.join(folder, below)
-        return self._folder_size(path) if path.endswith("/") else tree.size(path)
+        return self._folder_size(tree, path) if path.endswith("/") else tree.size(path)
 
-    def _folder_size(self, path: str) -> int:
+    def _folder_size(self, tree: Tree, path: str) -> int:
         """What the system says of a folder, as of one that Claude has itself."""
         try:
-            return self._memory.file(whole(path).rstrip("/")).lstat().st_size
+            return self._memory.file(tree.whole(path).rstrip("/")).lstat().st_size
         except OSError:
             return 0
 

@@ -15,9 +15,9 @@ from ..errors import CrabmemError, InvalidArguments
 from ..hooking.events import Call, answer
 from ..hooks import asked
 from ..hooks.hosts import CLAUDE_CODE, Json
+from ..locating import workspace_at
 from ..prompt import joined
 from ..tools import Tool
-from ..workspace import Workspace
 
 try:
     from claude_agent_sdk import (
@@ -100,7 +100,7 @@ class ClaudeMemory:
     def _answer(self, given: HookInput) -> Json:
         event = asked(json.dumps(given).encode(), host=CLAUDE_CODE.name)
         agent = self._memory.agent or CLAUDE_CODE.name
-        return answer(Call(Workspace(self._memory.root), event, agent, event.session, local_time()))
+        return answer(Call(workspace_at(self._memory.root), event, agent, event.session, local_time()))
 
     def _offered(self, tool: Tool) -> SdkMcpTool[Any]:
         async def call(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ Data goes to stdout, talk to stderr. Exit status: 0 done, 1 an error (one line o
 """
 
 from . import (
+    adopting,
     bisecting,
     bundling,
     entries,
@@ -26,23 +27,9 @@ from .base import cli
 __all__ = ["cli", "main"]
 
 for _module in (
-    tour,
-    entries,
-    linking,
-    files,
-    history,
-    tracing,
-    reverting,
-    purge,
-    upkeep,
-    importing,
-    evaluating,
-    bisecting,
-    serving,
-    hooking,
-    installing,
-    bundling,
-):
+    tour, entries, linking, files, history, tracing, reverting, adopting, purge, upkeep, importing, evaluating,
+    bisecting, serving, hooking, installing, bundling,
+):  # fmt: skip
     for _command in _module.COMMANDS:
         cli.add_command(_command)
 

@@ -7,19 +7,18 @@ import click
 from .. import fs, wire
 from ..api import Memory
 from ..results import Changed, Document
-from ..workspace import IDENTITY, OVERVIEW
 from .base import as_json, coloured_diff, content_of, edited, opened, plain, recorded, show, warn
 
 
 def _file_verbs(
     name: str,
-    path: str,
+    file_name: str,
     about: str,
     read: Callable[[Memory], Document],
     write: Callable[[Memory, str, str | None], Changed],
     seed: Callable[[Memory], str],
 ) -> click.Group:
-    """The verb `name` with show, set and edit for the file at `path`."""
+    """The verb `name` with show, set and edit for the file that is called so."""
 
     @click.group(name, invoke_without_command=True, help=f"Show, set or edit {about}.")
     @click.pass_context
@@ -27,14 +26,14 @@ def _file_verbs(
         if ctx.invoked_subcommand is None:
             ctx.invoke(show_, json_wanted=False)
 
-    @group.command("show", help=f"Print {path}.")
+    @group.command("show", help=f"Print {file_name}.")
     @as_json
     @click.pass_context
     def show_(ctx: click.Context, json_wanted: bool) -> None:
         document = read(opened(ctx))
         show(json_wanted, wire.document(document), lambda: plain(document.text))
 
-    @group.command("set", help=f"Replace {path} by -c TEXT, --file F, or - for stdin.")
+    @group.command("set", help=f"Replace {file_name} by -c TEXT, --file F, or - for stdin.")
     @click.argument("source", metavar="[-]", required=False)
     @click.option("-c", "--content", help="The whole new text.")
     @click.option("--file", type=click.Path(), help="Read it from a file.")
@@ -47,15 +46,17 @@ def _file_verbs(
     ) -> None:  # fmt: skip
         changed = write(opened(ctx), content_of(content, file, source), if_version)
         state = "updated" if changed.commit else "said so already"
-        show(json_wanted, wire.changed(changed), lambda: f"{path} {state}\n{coloured_diff(changed.diff)}")
+        show(json_wanted, wire.changed(changed), lambda: f"{changed.path} {state}\n{coloured_diff(changed.diff)}")
         warn(changed.warnings)
 
-    @group.command("edit", help=f"Open {path} in your editor ($VISUAL, $EDITOR), and record what you changed as yours.")
+    @group.command(
+        "edit", help=f"Open {file_name} in your editor ($VISUAL, $EDITOR), and record what you changed as yours."
+    )
     @click.pass_context
     def edit(ctx: click.Context) -> None:
         memory = opened(ctx)
         memory.init()
-        file = memory.file(path)
+        file = memory.file(read(memory).path)
         made, text = not file.exists(), seed(memory)
         if made:
             fs.make_folder(file.parent)
@@ -73,15 +74,15 @@ def _file_verbs(
 
 memory_verbs = _file_verbs(
     "memory",
-    OVERVIEW,
-    "the overview, memory/MEMORY.md, which is always in the prompt",
+    "MEMORY.md",
+    "the overview, MEMORY.md, which is always in the prompt",
     Memory.overview,
     lambda memory, text, version: memory.write_overview(text, version),
     lambda memory: "",
 )
 soul_verbs = _file_verbs(
     "soul",
-    IDENTITY,
+    "Crab.md",
     "the identity, Crab.md",
     Memory.identity,
     lambda memory, text, version: memory.write_identity(text, version),

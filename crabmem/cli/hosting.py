@@ -14,7 +14,8 @@ import click
 from .. import hosts
 from ..errors import CrabmemError, InvalidArguments
 from ..hosts import Change, Host, Order, Surroundings
-from ..workspace import MEMORY, root_of
+from ..locating import workspace_at
+from ..workspace import root_of
 from .base import Wanted, coloured_diff, plain, show, tell, warn
 
 _MODULE = "crabmem"
@@ -170,7 +171,7 @@ def _order(ctx: click.Context, hooks: bool, auto_memory: bool) -> Order:
     root = root_of(wanted.folder, wanted.workspace, os.environ, Path.home()).absolute()
     is_usual = root == Path.home() / ".crabmem"
     chosen = () if is_usual else ("--dir", str(root))
-    return Order((*_program(), *chosen), sys.platform, root / MEMORY, hooks, auto_memory)
+    return Order((*_program(), *chosen), sys.platform, root / workspace_at(root).layout.memory, hooks, auto_memory)
 
 
 def _program() -> tuple[str, ...]:

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 import click
 
 from .. import wire
-from ..api import Memory
 from ..edit import counted
 from ..merging import Conflict, Conflicting, Take
 from ..results import Commit, Reverted
 from ..version import short
-from .base import Failure, as_json, coloured_diff, opened, plain, recorded, show
+from .base import as_json, coloured_diff, opened, plain, show
 
 really = click.option("--yes-really", is_flag=True, help="Even if more than a third of the facts would be gone.")
 dry = click.option("--dry-run", is_flag=True, help="Only show what would change.")
@@ -92,38 +91,4 @@ def _side(word: str, text: str | None) -> Sequence[str]:
     return [f"  {word + ':' if not at else '':9}{plain(line)}" for at, line in enumerate(lines)]
 
 
-@click.command()
-@really
-@as_json
-@click.pass_context
-def adopt(ctx: click.Context, yes_really: bool, json_wanted: bool) -> None:
-    """Record your edits now. Otherwise the next write does, or `crabmem watch`.
-
-    When more than a third of the facts are gone from disk, nobody records that before you say so here with
-    --yes-really; `crabmem restore` brings them back.
-    """
-    memory = opened(ctx)
-    commit = memory.adopt(yes_really)
-    if json_wanted:
-        show(json_wanted, {"commit": wire.commit(commit) if commit else None}, str)
-    else:
-        recorded(memory, commit)
-    _refuse(memory)
-
-
-def _refuse(memory: Memory) -> None:
-    if held := memory.unrecorded():
-        raise Failure(str(held.error))
-
-
-@click.command()
-@as_json
-@click.pass_context
-def restore(ctx: click.Context, json_wanted: bool) -> None:
-    """Bring back the facts that are gone from disk and that nobody forgot."""
-    done = opened(ctx).restore()
-    words = f"restored {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
-    show(json_wanted, wire.restored(done), lambda: "\n".join([words, *(f"  {plain(path)}" for path in done.paths)]))
-
-
-COMMANDS = (revert, adopt, restore)
+COMMANDS = (revert,)

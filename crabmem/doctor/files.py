@@ -1,7 +1,9 @@
 """What is odd about the files a person reads and edits: settings, texts, entries."""
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from .. import header
 from ..credentials import credentials_in
@@ -10,7 +12,7 @@ from ..entry import NO_HEADER, decoded, parsed
 from ..errors import CrabmemError, Unreadable
 from ..results import Finding
 from ..slug import name_key
-from ..workspace import ENTRIES, IDENTITY, MEMORY, SETTINGS, is_entry, is_kept
+from ..workspace import SETTINGS, Layout, Workspace
 from .patient import Patient, error, info, warning
 
 # So many links of a file are named, with so many characters of each.
@@ -28,21 +30,22 @@ def settings(patient: Patient) -> Iterator[Finding]:
 
 def texts(patient: Patient) -> Iterator[Finding]:
     """Files that cannot be used, are half of something, or lie where nobody looks."""
+    layout = patient.workspace.layout
     for item in patient.scan.unusable:
         yield error(item.path, item.reason)
     for path in sorted(patient.scan.files):
         try:
-            yield from _text(path, patient.scan.data(path) or b"")
+            yield from _text(path, patient.scan.data(path) or b"", layout)
         except Unreadable as failed:
             yield error(path, _without(path, str(failed)))
-    if IDENTITY not in patient.scan.files:
-        yield info(IDENTITY, "there is none; the built-in text is used")
+    if layout.identity not in patient.scan.files:
+        yield info(layout.identity, "there is none; the built-in text is used")
     yield from _bystanders(patient)
 
 
-def _text(path: str, data: bytes) -> Iterator[Finding]:
+def _text(path: str, data: bytes, layout: Layout) -> Iterator[Finding]:
     text = decoded(path, data)
-    if is_entry(path):
+    if layout.is_entry(path):
         parsed(path, data)
         yield from _keys(path, header.keys(text))
     elif is_in_conflict(text):
@@ -58,17 +61,32 @@ def _keys(path: str, keys: list[str]) -> Iterator[Finding]:
 
 def _bystanders(patient: Patient) -> Iterator[Finding]:
     """Files that look as if they were memory, and are not."""
+    layout = patient.workspace.layout
+    where = " or ".join(folder or "the workspace itself" for folder in layout.entries)
     for path in sorted(patient.scan.files):
-        if path.startswith(f"{ENTRIES}/") and not is_entry(path):
-            yield info(path, "it is not directly in memory/entries, so it is recorded but not recalled")
-    folder = patient.workspace.file(MEMORY)
-    for file in () if folder.is_symlink() else sorted(folder.rglob("*")):
-        path = file.relative_to(patient.workspace.root).as_posix()
-        left_over = path.endswith(("~", ".tmp", ".swp")) or any(part[0] in ".#" for part in path.split("/"))
-        if is_entry(path) and is_kept(path) and file.is_dir():
+        folder = path.rpartition("/")[0]
+        if folder and folder not in layout.entries:
+            yield info(path, f"it is not directly in {where}, so it is recorded but not recalled")
+    for file in sorted(_below(patient.workspace)):
+        path = _path(patient.workspace, file)
+        left_over = path.endswith(("~", ".tmp", ".swp")) or file.name[0] in ".#"
+        if layout.is_entry(path) and file.is_dir():
             yield warning(path, "it is a folder, so it is no entry; move it away")
-        if not left_over and file.is_file() and not is_kept(path):
+        if not left_over and file.is_file() and not layout.is_kept(path):
             yield info(path, "it is not named *.md, so it is neither recorded nor recalled")
+
+
+def _below(workspace: Workspace) -> Iterator[Path]:
+    """What lies where memory is, but for what nobody sees."""
+    top = workspace.file(workspace.layout.memory)
+    for place, folders, names in () if top.is_symlink() and top != workspace.root else os.walk(top):
+        here = Path(place)
+        folders[:] = [name for name in folders if workspace.layout.may_hold_files(_path(workspace, here / name))]
+        yield from (here / name for name in (*folders, *names))
+
+
+def _path(workspace: Workspace, file: Path) -> str:
+    return file.relative_to(workspace.root).as_posix()
 
 
 def entries(patient: Patient) -> Iterator[Finding]:

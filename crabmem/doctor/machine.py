@@ -12,7 +12,6 @@ from ..errors import CrabmemError
 from ..results import Finding
 from ..stamp import packed
 from ..version import blob_id
-from ..workspace import ENTRIES, IDENTITY, MEMORY, OVERVIEW
 from .patient import Patient, error, warning
 
 _LITTLE = 100_000_000
@@ -24,16 +23,16 @@ def surroundings(patient: Patient) -> Iterator[Finding]:
     """What lies around the workspace, or where its folders belong."""
     workspace = patient.workspace
     around = next((folder for folder in workspace.root.parents if (folder / ".git").exists()), None)
-    if around and not (workspace.parent and around == workspace.parent.root):
+    if around and around != workspace.around:
         yield warning(
             "",
             f"the workspace lies inside the repository {around}, which will not hold its files: "
             "keep it elsewhere, or list it in that repository's .gitignore",
         )
-    for path in (MEMORY, ENTRIES):
+    for path in workspace.layout.folders:
         if (file := workspace.file(path)).is_symlink() or (file.exists() and not file.is_dir()):
             yield error(path, "it is not a folder, so nothing in it is remembered; move it away")
-    for path in (IDENTITY, OVERVIEW):
+    for path in (workspace.layout.identity, workspace.layout.overview):
         if workspace.file(path).is_dir():
             yield error(path, "it is not a regular file; move it away")
 
@@ -43,7 +42,7 @@ def permissions(patient: Patient) -> Iterator[Finding]:
     root = patient.workspace.root
     if not root.is_dir() or sys.platform == "win32":
         return
-    for folder in (root, *(patient.workspace.file(path) for path in (MEMORY, ENTRIES, ".git"))):
+    for folder in (root, *(patient.workspace.file(path) for path in (*patient.workspace.layout.folders, ".git"))):
         if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
             yield error("", f"{folder} cannot be written to; `chmod u+rwx {folder}`")
     if root.stat().st_uid != os.geteuid():

@@ -10,7 +10,6 @@ from ..history import Stored
 from ..results import Finding
 from ..timeline import Timeline
 from ..version import short
-from ..workspace import IDENTITY
 from .patient import Patient, error, info, warning
 
 _NAMED = 10
@@ -68,7 +67,7 @@ def branch(patient: Patient) -> Iterator[Finding]:
         yield warning(".git", "HEAD is detached, so writes are on no branch; `git switch main`, they are kept anyway")
     held = patient.writer.unrecorded(patient.scan)
     if held:
-        yield warning("memory/entries", held.words)
+        yield warning(patient.workspace.layout.entries[0], held.words)
     for path, file in sorted(patient.writer.outside(patient.scan).items()):
         if held and path in held.paths:
             continue
@@ -80,10 +79,12 @@ def identity(patient: Patient) -> Iterator[Finding]:
     """Whether an agent that may not write `Crab.md` did so with a tool of its host, which nobody can stop."""
     if not patient.history.has_begun() or patient.settings().soul_editable:
         return
-    newest = next(Timeline(patient.history, lambda: patient.now).commits(IDENTITY, None, None), None)
+    layout = patient.workspace.layout
+    path = layout.identity
+    newest = next(Timeline(patient.history, layout, lambda: patient.now).commits(path, None, None), None)
     if newest and newest.tool == "write":
         yield warning(
-            IDENTITY,
+            path,
             f"{newest.author} wrote it in {short(newest.commit)} with a tool of its host, although soul_editable is "
             f"false; `crabmem revert {short(newest.commit)}` takes that back",
         )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from .. import fs
 from ..errors import Busy, DamagedHistory, Unwritable
 from ..results import Commit
-from ..workspace import IDENTITY, MEMORY
+from ..workspace import Workspace
 from . import repository
 from .ancestry import Ancestry, Difference, Origin
 from .blaming import Blame
@@ -54,12 +54,12 @@ _IN_PROGRESS = {
 
 
 class History:
-    """The repository at `root/.git`, which need not exist yet; `private` is the folder for what is ours."""
+    """The repository of a workspace, which need not exist yet."""
 
-    def __init__(self, root: Path, private: Path) -> None:
-        self._root = root
-        self._git = root / ".git"
-        self._private = private
+    def __init__(self, workspace: Workspace) -> None:
+        self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
+        self._is_telling = workspace.layout.is_telling
+        private = self._private
         self._refs = Refs(self._git, private / "tmp")
         self._objects = Objects(self._git / "objects", private / "recent")
         self._known = Known(private / "index" / "changes")
@@ -439,9 +439,10 @@ class History:
         """The id of the folder at `path` in `commit`; None when there is none."""
         return self._objects.folder(self._tree(commit), path)
 
-    def files_in(self, folder: str | None, path: str) -> Mapping[str, str]:
-        """Path and blob of every regular file in the folder of that id, which is at `path`."""
-        return self._objects.files(folder, f"{path}/")
+    def files_in(self, commit: str, path: str) -> Mapping[str, str]:
+        """Path and blob of every regular file directly in the folder at `path` in `commit`; "" is the outermost."""
+        folder = self.folder(commit, path) if path else self._tree(commit)
+        return self._objects.files_in(folder, f"{path}/" if path else "")
 
     def _made(self, head: Head, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
         """A commit of `changes` on `head`, not yet on any branch; None when nothing differs."""
@@ -477,9 +478,9 @@ class History:
         return self._objects.is_readable(commit)
 
     def _holds_memory(self) -> bool:
-        """Whether the newest commit, if there is one, has an identity or a folder of memory."""
+        """Whether the newest commit, if there is one, has what a memory has."""
         head = self.head()
-        return head is None or any(path == IDENTITY or path.startswith(f"{MEMORY}/") for path in self.files(head))
+        return head is None or any(map(self._is_telling, self.files(head)))
 
     def _base(self, head: Head) -> str | None:
         kept = self._keep.tip() if self.in_progress() else None

@@ -234,6 +234,11 @@ class Objects:
                 found[path] = oid
         return found
 
+    def files_in(self, tree: str | None, prefix: str) -> dict[str, str]:
+        """Path and blob of each regular file in `tree` itself, whose paths begin with `prefix`."""
+        found = ((name, oid) for name, mode, oid in self.listing(tree) if stat.S_ISREG(mode))
+        return {prefix + name.decode("utf-8", "surrogateescape"): oid for name, oid in found}
+
     def file(self, tree: str | None, path: str) -> str | None:
         """The blob of the regular file at `path` in `tree`; None when there is none."""
         above, _, name = path.rpartition("/")

@@ -10,7 +10,7 @@ from ..bylines import Bylines, signed
 from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, WROTE, Json
 from ..settings import Settings
 from ..turns import Kind, Talk, Turn, Turns
-from ..workspace import SETTINGS, Workspace, is_kept
+from ..workspace import SETTINGS, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ def _session_end(call: Call) -> Json:
 
 def _wrote(call: Call) -> Json:
     """Record the files that a tool of the host wrote in the workspace; this may begin its history."""
-    root, files = call.workspace.root, call.asked.files
-    paths = [path for file in files if (path := fs.path_in(root, file)) and is_kept(path)]
+    root, layout, files = call.workspace.root, call.workspace.layout, call.asked.files
+    paths = [path for file in files if (path := fs.path_in(root, file)) and layout.is_kept(path)]
     if paths:
         # A watcher may be about to record them as the person's.
         Bylines(call.workspace.bylines).add(signed(root, paths, call.agent, call.session))

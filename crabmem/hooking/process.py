@@ -13,6 +13,7 @@ from .. import fs
 from ..errors import InvalidArguments
 from ..hooks import Asked, asked
 from ..hooks.hosts import PROMPT
+from ..locating import workspace_at
 from ..workspace import Workspace, root_of
 from . import Command, Reply
 from .events import Call, answer
@@ -43,7 +44,7 @@ def told(event: Asked, root: Path, command: Command, environment: Mapping[str, s
     """The answer to an event, as the host reads it."""
     agent = command.options.get("--agent") or environment.get("CRABMEM_AGENT") or event.host.name
     session = command.options.get("--session") or environment.get("CRABMEM_SESSION") or event.session
-    said = answer(Call(Workspace(root), event, agent, session, _now()))
+    said = answer(Call(workspace_at(root), event, agent, session, _now()))
     return b"" if event.event in event.host.mute and not said else json.dumps(said).encode() + b"\n"
 
 

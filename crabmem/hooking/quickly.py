@@ -16,7 +16,7 @@ from ..search import Index
 from ..settings import Settings
 from ..speaking import Speaker
 from ..turns import Turns
-from ..workspace import IDENTITY, OVERVIEW, Workspace
+from ..workspace import ORDINARY, Workspace
 
 
 class _Shelf:
@@ -37,8 +37,8 @@ class _Shelf:
 
 def before_turn(workspace: Workspace, message: str, rules: Settings, session: str | None, now: datetime) -> str | None:
     """What memory says before a turn, "" for nothing; None when the whole of memory has to look."""
-    if workspace.parent:
-        return None  # what an agent's own lacks comes from there
+    if workspace.around or workspace.layout != ORDINARY:
+        return None  # what an agent's own lacks comes from there, and of other layouts nothing is kept so plainly
     try:
         index = as_kept(str(workspace.root), rules.language)
         return None if index is None else _said(workspace, _Shelf(workspace.root, index), message, rules, session, now)
@@ -50,7 +50,8 @@ def _said(
     workspace: Workspace, shelf: _Shelf, message: str, rules: Settings, session: str | None, now: datetime
 ) -> str:
     speaker = Speaker(Turns(workspace.turns), session)
-    prompt = f"{_text(workspace, IDENTITY) or template('identity')}\n{_text(workspace, OVERVIEW)}"
+    layout = workspace.layout
+    prompt = f"{_text(workspace, layout.identity) or template('identity')}\n{_text(workspace, layout.overview)}"
     said = speaker.bearing(message, shelf, rules.auto_recall, rules.language, prompt)
     speaker.said(said, now)
     return said.text

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from ..entry import Fact, parsed
-from ..workspace import ENTRIES, IDENTITY, MEMORY, OVERVIEW, is_entry
+from ..workspace import ORDINARY
 from .base import Found, Skipped, Source, Tree, is_markdown
 from .texts import fact_of, labelled, named, sections, stem, summary
 
@@ -29,7 +29,7 @@ def _of_claw(tree: Tree) -> Iterator[Found]:
             yield Found(
                 path, Skipped("it says who the agent is and what to do; what of it should stay goes in Crab.md")
             )
-        elif path in _KNOWN or (is_markdown(path) and path.startswith(f"{MEMORY}/")):
+        elif path in _KNOWN or (is_markdown(path) and path.startswith(f"{ORDINARY.memory}/")):
             yield tree.take(path, _note)
         elif is_markdown(path):
             yield Found(path, Skipped("it lies outside of memory/"))
@@ -54,17 +54,17 @@ def _note(path: str, data: bytes) -> Fact:
 
 
 def _is_ours(tree: Tree) -> bool:
-    return any(path.startswith(f"{ENTRIES}/") for path in tree.files) and (
-        tree.has(IDENTITY) or tree.has(OVERVIEW) or ".git" in tree.hidden
+    return any(path.startswith(f"{ORDINARY.entries[0]}/") for path in tree.files) and (
+        tree.has(ORDINARY.identity) or tree.has(ORDINARY.overview) or ".git" in tree.hidden
     )
 
 
 def _of_ours(tree: Tree) -> Iterator[Found]:
     for path, reason in tree.files.items():
-        if path in (IDENTITY, OVERVIEW) and not reason:
+        if path in (ORDINARY.identity, ORDINARY.overview) and not reason:
             yield Found(path, Skipped("only facts are imported; this memory has a file of its own for that"))
-        elif reason or (is_markdown(path) and path.startswith(f"{MEMORY}/")):
-            yield tree.take(path, _entry if is_entry(path) else _note)
+        elif reason or (is_markdown(path) and path.startswith(f"{ORDINARY.memory}/")):
+            yield tree.take(path, _entry if ORDINARY.is_entry(path) else _note)
 
 
 def _entry(path: str, data: bytes) -> Fact:

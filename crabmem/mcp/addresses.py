@@ -7,14 +7,13 @@ from urllib.parse import quote, unquote
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from ..watcher import News
-from ..workspace import IDENTITY, OVERVIEW, is_entry
+from ..workspace import Layout
 
 MEMORY = "crabmem://memory"
 SOUL = "crabmem://soul"
 LOG = "crabmem://log"
 ENTRIES = "crabmem://entries/"
 ENTRY = ENTRIES + "{slug}"
-_FILES = {OVERVIEW: MEMORY, IDENTITY: SOUL}
 
 
 def address(slug: str) -> str:
@@ -27,14 +26,15 @@ def name_at(uri: str) -> str | None:
     return unquote(uri.removeprefix(ENTRIES)) or None if uri.startswith(ENTRIES) else None
 
 
-def events(news: News) -> Iterator[ServerEvent]:
+def events(news: News, layout: Layout) -> Iterator[ServerEvent]:
     """What clients are told of: the resources that changed, and that there are others than before."""
+    whole = {layout.overview: MEMORY, layout.identity: SOUL}
     for path in sorted(news.changed):
-        if path in _FILES:
-            yield ResourceUpdated(_FILES[path])
-        elif is_entry(path):
+        if path in whole:
+            yield ResourceUpdated(whole[path])
+        elif layout.is_entry(path):
             yield ResourceUpdated(address(PurePosixPath(path).stem))
-    if any(map(is_entry, news.listed)):
+    if any(map(layout.is_entry, news.listed)):
         yield ResourcesListChanged()
     if news.committed:
         yield ResourceUpdated(LOG)

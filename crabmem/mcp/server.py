@@ -63,7 +63,7 @@ class MemoryServer(Server[Any]):
 
     async def tell(self, news: News) -> None:
         """Tell clients what is new, of the tools too where the settings offer others now."""
-        await self.listeners.tell(events(news))
+        await self.listeners.tell(events(news, self.served.memory.layout))
         instructions = how_to_use(self.served.tools) if SETTINGS in news.changed else self.instructions
         if instructions != self.instructions:
             self.instructions = instructions

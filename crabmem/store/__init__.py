@@ -14,12 +14,12 @@ from .. import fs, stamp
 from ..errors import InvalidArguments, Unreadable, Unwritable
 from ..guard import Guard
 from ..stamp import Stamp
-from ..workspace import SETTINGS, Workspace, is_kept
+from ..workspace import SETTINGS, Workspace
 from .files import File, Placed, Scan, Unusable
-from .look import Look, Patience, is_settled, may_hold_files, read_whole
+from .look import Look, Patience, is_settled, read_whole
 from .notices import Notices
 
-__all__ = ["File", "Placed", "Scan", "Store", "Unusable", "parent_of", "usable_folder"]
+__all__ = ["File", "Placed", "Scan", "Store", "Unusable", "usable_folder"]
 
 # So many changes are remembered for those who ask what differs since a scan.
 _MOST_CHANGES = 100_000
@@ -35,6 +35,7 @@ class Store:
         self, workspace: Workspace, clock_ns: Callable[[], int], marks: Callable[[], Mapping[str, bytes]] = dict
     ) -> None:
         self._workspace = workspace
+        self._layout = workspace.layout
         self._clock_ns = clock_ns
         self._temporary = workspace.private / "tmp"
         self._guard = Guard()
@@ -62,10 +63,10 @@ class Store:
             told = self._notices.changed() if self._notices else None
             if told is None:
                 return self._look()
-            if any(is_folder and may_hold_files(path) for path, is_folder in told):
+            if any(is_folder and self._layout.may_hold_files(path) for path, is_folder in told):
                 return self._look()
             try:
-                return self._glance({path for path, is_folder in told if not is_folder and is_kept(path)})
+                return self._glance({path for path, is_folder in told if not is_folder and self._layout.is_kept(path)})
             except OSError:
                 return self._look()
 
@@ -74,7 +75,7 @@ class Store:
         self._stop_notices()
         self._looks += 1
         marks = {} if self._looks > 1 else self._marks()
-        look = Look(self._scan.files, marks, self._young | self._partial, self._clock_ns())
+        look = Look(self._layout, self._scan.files, marks, self._young | self._partial, self._clock_ns())
         notices = Notices.begun() if self._looks > 1 else None
         try:
             with fs.opened(self._workspace.root) as root:
@@ -92,7 +93,7 @@ class Store:
         paths = told | self._partial | self._linked
         if not paths:
             return self._scan
-        look = Look(self._scan.files, {}, self._partial | (self._linked & self._young), self._clock_ns())
+        look = Look(self._layout, self._scan.files, {}, self._partial | (self._linked & self._young), self._clock_ns())
         for path in paths:
             with suppress(FileNotFoundError, NotADirectoryError), fs.inside(self._workspace.root, path) as spot:
                 look.glance(path, spot)
@@ -281,12 +282,6 @@ def usable_folder(root: Path) -> Path:
     if not usable:
         raise InvalidArguments(f"{root} is a file; a workspace is a folder: name another with --dir")
     return root.absolute()
-
-
-def parent_of(workspace: Workspace) -> Workspace | None:
-    """The workspace that a named agent's own lies in: one of ours, not just any folder around it."""
-    parent = workspace.parent
-    return parent if parent and parent.private.is_dir() else None
 
 
 def _linked(temporary: Path, target: fs.Spot) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Set
 
 from .. import fs, stamp
 from ..version import blob_id
-from ..workspace import is_kept
+from ..workspace import Layout
 from .files import File, Unusable
 from .notices import Notices
 
@@ -23,7 +23,9 @@ class Look:
     `doubted` files are read again although they look the same. `now` is the time in nanoseconds.
     """
 
-    def __init__(self, known: Mapping[str, File], marks: Mapping[str, bytes], doubted: Set[str], now: int) -> None:
+    def __init__(
+        self, layout: Layout, known: Mapping[str, File], marks: Mapping[str, bytes], doubted: Set[str], now: int
+    ) -> None:
         self.files: dict[str, File] = {}
         self.unusable: list[Unusable] = []
         self.changed: list[str] = []
@@ -33,6 +35,7 @@ class Look:
         self.partial: set[str] = set()
         #: ... or with another name, under which they may be written without us being told.
         self.linked: set[str] = set()
+        self._is_kept, self._may_hold_files = layout.is_kept, layout.may_hold_files
         self._known = known
         self._marks = marks
         self._doubted = doubted
@@ -46,14 +49,14 @@ class Look:
         for name in fs.names(folder):
             path = prefix + name
             is_known = path in self._known or path in self._marks
-            if is_known or is_kept(path) or may_hold_files(path):
+            if is_known or self._is_kept(path) or self._may_hold_files(path):
                 try:
                     status = folder.status(name)
                 except FileNotFoundError:
                     continue
                 if not stat.S_ISDIR(status.st_mode):
-                    self._file(path, folder, name, status, is_known or is_kept(path))
-                elif may_hold_files(path):
+                    self._file(path, folder, name, status, is_known or self._is_kept(path))
+                elif self._may_hold_files(path):
                     self._walk_below(folder, name, path, notices)
 
     def glance(self, path: str, spot: fs.Spot) -> None:
@@ -61,7 +64,7 @@ class Look:
         folder = fs.Folder(spot.path.parent, spot.handle)
         status = folder.status(spot.path.name)
         if not stat.S_ISDIR(status.st_mode):
-            self._file(path, folder, spot.path.name, status, is_kept(path))
+            self._file(path, folder, spot.path.name, status, self._is_kept(path))
 
     def _walk_below(self, folder: fs.Folder, name: str, path: str, notices: Notices | None) -> None:
         try:
@@ -136,11 +139,6 @@ def read_whole(spot: fs.Spot, patience: Patience) -> tuple[bytes, os.stat_result
         except fs.BeingWritten:
             if not patience.is_left():
                 return *fs.read(spot), True
-
-
-def may_hold_files(folder: str) -> bool:
-    """Whether a file of ours may lie in the folder of that path."""
-    return is_kept(f"{folder}/x.md")
 
 
 def is_settled(status: os.stat_result, now: int) -> bool:

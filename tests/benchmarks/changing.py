@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from crabmem import Memory
-from crabmem.workspace import ENTRIES
+from crabmem.workspace import ORDINARY
 
 from .bench import Bench, in_child
 from .corpus import index_cache, queries
@@ -42,14 +42,14 @@ def _change_rows(bench: Bench) -> Iterator[Row]:
 
 def _found_after(memory: Memory, roots: tuple[Path, ...], number: int) -> float:
     """The seconds of the recall that finds what was just written into an entry, in place."""
-    paths = sorted((roots[0] / ENTRIES).iterdir())
+    paths = sorted((roots[0] / ORDINARY.entries[0]).iterdir())
     name, word = paths[number * 37 % len(paths)].name, f"novelty{number}"
     for root in roots:
-        with open(root / ENTRIES / name, "a") as file:
+        with open(root / ORDINARY.entries[0] / name, "a") as file:
             file.write(f"And a {word}.\n")
     found: list[str] = []
     took = seconds(lambda: found.extend(hit.entry.path for hit in memory.recall(word, 6)))
-    assert found == [f"{ENTRIES}/{name}"], f"recall missed what was written to {name}"
+    assert found == [f"{ORDINARY.entries[0]}/{name}"], f"recall missed what was written to {name}"
     return took
 
 
@@ -93,8 +93,8 @@ def _loaded(root: Path, rounds: int) -> list[float]:
 def _read_all(root: Path) -> int:
     """Read the bytes of all entries, in the fastest way Python has."""
     total = 0
-    for name in os.listdir(root / ENTRIES):
-        handle = os.open(root / ENTRIES / name, os.O_RDONLY)
+    for name in os.listdir(root / ORDINARY.entries[0]):
+        handle = os.open(root / ORDINARY.entries[0] / name, os.O_RDONLY)
         total += len(os.read(handle, 10_000_000))
         os.close(handle)
     return total

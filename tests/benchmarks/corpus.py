@@ -19,7 +19,7 @@ import numpy as np
 
 from crabmem import Fact, Memory
 from crabmem.slug import slug_of
-from crabmem.workspace import ENTRIES, entry_path
+from crabmem.workspace import ORDINARY
 from tests.faults.repository import git
 
 _VERSION = 1
@@ -149,9 +149,9 @@ def _make(root: Path, entries: int) -> None:
     """A workspace as one has it after a while: all in one commit, and packed."""
     with Memory(root) as memory:
         memory.init()
-    (root / ENTRIES).mkdir(parents=True)
+    (root / ORDINARY.entries[0]).mkdir(parents=True)
     for fact in facts(entries):
-        (root / entry_path(slug_of(fact.name))).write_text(text_of(fact))
+        (root / ORDINARY.entry_path(slug_of(fact.name))).write_text(text_of(fact))
     for key, value in (("gc.auto", "0"), ("maintenance.auto", "false")):
         git(root, "config", key, value)
     for words in (["add", "-A"], ["commit", "-q", "-m", "many entries"], ["gc", "-q"]):
@@ -165,7 +165,7 @@ def _copied(source: Path, target: Path) -> None:
 
 def settled(root: Path) -> Path:
     """`root`, once its youngest entry is old enough for its times to be trusted."""
-    with os.scandir(root / ENTRIES) as items:
+    with os.scandir(root / ORDINARY.entries[0]) as items:
         youngest = max(item.stat().st_ctime_ns for item in items)
     time.sleep(max(0, youngest + _SETTLED - time.time_ns()) / 1e9)
     return root
@@ -178,5 +178,5 @@ def index_cache(root: Path) -> Path | None:
 
 def size_of_entries(root: Path) -> int:
     """The bytes of all entries."""
-    with os.scandir(root / ENTRIES) as items:
+    with os.scandir(root / ORDINARY.entries[0]) as items:
         return sum(item.stat().st_size for item in items)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crabmem import Memory
-from crabmem.workspace import ENTRIES
+from crabmem.workspace import ORDINARY
 
 from .bench import Bench, bare_python, crabmem
 from .corpus import facts, queries
@@ -100,7 +100,7 @@ def _as_process(bench: Bench, entries: int) -> dict[str, float]:
 
 def status_of_all(root: Path) -> int:
     """Ask for the status of every entry."""
-    with os.scandir(root / ENTRIES) as items:
+    with os.scandir(root / ORDINARY.entries[0]) as items:
         return sum(item.stat(follow_symlinks=False).st_size for item in items)
 
 

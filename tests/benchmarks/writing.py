@@ -12,7 +12,7 @@ from dulwich import porcelain
 
 from crabmem import Fact, Memory
 from crabmem.slug import slug_of
-from crabmem.workspace import entry_path
+from crabmem.workspace import ORDINARY
 from tests.faults.repository import git
 from tests.faults.shim import Shim
 
@@ -118,7 +118,7 @@ def by_git(bench: Bench, entries: int) -> Callable[[Fact], object]:
         git(root, "config", key, value)
 
     def write(fact: Fact) -> None:
-        path = entry_path(slug_of(fact.name))
+        path = ORDINARY.entry_path(slug_of(fact.name))
         _write_durably(root / path, text_of(fact).encode())
         script = 'git add "$0" && git commit -q -m "$1"'
         subprocess.run(["sh", "-c", script, path, f"remember: {fact.name}"], cwd=root, env=ENVIRONMENT, check=True)
@@ -130,7 +130,7 @@ def _by_porcelain(bench: Bench, entries: int) -> Callable[[Fact], object]:
     root = bench.corpora.copy(entries, "porcelain")
 
     def write(fact: Fact) -> None:
-        file = root / entry_path(slug_of(fact.name))
+        file = root / ORDINARY.entry_path(slug_of(fact.name))
         file.write_text(text_of(fact))
         porcelain.add(str(root), paths=[str(file)])
         porcelain.commit(str(root), message=b"remember", author=_WHO, committer=_WHO)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from crabmem import CrabmemError, Memory
 from crabmem.version import blob_id
-from crabmem.workspace import is_kept
+from crabmem.workspace import ORDINARY
 
 from . import Say
 from .repository import complaints, git
@@ -492,7 +492,7 @@ def _unlocked(folder: Path) -> None:
 def texts(root: Path) -> dict[str, bytes]:
     """Every file that history is kept of."""
     files = {file.relative_to(root).as_posix(): file for file in root.rglob("*.md") if file.is_file()}
-    return {path: file.read_bytes() for path, file in files.items() if is_kept(path)}
+    return {path: file.read_bytes() for path, file in files.items() if ORDINARY.is_kept(path)}
 
 
 def _assert_readable(memory: Memory) -> None:

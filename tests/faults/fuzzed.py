@@ -45,7 +45,7 @@ from crabmem.search import Index as Search
 from crabmem.search import load, save, tokens
 from crabmem.slug import free_slug, name_key, slug_of
 from crabmem.version import blob_id
-from crabmem.workspace import agent_folder, is_kept
+from crabmem.workspace import ORDINARY, Workspace, agent_folder
 
 PATH = "memory/entries/luna.md"
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=2)))
@@ -278,7 +278,7 @@ def slugs(data: bytes) -> None:
         assert 0 < len(each.encode()) <= 120, each
         assert unicodedata.normalize("NFC", each) == each, each
         assert not re.search(r"[\s/\\:*?\"<>|.\x00-\x1f]", each) and not _RESERVED.match(each), each
-        assert is_kept(f"memory/entries/{each}.md")
+        assert ORDINARY.is_kept(f"memory/entries/{each}.md")
     assert slug_of(slug) == slug, (slug, slug_of(slug))
     assert name_key(name_key(name)) == name_key(name)
     with suppress(CrabmemError):
@@ -374,7 +374,7 @@ def diffs(data: bytes) -> None:
     assert all(line[:1] in "+- @\\" for line in told.split("\n") if line)
     styled = in_style_of(after, before)
     assert "\r\r\n" in after or in_style_of(styled, before) == styled
-    edit_note({PATH: Edit(before.encode(), data), "Crab.md": Edit(None, data)}, before)
+    edit_note({PATH: Edit(before.encode(), data), "Crab.md": Edit(None, data)}, before, ORDINARY)
 
 
 # What lies in .git
@@ -441,16 +441,16 @@ def _journals() -> list[bytes]:
 @target(_journals)
 def journal(data: bytes) -> None:
     """A journal holds an intent for files of ours, or none."""
-    intent = Journal(_put("journal", data)).pending()
-    assert intent is None or all(map(is_kept, intent.steps))
+    intent = Journal(_put("journal", data), ORDINARY).pending()
+    assert intent is None or all(map(ORDINARY.is_kept, intent.steps))
     assert intent is None or all(step.temporary.startswith("write-") for step in intent.steps.values())
 
 
 @target(lambda: [b'{"write-0123456789abcdef": "memory/entries/luna.md"}\n', b'{"../x": "Crab.md"}\n{'])
 def displaced(data: bytes) -> None:
     """What was displaced belongs to files of ours; any other line is none."""
-    found = Displaced(_put("displaced", data)).all()
-    assert all(map(is_kept, found.values()))
+    found = Displaced(_put("displaced", data), ORDINARY).all()
+    assert all(map(ORDINARY.is_kept, found.values()))
 
 
 def _indexes() -> list[bytes]:
@@ -576,7 +576,7 @@ def assert_git_takes_commits() -> int:
     chosen = _noted[-300:]
     if chosen:
         root = scratch() / "commits"
-        history = History(root, root / ".git/crabmem")
+        history = History(Workspace(root))
         history.prepare()
         store = Objects(root / ".git/objects", root / ".git/crabmem/recent")
         store.put("tree", b"")
@@ -634,11 +634,11 @@ def _assert_goes_on(root: Path, place: str, new: bytes) -> None:
         try:
             memory.remember("After", "written after", "It works.")
             assert memory.get("After").content == "It works."
-            stored = is_kept(place) and memory._history.has(blob_id(new))
+            stored = ORDINARY.is_kept(place) and memory._history.has(blob_id(new))
         except CrabmemError as error:
             assert str(error).strip() and "\n" not in str(error)
             stored = False
-        if is_kept(place):
+        if ORDINARY.is_kept(place):
             assert kept == new == (root / place).read_bytes()
             assert stored or place == "crabmem.toml" or not (root / "memory/entries/after.md").exists()
 

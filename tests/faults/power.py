@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from crabmem import CrabmemError, Memory, writer
-from crabmem.workspace import is_kept
+from crabmem.workspace import ORDINARY
 from tests.faults import crashes
 from tests.faults.crashes import OPERATIONS, OTHER, VET, State, check_repository, copied, in_child, next_write, opened
 from tests.faults.shim import Call, Shim
@@ -195,7 +195,7 @@ def _matters(path: str) -> bool:
     """Whether a write depends on a path: the files, and of the repository what cannot be made again."""
     inside = path.partition("/")[2]
     if not inside.startswith(".git/"):
-        return is_kept(inside) or not inside
+        return ORDINARY.is_kept(inside) or not inside
     name = inside.removeprefix(".git/")
     if name.endswith(".lock") or "/tmp_obj_" in name:
         return False

@@ -1,0 +1,52 @@
+"""Making a workspace of a folder that a host uses, in place: its settings say what it is, and no other file changes."""
+
+from pathlib import Path
+
+from . import fs
+from .errors import InvalidArguments, Unwritable
+from .settings import layout_in
+from .workspace import SETTINGS, Layout, Workspace
+
+
+def prepared(root: Path, layout: Layout, is_meant: bool = False) -> None:
+    """Have the settings of the folder `root` name `layout`; with `is_meant`, also inside a repository.
+
+    Raises:
+        InvalidArguments: it is no folder, a workspace of another layout, or has settings of its own.
+        Unwritable: it lies in a repository, or the disk refused.
+    """
+    if not root.is_dir():
+        raise InvalidArguments(f"there is no folder {root} to adopt")
+    workspace, said = Workspace(root, layout), _said(root)
+    if said and layout_in(said) == layout.name:
+        return
+    if workspace.private.is_dir():
+        raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} adopt` records your edits")
+    if said is not None:
+        raise InvalidArguments(f'{root / SETTINGS} says something else; add `layout = "{layout.name}"` at its top')
+    _refuse_repository(root, is_meant)
+    try:
+        fs.create(root / SETTINGS, f'layout = "{layout.name}"\n'.encode())
+    except OSError as error:
+        raise Unwritable(f"{root / SETTINGS} cannot be written: {fs.reason(error)}") from error
+
+
+def _said(root: Path) -> str | None:
+    """What the settings of a folder say; None without any."""
+    try:
+        return fs.read(root / SETTINGS)[0].decode("utf-8", "replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InvalidArguments(f"{root / SETTINGS} cannot be read: {fs.reason(error)}") from None
+
+
+def _refuse_repository(root: Path, is_meant: bool) -> None:
+    around = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
+    if around and Workspace(around).private.is_dir():
+        raise InvalidArguments(f"{root} is part of the workspace {around}, which has its history")
+    if around and not is_meant:
+        where = "is a Git repository" if around == root else f"lies in a Git repository, {around}"
+        raise Unwritable(
+            f"{root} {where}, perhaps a project's; --yes-really if memory is to have a history of its own there"
+        )

@@ -1,0 +1,84 @@
+"""The verbs that take the disk as it is into the history, or the history back onto the disk."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from .. import wire
+from ..adopting import prepared
+from ..api import Memory
+from ..edit import counted
+from ..results import Commit
+from ..workspace import FLAT, root_of
+from .base import Failure, Wanted, as_json, opened, plain, recorded, show, tell
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--yes-really", is_flag=True, help="Even if many facts are gone, or DIR lies in a repository.")
+@as_json
+@click.pass_context
+def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted: bool) -> None:
+    """Record your edits now. Otherwise the next write does, or `crabmem watch`.
+
+    When more than a third of the facts are gone from disk, nobody records that before you say so here with
+    --yes-really; `crabmem restore` brings them back.
+
+    With DIR, put a folder that a host uses under history, in place: MEMORY.md is its overview, and every other
+    Markdown file beside it a fact. The first commit holds all as it is; nothing is renamed or rewritten, and
+    crabmem.toml says what the folder is. Twice is harmless.
+
+    \b
+    crabmem adopt ~/.claude/projects/-home-ann-shop/memory     what Claude Code noted on one project
+    """
+    if folder is not None:
+        return _take(ctx, folder, yes_really, json_wanted)
+    memory = opened(ctx)
+    commit = memory.adopt(yes_really)
+    _say(memory, commit, {}, json_wanted)
+    _refuse(memory)
+
+
+def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) -> None:
+    wanted = ctx.find_object(Wanted)
+    assert wanted is not None
+    if wanted.folder or wanted.workspace:
+        raise click.UsageError("the folder to adopt is the workspace; leave out --dir and --workspace")
+    root = root_of(folder, "", os.environ, Path.home()).absolute()
+    prepared(root, FLAT, yes_really)
+    ctx.obj = replace(wanted, folder=str(root), workspace="")
+    memory = opened(ctx)
+    made = memory.init(claim=True)
+    commit = memory.adopt(yes_really) or (memory.log(limit=1)[0] if made else None)
+    facts = memory.stats().entries
+    _say(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
+    tell(f"{counted(facts, 'fact')} in {root}: give every command --dir {root}, or set CRABMEM_DIR={root}")
+    tell(f'Claude Code writes there with "autoMemoryDirectory": "{root}" in its settings')
+    _refuse(memory)
+
+
+def _say(memory: Memory, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:
+    if json_wanted:
+        show(json_wanted, {**about, "commit": wire.commit(commit) if commit else None}, str)
+    else:
+        recorded(memory, commit)
+
+
+def _refuse(memory: Memory) -> None:
+    if held := memory.unrecorded():
+        raise Failure(str(held.error))
+
+
+@click.command()
+@as_json
+@click.pass_context
+def restore(ctx: click.Context, json_wanted: bool) -> None:
+    """Bring back the facts that are gone from disk and that nobody forgot."""
+    done = opened(ctx).restore()
+    words = f"restored {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
+    show(json_wanted, wire.restored(done), lambda: "\n".join([words, *(f"  {plain(path)}" for path in done.paths)]))
+
+
+COMMANDS = (adopt, restore)
