@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 
-from .catalog import Listing, kept_at, within
+from .catalog import NAME, Listing, kept_at, within
 from .entry import Entry
 from .hindsight import Hindsight
 from .provenance import provenances
-from .slots import ELSEWHERE, Slot, check_slot, slot_of
+from .slots import ELSEWHERE, Slot, check_slot
 from .stamp import changed_ns
 from .store import Scan
 
@@ -28,13 +28,17 @@ class Keyed(Hindsight):
         offset: int = 0,
         limit: int | None = None,
     ) -> list[Entry]:
-        """The entries in a namespace and below it, by namespace and key: so many after the first `offset`."""
+        """The entries in a namespace and below it, so many after the first `offset`: by namespace and key, which
+        of those from elsewhere is their name without regard to case.
+        """
         end = None if limit is None else offset + limit
 
         def look() -> list[Entry]:
             listing = self._listing()
-            entries = map(listing.at, _ordered(listing, namespace))
-            return list(islice(filter(where, entries) if where else entries, offset, end))
+            paths = _ordered(listing, namespace)
+            if where is None:
+                return list(map(listing.at, paths[offset:end]))
+            return list(islice(filter(where, map(listing.at, paths)), offset, end))
 
         return self._steadily(look)
 
@@ -61,7 +65,10 @@ class Keyed(Hindsight):
 
 
 def _ordered(listing: Listing, namespace: tuple[str, ...]) -> list[str]:
-    """The paths of the entries in a namespace and below it, by slot."""
-    found = within(listing.index, namespace)
-    slots = {path: slot or slot_of(listing.at(path)) for path, slot in found.items()}
-    return sorted(slots, key=lambda path: (slots[path], path))
+    """The paths of the entries in a namespace and below it, by slot. No file is read for that."""
+    slots = within(listing.index, namespace)
+    names = listing.index.pairs(NAME) if None in slots.values() else ()
+    called = {path: label.removeprefix(NAME) for label, path in names}
+    keys = {path: slot.key if slot else called[path] for path, slot in slots.items()}
+    places = {path: slot.namespace if slot else ELSEWHERE for path, slot in slots.items()}
+    return sorted(slots, key=lambda path: (places[path], keys[path], path))

@@ -105,3 +105,22 @@ def test_emptying_many_slots_at_once_takes_the_same_word_as_any_mass_loss(memory
     with pytest.raises(MassLoss):
         memory.keep(dict.fromkeys(made))
     assert len(memory.items(ADA)) == 12
+
+
+def test_a_page_of_a_listing_is_by_namespace_and_key_and_reads_no_other_file(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.keep({Slot(ADA, key): fact("x", key) for key in ("b", "A", "c")})
+    memory.remember_all([Fact(name, "", "x") for name in ("zebra", "Ant", "bee")], "notes")
+    read: list[str] = []
+
+    def noted(path: str, data: bytes) -> Entry:
+        read.append(path)
+        return parsed(path, data)
+
+    with Memory(memory.root) as other:
+        other.recall("x")
+        monkeypatch.setattr("crabmem.catalog.parsed", noted)
+        other._catalog._parsed.clear()
+        assert [entry.name for entry in other.items((), None, 1, 2)] == ["bee", "zebra"] and len(read) == 2
+        assert [entry.name for entry in other.items()] == ["Ant", "bee", "zebra", "A", "b", "c"]
