@@ -215,6 +215,53 @@ def test_a_file_that_held_a_credential_before_may_be_moved_and_edited(memory: Me
 
 
 @pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({}, "Unknown command: None"),
+        ({"command": "undo"}, "Unknown command: undo"),
+        ({"command": ["view"]}, "Unknown command"),
+        ("view", "Unknown command"),
+        ({"command": "view"}, "`path`"),
+        ({"command": "view", "path": 7}, "`path`"),
+        ({"command": "view", "path": "/memories/a.md", "view_range": [1, "two"]}, "`view_range.1`"),
+        ({"command": "create", "path": "/memories/b.md"}, "`file_text`"),
+        ({"command": "create", "path": "/memories/b.md", "file_text": None}, "`file_text`"),
+        ({"command": "str_replace", "path": "/memories/a.md", "old_str": "one"}, "`new_str`"),
+        ({"command": "insert", "path": "/memories/a.md", "insert_line": 0.5, "insert_text": "x"}, "`insert_line`"),
+        ({"command": "rename", "old_path": "/memories/a.md"}, "`new_path`"),
+        ({"command": "delete", "path": None}, "`path`"),
+    ],
+)
+def test_a_command_that_is_not_whole_is_an_error_that_names_what_is_wrong(
+    memory: Memory, tool: MemoryTool, given: object, wrong: str
+) -> None:
+    tool.call({"command": "create", "path": "/memories/a.md", "file_text": "one\n"})
+    before = memory.log()
+    for call in (tool.call, lambda given: asyncio.run(AsyncMemoryTool(memory).call(given))):
+        with pytest.raises(ToolError, match=re.escape(wrong)):
+            call(given)
+    assert memory.log() == before
+
+
+def test_of_very_many_places_the_first_thousand_are_named(memory: Memory, tool: MemoryTool) -> None:
+    tool.call({"command": "create", "path": "/memories/a.md", "file_text": "a\n" * 100_000})
+    with pytest.raises(ToolError, match="Multiple occurrences") as error:
+        tool.call({"command": "str_replace", "path": "/memories/a.md", "old_str": "", "new_str": "b"})
+    assert ", 499, 500, 500, …." in str(error.value)
+
+
+def test_nothing_is_put_below_a_file(memory: Memory, tool: MemoryTool) -> None:
+    tool.call({"command": "create", "path": "/memories/a.md", "file_text": "one"})
+    tool.call({"command": "create", "path": "/memories/b.md", "file_text": "two"})
+    for command in (
+        {"command": "create", "path": "/memories/a.md/c.md", "file_text": "x"},
+        {"command": "rename", "old_path": "/memories/b.md", "new_path": "/memories/a.md/c/b.md"},
+    ):
+        with pytest.raises(ToolError, match="is a file, so nothing can be put below it"):
+            tool.call(command)
+
+
+@pytest.mark.parametrize(
     ("path", "text", "why"),
     [
         ("/memories/notes.txt", "x", "use a name that ends in .md"),

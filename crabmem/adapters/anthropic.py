@@ -7,9 +7,12 @@ Markdown below `memory/`, without what looks like a credential.
 """
 
 import posixpath
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
+from pathlib import PurePosixPath
 from typing import Any
 
 from ..errors import CrabmemError
@@ -20,6 +23,7 @@ try:
     from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
     from anthropic.types import beta
     from anyio import to_thread
+    from pydantic import BaseModel, ValidationError
 except ImportError as error:
     raise ImportError("crabmem.adapters.anthropic needs Anthropic's SDK: pip install 'crabmem[anthropic]'") from error
 
@@ -27,9 +31,17 @@ _ROOT = "/memories"
 _MOST_LINES = 999_999
 _WIDTH = len(str(_MOST_LINES))
 _DEPTH = 2
-# The one thing in which we say less than a plain folder: a memory may hold more facts than a model can read names of.
+# All in which we say less than a plain folder: there may be more facts, or places in one, than a model can read of.
 _MOST_LISTED = 1_000
 _UNITS = "BKMG"
+_COMMANDS: dict[str, type[BaseModel]] = {
+    "view": beta.BetaMemoryTool20250818ViewCommand,
+    "create": beta.BetaMemoryTool20250818CreateCommand,
+    "str_replace": beta.BetaMemoryTool20250818StrReplaceCommand,
+    "insert": beta.BetaMemoryTool20250818InsertCommand,
+    "delete": beta.BetaMemoryTool20250818DeleteCommand,
+    "rename": beta.BetaMemoryTool20250818RenameCommand,
+}
 
 
 @dataclass(frozen=True)
@@ -46,6 +58,10 @@ class MemoryTool(BetaAbstractMemoryTool):
     def __init__(self, memory: Memory, *, cache_control: beta.BetaCacheControlEphemeralParam | None = None) -> None:
         super().__init__(cache_control=cache_control)
         self._memory = memory
+
+    def call(self, input: object) -> Any:
+        """Do what Claude wrote."""
+        return super().call(_checked(input))
 
     def execute(self, command: beta.BetaMemoryTool20250818Command) -> Any:
         """Do what a command says."""
@@ -128,6 +144,10 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         self._tool = MemoryTool(memory)
 
+    async def call(self, input: object) -> Any:
+        """Do what Claude wrote."""
+        return await super().call(_checked(input))
+
     async def _beside(self, command: Any) -> Any:
         return await to_thread.run_sync(self._tool.execute, command)
 
@@ -136,6 +156,19 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
     async def clear_all_memory(self) -> str:
         """Remove every file below `memory/`, for the program that asks for it; history keeps them."""
         return await to_thread.run_sync(self._tool.clear_all_memory)
+
+
+def _checked(given: object) -> object:
+    """What Claude wrote, if it is a command with all that it needs: the SDK takes it as it comes."""
+    name = given.get("command") if isinstance(given, dict) else None
+    if name is None or str(name) not in _COMMANDS:
+        raise ToolError(f"Unknown command: {name}. There are {', '.join(_COMMANDS)}.")
+    try:
+        _COMMANDS[name].model_validate(given, strict=True)
+    except ValidationError as error:
+        wrong = [f"`{'.'.join(map(str, each['loc']))}`: {each['msg']}" for each in error.errors()]
+        raise ToolError(f"Invalid arguments of {name}. {'; '.join(wrong)}.") from None
+    return given
 
 
 def _inside(given: str) -> str:
@@ -152,6 +185,7 @@ def _inside(given: str) -> str:
 def _created(command: beta.BetaMemoryTool20250818CreateCommand, tree: Tree, path: str) -> Edit:
     if _is_there(tree, path):
         raise ToolError(f"File {command.path} already exists")
+    _check_folders(tree, path)
     return Edit(f"File created successfully at: {command.path}", {path: command.file_text})
 
 
@@ -160,9 +194,8 @@ def _replaced(command: beta.BetaMemoryTool20250818StrReplaceCommand, tree: Tree,
     if old not in text:
         raise ToolError(f"No replacement was performed, old_str `{old}` did not appear verbatim in {command.path}.")
     if text.count(old) > 1:
-        lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in _places(old, text))
         raise ToolError(
-            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. "
+            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {_places(old, text)}. "
             "Please ensure it is unique"
         )
     new, changed = text.replace(old, command.new_str), text.count("\n", 0, text.find(old))
@@ -206,6 +239,7 @@ def _renamed(command: beta.BetaMemoryTool20250818RenameCommand, tree: Tree, path
         raise ToolError(f"The path {command.old_path} does not exist")
     if new.startswith(f"{path}/"):
         raise ToolError(f"{command.old_path} cannot be moved into itself")
+    _check_folders(tree, new)
     moved = [path] if path in tree else tree.paths(path)
     texts = {new + old.removeprefix(path): tree.text(old) for old in moved}
     reply = f"Successfully renamed {command.old_path} to {command.new_path}"
@@ -226,9 +260,19 @@ def _file(tree: Tree, path: str, given: str) -> str:
     return tree.text(path)
 
 
-def _places(old: str, text: str) -> list[int]:
-    """Where `old` begins in `text`, also where it overlaps itself."""
-    return [at for at in range(len(text) + 1) if text.startswith(old, at)]
+def _check_folders(tree: Tree, path: str) -> None:
+    """Refuse a path on which a file stands where a folder is wanted."""
+    for above in map(str, PurePosixPath(path).parents):
+        if above in tree:
+            raise ToolError(f"{_ROOT}/{above} is a file, so nothing can be put below it")
+
+
+def _places(old: str, text: str) -> str:
+    """The lines in which `old` begins, once for each time, also where it overlaps itself."""
+    ends = [at for at, char in enumerate(text) if char == "\n"]
+    found = (str(bisect_left(ends, at) + 1) for at in range(len(text) + 1) if text.startswith(old, at))
+    lines = list(islice(found, _MOST_LISTED + 1))
+    return ", ".join(lines[:_MOST_LISTED]) + (", …" if len(lines) > _MOST_LISTED else "")
 
 
 def _numbered(text: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
