@@ -84,6 +84,10 @@ class Handle:
     ) -> None:
         self.close()
 
+    def __deepcopy__(self, seen: Mapping[int, object]) -> Self:
+        """Itself: frameworks copy what they are given, and a copy would hold the same workspace."""
+        return self
+
     def spoken_by(self, agent: str | None, session: str | None) -> Self:
         """The same memory for another who writes. All else is shared: closing one closes both."""
         other = copy(self)

@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -473,3 +474,10 @@ def test_a_note_is_added_to_that_of_the_day_under_the_time_and_recall_does_not_s
         assert memory.log(1)[0].subject == "note: 2026-03-01.md" and memory.recall("tea coffee").hits == ()
         with pytest.raises(InvalidArguments, match="NUL"):
             memory.write_note("\0")
+
+
+def test_what_holds_a_memory_can_be_copied_deep_and_the_copy_writes_to_the_same(tmp_path: Path, clock: Clock) -> None:
+    with core.Memory(tmp_path, Voice("coder"), clock) as memory:
+        copied = deepcopy({"memory": memory})["memory"]
+        copied.remember("Tea", "what to drink", "Green.")
+        assert memory.get("tea").content == "Green." and memory.log(1)[0].agent == "coder"
