@@ -5,11 +5,12 @@ functions.openai_chat(memory.tools)
 
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from typing import Any
+from typing import Any, TypeAlias
 
 from .tools import Tool
 
-Definition = dict[str, Any]
+#: A dict. Each SDK has a type of its own for what it takes, and a checker lets this pass for all of them.
+Definition: TypeAlias = Any
 
 
 def openai_chat(tools: Iterable[Tool], strict: bool = False) -> list[Definition]:
@@ -47,13 +48,13 @@ FORMATS: dict[str, Callable[[Iterable[Tool]], list[Definition]]] = {
 }
 
 
-def _function(tool: Tool, strict: bool) -> Definition:
+def _function(tool: Tool, strict: bool) -> dict[str, Any]:
     """`strict` is always said: the two APIs of OpenAI differ in what they take silence for."""
     schema = _strict(tool.input_schema) if strict else deepcopy(tool.input_schema)
     return {"name": tool.name, "description": tool.description, "parameters": schema, "strict": strict}
 
 
-def _strict(schema: Definition) -> Definition:
+def _strict(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema in which nothing is optional. What was can be null, which is its default."""
     properties = {
         name: {key: deepcopy(value) for key, value in rules.items() if key != "default"}

@@ -30,9 +30,7 @@ def run(helper: AgentMemory, api: Api, message: Any, is_chat: bool = False) -> A
         async with AsyncOpenAI(base_url=api.environment["OPENAI_BASE_URL"], api_key="none") as client:
             set_default_openai_client(client, use_for_tracing=False)
             model: Any = OpenAIChatCompletionsModel("m", client) if is_chat else "m"
-            agent = Agent(
-                name="helper", model=model, instructions=helper.instructions("Be brief."), tools=[*helper.tools]
-            )
+            agent = Agent(name="helper", model=model, instructions=helper.instructions("Be brief."), tools=helper.tools)
             return await Runner.run(agent, message, run_config=RunConfig(call_model_input_filter=helper.before_call))
 
     return asyncio.run(running())

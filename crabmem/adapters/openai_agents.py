@@ -13,7 +13,7 @@ from ..api import Memory
 from ..prompt import joined
 
 try:
-    from agents import Agent, FunctionTool, RunContextWrapper, TResponseInputItem
+    from agents import Agent, FunctionTool, RunContextWrapper, Tool, TResponseInputItem
     from agents.run_config import CallModelData, ModelInputData
     from agents.tool_context import ToolContext
 except ImportError as error:
@@ -32,7 +32,7 @@ class AgentMemory:
         self._said: dict[str, str] = {}
 
     @property
-    def tools(self) -> list[FunctionTool]:
+    def tools(self) -> list[Tool]:
         """The tools that the settings allow now. What goes wrong in one is told the model, and ends no run."""
         return [
             FunctionTool(
