@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Fact, HoldsSecret, InvalidArguments, Memory, Saved
 from crabmem.cli import cli
-from crabmem.importing.texts import fact_of
+from crabmem.importing.texts import fact_of, summary
 from tests.conftest import assert_clean, git
 from tests.test_cli import on_terminal
 
@@ -41,8 +41,8 @@ def folder(tmp_path: Path) -> Path:
 def imported(tmp_path: Path) -> Import:
     """`crabmem --dir … import …` in this process."""
 
-    def run(*words: object) -> Result:
-        return CliRunner().invoke(cli, ["--dir", str(tmp_path / "memory"), "import", *map(str, words)])
+    def run(*words: object, stdin: str = "") -> Result:
+        return CliRunner().invoke(cli, ["--dir", str(tmp_path / "memory"), "import", *map(str, words)], input=stdin)
 
     return run
 
@@ -231,6 +231,33 @@ def test_folder_without_texts_is_an_error_of_one_line(imported: Import, tmp_path
     result = imported(tmp_path / "nothing")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == f"crabmem: there is no Markdown or text file in {tmp_path / 'nothing'}\n"
+
+
+def test_folder_without_what_was_named_is_not_said_to_be_without_texts(imported: Import, folder: Path) -> None:
+    result = imported(folder, "--from", "mem0")
+    assert (result.exit_code, result.stderr) == (1, f"crabmem: there is nothing of mem0 in {folder}\n")
+
+
+def test_what_is_no_file_of_a_folder_is_not_called_one(imported: Import, tmp_path: Path) -> None:
+    (tmp_path / "mem0.json").write_text('[{"memory": "Likes tea."}, {"memory": ""}]')
+    result = imported(tmp_path / "mem0.json", "--from", "mem0")
+    assert result.stderr.endswith(f"crabmem: 1 of 2 things in {tmp_path / 'mem0.json'} could not be taken\n")
+    empty = imported("-", "--from", "mem0", stdin="[{}]").stderr
+    assert empty.endswith("crabmem: 1 of 1 things in standard input could not be taken\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Dr. Moreno, every Friday. Bring Luna.", "Dr. Moreno, every Friday."),
+        ("Near St. Gallen. North.", "Near St. Gallen."),
+        ("In the vault. Under ops.", "In the vault."),
+        ("Why? Because.", "Why?"),
+        ("Dr.", "Dr."),
+    ],
+)
+def test_a_description_does_not_end_at_a_title(text: str, said: str) -> None:
+    assert summary(text) == said
 
 
 def test_a_bar_is_shown_on_a_terminal(folder: Path) -> None:

@@ -122,6 +122,19 @@ def test_claude_codes_own_memory(tmp_path: Path, imported: Import) -> None:
     assert leads_nowhere(tmp_path) == []
 
 
+def test_a_link_of_claude_code_by_a_files_name_leads_to_the_fact_in_it(tmp_path: Path, imported: Import) -> None:
+    fact = "---\nname: {}\ndescription: d\nmetadata: {{type: user}}\n---\n\n{}\n"
+    files = {
+        "MEMORY.md": "- a list\n",
+        "user_role.md": fact.format("user role", "See [[no_mocks|why]], [[odd]] and [[no mocks]]."),
+        "no_mocks.md": fact.format("no mocks", "Ever."),
+        "odd.md": fact.format('"[odd]"', "x"),
+    }
+    assert imported(laid(tmp_path / "notes", files)).exit_code == 0
+    assert entries(tmp_path)["user role"].content == "See [[no mocks|why]], [[odd]] and [[no mocks]]."
+    assert leads_nowhere(tmp_path) == []
+
+
 def leads_nowhere(tmp_path: Path) -> list[str]:
     with Memory(tmp_path / "memory") as memory:
         return [link.target for link in memory.links().broken]
@@ -274,10 +287,10 @@ def test_kind_is_as_it_looks_or_as_it_is_named(tmp_path: Path, imported: Import)
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("a.json", "{", "looks like no export that is known"),
-        ("a.json", '{"a": 1}', "looks like no export that is known"),
-        ("a.jsonl", "[" * 100_000, "looks like no export that is known"),
-        ("a.json", "", "looks like no export that is known"),
+        ("a.json", "{", "no JSON of an export that is known"),
+        ("a.json", '{"a": 1}', "no JSON of an export that is known"),
+        ("a.jsonl", "[" * 100_000, "no JSON of an export that is known"),
+        ("a.json", "", "no JSON of an export that is known"),
     ],
 )
 def test_json_of_nobody_is_an_error_of_one_line(

@@ -89,13 +89,19 @@ def import_(
     source = source_of(tree, kind)
     found = completed(_read(source, tree), tags)
     if not found:
-        raise Failure(f"there is no Markdown or text file in {place}")
+        raise Failure(
+            f"there is {f'nothing of {kind}' if kind else 'no Markdown or text file'} in {_called(str(place))}"
+        )
     facts = [item.what for item in found if isinstance(item.what, Fact)]
     name = "stdin" if str(place) == "-" else place.resolve().name
     done = _Import(str(place), source.name, _done(found, memory.remember_all(facts, name, dry_run, replace)), dry_run)
     show(json_wanted, _data(done), lambda: "\n".join(_lines(done)))
     warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)
     _conclude(done, json_wanted)
+
+
+def _called(place: str) -> str:
+    return "standard input" if place == "-" else place
 
 
 def _read(source: "Source", tree: "Tree") -> "list[Found]":
@@ -120,7 +126,8 @@ def _conclude(done: _Import, json_wanted: bool) -> None:
         if any(isinstance(item, AlreadyThere) for _, item in done.items):
             tell("what is there and says something else stays; --replace takes these, too")
     if counts["failed"]:
-        words = f"{counts['failed']} of {len(done.items)} files in {done.place} could not be taken"
+        things = "files" if Path(done.place).is_dir() else "things"
+        words = f"{counts['failed']} of {len(done.items)} {things} in {_called(done.place)} could not be taken"
         raise Failure(" ".join(words.split()))
 
 

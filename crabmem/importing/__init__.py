@@ -42,7 +42,7 @@ def source_of(tree: Tree, name: str | None) -> Source:
         return _called(name)
     found = next(source for source in SOURCES if source.is_it(tree))
     if found is folder.SOURCE and len(tree.files) == 1 and next(iter(tree.files)).lower().endswith(JSON):
-        raise InvalidArguments("that JSON looks like no export that is known; name whose it is with --from")
+        raise InvalidArguments("it is no JSON of an export that is known; name whose it is with --from")
     return found
 
 

@@ -17,7 +17,9 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>[^ \t\n].*)$", re.MULTILINE)
 _SECTION = re.compile(r"^#{1,2}[ \t]+(?P<title>[^ \t\n].*)$", re.MULTILINE)
 _MARKS = re.compile(r"[ \t]*(?:[-*+>][ \t]+|\d+[.)][ \t]+)*")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
-_SENTENCE = re.compile(r".*?[.!?](?=\s|\Z)|.+", re.DOTALL)
+# A dot after so short a word with a capital is that of `Dr.` or `St.`, and if not, a sentence more does no harm.
+_SHORT = "".join(rf"(?<!\b[A-Z]{small})" for small in ("", "[a-z]", "[a-z]{2}"))
+_SENTENCE = re.compile(rf".*?(?:{_SHORT}\.|[!?])(?=\s|\Z)|.+", re.DOTALL)
 
 
 def fact_of(path: str, data: bytes) -> Fact:
