@@ -209,6 +209,13 @@ def test_naming_no_tool_is_wrong_usage(root: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "") and "leave it out for the usual ones" in done.stderr
 
 
+@pytest.mark.parametrize("option", ["--port", "--token"])
+def test_what_is_for_http_alone_is_wrong_usage_without_it(root: Path, option: str) -> None:
+    told = [sys.executable, "-m", "crabmem", "--dir", str(root), "mcp", option, "1234"]
+    done = subprocess.run(told, capture_output=True, text=True, input="")
+    assert (done.returncode, done.stdout) == (2, "") and f"{option} goes with --http" in done.stderr
+
+
 def test_without_the_library_the_command_says_what_to_install(root: Path) -> None:
     without = "import sys; sys.modules['mcp'] = None; from crabmem.__main__ import main; main()"
     done = subprocess.run(

@@ -39,6 +39,8 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
     Tools, resources and prompts; your edits are recorded as you pause, and hosts are told of them. Who writes is the
     client by its own name, unless --agent says otherwise. Needs `pip install "crabmem[mcp]"`.
     """
+    if not http:
+        _refuse_what_is_for_http(ctx)
     if not http and sys.stdin.isatty():
         tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
     wire = None if http else _claimed()
@@ -53,6 +55,12 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
         tell(f"serving {served.memory.root} at {address}; stop with Ctrl-C" + ("" if token else f"\ntoken: {made}"))
 
     over_http(served, port, made, ready)
+
+
+def _refuse_what_is_for_http(ctx: click.Context) -> None:
+    for name in ("port", "token"):
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name} goes with --http")
 
 
 def _served(ctx: click.Context, tools: str | None) -> "Served":
