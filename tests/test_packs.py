@@ -1,6 +1,8 @@
 """Whether an object is in a pack is read off the index that Git itself made."""
 
 import secrets
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,3 +45,9 @@ def test_index_without_its_pack_has_nothing(memory: Memory, packed: Path) -> Non
     aside = pack.rename(pack.with_suffix(".aside"))
     assert not is_packed(packed, oid)
     aside.rename(pack)
+
+
+def test_who_never_closes_a_memory_reads_no_complaints_at_the_end(memory: Memory, packed: Path) -> None:
+    code = "import sys; from crabmem import Memory; memory = Memory(sys.argv[1]); print(len(memory.log()))"
+    done = subprocess.run([sys.executable, "-c", code, str(memory.root)], capture_output=True, text=True, check=True)
+    assert (int(done.stdout), done.stderr) == (len(memory.log()), "")

@@ -5,6 +5,7 @@ import io
 import re
 import stat
 import struct
+import weakref
 import zlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -57,7 +58,10 @@ class Objects:
         with loading():
             from .disk import Disk
 
-        return Disk(str(self._folder))
+        store = Disk(str(self._folder))
+        # Who never closes a memory is not to read dulwich's complaints when the interpreter ends.
+        weakref.finalize(self, store.close)
+        return store
 
     def close(self) -> None:
         """Close the packs that reading has opened."""
