@@ -315,6 +315,14 @@ def run(root: Path, *words: str) -> Result:
     return CliRunner().invoke(cli, ["--dir", str(root), *words])
 
 
+def test_a_link_that_stands_twice_in_a_text_is_told_once(memory: Memory) -> None:
+    memory.remember("Wifi", "d", "[[Nobody]] and [[Nobody]]; [[Wifi]] and [[wifi]] and [[Wifi]].")
+    shown, broken = run(memory.root, "links", "wifi"), run(memory.root, "links")
+    assert len(shown.stdout.splitlines()) == len(set(shown.stdout.splitlines())) == 3
+    assert (broken.stdout, broken.stderr) == ("memory/entries/wifi.md: [[Nobody]]\n", "1 link leads nowhere\n")
+    assert len(json.loads(run(memory.root, "links", "wifi", "--json").stdout)["out"]) == 5
+
+
 def test_verbs_say_it_to_people_and_programs(linked: Memory) -> None:
     shown = run(linked.root, "links", "wifi")
     assert "out  [[Luna's vet]]" in shown.stdout and f"in   [[Wifi]]{' ' * 34}{VET}" in shown.stdout

@@ -46,14 +46,17 @@ def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
     found = opened(ctx).links(name)
     show(json_wanted, wire.links(found), lambda: _lines(found))
     if not json_wanted:
-        tell(f"{counted(len(found.broken), 'link')} {'leads' if len(found.broken) == 1 else 'lead'} nowhere")
+        nowhere = len(set(found.broken))
+        tell(f"{counted(nowhere, 'link')} {'leads' if nowhere == 1 else 'lead'} nowhere")
 
 
 def _lines(found: Links) -> str:
+    """A line for each link; one that stands several times in a text is said once."""
     if found.path is None:
-        return "".join(f"{plain(link.path)}: {_said(link)}\n" for link in found.broken)
+        return "".join(dict.fromkeys(f"{plain(link.path)}: {_said(link)}\n" for link in found.broken))
     out = (f"out  {_said(link):{_WIDTH}}  {plain(link.to or 'nowhere')}\n" for link in found.out)
-    return "".join((*out, *(f"in   {_said(link):{_WIDTH}}  {plain(link.path)}\n" for link in found.into)))
+    into = (f"in   {_said(link):{_WIDTH}}  {plain(link.path)}\n" for link in found.into)
+    return "".join(dict.fromkeys((*out, *into)))
 
 
 def _said(link: Reference) -> str:
