@@ -1,6 +1,7 @@
 """Facts where a host keeps them: in a folder adopted in place, and in `memory/` beside `memory/entries/`."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -8,11 +9,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from crabmem import InvalidArguments, InvalidSettings, MassLoss, Memory, NotFound, Unreadable, Unwritable
+from crabmem import InvalidArguments, InvalidSettings, MassLoss, Memory, NotFound, Unreadable, Unwritable, fs
 from crabmem.adopting import prepared
 from crabmem.cli import cli
 from crabmem.workspace import FLAT
 from tests.conftest import FIXTURES, assert_clean, git
+from tests.faults.crashes import in_child
+from tests.faults.shim import KILLED
 
 Sample = Callable[[str], Path]
 FACTS = {"user-role", "feedback-real-database", "project-season-freeze", "reference-tickets", "tide-tables"}
@@ -56,6 +59,36 @@ def test_adopting_twice_is_harmless(adopted: Path) -> None:
     again = run("adopt", str(adopted), "--json")
     assert json.loads(again.stdout) == {"path": str(adopted), "facts": 5, "commit": None}
     assert (files(adopted), git(adopted, "rev-parse", "HEAD")) == (before, head)
+
+
+@pytest.mark.parametrize("half", ["", 'layout = "fl'])
+def test_adopting_again_ends_what_a_full_disk_or_a_crash_cut_off(sample: Sample, half: str) -> None:
+    root = sample("claude-code")
+    before = files(root)
+    (root / "crabmem.toml").write_text(half)
+    assert run("adopt", str(root)).exit_code == 0
+    assert files(root) == before | {"crabmem.toml": b'layout = "flat"\n'}
+    assert_clean(root)
+
+
+@pytest.mark.parametrize("changes", [0, 1, 2, 7, 19, 30, 41, 52, 63])
+def test_adopting_may_die_at_any_change_of_the_disk_and_is_done_again(sample: Sample, changes: int) -> None:
+    root, left = sample("claude-code"), iter(range(changes))
+    before = files(root)
+
+    def die(operation: str, path: str) -> None:
+        if next(left, None) is None:
+            os._exit(KILLED)
+
+    def adopted() -> int:
+        fs.before = die
+        return run("adopt", str(root)).exit_code
+
+    assert in_child(adopted) == KILLED
+    assert run("adopt", str(root)).exit_code == 0
+    assert files(root) == before | {"crabmem.toml": b'layout = "flat"\n'}
+    assert {name: git(root, "show", f"HEAD:{name}").encode() for name in before} == before
+    assert_clean(root)
 
 
 def test_what_adopting_did_is_data(sample: Sample) -> None:
