@@ -74,7 +74,8 @@ def test_what_another_tool_told_of_is_recorded_with_its_name_even_if_it_never_ge
     stove = "memory/entries/stove.md"
     written(memory, stove, "wood")
     Bylines(memory.root / ".git/crabmem/bylines").add(signed(memory.root, [stove], "other", "s-2"))
-    memory.wrote([written(memory, LAMP)])  # of this moment both, and the other tool was ended while it waited
+    # Of this moment both; the other tool was ended while it waited.
+    assert (memory.wrote([written(memory, LAMP)]) or memory.log()[0]).paths == (LAMP,)
     memory.adopt()
     told = {commit.author: commit.paths for commit in memory.log()[:2]}
     assert told == {"coder": (LAMP,), "other": (stove,)}
