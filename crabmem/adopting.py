@@ -22,11 +22,12 @@ def prepared(root: Path, layout: Layout, is_meant: bool = False) -> None:
         return
     if workspace.private.is_dir():
         raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} adopt` records your edits")
-    if said is not None:
+    line = f'layout = "{layout.name}"\n'
+    if said is not None and not line.startswith(said):  # half of it is left where a crash or a full disk cut it
         raise InvalidArguments(f'{root / SETTINGS} says something else; add `layout = "{layout.name}"` at its top')
     _refuse_repository(root, is_meant)
     try:
-        fs.create(root / SETTINGS, f'layout = "{layout.name}"\n'.encode())
+        (fs.create if said is None else fs.overwrite)(root / SETTINGS, line.encode())
     except OSError as error:
         raise Unwritable(f"{root / SETTINGS} cannot be written: {fs.reason(error)}") from error
 

@@ -54,6 +54,10 @@ class Bylines:
         found = {line.path: line for line in self._lines.all()}
         return {path: found[path] for path, blob in blobs.items() if path in found and found[path].blob == blob}
 
+    def told(self) -> set[tuple[str, str | None]]:
+        """The paths that bylines are about, each with the blob that they name."""
+        return {(line.path, line.blob) for line in self._lines.all()}
+
     def forget(self) -> None:
         """Forget all of them: each was used, or its file is another one by now."""
         self._lines.forget()

@@ -329,8 +329,8 @@ def within(index: Index, namespace: tuple[str, ...]) -> dict[str, Slot | None]:
     return found | dict.fromkeys(index.marks().keys() - kept.keys()) if has_others else found
 
 
-def place_for(name: str, listing: Listing, promised: Set[str] = frozenset()) -> str:
-    """Where the fact called `name` goes: the entry of that name, else a file nobody has.
+def place_for(name: str, listing: Listing, promised: Set[str] = frozenset(), folder: str | None = None) -> str:
+    """Where the fact called `name` goes: the entry of that name, else a file nobody has, in `folder` if one is named.
 
     `promised` are keys of slugs that other new facts of the same write got.
 
@@ -342,13 +342,14 @@ def place_for(name: str, listing: Listing, promised: Set[str] = frozenset()) -> 
     if same:
         return same[0].path
     layout, scan, slug = listing.layout, listing.scan, slug_of(name)
-    own, places = layout.entry_path(slug), layout.places(slug)
+    own, places = layout.entry_path(slug, folder), layout.places(slug)
     used = [item for item in listing.unreadable if not _is_nameless(item.path, own, scan)]
     for item in used:
         if item.path in places and item.path in scan.files:
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
     unreadable = {_stem_key(item.path) for item in used if layout.is_entry(item.path)}
-    return layout.entry_path(free_slug(name, _Taken(layout, listing.index, unreadable | promised)))
+    taken = _Taken(layout, listing.index, unreadable | promised, folder)
+    return layout.entry_path(free_slug(name, taken), folder)
 
 
 def _is_nameless(path: str, own: str, scan: Scan) -> bool:
@@ -359,15 +360,16 @@ def _is_nameless(path: str, own: str, scan: Scan) -> bool:
 
 class _Taken:
     """The keys of the file names that entries have, of `others` (files that cannot be read, facts to come), and of
-    what would be no entry, as the overview."""
+    what would be no entry in `folder`, as the overview."""
 
-    def __init__(self, layout: Layout, index: Index, others: Set[str]) -> None:
+    def __init__(self, layout: Layout, index: Index, others: Set[str], folder: str | None) -> None:
         self._layout = layout
         self._index = index
         self._others = others
+        self._folder = folder
 
     def __contains__(self, key: object) -> bool:
-        is_free = self._layout.is_entry(self._layout.entry_path(str(key)))
+        is_free = self._layout.is_entry(self._layout.entry_path(str(key), self._folder))
         return not is_free or key in self._others or bool(self._index.labelled(f"{FILE}{key}"))
 
 

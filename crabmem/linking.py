@@ -74,9 +74,10 @@ def renaming(listing: Listing, entry: Entry, name: str, keep_alias: bool, untouc
 
 
 def _check_free(listing: Listing, entry: Entry, name: str) -> None:
-    labels = (f"{kind} {name_key(name)}" for kind in (NAME, FILE, ALIAS))
-    others = (other for label in labels for other in listing.having(label) if other.path != entry.path)
-    if other := next(others, None):
+    key = name_key(name)
+    halves = [half for half in listing.being_written if key in (name_key(half.name), name_key(half.slug))]
+    others = [*halves, *(other for kind in (NAME, FILE, ALIAS) for other in listing.having(f"{kind} {key}"))]
+    if other := next((other for other in others if other.path != entry.path), None):
         raise InvalidArguments(f"{name} is what {other.path} answers to already; choose another name, or forget that")
 
 
@@ -85,8 +86,7 @@ def _moved(listing: Listing, entry: Entry, name: str) -> str:
     slug = slug_of(entry.name)
     if entry.slug not in (slug, free_slug(entry.name, {name_key(slug)})) or slug_of(name) == slug:
         return entry.path
-    folder = entry.path.rpartition("/")[0]
-    return f"{folder}/{place_for(name, listing).rpartition('/')[2]}".lstrip("/")
+    return place_for(name, listing, folder=entry.path.rpartition("/")[0])
 
 
 def _after(entry: Entry, name: str, path: str, lookup: Lookup) -> Lookup:

@@ -276,8 +276,8 @@ class Memory(Keyed):
         paths = [path for file in files if (path := fs.path_in(self.root, file)) and self.layout.is_kept(path)]
         before = self._history.head() if self._history.exists() else None
         after = self._writer.adopt_written(paths, self._voice) if paths else None
-        commit = self._history.commit(after) if after and after != before else None
-        return commit if commit and commit.tool == "write" else None
+        made = self._history.commits(after, before) if after and after != before else ()
+        return next((each for each in made if each.tool == "write" and not set(paths).isdisjoint(each.paths)), None)
 
     def restore(self) -> Restored:
         """Bring back the files that are gone from disk and were not forgotten, and the entries that were emptied there.

@@ -83,6 +83,8 @@ def _check_new(path: str, tree: Tree, changes: Mapping[str, str | None]) -> None
     keys = {name_key(place): place for place in stays.difference(_places(path))}
     if twin := next((keys[name_key(place)] for place in _places(path) if name_key(place) in keys), None):
         raise InvalidArguments(f"{path}: other systems take that for {twin}, which is there; use its spelling")
+    if tree.whole(path) != tree.layout.overview and any(map(tree.layout.is_whole, _places(tree.whole(path)))):
+        raise InvalidArguments(f"{path} would stand where a file with a meaning belongs; use another name")
 
 
 def _places(path: str) -> list[str]:

@@ -35,9 +35,9 @@ class Layout:
     memory: str
     is_seeded: bool = True
 
-    def entry_path(self, slug: str) -> str:
-        """The path of a new entry with that slug."""
-        return _within(self.entries[0], f"{slug}.md")
+    def entry_path(self, slug: str, folder: str | None = None) -> str:
+        """The path of a new entry with that slug; of one in another folder that has entries."""
+        return _within(self.entries[0] if folder is None else folder, f"{slug}.md")
 
     def note_path(self, day: date) -> str:
         """The path of the note of a day."""
@@ -81,6 +81,10 @@ class Layout:
     def is_telling(self, path: str) -> bool:
         """Whether a file at `path` tells that a repository is one of memory."""
         return path == self.identity or (path.startswith(f"{self.memory}/") if self.memory else self.is_kept(path))
+
+    def is_whole(self, path: str) -> bool:
+        """Whether some system takes `path` for that of the settings, the identity or the overview."""
+        return path.casefold() in self._whole or path.casefold() == SETTINGS
 
     def whole_file(self, name: str) -> str | None:
         """The path of the whole file that `name` means, as MEMORY.md; None for the name of an entry."""

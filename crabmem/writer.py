@@ -124,14 +124,20 @@ class Writer:
     def adopt_written(self, paths: Iterable[str], voice: Voice) -> str | None:
         """Record what is at `paths` as written by `voice`, after other outside edits; the head after it.
 
-        Other edits of a moment ago stay for a later look: of tools that run at once each tells of its own file.
+        Other edits of a moment ago that nobody told of stay for a later look: of tools that run at once each tells
+        of its own file.
         """
         bylines = signed(self._workspace.root, own := sorted(set(paths)), *voice.names)
         self._bylines.add(bylines)  # who has the lock now, or comes before us, records them right
         with self._alone():
             self._bylines.add(bylines)
-            since = int(self._clock().timestamp() * 1_000_000_000) - AT_ONCE_NS
-            self._adopted(is_later=lambda path, file: path not in own and file is not None and _is_since(file, since))
+            since, told = int(self._clock().timestamp() * 1_000_000_000) - AT_ONCE_NS, self._bylines.told()
+
+            def is_later(path: str, file: File | None) -> bool:
+                is_new = path not in own and file is not None and _is_since(file, since)
+                return is_new and file is not None and (path, file.blob) not in told
+
+            self._adopted(is_later=is_later)
             return self._history.head()
 
     def rewrite(self, work: Callable[[Scan], T]) -> T:

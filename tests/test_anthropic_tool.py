@@ -340,18 +340,31 @@ def test_a_link_in_the_way_is_not_followed() -> None:
         assert said.count("error: ") == 4
 
 
+def reach(path: str, tree: Tree) -> dict[str, str | None]:
+    """What puts a file at `path`."""
+    return {path: "x"}
+
+
 def test_a_program_may_rewrite_files_too_and_what_it_raises_writes_nothing(memory: Memory) -> None:
     done = memory.rewrite("sort", lambda tree: {"people/luna.md": "The dog.\n", "MEMORY.md": "# Overview\n"})
     assert done.paths == ("memory/people/luna.md", "memory/MEMORY.md") and done.commit == memory.log(1)[0].commit
     assert memory.browse(lambda tree: tree.paths("people")) == ["people/luna.md"]
-
-    def reach(path: str, tree: Tree) -> dict[str, str | None]:
-        return {path: "x"}
-
     for path in ("../Crab.md", "../crabmem.toml", "/etc/x.md", "", "a//b.md"):
         with pytest.raises(InvalidArguments):
             memory.rewrite("reach", partial(reach, path))
     assert len(memory.log()) == 2
+
+
+@pytest.mark.parametrize("layout", ["ordinary", "flat"])
+def test_no_folder_takes_the_place_of_a_file_that_has_a_meaning(tmp_path: Path, layout: str) -> None:
+    (tmp_path / "crabmem.toml").write_text(f'layout = "{layout}"\n')
+    paths = ["MEMORY.md/x.md", "memory.MD/x.md", "Memory.md"]
+    paths += ["Crab.md/x.md", "CRAB.MD/y/x.md"] if layout == "flat" else []
+    with Memory(tmp_path, agent="coder") as memory:
+        for path in paths:
+            with pytest.raises(InvalidArguments, match="use another name"):
+                memory.rewrite("take", partial(reach, path))
+        assert memory.write_overview("# Overview\n").created and "# Overview" in memory.prompt()
 
 
 def test_the_asynchronous_tool_says_the_same(memory: Memory) -> None:

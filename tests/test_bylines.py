@@ -8,7 +8,7 @@ import pytest
 from crabmem import Memory, fs
 from crabmem import memory as core
 from crabmem.api import local_time
-from crabmem.bylines import Byline, Bylines
+from crabmem.bylines import Byline, Bylines, signed
 from crabmem.version import blob_id
 from crabmem.voice import Voice
 from tests.conftest import assert_clean
@@ -67,6 +67,18 @@ def test_another_writer_says_whose_it_is_while_nobody_changes_it(memory: Memory)
     memory.adopt()
     written(memory, "memory/entries/stove.md", "wood")
     assert (memory.adopt() or memory.log()[0]).author == "person"
+
+
+def test_what_another_tool_told_of_is_recorded_with_its_name_even_if_it_never_gets_its_turn(memory: Memory) -> None:
+    memory.init()
+    stove = "memory/entries/stove.md"
+    written(memory, stove, "wood")
+    Bylines(memory.root / ".git/crabmem/bylines").add(signed(memory.root, [stove], "other", "s-2"))
+    # Of this moment both; the other tool was ended while it waited.
+    assert (memory.wrote([written(memory, LAMP)]) or memory.log()[0]).paths == (LAMP,)
+    memory.adopt()
+    told = {commit.author: commit.paths for commit in memory.log()[:2]}
+    assert told == {"coder": (LAMP,), "other": (stove,)}
 
 
 def test_each_agent_and_session_has_a_commit_of_its_own(memory: Memory) -> None:

@@ -1,6 +1,7 @@
 """Facts where a host keeps them: in a folder adopted in place, and in `memory/` beside `memory/entries/`."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -8,11 +9,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from crabmem import InvalidArguments, InvalidSettings, MassLoss, Memory, NotFound, Unreadable, Unwritable
+from crabmem import InvalidArguments, InvalidSettings, MassLoss, Memory, NotFound, Unreadable, Unwritable, fs
 from crabmem.adopting import prepared
 from crabmem.cli import cli
 from crabmem.workspace import FLAT
 from tests.conftest import FIXTURES, assert_clean, git
+from tests.faults.crashes import in_child
+from tests.faults.shim import KILLED
 
 Sample = Callable[[str], Path]
 FACTS = {"user-role", "feedback-real-database", "project-season-freeze", "reference-tickets", "tide-tables"}
@@ -56,6 +59,36 @@ def test_adopting_twice_is_harmless(adopted: Path) -> None:
     again = run("adopt", str(adopted), "--json")
     assert json.loads(again.stdout) == {"path": str(adopted), "facts": 5, "commit": None}
     assert (files(adopted), git(adopted, "rev-parse", "HEAD")) == (before, head)
+
+
+@pytest.mark.parametrize("half", ["", 'layout = "fl'])
+def test_adopting_again_ends_what_a_full_disk_or_a_crash_cut_off(sample: Sample, half: str) -> None:
+    root = sample("claude-code")
+    before = files(root)
+    (root / "crabmem.toml").write_text(half)
+    assert run("adopt", str(root)).exit_code == 0
+    assert files(root) == before | {"crabmem.toml": b'layout = "flat"\n'}
+    assert_clean(root)
+
+
+@pytest.mark.parametrize("changes", [0, 1, 2, 7, 19, 30, 41, 52, 63])
+def test_adopting_may_die_at_any_change_of_the_disk_and_is_done_again(sample: Sample, changes: int) -> None:
+    root, left = sample("claude-code"), iter(range(changes))
+    before = files(root)
+
+    def die(operation: str, path: str) -> None:
+        if next(left, None) is None:
+            os._exit(KILLED)
+
+    def adopted() -> int:
+        fs.before = die
+        return run("adopt", str(root)).exit_code
+
+    assert in_child(adopted) == KILLED
+    assert run("adopt", str(root)).exit_code == 0
+    assert files(root) == before | {"crabmem.toml": b'layout = "flat"\n'}
+    assert {name: git(root, "show", f"HEAD:{name}").encode() for name in before} == before
+    assert_clean(root)
 
 
 def test_what_adopting_did_is_data(sample: Sample) -> None:
@@ -121,6 +154,18 @@ def test_every_version_of_the_history_knows_its_layout(adopted: Path, tmp_path: 
         assert not memory.recall("narrow", as_of="HEAD~1") and memory.recall("narrow", as_of="HEAD")
 
 
+def test_the_doctor_names_notes_that_lie_where_agents_have_their_workspaces(adopted: Path) -> None:
+    for path in ("agents/smith.md", "agents/people/jones.md", "agents/bob/memory/luna.md"):
+        (adopted / path).parent.mkdir(parents=True, exist_ok=True)
+        (adopted / path).write_text(LUNA)
+    with Memory(adopted / "agents/bob") as own:
+        own.init()
+    with Memory(adopted) as memory:
+        assert memory.adopt() is None and not memory.recall("umbrellas")
+        told = [found.path for found in memory.doctor() if found.level == "warning"]
+    assert told == ["agents/people/jones.md", "agents/smith.md"]
+
+
 def test_an_agent_of_its_own_inherits_the_overview_of_a_flat_folder(adopted: Path) -> None:
     with Memory(adopted / "agents" / "bob") as bob:
         assert "Tide tables" in bob.overview().text
@@ -175,6 +220,24 @@ def test_a_folder_that_is_something_else_is_adopted_only_when_that_is_meant(
     assert (refused.exit_code, len(refused.stderr.splitlines())) == (1, 1) and reason in refused.stderr
     assert files(root.parent) == before
     assert run("adopt", str(root), "--yes-really").exit_code == int(is_final)
+
+
+def test_in_a_repository_of_the_person_only_memory_is_recorded(sample: Sample) -> None:
+    root = sample("claude-code")
+    _is_repository(root)
+    (root / "code.py").write_text("pass\n")
+    git(root, "add", "code.py")
+    git(root, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "-qm", "theirs")
+    (root / "code.py").write_text("changed\n")
+    (root / "new.py").write_text("staged\n")
+    git(root, "add", "new.py")
+    done = json.loads(run("adopt", str(root), "--yes-really", "--json").stdout)
+    assert set(done["commit"]["paths"]) == {path for path in files(root) if not path.endswith(".py")}
+    with Memory(root, agent="coder") as memory:
+        memory.rename("Tide tables", "Tides")
+        memory.undo()
+    assert git(root, "status", "--porcelain") == " M code.py\nA  new.py\n"
+    assert git(root, "log", "--format=%an", "--", "*.py") == "Ann\n"
 
 
 def test_the_folder_to_adopt_is_named_once(adopted: Path) -> None:

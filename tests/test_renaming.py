@@ -159,6 +159,21 @@ def test_new_file_name_that_is_taken_gets_a_suffix(memory: Memory) -> None:
     assert memory.rename("a_b", "y").path == "memory/entries/y.md"
 
 
+@pytest.mark.parametrize("folder", ["memory", "memory/entries"])
+def test_file_never_moves_to_where_it_would_be_no_entry_or_another_file_is(memory: Memory, folder: str) -> None:
+    memory.write_overview("# Overview\n")
+    note = memory.file(memory.write_note("A note of the day.").path)
+    memory.file(f"{folder}/plan.md").parent.mkdir(exist_ok=True)
+    memory.file(f"{folder}/plan.md").write_text("The cellar needs paint.\n")
+    before, name = note.read_bytes(), "plan"
+    for new in ("memory", "MEMORY", note.stem, "plan"):
+        done = memory.rename(name, new)
+        assert done.path.startswith(f"{folder}/") and memory.get(new).content.strip() == "The cellar needs paint."
+        assert [hit.entry.name for hit in memory.recall("paint in the cellar")] == [new]
+        name = new
+    assert (note.read_bytes(), memory.overview().text) == (before, "# Overview\n")
+
+
 def test_only_the_case_of_a_name_is_changed_in_place(memory: Memory) -> None:
     memory.remember("wifi", "d", "c")
     done = memory.rename("wifi", "WiFi")

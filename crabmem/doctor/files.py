@@ -12,7 +12,7 @@ from ..entry import NO_HEADER, decoded, parsed
 from ..errors import CrabmemError, Unreadable
 from ..results import Finding
 from ..slug import name_key
-from ..workspace import SETTINGS, Layout, Workspace
+from ..workspace import AGENTS, SETTINGS, Layout, Workspace
 from .patient import Patient, error, info, warning
 
 # So many links of a file are named, with so many characters of each.
@@ -67,6 +67,8 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
         folder = path.rpartition("/")[0]
         if folder and folder not in layout.entries:
             yield info(path, f"it is not directly in {where}, so it is recorded but not recalled")
+    for path in _among_agents(patient.workspace):
+        yield warning(path, "it is no part of an agent's workspace, so it is neither recorded nor recalled; move it")
     for file in sorted(_below(patient.workspace)):
         path = _path(patient.workspace, file)
         left_over = path.endswith(("~", ".tmp", ".swp")) or file.name[0] in ".#"
@@ -83,6 +85,15 @@ def _below(workspace: Workspace) -> Iterator[Path]:
         here = Path(place)
         folders[:] = [name for name in folders if workspace.layout.may_hold_files(_path(workspace, here / name))]
         yield from (here / name for name in (*folders, *names))
+
+
+def _among_agents(workspace: Workspace) -> list[str]:
+    """Markdown that a folder of somebody else's making has where agents have their workspaces."""
+    top = workspace.file(AGENTS)
+    items = () if workspace.layout.memory or top.is_symlink() or not top.is_dir() else top.iterdir()
+    strange = (item for item in items if not (item / ".git").exists() and item.name[0] != ".")
+    found = (file for item in strange for file in (item.rglob("*.md") if item.is_dir() else [item]))
+    return sorted(_path(workspace, file) for file in found if file.suffix == ".md" and file.is_file())
 
 
 def _path(workspace: Workspace, file: Path) -> str:

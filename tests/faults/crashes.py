@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from crabmem import CrabmemError, Fact, Memory, entry, writer
+from crabmem import CrabmemError, Fact, Memory, Slot, entry, writer
 from tests.faults.repository import complaints, git
 from tests.faults.shim import KILLED, MOMENTS, Call, Fault, Shim
 
@@ -32,12 +32,15 @@ VET = "memory/entries/luna-s-vet.md"
 OTHER = "memory/entries/other.md"
 AFTER = "memory/entries/after.md"
 SAME = "memory/entries/same.md"
+LINKS = "[[Luna's vet]] and [[luna-s-vet|the vet]]\n"
 KINDS = ("kill", "ENOSPC", "EIO", "EROFS", "ENOSPC+", "EIO+", "EROFS+")
 #: What Python reports when a process is started.
 _STARTS = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.system")
 _DONE, _REFUSED, _UNHIT, _BROKEN = 0, 3, 5, 6
 #: A name, and what counts.
 Job: TypeAlias = tuple[str, Callable[[], Counter[str]]]
+_LINKING = ("MEMORY.md", "beside.md", "people/ada.md")
+_OTHER = "entries/other.md"
 _FAST = 'durability = "fast"\n'
 
 
@@ -82,6 +85,23 @@ def _adopt(memory: Memory) -> None:
     memory.adopt()
 
 
+def _rename(memory: Memory) -> None:
+    memory.rename("Luna's vet", "Dr. Moreno")
+
+
+def _rewrite(memory: Memory) -> None:
+    memory.rewrite("sort", lambda tree: {_OTHER: None, "people/other.md": OLD, "MEMORY.md": NEW, "b.md": NEW})
+
+
+def _keep(memory: Memory) -> None:
+    slots = [Slot(("memory",), "Other"), Slot(("memory",), "Luna's vet"), Slot(("users", "ada"), "coffee")]
+    memory.keep({slots[0]: None, **{slot: Fact(slot.name, "what a store keeps", NEW) for slot in slots[1:]}})
+
+
+def _wrote(memory: Memory) -> None:
+    memory.wrote([str(memory.root / path) for path in (VET, OTHER)])
+
+
 def _compact(memory: Memory) -> None:
     memory._history.compact()
 
@@ -96,6 +116,12 @@ def _saved_by_the_person(root: Path) -> None:
             file.write(EDIT)
 
 
+def _linked(root: Path) -> None:
+    """Files in every place lead to the entry."""
+    with Shim(sync=False), opened(root, "before") as memory:
+        memory.rewrite("link", lambda tree: {**dict.fromkeys(_LINKING, LINKS), _OTHER: tree.text(_OTHER) + LINKS})
+
+
 def _packed_before(root: Path) -> None:
     """There is a pack of ours to be replaced, and something to be packed."""
     with Shim(sync=False), opened(root, "before") as memory:
@@ -108,7 +134,9 @@ def _without_anything(root: Path) -> None:
     shutil.rmtree(root)
 
 
-def _killed(operation: Callable[[Memory], None], name: str, ending: str) -> Callable[[Path], None]:
+def _killed(
+    operation: Callable[[Memory], None], name: str, ending: str, first: Callable[[Path], None] = _nothing
+) -> Callable[[Path], None]:
     """Prepares what `operation` leaves behind when it is killed after the call `name` of a path with that ending."""
 
     def end(call: Call) -> None:
@@ -116,6 +144,8 @@ def _killed(operation: Callable[[Memory], None], name: str, ending: str) -> Call
             os._exit(KILLED)
 
     def prepare(root: Path) -> None:
+        first(root)
+
         def work() -> int:
             with Shim(sync=False, after=end), Memory(root, agent="crashed") as memory:
                 operation(memory)
@@ -159,6 +189,10 @@ OPERATIONS: dict[str, Operation] = {
     "undo": Operation(_undo),
     "import": Operation(_import),
     "adopt": Operation(_adopt, _saved_by_the_person),
+    "rename": Operation(_rename, _linked),
+    "rewrite": Operation(_rewrite, _linked),
+    "keep": Operation(_keep),
+    "wrote": Operation(_wrote, _saved_by_the_person),
     "over_an_edit": Operation(_overwrite, _saved_by_the_person),
     "init": Operation(_create, _without_anything),
     "compact": Operation(_compact),
@@ -167,6 +201,10 @@ OPERATIONS: dict[str, Operation] = {
     "recovery_of_placed": Operation(_create, _killed(_overwrite, "exchange", VET)),
     "recovery_of_half_placed": Operation(_create, _killed(_undo, "exchange", VET)),
     "recovery_of_half_imported": Operation(_create, _killed(_import, "link", "/fresh.md")),
+    "recovery_of_half_renamed": Operation(_create, _killed(_rename, "link", "/dr-moreno.md", _linked)),
+    "recovery_of_half_linked": Operation(_create, _killed(_rename, "exchange", "/beside.md", _linked)),
+    "recovery_of_half_rewritten": Operation(_create, _killed(_rewrite, "link", "/people/other.md", _linked)),
+    "recovery_of_signed": Operation(_create, _killed(_wrote, "write", "/crabmem/bylines", _saved_by_the_person)),
     "recovery_of_taken_away": Operation(_create, _killed(_forget, "fsync", "/entries")),
     "recovery_of_locked": Operation(_create, _killed(_overwrite, "link", "/refs/heads/main.lock")),
     "recovery_of_committed": Operation(_create, _killed(_overwrite, "rename", "/refs/heads/main")),
