@@ -21,7 +21,7 @@ from crabmem import InvalidArguments, Memory
 from crabmem.hooking.quickly import before_turn
 from crabmem.hooks import EVENTS, HOSTS, Asked, asked, is_due
 from crabmem.hooks.hosts import named
-from crabmem.prompt import template, units
+from crabmem.prompt import asking, units
 from crabmem.settings import Hooks, Settings
 from crabmem.workspace import Workspace
 from tests.conftest import assert_clean, git
@@ -308,7 +308,7 @@ def test_agent_is_asked_once_to_store_after_much_talk(root: Path, host: str) -> 
     talked(root, 1, host)
     assert heard(root, spoken(host, "stop")) == {}
     talked(root, 1, host)
-    answer, reason = heard(root, spoken(host, "stop")), template("stop").strip()
+    answer, reason = heard(root, spoken(host, "stop")), asking("stop").strip()
     assert (
         answer
         == {
