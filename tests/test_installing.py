@@ -1,5 +1,6 @@
 """Installing into hosts: real configs in a home folder of their own, through the command line."""
 
+import errno
 import io
 import json
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from crabmem import __version__
+from crabmem import __version__, fs
 from crabmem.cli import cli
 from crabmem.hosts import NAMES
 from crabmem.hosts.bundles import desktop_bundle
@@ -263,6 +264,106 @@ def test_the_copy_is_of_the_time_before_crabmem(run: Run, home: Path) -> None:
     assert file.with_name("config.toml.before-crabmem").read_text() == CODEX
     run("uninstall", "codex")
     assert files(home) == {".codex/config.toml": CODEX}
+
+
+def test_own_memory_is_the_hosts_again_whatever_the_workspace_is_now(run: Run, home: Path) -> None:
+    mine = written(home / ".claude/settings.json", '{"autoMemoryDirectory": "/mine"}')
+    for where in (["--dir", "it's notes"], []):
+        run(*where, "install", "claude-code", "--auto-memory")
+        run("--dir", "other", "uninstall", "claude-code")
+        assert files(home) == {".claude/settings.json": '{"autoMemoryDirectory": "/mine"}'}
+    run("--dir", "it's notes", "install", "claude-code", "--auto-memory")
+    data = json.loads(mine.read_text())
+    mine.write_text(json.dumps({**data, "autoMemoryDirectory": "/chosen/since"}))
+    run("uninstall", "claude-code")
+    assert json.loads(mine.read_text()) == {"autoMemoryDirectory": "/chosen/since"}
+
+
+HANDMADE = {
+    ("claude-code", ".claude.json"): '{"mcpServers": {"crabmem": {"command": "crabmem", "args": ["mcp"], "env": {}}}}',
+    ("codex", ".codex/config.toml"): '[mcp_servers.crabmem] # mine\ncommand = "uvx"\nargs = ["crabmem", "mcp"]\n',
+    ("opencode", ".config/opencode/opencode.json"): '{"mcp": {"crabmem": {"command": ["crabmem", "mcp"]}}}',
+}
+
+
+@pytest.mark.parametrize(("host", "path"), HANDMADE)
+def test_a_server_of_that_name_that_a_person_wrote_comes_back(run: Run, home: Path, host: str, path: str) -> None:
+    text = HANDMADE[host, path]
+    written(home / path, text)
+    assert run("uninstall", host).stdout.startswith("not installed")
+    assert files(home) == {path: text}
+    assert run("install", host).exit_code == 0
+    assert "--agent" in (home / path).read_text()
+    run("uninstall", host)
+    assert files(home) == {path: text}
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, number: int) -> list[str]:
+    """The changes of the disk that were tried; the one of that number fails."""
+    tried: list[str] = []
+
+    def before(operation: str, path: str) -> None:
+        tried.append(f"{operation} {path}")
+        if len(tried) == number:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+
+    monkeypatch.setattr(fs, "before", before)
+    return tried
+
+
+@pytest.mark.parametrize("verb", ["install", "uninstall"])
+def test_whatever_the_disk_refuses_all_configs_are_changed_or_none(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    written(home / ".claude/settings.json", SETTINGS)
+    written(home / ".claude.json", '{"mcpServers": {}}')
+    if verb == "uninstall":
+        run("install", "claude-code")
+    before = files(home)
+    for number in range(1, 100):
+        with monkeypatch.context() as patch:
+            tried = failing(patch, number)
+            result = run(verb, "claude-code")
+        if result.exit_code == 0:
+            break
+        assert "no space left on device; nothing was written" in result.stderr
+        assert files(home) == before, (number, tried)
+    assert number > 10
+
+
+def test_what_cannot_be_put_back_is_told_with_the_place_of_the_copy(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(home / ".claude/settings.json", SETTINGS)
+    first = written(home / ".claude.json", "{}")
+    there = 0
+
+    def full(operation: str, path: str) -> None:
+        nonlocal there
+        there += operation == "exchange"
+        if there > 1 or (there and "settings.json" in path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fs, "before", full)
+        result = run("install", "claude-code")
+    assert result.exit_code == 1 and "nothing was written" not in result.stderr
+    assert f"cannot be put back: {first} (before: {first}.before-crabmem)" in result.stderr
+    assert Path(f"{first}.before-crabmem").read_text() == "{}"
+
+
+def test_what_a_host_saves_at_that_moment_is_not_lost(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = written(home / ".claude.json", '{"numStartups": 3}')
+    written(home / ".claude/settings.json", SETTINGS)
+
+    def saved(operation: str, path: str) -> None:
+        if operation == "exchange" and path == str(file) and "mcpServers" not in file.read_text():
+            file.write_text('{"numStartups": 4}')
+
+    monkeypatch.setattr(fs, "before", saved)
+    result = run("install", "claude-code")
+    assert "somebody changed it meanwhile; try again; nothing was written" in result.stderr
+    assert files(home) == {".claude.json": '{"numStartups": 4}', ".claude/settings.json": SETTINGS}
 
 
 def test_an_empty_config_is_filled_and_emptied(run: Run, home: Path) -> None:
