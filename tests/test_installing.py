@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from crabmem import __version__, fs
 from crabmem.cli import cli
@@ -406,6 +409,72 @@ def test_a_project_in_the_home_folder_stays_though_it_is_empty(
     run("install", "cursor", "--project")
     run("uninstall", "cursor", "--project")
     assert files(home) == {"work": "/"}
+
+
+PLACES = {
+    "claude-code": (".claude.json", ".claude/settings.json"),
+    "codex": (".codex/config.toml",),
+    "gemini": (".gemini/settings.json",),
+    "cursor": (".cursor/mcp.json", ".cursor/hooks.json"),
+    "opencode": (".config/opencode/opencode.jsonc",),
+}
+_json_texts = st.sampled_from(
+    [
+        None,
+        "",
+        "{}",
+        "\r\n{\r\n\t\r\n}\r\n",
+        '{"hooks": {}, "mcpServers": {}, "mcp": {}}',
+        '{"hooks":{"Stop":[],"stop":[{"command":"say done"}],"SessionStart":[]},\r\n"é\\u0000\\ud83d\\ude00":[[[]]]}',
+        '{\n\t"mcpServers": {\n\t\t"crabmem": {\n\t\t\t"command": "mine"\n\t\t}\n\t},\n\t"version" : 1}',
+        '{"autoMemoryDirectory": "/mine", "hooks": {"PostToolUse": [{"matcher": "Write", "hooks": []}]}, "version": 2}',
+    ]
+)
+_toml_texts = st.sampled_from(
+    [
+        None,
+        "",
+        CODEX,
+        CODEX.replace("\n", "\r\n"),
+        'hooks.Stop = [{hooks = [{type = "command", command = "x"}]}]\n[mcp_servers]\n"a.b".command = "x"\n# the end',
+        '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "x"\n\n\n[[hooks.Stop]]\nhooks = []\n\n',
+        '[hooks]\n[hooks.state.\'/home/me/x\'] # trusted\na = """\n[mcp_servers.crabmem]\n"""\n',
+        '[mcp_servers.crabmem]\ncommand = "mine"\n[mcp_servers.crabmem.env]\nA = "b"\n[[hooks.Stop]]\nhooks = []',
+    ]
+)
+_steps = st.tuples(
+    st.sampled_from(["install", "install", "uninstall"]),
+    st.sampled_from(sorted(PLACES)),
+    st.sampled_from([[], ["--dir", "notes"]]),
+    st.sampled_from([[], ["--no-hooks"], ["--auto-memory"]]),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), steps=st.lists(_steps, max_size=8))
+def test_in_whatever_order_all_is_as_before_when_the_last_is_uninstalled(
+    run: Run, home: Path, data: st.DataObject, steps: list[tuple[str, str, list[str], list[str]]]
+) -> None:
+    shutil.rmtree(home)
+    home.mkdir()
+    for place in (place for places in PLACES.values() for place in places):
+        text = data.draw(_toml_texts if place.endswith("toml") else _json_texts, place)
+        if text is not None:
+            file = written(home / place, "")
+            file.write_bytes(text.encode())
+    before = exactly(home)
+    for verb, host, where, how in steps:
+        words = how if verb == "install" and (host == "claude-code" or "--auto-memory" not in how) else []
+        result = run(*where, verb, host, *words)
+        assert result.exit_code == 0 or "by hand" in result.stderr, result.stderr
+    for host in PLACES:
+        run("uninstall", host)
+    assert exactly(home) == before
+
+
+def exactly(folder: Path) -> dict[str, bytes]:
+    """The bytes of every file below `folder`."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_an_unknown_host_is_wrong_usage(run: Run) -> None:

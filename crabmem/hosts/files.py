@@ -58,9 +58,8 @@ def installation(config: Config, here: Surroundings, order: Order) -> Change:
         found = read(config.format, text or "")
         wanted = installed(found, wishes).text
     after = wanted if text is not None or wanted else None
-    change = Change(file, text, after)
-    keeps = text is not None and not (change.backup.exists() and is_installed(found, wishes))
-    return Change(file, text, after, keeps=keeps)
+    # What is ours already is nothing to come back to.
+    return Change(file, text, after, keeps=text is not None and not is_installed(found, wishes))
 
 
 def removal(config: Config, here: Surroundings, order: Order) -> Change:
