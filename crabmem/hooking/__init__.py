@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Seconds until it says nothing rather than something late: Claude Code waits for 1.5 at the end of a session.
 DEADLINE = 1.4
+#: The same where silence would last: a session without its identity, a fact recorded as somebody else's.
+LONGER = {"session-start": 5.0, "wrote": 5.0}
 _GLOBAL = ("--dir", "--workspace", "--agent", "--session")
 _OWN = ("--host", "--deadline")
 _LARGEST = 64_000_000
@@ -51,7 +53,7 @@ class Command:
     @property
     def deadline(self) -> float:
         """Seconds there are for an answer."""
-        return float(self.options.get("--deadline") or DEADLINE)
+        return float(self.options.get("--deadline") or LONGER.get(self.event or "", DEADLINE))
 
 
 class Reply:
