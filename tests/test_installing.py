@@ -203,6 +203,8 @@ def test_what_cannot_be_read_is_never_rewritten(run: Run, home: Path, text: str,
         ("a = 1\na = 2\n", "line 2: "),
         ("mcp_servers = { other = { command = 'x' } }\n", "by hand"),
         ("mcp_servers = 5\n", "by hand"),
+        ("a = " + "[" * 3_000 + "]" * 3_000, "too deeply nested"),
+        ("a" + ".a" * 3_000 + " = 1", "too deeply nested"),
     ],
 )
 def test_what_is_no_toml_or_cannot_be_added_to_is_never_rewritten(run: Run, home: Path, text: str, words: str) -> None:
@@ -367,6 +369,25 @@ def test_what_a_host_saves_at_that_moment_is_not_lost(run: Run, home: Path, monk
     result = run("install", "claude-code")
     assert "somebody changed it meanwhile; try again; nothing was written" in result.stderr
     assert files(home) == {".claude.json": '{"numStartups": 4}', ".claude/settings.json": SETTINGS}
+
+
+def test_a_large_config_is_changed_too_and_comes_back(run: Run, home: Path) -> None:
+    projects = {f"/home/me/project {number}": {"history": ["what was said " * 20] * 10} for number in range(2_000)}
+    file = written(home / ".claude.json", json.dumps({"projects": projects}, indent=2))
+    before = file.read_bytes()
+    assert len(before) > 5_000_000
+    assert run("install", "claude-code", "--no-hooks").exit_code == 0
+    assert json.loads(file.read_text())["mcpServers"]["crabmem"]
+    run("uninstall", "claude-code")
+    assert file.read_bytes() == before
+
+
+def test_what_stands_where_the_copy_goes_is_named_and_nothing_is_written(run: Run, home: Path) -> None:
+    written(home / ".codex/config.toml", CODEX)
+    (home / ".codex/config.toml.before-crabmem").mkdir()
+    result = run("install", "codex")
+    assert f"{home}/.codex/config.toml.before-crabmem: it cannot be read: it is not a regular file" in result.stderr
+    assert files(home) == {".codex/config.toml": CODEX, ".codex/config.toml.before-crabmem": "/"}
 
 
 def test_an_empty_config_is_filled_and_emptied(run: Run, home: Path) -> None:

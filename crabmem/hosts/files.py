@@ -13,6 +13,8 @@ from .document import Document, read
 from .host import Config, Order, Surroundings
 from .wishes import Wish, installed, is_installed, uninstalled
 
+# Claude Code keeps what was said in all projects in its config.
+_LARGEST = 50_000_000
 _BACKUP = ".before-crabmem"
 _BOM = "\ufeff"
 _NOTHING = "; nothing was written"
@@ -96,8 +98,9 @@ def make(changes: Sequence[Change], stop: Path) -> None:
     done: list[tuple[Change, str | None]] = []
     try:
         for change in changes:
-            with _named(change.file), _refusals():
+            with _named(change.backup):
                 done.append((change, _text(change.backup)))
+            with _named(change.file), _refusals():
                 _make(change, stop)
     except CrabmemError as error:
         _undo(done, stop, str(error).removesuffix(_NOTHING))
@@ -193,7 +196,7 @@ def _file(config: Config, here: Surroundings) -> Path:
 def _text(file: Path) -> str | None:
     """The text of a file that may be rewritten; None where there is none."""
     try:
-        data, status = fs.read(file)
+        data, status = fs.read(file, limit=_LARGEST)
         text = data.decode()
     except FileNotFoundError:
         return None
@@ -232,5 +235,7 @@ def _named(file: Path) -> Iterator[None]:
     """Errors name the file, and say that it is as it was."""
     try:
         yield
+    except RecursionError:
+        raise BadConfig(f"{file}: it is too deeply nested{_NOTHING}") from None
     except (BadConfig, Unwritable) as error:
         raise type(error)(f"{file}: {error}{_NOTHING}") from None
