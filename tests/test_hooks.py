@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -642,6 +643,24 @@ def test_workspace_that_is_locked_is_answered_before_the_deadline(root: Path, ev
         assert (done.returncode, done.stdout) == (0, b"{}\n")
         assert time.monotonic() - began < 10  # and not the ten seconds that a writer waits
     assert f"no answer within {5 if event == 'wrote' else 1.4} s" in logged(root)[0]
+
+
+@pytest.mark.parametrize("deadline", ["inf", "1e30", "nan", "-5"])
+def test_no_deadline_keeps_a_hook_from_its_answer_or_is_none(root: Path, deadline: str) -> None:
+    done = run(root, spoken("claude-code", "prompt"), "prompt", "--deadline", deadline)
+    assert_harmless(done)
+    assert done.stderr == b"" and not [line for line in logged(root) if "Thread" in line]
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+@pytest.mark.parametrize("event", EVENTS)
+def test_host_that_closed_its_end_finds_no_answer_in_a_file(root: Path, event: str, closed: tuple[int, ...]) -> None:
+    told = json.dumps(spoken("claude-code", event)).replace("FILE", str(root / "memory/MEMORY.md"))
+    shell = " ".join([shlex.join([*COMMAND, "--dir", str(root), "hook", event]), *(f"{each}>&-" for each in closed)])
+    done = subprocess.run(["sh", "-c", shell], input=told.encode(), capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    inside = [file for file in (root / ".git/crabmem").rglob("*") if file.is_file() and file.name != "turns"]
+    assert not [file for file in inside if b"hookSpecificOutput" in file.read_bytes()]
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell when a process began")
