@@ -119,6 +119,11 @@ def template(name: str) -> str:
     return inside.read_text("utf-8") if inside.is_file() else beside.read_text("utf-8")
 
 
+def asking(name: str) -> str:
+    """The template that asks a model to store something, with what is worth it: that is said alike everywhere."""
+    return template(name).replace("{worth}", template("worth").strip())
+
+
 def _joined(run: re.Match[str]) -> str:
     """One selector and one joiner at most where several stand in a row, which only hide something; none among ASCII."""
     before, marks = run.groups()

@@ -19,6 +19,10 @@ from .workspace import Workspace
 
 #: Seconds without a change after which a burst of edits has ended.
 QUIET = 0.5
+#: The same where hosts of agents are at work: so long a hook of theirs may take to sign what one of their tools wrote.
+SIGNED_WITHIN = 3
+#: Seconds without a word from a host after which none is at work.
+SESSION = 3_600
 #: Seconds after which a burst is recorded even if it goes on.
 LONGEST_BURST = 60
 #: Seconds after which the files are looked at without any event, for those that were missed.
@@ -44,8 +48,33 @@ class News:
     committed: bool = False
 
 
-def watched(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
+class _Hosts:
+    """Whether hosts of agents are at work in a workspace: those that have hooks there leave a line for each message."""
+
+    def __init__(self, turns: Path, is_hosted: bool) -> None:
+        self._turns, self._is_hosted = turns, is_hosted
+        self._stamp: int | None = None
+        self._heard = float("-inf")
+
+    def quiet(self, now: float) -> float:
+        """Seconds without a change after which a burst has ended."""
+        stamp = _stamp(self._turns)
+        if stamp != self._stamp:
+            self._stamp, self._heard = stamp, now
+        return SIGNED_WITHIN if self._is_hosted or now - self._heard < SESSION else QUIET
+
+
+def _stamp(file: Path) -> int | None:
+    try:
+        return os.stat(file).st_mtime_ns
+    except OSError:
+        return None
+
+
+def watched(memory: Memory, stop: threading.Event, is_hosted: bool = False) -> Iterator[Commit | CrabmemError]:
     """The commits of outside edits as they are made, and what stopped one from being made, until `stop` is set.
+
+    `is_hosted` says that a host is at work even if nobody heard of it.
 
     Raises:
         Busy: the workspace is being watched already.
@@ -54,17 +83,17 @@ def watched(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemE
     lock = WriterLock(Workspace(memory.root).private / "watch")
     try:
         with lock.held(0):
-            yield from _recorded(memory, stop)
+            yield from _recorded(memory, stop, _Hosts(Workspace(memory.root).turns, is_hosted))
     except Busy:
         raise Busy(f"{memory.root} is being watched already; one `crabmem watch` is enough") from None
 
 
 def watched_in_turn(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
-    """What `watched` says, from when nobody else watches and there is a history, until `stop` is set."""
+    """What `watched` says for a host, from when nobody else watches and there is a history, until `stop` is set."""
     while not stop.wait(SOON):
         try:
             if memory.newest():
-                yield from watched(memory, stop)
+                yield from watched(memory, stop, is_hosted=True)
         except Busy:
             continue
         except CrabmemError as error:
@@ -101,16 +130,17 @@ def _news(before: Seen, after: Seen) -> News:
     return News(frozenset(differ), frozenset(old.keys() ^ new.keys()), head != newest)
 
 
-def _recorded(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
-    yield from _adopted(memory)
-    began = last = None
-    looked = time.monotonic()
+def _recorded(memory: Memory, stop: threading.Event, hosts: _Hosts) -> Iterator[Commit | CrabmemError]:
+    began, last, looked = None, 0.0, float("-inf")
     for changes in _events(memory.root, stop):
         now = time.monotonic()
+        quiet = hosts.quiet(now)
         if any(_is_ours(memory, file) for _, file in changes):
-            began, last = began or now, now
-        ended = began and last and (now - last >= QUIET or now - began >= LONGEST_BURST)
-        if ended or now - looked >= LOOK_AGAIN:
+            began, last = now if began is None else began, now
+        elif began is None and now - looked >= LOOK_AGAIN:
+            # Nobody told when it changed what a look may find: where hosts are at work, that may be just now.
+            began, last = now, now if quiet > QUIET else float("-inf")
+        if began is not None and (now - last >= quiet or now - began >= LONGEST_BURST):
             began, looked = None, now
             yield from _adopted(memory)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from crabmem import InvalidArguments, Memory
 from crabmem.hooking.quickly import before_turn
 from crabmem.hooks import EVENTS, HOSTS, Asked, asked, is_due
 from crabmem.hooks.hosts import named
-from crabmem.prompt import template, units
+from crabmem.prompt import asking, units
 from crabmem.settings import Hooks, Settings
 from crabmem.workspace import Workspace
 from tests.conftest import assert_clean, git
@@ -308,7 +309,7 @@ def test_agent_is_asked_once_to_store_after_much_talk(root: Path, host: str) -> 
     talked(root, 1, host)
     assert heard(root, spoken(host, "stop")) == {}
     talked(root, 1, host)
-    answer, reason = heard(root, spoken(host, "stop")), template("stop").strip()
+    answer, reason = heard(root, spoken(host, "stop")), asking("stop").strip()
     assert (
         answer
         == {
@@ -641,7 +642,35 @@ def test_workspace_that_is_locked_is_answered_before_the_deadline(root: Path, ev
         done = run(root, wrote(root, BOILER, FACT), event)
         assert (done.returncode, done.stdout) == (0, b"{}\n")
         assert time.monotonic() - began < 10  # and not the ten seconds that a writer waits
-    assert "no answer within 1.4 s" in logged(root)[0]
+    assert f"no answer within {5 if event == 'wrote' else 1.4} s" in logged(root)[0]
+
+
+@pytest.mark.parametrize("deadline", ["inf", "1e30", "nan", "-5"])
+def test_no_deadline_keeps_a_hook_from_its_answer_or_is_none(root: Path, deadline: str) -> None:
+    done = run(root, spoken("claude-code", "prompt"), "prompt", "--deadline", deadline)
+    assert_harmless(done)
+    assert done.stderr == b"" and not [line for line in logged(root) if "Thread" in line]
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+@pytest.mark.parametrize("event", EVENTS)
+def test_host_that_closed_its_end_finds_no_answer_in_a_file(root: Path, event: str, closed: tuple[int, ...]) -> None:
+    told = json.dumps(spoken("claude-code", event)).replace("FILE", str(root / "memory/MEMORY.md"))
+    shell = " ".join([shlex.join([*COMMAND, "--dir", str(root), "hook", event]), *(f"{each}>&-" for each in closed)])
+    done = subprocess.run(["sh", "-c", shell], input=told.encode(), capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    inside = [file for file in (root / ".git/crabmem").rglob("*") if file.is_file() and file.name != "turns"]
+    assert not [file for file in inside if b"hookSpecificOutput" in file.read_bytes()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell when a process began")
+def test_deadline_counts_from_the_beginning_of_the_process(root: Path) -> None:
+    code = "import sys, time; time.sleep(1.5); from crabmem.__main__ import main; main()"
+    command = [sys.executable, "-c", code, "--dir", str(root), "hook", "prompt", "--deadline", "2"]
+    began = time.monotonic()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as waiting:
+        assert waiting.stdout and waiting.stdout.read() == b"{}\n"
+    assert time.monotonic() - began < 3.4  # and not two seconds after the half of one that was slept
 
 
 def test_host_that_never_ends_its_input_is_answered_all_the_same(root: Path) -> None:

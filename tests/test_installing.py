@@ -1,8 +1,10 @@
 """Installing into hosts: real configs in a home folder of their own, through the command line."""
 
+import errno
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,8 +14,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from crabmem import __version__
+from crabmem import __version__, fs
 from crabmem.cli import cli
 from crabmem.hosts import NAMES
 from crabmem.hosts.bundles import desktop_bundle
@@ -199,6 +203,8 @@ def test_what_cannot_be_read_is_never_rewritten(run: Run, home: Path, text: str,
         ("a = 1\na = 2\n", "line 2: "),
         ("mcp_servers = { other = { command = 'x' } }\n", "by hand"),
         ("mcp_servers = 5\n", "by hand"),
+        ("a = " + "[" * 3_000 + "]" * 3_000, "too deeply nested"),
+        ("a" + ".a" * 3_000 + " = 1", "too deeply nested"),
     ],
 )
 def test_what_is_no_toml_or_cannot_be_added_to_is_never_rewritten(run: Run, home: Path, text: str, words: str) -> None:
@@ -265,6 +271,125 @@ def test_the_copy_is_of_the_time_before_crabmem(run: Run, home: Path) -> None:
     assert files(home) == {".codex/config.toml": CODEX}
 
 
+def test_own_memory_is_the_hosts_again_whatever_the_workspace_is_now(run: Run, home: Path) -> None:
+    mine = written(home / ".claude/settings.json", '{"autoMemoryDirectory": "/mine"}')
+    for where in (["--dir", "it's notes"], []):
+        run(*where, "install", "claude-code", "--auto-memory")
+        run("--dir", "other", "uninstall", "claude-code")
+        assert files(home) == {".claude/settings.json": '{"autoMemoryDirectory": "/mine"}'}
+    run("--dir", "it's notes", "install", "claude-code", "--auto-memory")
+    data = json.loads(mine.read_text())
+    mine.write_text(json.dumps({**data, "autoMemoryDirectory": "/chosen/since"}))
+    run("uninstall", "claude-code")
+    assert json.loads(mine.read_text()) == {"autoMemoryDirectory": "/chosen/since"}
+
+
+HANDMADE = {
+    ("claude-code", ".claude.json"): '{"mcpServers": {"crabmem": {"command": "crabmem", "args": ["mcp"], "env": {}}}}',
+    ("codex", ".codex/config.toml"): '[mcp_servers.crabmem] # mine\ncommand = "uvx"\nargs = ["crabmem", "mcp"]\n',
+    ("opencode", ".config/opencode/opencode.json"): '{"mcp": {"crabmem": {"command": ["crabmem", "mcp"]}}}',
+}
+
+
+@pytest.mark.parametrize(("host", "path"), HANDMADE)
+def test_a_server_of_that_name_that_a_person_wrote_comes_back(run: Run, home: Path, host: str, path: str) -> None:
+    text = HANDMADE[host, path]
+    written(home / path, text)
+    assert run("uninstall", host).stdout.startswith("not installed")
+    assert files(home) == {path: text}
+    assert run("install", host).exit_code == 0
+    assert "--agent" in (home / path).read_text()
+    run("uninstall", host)
+    assert files(home) == {path: text}
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, number: int) -> list[str]:
+    """The changes of the disk that were tried; the one of that number fails."""
+    tried: list[str] = []
+
+    def before(operation: str, path: str) -> None:
+        tried.append(f"{operation} {path}")
+        if len(tried) == number:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+
+    monkeypatch.setattr(fs, "before", before)
+    return tried
+
+
+@pytest.mark.parametrize("verb", ["install", "uninstall"])
+def test_whatever_the_disk_refuses_all_configs_are_changed_or_none(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    written(home / ".claude/settings.json", SETTINGS)
+    written(home / ".claude.json", '{"mcpServers": {}}')
+    if verb == "uninstall":
+        run("install", "claude-code")
+    before = files(home)
+    for number in range(1, 100):
+        with monkeypatch.context() as patch:
+            tried = failing(patch, number)
+            result = run(verb, "claude-code")
+        if result.exit_code == 0:
+            break
+        assert "no space left on device; nothing was written" in result.stderr
+        assert files(home) == before, (number, tried)
+    assert number > 10
+
+
+def test_what_cannot_be_put_back_is_told_with_the_place_of_the_copy(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(home / ".claude/settings.json", SETTINGS)
+    first = written(home / ".claude.json", "{}")
+    there = 0
+
+    def full(operation: str, path: str) -> None:
+        nonlocal there
+        there += operation == "exchange"
+        if there > 1 or (there and "settings.json" in path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fs, "before", full)
+        result = run("install", "claude-code")
+    assert result.exit_code == 1 and "nothing was written" not in result.stderr
+    assert f"cannot be put back: {first} (before: {first}.before-crabmem)" in result.stderr
+    assert Path(f"{first}.before-crabmem").read_text() == "{}"
+
+
+def test_what_a_host_saves_at_that_moment_is_not_lost(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = written(home / ".claude.json", '{"numStartups": 3}')
+    written(home / ".claude/settings.json", SETTINGS)
+
+    def saved(operation: str, path: str) -> None:
+        if operation == "exchange" and path == str(file) and "mcpServers" not in file.read_text():
+            file.write_text('{"numStartups": 4}')
+
+    monkeypatch.setattr(fs, "before", saved)
+    result = run("install", "claude-code")
+    assert "somebody changed it meanwhile; try again; nothing was written" in result.stderr
+    assert files(home) == {".claude.json": '{"numStartups": 4}', ".claude/settings.json": SETTINGS}
+
+
+def test_a_large_config_is_changed_too_and_comes_back(run: Run, home: Path) -> None:
+    projects = {f"/home/me/project {number}": {"history": ["what was said " * 20] * 10} for number in range(2_000)}
+    file = written(home / ".claude.json", json.dumps({"projects": projects}, indent=2))
+    before = file.read_bytes()
+    assert len(before) > 5_000_000
+    assert run("install", "claude-code", "--no-hooks").exit_code == 0
+    assert json.loads(file.read_text())["mcpServers"]["crabmem"]
+    run("uninstall", "claude-code")
+    assert file.read_bytes() == before
+
+
+def test_what_stands_where_the_copy_goes_is_named_and_nothing_is_written(run: Run, home: Path) -> None:
+    written(home / ".codex/config.toml", CODEX)
+    (home / ".codex/config.toml.before-crabmem").mkdir()
+    result = run("install", "codex")
+    assert f"{home}/.codex/config.toml.before-crabmem: it cannot be read: it is not a regular file" in result.stderr
+    assert files(home) == {".codex/config.toml": CODEX, ".codex/config.toml.before-crabmem": "/"}
+
+
 def test_an_empty_config_is_filled_and_emptied(run: Run, home: Path) -> None:
     written(home / ".claude/settings.json", "")
     run("install", "claude-code")
@@ -305,6 +430,72 @@ def test_a_project_in_the_home_folder_stays_though_it_is_empty(
     run("install", "cursor", "--project")
     run("uninstall", "cursor", "--project")
     assert files(home) == {"work": "/"}
+
+
+PLACES = {
+    "claude-code": (".claude.json", ".claude/settings.json"),
+    "codex": (".codex/config.toml",),
+    "gemini": (".gemini/settings.json",),
+    "cursor": (".cursor/mcp.json", ".cursor/hooks.json"),
+    "opencode": (".config/opencode/opencode.jsonc",),
+}
+_json_texts = st.sampled_from(
+    [
+        None,
+        "",
+        "{}",
+        "\r\n{\r\n\t\r\n}\r\n",
+        '{"hooks": {}, "mcpServers": {}, "mcp": {}}',
+        '{"hooks":{"Stop":[],"stop":[{"command":"say done"}],"SessionStart":[]},\r\n"é\\u0000\\ud83d\\ude00":[[[]]]}',
+        '{\n\t"mcpServers": {\n\t\t"crabmem": {\n\t\t\t"command": "mine"\n\t\t}\n\t},\n\t"version" : 1}',
+        '{"autoMemoryDirectory": "/mine", "hooks": {"PostToolUse": [{"matcher": "Write", "hooks": []}]}, "version": 2}',
+    ]
+)
+_toml_texts = st.sampled_from(
+    [
+        None,
+        "",
+        CODEX,
+        CODEX.replace("\n", "\r\n"),
+        'hooks.Stop = [{hooks = [{type = "command", command = "x"}]}]\n[mcp_servers]\n"a.b".command = "x"\n# the end',
+        '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "x"\n\n\n[[hooks.Stop]]\nhooks = []\n\n',
+        '[hooks]\n[hooks.state.\'/home/me/x\'] # trusted\na = """\n[mcp_servers.crabmem]\n"""\n',
+        '[mcp_servers.crabmem]\ncommand = "mine"\n[mcp_servers.crabmem.env]\nA = "b"\n[[hooks.Stop]]\nhooks = []',
+    ]
+)
+_steps = st.tuples(
+    st.sampled_from(["install", "install", "uninstall"]),
+    st.sampled_from(sorted(PLACES)),
+    st.sampled_from([[], ["--dir", "notes"]]),
+    st.sampled_from([[], ["--no-hooks"], ["--auto-memory"]]),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), steps=st.lists(_steps, max_size=8))
+def test_in_whatever_order_all_is_as_before_when_the_last_is_uninstalled(
+    run: Run, home: Path, data: st.DataObject, steps: list[tuple[str, str, list[str], list[str]]]
+) -> None:
+    shutil.rmtree(home)
+    home.mkdir()
+    for place in (place for places in PLACES.values() for place in places):
+        text = data.draw(_toml_texts if place.endswith("toml") else _json_texts, place)
+        if text is not None:
+            file = written(home / place, "")
+            file.write_bytes(text.encode())
+    before = exactly(home)
+    for verb, host, where, how in steps:
+        words = how if verb == "install" and (host == "claude-code" or "--auto-memory" not in how) else []
+        result = run(*where, verb, host, *words)
+        assert result.exit_code == 0 or "by hand" in result.stderr, result.stderr
+    for host in PLACES:
+        run("uninstall", host)
+    assert exactly(home) == before
+
+
+def exactly(folder: Path) -> dict[str, bytes]:
+    """The bytes of every file below `folder`."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_an_unknown_host_is_wrong_usage(run: Run) -> None:

@@ -1,6 +1,7 @@
 """What no client should send, clients that go away, and programs that have no business here."""
 
 import json
+import os
 import signal
 import sys
 import threading
@@ -212,6 +213,45 @@ def test_a_line_without_an_end_is_no_message(root: Path) -> None:
         wire.send(request("tools/call", name="remember", arguments=VET).rstrip(b"\n"))
         assert wire.end() == (0, b"")
     assert len(Memory(root).entries()) == 1
+
+
+def test_a_line_that_does_not_end_is_not_kept_and_the_next_one_is_answered(root: Path) -> None:
+    with piped(command(root)) as wire:
+        wire.ask("tools/list")
+        before = memory_of(wire)
+        wire.send(b'{"jsonrpc": "2.0", "id": 1, "method": "')
+        for _ in range(400):
+            wire.send(b"x" * (1 << 20))
+        assert memory_of(wire) - before < 250
+        wire.send(b'"}\n')
+        assert wire.line()["error"]["message"].endswith("of at most 64 MiB")
+        assert wire.ask("tools/list", 2)["id"] == 2
+        assert wire.end() == (0, b"")
+
+
+def memory_of(wire: Wire) -> int:
+    """Megabytes that a server holds."""
+    pages = int(Path(f"/proc/{wire.process.pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+def test_a_client_subscribes_to_so_many_addresses_and_no_more(root: Path) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    with piped(command(root)) as wire:
+        answered(wire, "initialize", 0, hello)
+        asked = [(number, {"uri": f"crabmem://entries/{number}"}) for number in range(1, 10_002)]
+        answers = [answered(wire, "resources/subscribe", *each) for each in asked]
+        assert [answer["id"] for answer in answers if "error" in answer] == [10_001]
+        assert "10000 addresses at most" in answers[-1]["error"]["message"]
+        answered(wire, "resources/unsubscribe", 20_000, {"uri": "crabmem://entries/1"})
+        assert "error" not in answered(wire, "resources/subscribe", 20_001, {"uri": "crabmem://entries/0"})
+        assert wire.end() == (0, b"")
+
+
+def answered(wire: Wire, method: str, asked: int, params: dict[str, Any]) -> Any:
+    """The answer to a request of the older protocol."""
+    wire.send(json.dumps({"jsonrpc": "2.0", "id": asked, "method": method, "params": params}).encode() + b"\n")
+    return wire.line()
 
 
 def test_a_client_that_reads_nothing_does_not_keep_the_server_from_ending(root: Path) -> None:

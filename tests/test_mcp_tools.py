@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import socket
 import socketserver
 import subprocess
@@ -15,12 +14,11 @@ from typing import Any
 import pytest
 
 from crabmem import Memory
+from tests.hosts.rig import PLACES, program
 from tests.serving import TOKEN, command, environment, web
 
 pytestmark = [pytest.mark.hosts, pytest.mark.timeout(600)]
 
-HOSTS = os.environ.get("CRABMEM_HOSTS", "")
-PLACES = os.pathsep.join([str(Path(HOSTS, "node_modules", ".bin")), os.environ.get("PATH", "")])
 #: What needs no tool, prompt or resource of a test server of theirs.
 SCENARIOS = [
     "server-initialize",
@@ -35,17 +33,10 @@ SCENARIOS = [
 ]
 
 
-def found(program: str) -> str:
-    """Where `program` is; without it the test is skipped."""
-    place = shutil.which(program, path=PLACES)
-    if not place:
-        pytest.skip(f"{program} is neither in $CRABMEM_HOSTS/node_modules/.bin nor on the path")
-    return place
-
-
 def run(*told: str) -> "subprocess.CompletedProcess[str]":
     """What a program says; their newer ones find a newer node beside them."""
-    return subprocess.run(told, capture_output=True, text=True, env={**environment(), "PATH": PLACES}, timeout=300)
+    path = os.pathsep.join([*PLACES, os.environ.get("PATH", "")])
+    return subprocess.run(told, capture_output=True, text=True, env={**environment(), "PATH": path}, timeout=300)
 
 
 @pytest.fixture
@@ -93,7 +84,7 @@ def introduced(url: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_the_conformance_tool_has_nothing_to_say(root: Path, scenario: str) -> None:
-    tool = found("conformance")
+    tool = program("conformance")
     with web(root) as url, introduced(url) as open_url:
         done = run(tool, "server", "--url", open_url, "--scenario", scenario)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -102,7 +93,7 @@ def test_the_conformance_tool_has_nothing_to_say(root: Path, scenario: str) -> N
 
 def inspected(root: Path, *asked: str) -> Any:
     """What the inspector gets from the server over pipes."""
-    done = run(found("mcp-inspector"), "--cli", *command(root), "--method", *asked)
+    done = run(program("mcp-inspector"), "--cli", *command(root), "--method", *asked)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)
 

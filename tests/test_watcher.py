@@ -5,28 +5,34 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from crabmem import Busy, CrabmemError, Memory
+from crabmem import Busy, CrabmemError, Memory, watcher
+from crabmem.bylines import Bylines, signed
 from crabmem.results import Commit
+from crabmem.turns import Turn, Turns
 from crabmem.watcher import News, followed, watched, watched_in_turn
+from crabmem.workspace import Workspace
 from tests.conftest import git
+
+NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
 class Watch(threading.Thread):
     """A watcher over its own handle on the workspace, and what it said."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, is_hosted: bool = False) -> None:
         super().__init__()
-        self.memory = Memory(root)
+        self.memory, self.is_hosted = Memory(root), is_hosted
         self.said: list[tuple[float, Commit | CrabmemError]] = []
         self.stop = threading.Event()
 
     def run(self) -> None:
         with self.memory:
-            for item in watched(self.memory, self.stop):
+            for item in watched(self.memory, self.stop, self.is_hosted):
                 self.said.append((time.monotonic(), item))
 
     def wait_for(self, count: int) -> None:
@@ -101,6 +107,31 @@ def test_what_was_edited_before_the_watch_began_is_recorded_at_once(memory: Memo
     with Memory(memory.root) as other:
         first = next(watched(other, threading.Event()))
     assert isinstance(first, Commit) and first.subject == "edit: MEMORY.md"
+
+
+@pytest.mark.parametrize("looks_often", [False, True])
+@pytest.mark.parametrize("told", ["by the server", "by a turn"])
+def test_what_a_tool_of_a_host_wrote_waits_for_a_hook_that_is_slow_to_sign_it(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, told: str, looks_often: bool
+) -> None:
+    memory.remember("a fact", "what", "x")
+    home = Workspace(memory.root)
+    if told == "by a turn":
+        Turns(home.turns).add(Turn(NOW, "s-1", (), 0, "begun"))
+    if looks_often:
+        monkeypatch.setattr(watcher, "LOOK_AGAIN", 0.3)
+    watch = Watch(memory.root, is_hosted=told == "by the server")
+    watch.start()
+    time.sleep(0.7)
+    (memory.root / "memory/MEMORY.md").write_text("# The host's\n")
+    time.sleep(1.5)
+    assert watch.said == []
+    Bylines(home.bylines).add(signed(memory.root, ["memory/MEMORY.md"], "claude-code", "s-1"))
+    watch.wait_for(1)
+    watch.stop.set()
+    watch.join()
+    [(_, commit)] = watch.said
+    assert isinstance(commit, Commit) and (commit.author, commit.session) == ("claude-code", "s-1")
 
 
 def test_command_stops_cleanly_on_ctrl_c(memory: Memory) -> None:
@@ -202,7 +233,9 @@ def test_who_waits_for_the_watch_records_when_it_ends(memory: Memory, watch: Wat
         watch.join()
         time.sleep(1.5)
         (memory.root / "memory/MEMORY.md").write_text("# Two\n")
-        time.sleep(2)
+        deadline = time.monotonic() + 15
+        while not said and time.monotonic() < deadline:
+            time.sleep(0.05)
         stop.set()
         second.join(10)
     assert "# Two" in git(memory.root, "show", "HEAD:memory/MEMORY.md")

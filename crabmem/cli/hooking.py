@@ -16,7 +16,10 @@ from .base import Wanted, as_json
 @click.command()
 @click.argument("event", required=False, type=click.Choice(EVENTS))
 @click.option("--host", type=click.Choice(tuple(HOSTS)), help="Who asks; without it, its JSON tells.")
-@click.option("--deadline", metavar="SECONDS", type=float, help="Say nothing rather than later.  [default: 1.4]")
+@click.option(
+    "--deadline", metavar="SECONDS", type=float,
+    help="Say nothing rather than later.  [default: 1.4; at session-start and wrote 5]",
+)  # fmt: skip
 @as_json
 @click.pass_context
 def hook(ctx: click.Context, event: str | None, host: str | None, deadline: float | None, json_wanted: bool) -> None:

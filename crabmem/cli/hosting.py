@@ -68,8 +68,7 @@ def _carry_out(changes: Sequence[Change], top: Path, asked: Asked) -> bool:
         return False
     if not asked.yes and sys.stdin.isatty():
         click.confirm("Write this?", abort=True, err=True)
-    for change in wanted:
-        hosts.make(change, top)
+    hosts.make(wanted, top)
     return True
 
 

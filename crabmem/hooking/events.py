@@ -99,10 +99,10 @@ def _stop(call: Call) -> Json:
     if _has_stored(call, talk):
         call.note("stored")
         return {}
-    from ..prompt import template
+    from ..prompt import asking
 
     call.note("asked")
-    return call.asked.host.turn(call.asked.called, template("stop").strip())
+    return call.asked.host.turn(call.asked.called, asking("stop").strip())
 
 
 def _has_stored(call: Call, talk: Talk) -> bool:

@@ -13,8 +13,12 @@ from .document import Document, read
 from .host import Config, Order, Surroundings
 from .wishes import Wish, installed, is_installed, uninstalled
 
+# Claude Code keeps what was said in all projects in its config.
+_LARGEST = 50_000_000
 _BACKUP = ".before-crabmem"
 _BOM = "\ufeff"
+_NOTHING = "; nothing was written"
+_CHANGED = "somebody changed it meanwhile; try again"
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,8 @@ def installation(config: Config, here: Surroundings, order: Order) -> Change:
         found = read(config.format, text or "")
         wanted = installed(found, wishes).text
     after = wanted if text is not None or wanted else None
-    change = Change(file, text, after)
-    keeps = text is not None and not (change.backup.exists() and is_installed(found, wishes))
-    return Change(file, text, after, keeps=keeps)
+    # What is ours already is nothing to come back to.
+    return Change(file, text, after, keeps=text is not None and not is_installed(found, wishes))
 
 
 def removal(config: Config, here: Surroundings, order: Order) -> Change:
@@ -85,43 +88,93 @@ def has_ours(config: Config, here: Surroundings, order: Order) -> bool:
         return is_installed(read(config.format, _text(file) or ""), config.wishes(order))
 
 
-def make(change: Change, stop: Path) -> None:
-    """Make the change durably, each file whole. Folders that are empty then are removed, up to `stop`.
+def make(changes: Sequence[Change], stop: Path) -> None:
+    """Make the changes durably, all or none, each file whole. Folders that are empty then are removed, up to `stop`.
 
     Raises:
-        BadConfig: somebody changed the file meanwhile.
+        BadConfig: somebody changed a file meanwhile.
         Unwritable: the disk refused.
     """
-    with _named(change.file):
-        if _text(change.file) != change.before:
-            raise BadConfig("somebody changed it meanwhile; try again")
-        try:
-            _make(change, stop)
-        except OSError as error:
-            raise Unwritable(f"it cannot be written: {fs.reason(error)}") from None
+    done: list[tuple[Change, str | None]] = []
+    try:
+        for change in changes:
+            with _named(change.backup):
+                done.append((change, _text(change.backup)))
+            with _named(change.file), _refusals():
+                _make(change, stop)
+    except CrabmemError as error:
+        _undo(done, stop, str(error).removesuffix(_NOTHING))
+        raise
 
 
 def _make(change: Change, stop: Path) -> None:
+    if _text(change.file) != change.before:
+        raise BadConfig(_CHANGED)
     if change.keeps and change.before is not None:
         _write(change.backup, change.before, change.file)
-    if change.after is None:
-        fs.unlink(change.file)
-        _tidy(change.file.parent, stop)
-        return
-    fs.make_folder(change.file.parent)
-    _write(change.file, change.after, change.file)
+    _exchange(change, stop)
     if change.spent:
         fs.unlink(change.backup)
 
 
-def _write(file: Path, text: str, like: Path) -> None:
-    """Exchange `file` whole, with the rights that `like` has."""
+def _exchange(change: Change, stop: Path) -> None:
+    if change.after is None:
+        fs.unlink(change.file)
+        return _tidy(change.file.parent, stop)
+    fs.make_folder(change.file.parent)
+    _write(change.file, change.after, change.file, change.before)
+
+
+def _undo(done: Sequence[tuple[Change, str | None]], stop: Path, error: str) -> None:
+    """Put back what was changed before `error`, with the copies that were kept; what cannot be is told."""
+    stuck = [change for change, kept in reversed(done) if not _is_restored(change, kept, stop)]
+    if stuck:
+        files = ", ".join(f"{change.file} (before: {change.backup})" for change in stuck)
+        raise Unwritable(f"{error}, and what was written already cannot be put back: {files}") from None
+
+
+def _is_restored(change: Change, kept: str | None, stop: Path) -> bool:
+    try:
+        _restore(change, kept, stop)
+    except (OSError, CrabmemError):
+        return False
+    return True
+
+
+def _restore(change: Change, kept: str | None, stop: Path) -> None:
+    if change.is_one and _text(change.file) == change.after:
+        _exchange(Change(change.file, change.after, change.before), stop)
+    if kept is None and change.backup.exists():
+        fs.unlink(change.backup)
+    elif kept is not None and _text(change.backup) != kept:
+        _write(change.backup, kept, change.file)
+
+
+def _write(file: Path, text: str, like: Path, before: str | None = None) -> None:
+    """Exchange `file` whole, with the rights that `like` has; with `before`, only while it says that.
+
+    Raises:
+        BadConfig: it says something else.
+    """
     mode = stat.S_IMODE(like.stat().st_mode) if like.exists() else fs.PRIVATE_FILE
     fresh = file.with_name(f"{file.name}.crabmem-new")
     fs.unlink(fresh)
-    fs.create(fresh, text.encode(), mode)
-    fs.rename(fresh, file)
+    try:
+        fs.create(fresh, text.encode(), mode)
+        _put_in_place(fresh, file, before)
+    finally:
+        fs.unlink(fresh)
     fs.sync_folder(file.parent)
+
+
+def _put_in_place(fresh: Path, file: Path, before: str | None) -> None:
+    """Move `fresh` to `file`; where that was to say `before`, what a host saved at this moment comes back."""
+    if before is None:
+        return fs.rename(fresh, file)
+    fs.exchange(fresh, file)
+    if _text(fresh) != before:
+        fs.exchange(fresh, file)
+        raise BadConfig(_CHANGED)
 
 
 def _tidy(folder: Path, stop: Path) -> None:
@@ -143,7 +196,7 @@ def _file(config: Config, here: Surroundings) -> Path:
 def _text(file: Path) -> str | None:
     """The text of a file that may be rewritten; None where there is none."""
     try:
-        data, status = fs.read(file)
+        data, status = fs.read(file, limit=_LARGEST)
         text = data.decode()
     except FileNotFoundError:
         return None
@@ -169,9 +222,20 @@ def _before(backup: Path, config: Config, wishes: Sequence[Wish]) -> Document | 
 
 
 @contextmanager
+def _refusals() -> Iterator[None]:
+    """What the disk refuses is an error of ours."""
+    try:
+        yield
+    except OSError as error:
+        raise Unwritable(f"it cannot be written: {fs.reason(error)}") from None
+
+
+@contextmanager
 def _named(file: Path) -> Iterator[None]:
     """Errors name the file, and say that it is as it was."""
     try:
         yield
+    except RecursionError:
+        raise BadConfig(f"{file}: it is too deeply nested{_NOTHING}") from None
     except (BadConfig, Unwritable) as error:
-        raise type(error)(f"{file}: {error}; nothing was written") from None
+        raise type(error)(f"{file}: {error}{_NOTHING}") from None

@@ -1,5 +1,7 @@
 """The hosts that crabmem installs itself into. All that differs between them is here."""
 
+import shlex
+import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -86,9 +88,16 @@ def _all(*parts: Callable[[Order], Sequence[Wish]]) -> Callable[[Order], Sequenc
 def _auto_memory(order: Order) -> Iterable[Wish]:
     """Claude Code's own memory, kept in the workspace; what it writes there is recorded as it is written."""
     if order.auto_memory:
-        yield Setting(("autoMemoryDirectory",), str(order.memory))
-        wrote = _command(order.hook("claude-code", "wrote"))
-        yield Hook(("hooks", "PostToolUse"), wrote, {"matcher": _WRITES})
+        wrote = Hook(("hooks", "PostToolUse"), _command(order.hook("claude-code", "wrote")), {"matcher": _WRITES})
+        yield Setting(("autoMemoryDirectory",), str(order.memory), hook=wrote, is_by=_is_memory_of)
+        yield wrote
+
+
+def _is_memory_of(folder: str, command: str) -> bool:
+    """Whether `folder` is the memory of the workspace that `command` names, whichever that was."""
+    places = [folder, str(Path(folder).parent)]
+    named = [f" --dir {quoted([place])} " for place in places for quoted in (shlex.join, subprocess.list2cmdline)]
+    return any(words in command for words in named) if " --dir " in command else ".crabmem" in Path(folder).parts[-2:]
 
 
 def _opencode_server(order: Order) -> Sequence[Wish]:

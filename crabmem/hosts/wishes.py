@@ -13,7 +13,10 @@ _CALL = re.compile(r"crabmem.* hook (?P<event>[a-z-]+) --host (?P<host>[a-z-]+)\
 
 @dataclass(frozen=True)
 class Server:
-    """The entry of our server, all of which is ours: what a person added to it stays as long as it does."""
+    """The entry of our server, all of which is ours: what a person added to it stays as long as it does.
+
+    One of that name that a person wrote, which does not end like ours, is theirs, and comes back.
+    """
 
     path: Path
     value: dict[str, Any]
@@ -30,11 +33,16 @@ class Hook:
 
 @dataclass(frozen=True)
 class Setting:
-    """One value. It is taken back while it is ours: as it was set, or with `mark` in it."""
+    """One value. It is taken back while it is ours: as it was set, with `mark` in it, or with what `is_by` says.
+
+    That is told the value and the command of the hook that was installed with it, which may be of another day.
+    """
 
     path: Path
     value: object
     mark: str | None = None
+    hook: Hook | None = None
+    is_by: Callable[[str, str], bool] = lambda value, command: False
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,7 @@ def uninstalled(config: Document, wishes: Sequence[Wish], before: Document | Non
     for wish in wishes:
         match wish:
             case Server():
-                config = _without(config, wish.path, before) if at(config.data, wish.path) is not None else config
+                config = _unserved(config, wish, before)
             case Hook():
                 config = _unhooked(config, wish, before)
             case Setting():
@@ -90,7 +98,7 @@ def is_installed(config: Document, wishes: Sequence[Wish]) -> bool:
 def _is_there(config: Document, wish: Wish) -> bool:
     match wish:
         case Server():
-            return at(config.data, wish.path) is not None
+            return _is_call(at(config.data, wish.path), wish)
         case Hook():
             return bool(_places(config, wish))
         case Setting():
@@ -116,6 +124,24 @@ def _hooked(config: Document, wish: Hook) -> Document:
     return config.put((*wish.path, len(at(config.data, wish.path) or ())), value)
 
 
+def _unserved(config: Document, wish: Server, before: Document | None) -> Document:
+    if not _is_call(at(config.data, wish.path), wish):
+        return config
+    old = at(before.data, wish.path) if before else None
+    return _without(config, wish.path, before) if old is None else config.put(wish.path, old)
+
+
+def _is_call(entry: Any, wish: Server) -> bool:
+    """Whether an entry calls our server for that host, wherever crabmem is and whatever a person added."""
+    return " ".join(_words(wish.value)[-3:]) in " ".join(_words(entry))
+
+
+def _words(entry: Any) -> list[str]:
+    """The words of the command in an entry, which are in one list or two."""
+    found = [entry.get("command"), entry.get("args")] if isinstance(entry, dict) else []
+    return [str(word) for part in found for word in (part if isinstance(part, list) else [part])]
+
+
 def _unhooked(config: Document, wish: Hook, before: Document | None) -> Document:
     while places := _places(config, wish):
         place = places[-1]
@@ -134,7 +160,10 @@ def _unset(config: Document, wish: Setting, before: Document | None) -> Document
 
 def _is_ours(config: Document, wish: Setting) -> bool:
     value = at(config.data, wish.path)
-    return value == wish.value or (wish.mark is not None and isinstance(value, str) and wish.mark in value)
+    if value == wish.value or not isinstance(value, str):
+        return bool(value == wish.value)
+    commands = [at(config.data, place)["command"] for place in _places(config, wish.hook)] if wish.hook else []
+    return bool(wish.mark and wish.mark in value) or any(wish.is_by(value, command) for command in commands)
 
 
 def _without(config: Document, path: Path, before: Document | None) -> Document:

@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import anyio
+from mcp import MCPError
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.subscriptions import ServerEvent, event_matches, event_to_notification
 from mcp_types import (
+    INVALID_PARAMS,
     EmptyResult,
     NotificationParams,
     SubscribeRequestParams,
@@ -21,6 +23,8 @@ from .served import Context
 
 #: Sessions of the older protocol that are remembered; nobody tells when one is over.
 _MOST = 1_000
+#: Addresses that one of them may subscribe to, and characters that count of each: more than any entry has.
+_ADDRESSES, _ADDRESS = 10_000, 1_000
 #: Seconds that a client may take to read what it is told.
 _PATIENCE = 5
 _EVERYTHING = SubscriptionFilter(tools_list_changed=True, resources_list_changed=True)
@@ -72,12 +76,15 @@ class Listeners:
     async def subscribe(self, context: Context, params: SubscribeRequestParams) -> EmptyResult:
         """The older protocol: tell of this address, too."""
         await self._began.wait()
-        self._known(context.session).uris.add(str(params.uri))
+        uris = self._known(context.session).uris
+        if len(uris) >= _ADDRESSES:
+            raise MCPError(INVALID_PARAMS, f"a session subscribes to {_ADDRESSES} addresses at most")
+        uris.add(str(params.uri)[:_ADDRESS])
         return EmptyResult()
 
     async def unsubscribe(self, context: Context, params: UnsubscribeRequestParams) -> EmptyResult:
         """The older protocol: not any more."""
-        self._known(context.session).uris.discard(str(params.uri))
+        self._known(context.session).uris.discard(str(params.uri)[:_ADDRESS])
         return EmptyResult()
 
     def _known(self, session: ServerSession) -> _Session:

@@ -23,7 +23,7 @@ from mcp_types import (
 
 from ..api import Memory
 from ..edit import counted, shortened
-from ..prompt import block, template, visible
+from ..prompt import asking, block, template, visible
 from ..tools.looking import told
 from .addresses import ENTRY
 from .served import Context, Served, aside
@@ -47,7 +47,7 @@ class Offer:
 
 def _flush(memory: Memory, given: Given) -> str:
     focus = given.get("focus", "").strip()
-    return template("flush").replace("{focus}", f", above all about: {focus}" if focus else "")
+    return asking("flush").replace("{focus}", f", above all about: {focus}" if focus else "")
 
 
 def _review(memory: Memory, given: Given) -> str:

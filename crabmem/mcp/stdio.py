@@ -31,6 +31,10 @@ from .served import Served
 from .server import MemoryServer, up
 
 _READ = 1 << 20
+# Bytes of a line: the largest files there are, twice escaped, are far from it.
+_LONGEST = 64 << 20
+# In the place of a line that is longer; no JSON.
+_TOO_LONG = b"\0"
 # A pipe that has room has room for so many bytes.
 _WRITE = select.PIPE_BUF if sys.platform != "win32" else 4_096
 
@@ -79,16 +83,17 @@ async def _passed_on(source: int, into: MemoryObjectSendStream[SessionMessage | 
 
 
 async def _lines(source: int) -> AsyncIterator[bytes]:
-    """The lines that come, without blank ones and what is after the last line's end."""
+    """The lines that come, without blank ones, what is after the last line's end, and more of one than fits."""
     pending = bytearray()
     while chunk := await _chunk(source):
         looked = len(pending)
         pending += chunk
         while (end := pending.find(b"\n", looked)) >= 0:
-            line, looked = bytes(pending[:end]), 0
+            line, looked = bytes(pending[:end]) if end <= _LONGEST else _TOO_LONG, 0
             del pending[: end + 1]
             if line.strip():
                 yield line
+        del pending[_LONGEST + 1 :]
 
 
 async def _chunk(source: int) -> bytes:
@@ -151,7 +156,7 @@ def _parsed_with_care(line: bytes) -> JSONRPCMessage | Refusal:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):
-        return Refusal(_error(None, PARSE_ERROR, "not a line of JSON in UTF-8"))
+        return Refusal(_error(None, PARSE_ERROR, f"not a line of JSON in UTF-8 of at most {_LONGEST >> 20} MiB"))
     asked = data.get("id", _NO_ID) if isinstance(data, dict) else None
     try:
         found = jsonrpc_message_adapter.validate_python(data, by_name=False)

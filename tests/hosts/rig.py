@@ -23,13 +23,15 @@ main()
 """
 
 
+#: Where programs of npm are: in the folders that CRABMEM_HOSTS names, as `npm install --prefix folder` puts them there.
+PLACES = [f"{folder}/node_modules/.bin" for folder in os.environ.get("CRABMEM_HOSTS", "").split(os.pathsep) if folder]
+
+
 def program(name: str) -> str:
-    """Where a host is, on PATH or where `npm install --prefix $CRABMEM_HOSTS` puts it; skips the test without it."""
-    folder = os.environ.get("CRABMEM_HOSTS")
-    places = [os.environ.get("PATH", ""), *([f"{folder}/node_modules/.bin"] if folder else [])]
-    found = shutil.which(name, path=os.pathsep.join(places))
+    """Where a host or a tool is, in `PLACES` or on PATH; skips the test without it."""
+    found = shutil.which(name, path=os.pathsep.join([*PLACES, os.environ.get("PATH", "")]))
     if not found:
-        pytest.skip(f"{name} is neither on PATH nor in $CRABMEM_HOSTS/node_modules/.bin")
+        pytest.skip(f"{name} is neither in node_modules/.bin of a folder in $CRABMEM_HOSTS nor on PATH")
     return found
 
 

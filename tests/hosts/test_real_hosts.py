@@ -1,6 +1,6 @@
 """The hosts themselves: installed into, they know the memory; uninstalled from, they and their configs are as before.
 
-CRABMEM_HOSTS=folder pytest -m hosts     where folder/node_modules holds the hosts, unless they are on PATH
+CRABMEM_HOSTS=folder:other pytest -m hosts     where a node_modules in one of them holds each host, or else PATH
 """
 
 import json
