@@ -45,6 +45,11 @@ class Wanted:
     agent: str | None
     session: str | None
 
+    @property
+    def root(self) -> Path:
+        """The folder of the workspace."""
+        return root_of(self.folder, self.workspace, os.environ, Path.home())
+
 
 class Failure(click.ClickException):
     """An error of crabmem as one line on stderr."""
@@ -92,16 +97,20 @@ def cli(ctx: click.Context, folder: str | None, workspace: str | None, agent: st
     ctx.obj = Wanted(folder, workspace, agent, session)
 
 
+def wanted_of(ctx: click.Context) -> Wanted:
+    """The global options."""
+    wanted = ctx.find_object(Wanted)
+    assert wanted is not None
+    return wanted
+
+
 def opened(ctx: click.Context, is_person: bool = True) -> Memory:
     """The memory that the global options name, closed when the verb is done.
 
     Who types a verb without naming an agent is the person, unless `is_person` says otherwise.
     """
-    wanted = ctx.find_object(Wanted)
-    assert wanted is not None
-    root = root_of(wanted.folder, wanted.workspace, os.environ, Path.home())
-    progress = _reading if sys.stderr.isatty() else None
-    memory = Memory(root, agent=wanted.agent, session=wanted.session, is_person=is_person, progress=progress)
+    wanted, progress = wanted_of(ctx), _reading if sys.stderr.isatty() else None
+    memory = Memory(wanted.root, agent=wanted.agent, session=wanted.session, is_person=is_person, progress=progress)
     ctx.call_on_close(partial(memory.close, wait=False))
     for repair in memory.recovered:
         tell(repair)
@@ -115,6 +124,8 @@ def _reading(done: int, total: int) -> None:
 
 
 as_json = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")
+dry = click.option("--dry-run", is_flag=True, help="Only show what would change.")
+sure = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
 def show(json_wanted: bool, data: object, text: Callable[[], str]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .base import Failure, Wanted, opened, tell
+from .base import Failure, opened, tell, wanted_of
 
 if TYPE_CHECKING:
     from ..mcp import Served
@@ -56,8 +56,7 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
 
 
 def _served(ctx: click.Context, tools: str | None) -> "Served":
-    wanted = ctx.find_object(Wanted)
-    assert wanted is not None
+    wanted = wanted_of(ctx)
     try:
         from ..mcp import Served
     except ModuleNotFoundError as error:
