@@ -5,9 +5,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,21 @@ class Failure(click.ClickException):
 
 
 class Verbs(click.Group):
-    """The group of verbs: keeps their order, and shows our errors without a traceback."""
+    """The group of verbs: keeps their order, and shows our errors without a traceback.
+
+    Each verb is in the `COMMANDS` of the module that `homes` names.
+    """
+
+    homes: Mapping[str, str] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return list(self.homes)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.homes and cmd_name not in self.commands:
+            for command in import_module(self.homes[cmd_name]).COMMANDS:
+                self.add_command(command)
+        return self.commands.get(cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -75,7 +87,7 @@ class Verbs(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            near = difflib.get_close_matches(args[0], self.commands, n=1)
+            near = difflib.get_close_matches(args[0], self.homes, n=1)
             hint = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx) from None
 
