@@ -15,13 +15,14 @@ from typing import Any
 from ..errors import CrabmemError
 from ..memory import Memory
 from ..tree import Tree
+from . import missing
 
 try:
     from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
     from anthropic.types import beta
     from anyio import to_thread
 except ImportError as error:
-    raise ImportError("crabmem.adapters.anthropic needs Anthropic's SDK: pip install 'crabmem[anthropic]'") from error
+    raise missing("anthropic", "Anthropic's SDK", "anthropic") from error
 
 _ROOT = "/memories"
 _MOST_LINES = 999_999
