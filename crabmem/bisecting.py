@@ -9,10 +9,10 @@ from . import fs
 from .catalog import found
 from .entry import Entry
 from .errors import InvalidArguments
-from .evaluating import Source
 from .history.line import Line
-from .recalling import Question, check_question, recalled
+from .recalling import check_question
 from .results import Bisected, Recall, Step
+from .source import Source
 from .timeline import Timeline
 from .version import short
 from .workspace import Workspace
@@ -45,10 +45,7 @@ class Moment:
     def recall(self, query: str, limit: int | None = None, tags: tuple[str, ...] = ()) -> Recall:
         """What recall would have found then."""
         check_question(query, limit, tags)
-        shelf, rules, today, ranking = self._source
-        most = limit or rules.recall_limit
-        question = Question(query, most, today, tags, rules.language, boost=rules.recency)
-        return recalled(shelf, question, ranking=ranking and ranking(query))
+        return self._source.recall(query, limit, tags)
 
     def get(self, name: str) -> Entry:
         """The entry called `name`; NotFound when there was none."""

@@ -10,6 +10,7 @@ from . import fs
 from .bounds import MAX_WHO
 from .jottings import Jottings
 from .version import blob_id
+from .workspace import Workspace
 
 _MOST = 64_000
 _Who = Annotated[str, msgspec.Meta(max_length=MAX_WHO)]
@@ -22,6 +23,12 @@ class Byline(msgspec.Struct, frozen=True):
     blob: str | None
     agent: _Who | None
     session: _Who | None
+
+
+def kept(workspace: Workspace, files: Iterable[str]) -> list[str]:
+    """The paths of those of `files` that are in the workspace, and whose history is kept."""
+    paths = (fs.path_in(workspace.root, file) for file in files)
+    return [path for path in paths if path and workspace.layout.is_kept(path)]
 
 
 def signed(root: Path, paths: Iterable[str], agent: str | None, session: str | None) -> list[Byline]:

@@ -2,31 +2,19 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import date
 from itertools import count
-from typing import NamedTuple
 
-from .catalog import Listing, Shelf, found
+from .catalog import Shelf, found
 from .errors import InvalidArguments, NotFound
 from .measures import figures
-from .pasts import Past
 from .questions import Expectation
-from .recalling import Question, Ranking, check_question, recalled
+from .recalling import check_question
 from .results import Answer, Evaluation, Recall
-from .settings import Settings
 from .slug import name_key
+from .source import Source
 
 #: Told how many questions of how many were asked.
 Progress = Callable[[int, int], None]
-
-
-class Source(NamedTuple):
-    """Entries, and what they are searched with: the settings, the day it is, and what ranks by more than words."""
-
-    shelf: Listing | Past
-    rules: Settings
-    today: Callable[[], date]
-    ranking: Callable[[str], Ranking] | None = None
 
 
 def evaluated(
@@ -52,7 +40,7 @@ def evaluated(
 
     def answers(source: Source) -> Iterator[Answer]:
         for question in asked:
-            yield _answer(question, source.shelf, _asked(question, source, limit))
+            yield _answer(question, source.shelf, source.recall(question.query, limit, question.tags))
             if progress:
                 progress(next(done), len(asked) * len(sources))
 
@@ -80,12 +68,6 @@ def _check_wanted(question: Expectation, sources: Sequence[Source]) -> None:
         except (NotFound, InvalidArguments) as error:
             if not any(_path(source.shelf, name) for source in sources):
                 raise type(error)(f"{question.query}: {error}") from None
-
-
-def _asked(question: Expectation, source: Source, limit: int) -> Recall:
-    rules = source.rules
-    words = Question(question.query, limit, source.today, question.tags, rules.language, boost=rules.recency)
-    return recalled(source.shelf, words, ranking=source.ranking and source.ranking(question.query))
 
 
 def _answer(question: Expectation, shelf: Shelf, recall: Recall) -> Answer:

@@ -26,6 +26,7 @@ from .store import Scan, Store, usable_folder
 from .timeline import Timeline
 from .turns import Turns
 from .upkeep import Upkeep
+from .version import blob_id
 from .voice import Voice
 from .workspace import SETTINGS, Layout, Workspace
 from .writer import Writer
@@ -59,9 +60,7 @@ class Handle:
         self._voice = voice
         self._clock = clock
         self._soul_editable = soul_editable
-        self._rules: tuple[bytes, Settings] | None = None
-        self._seen: tuple[str | None, Settings] = None, Settings()
-        self._seen_then: tuple[str | None, Settings] = None, Settings()
+        self._known_settings: dict[str | None, Settings] = {None: Settings()}
         self._meaning = Meaning(self._workspace, environment or {}, clock, embedder)
         self._catalog = Catalog(self._workspace, self._language, progress)
         self._store = Store(self._workspace, self._clock_ns, self._catalog.marks)
@@ -133,9 +132,7 @@ class Handle:
             InvalidSettings: it says something that cannot be.
         """
         data = self._store.read(SETTINGS) or b""
-        if self._rules is None or self._rules[0] != data:
-            self._rules = data, self._parsed(data)
-        return self._rules[1]
+        return self._fitting(self._settings_in(blob_id(data), lambda: data))
 
     @property
     def soul_editable(self) -> bool:
@@ -148,14 +145,19 @@ class Handle:
         around = self._workspace.around
         return workspace_at(around) if around and Workspace(around).private.is_dir() else None
 
-    def _parsed(self, data: bytes) -> Settings:
-        """The settings in `data`, which have to be those of the workspace as it was opened."""
-        file = str(self._workspace.file(SETTINGS))
-        rules = settings.parsed(decoded(SETTINGS, data), file)
+    def _settings_in(self, blob: str | None, read: Callable[[], bytes | None]) -> Settings:
+        """The settings in a blob, which `read` reads when it was not met before."""
+        if blob not in self._known_settings:
+            text = decoded(SETTINGS, read() or b"")
+            self._known_settings[blob] = settings.parsed(text, str(self._workspace.file(SETTINGS)))
+        return self._known_settings[blob]
+
+    def _fitting(self, rules: Settings) -> Settings:
+        """These settings, which have to be those of the workspace as it was opened."""
         if rules.layout != self.layout.name:
             raise InvalidSettings(
-                f"{file} says that the layout is {rules.layout}, and it was {self.layout.name} when this process "
-                "opened the folder: start it again"
+                f"{self._workspace.file(SETTINGS)} says that the layout is {rules.layout}, and it was "
+                f"{self.layout.name} when this process opened the folder: start it again"
             )
         return rules
 
@@ -171,23 +173,14 @@ class Handle:
 
     def _settings_of(self, scan: Scan) -> Settings:
         """The settings among the files of a look, which need not be read again."""
-        blob = scan.blob(SETTINGS)
-        if self._seen[0] != blob:
-            self._seen = blob, self._parsed(scan.data(SETTINGS) or b"")
-        return self._seen[1]
+        return self._fitting(self._settings_in(scan.blob(SETTINGS), lambda: scan.data(SETTINGS)))
 
     def _rules_of(self, commit: str) -> Settings:
         """The settings of a commit; the usual ones where they cannot be read."""
         blob = self._history.file(commit, SETTINGS)
-        if blob is None:
-            return Settings()
-        seen = self._seen_then
-        if seen[0] != blob:
-            rules = Settings()
-            with suppress(CrabmemError):
-                rules = settings.parsed(decoded(SETTINGS, self._history.blob(blob)), SETTINGS)
-            seen = self._seen_then = blob, rules
-        return seen[1]
+        with suppress(CrabmemError):
+            return self._settings_in(blob, lambda: self._history.blob(blob) if blob else None)
+        return Settings()
 
     def _ranking(self, shelf: Entries, rules: Settings) -> Callable[[str], Ranking] | None:
         """What ranks the answers to a question by more than words; None while nobody is named who could."""

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from . import fs, prompt
+from .bylines import kept
 from .catalog import Progress, found, readable
 from .credentials import refuse_new, warnings
 from .edit import appended, counted, in_style_of, shown, unified_diff
@@ -121,8 +122,7 @@ class Memory(Keyed):
         def decide(scan: Scan) -> Draft:
             plan = self._plan(scan)
             places[:] = [plan.tried(fact, replace) for fact in given]
-            count = len(plan.changed)
-            words = f"{count} {'fact' if count == 1 else 'facts'} from {one_line(source)}"
+            words = f"{counted(len(plan.changed), 'fact')} from {one_line(source)}"
             return Draft(plan.files, self._note("import", words))
 
         done = self._tried(decide) if dry_run else self._write(decide)
@@ -273,7 +273,7 @@ class Memory(Keyed):
         Raises:
             Unwritable: the folder is in a repository of something else.
         """
-        paths = [path for file in files if (path := fs.path_in(self.root, file)) and self.layout.is_kept(path)]
+        paths = kept(self._workspace, files)
         before = self._history.head() if self._history.exists() else None
         after = self._writer.adopt_written(paths, self._voice) if paths else None
         made = self._history.commits(after, before) if after and after != before else ()

@@ -13,13 +13,13 @@ from .credentials import warnings
 from .edit import shown
 from .entry import MAX_NAME, Entry, decoded, parsed
 from .errors import InvalidArguments, NotFound
-from .evaluating import Source, evaluated
+from .evaluating import evaluated
 from .handle import Handle, T
 from .losses import Losses
 from .pasts import Past
 from .provenance import with_provenance
 from .questions import Expectation
-from .recalling import Fits, Question, Shelf, check_question, narrowed, recalled
+from .recalling import Fits, check_question, narrowed
 from .results import (
     Document,
     Evaluation,
@@ -28,16 +28,16 @@ from .results import (
     Recall,
     Stats,
 )
-from .settings import Settings
 from .slug import slug_of
+from .source import Source
 from .speaking import bearing, counted
 from .store import Store
 from .tree import Tree
 from .version import version_of
 from .workspace import Layout
 
-#: What may be found on a shelf, of what was changed when it was asked for.
-_Narrowed: TypeAlias = Callable[[Shelf, Fits | None], Fits | None]
+#: Asks a source, of what was changed when that was asked for.
+_Answer: TypeAlias = Callable[[Source, Fits | None], Recall]
 _identity, _overview = attrgetter("identity"), attrgetter("overview")
 _ASKS_OTHERS = "by words alone: the settings name another model than then"
 
@@ -79,15 +79,12 @@ class Reading(Handle):
         check_question(query, limit, tags, budget)
         labels = labels_of(tags) or ()
 
-        def asked(rules: Settings) -> Question:
-            most = limit or rules.recall_limit
-            return Question(query, most, self._today, labels, rules.language, budget, explain, rules.recency)
-
-        def fits(shelf: Shelf, changed: Fits | None) -> Fits | None:
-            return narrowed(shelf, changed, tuple(namespace), where)
+        def answer(source: Source, changed: Fits | None) -> Recall:
+            fits = narrowed(source.shelf, changed, tuple(namespace), where)
+            return source.recall(query, limit, labels, budget, explain, fits)
 
         look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
-        found = self._steadily(lambda: look(asked, fits, since, until))
+        found = self._steadily(lambda: look(answer, since, until))
         if blame:
             scan = None if found.as_of else self._store.scan()
             found = replace(found, hits=with_provenance(found.hits, self._history, scan, found.as_of))
@@ -114,13 +111,7 @@ class Reading(Handle):
         asked, then = list(questions), None if since is None else self._timeline.commit_at(since)
         past = None if then is None else self._source(then)
 
-        def look() -> Evaluation:
-            listing = self._listing()
-            rules = self._settings_of(listing.scan)
-            now = Source(listing, rules, self._today, self._ranking(listing, rules))
-            return evaluated(asked, self.root.name, limit, now, past, progress)
-
-        return self._steadily(look)
+        return self._steadily(lambda: evaluated(asked, self.root.name, limit, self._source_now(), past, progress))
 
     def before_turn(self, message: str, again: bool = False) -> str:
         """What memory holds that bears on `message`, as a `<recall>` block; "" for silence.
@@ -220,29 +211,16 @@ class Reading(Handle):
         """
         return self._writer.unrecorded(self._store.scan())
 
-    def _recalled(
-        self, asked: Callable[[Settings], Question], fits: _Narrowed, since: str | None, until: str | None
-    ) -> Recall:
-        listing = self._listing()
-        rules, changed = self._settings_of(listing.scan), self._changed_within(listing.scan.blob, since, until)
-        question, ranking = asked(rules), self._ranking(listing, rules)
-        return recalled(listing, question, fits(listing, changed), ranking and ranking(question.query))
+    def _recalled(self, answer: _Answer, since: str | None, until: str | None) -> Recall:
+        source = self._source_now()
+        return answer(source, self._changed_within(source.shelf.blob, since, until))
 
-    def _recalled_of_old(
-        self,
-        as_of: str,
-        asked: Callable[[Settings], Question],
-        fits: _Narrowed,
-        since: str | None,
-        until: str | None,
-    ) -> Recall:
+    def _recalled_of_old(self, as_of: str, answer: _Answer, since: str | None, until: str | None) -> Recall:
         commit = self._timeline.commit_at(as_of)
         source = self._source(commit)
-        shelf, rules, ranking = source.shelf, source.rules, source.ranking
-        trouble = "" if ranking or not self._meaning.is_wanted(rules.vectors) else _ASKS_OTHERS
-        question, changed = asked(rules), self._changed_within(shelf.blob, since, until, commit)
-        found = recalled(shelf, question, fits(shelf, changed), ranking and ranking(question.query))
-        return replace(found, as_of=commit, trouble=found.trouble or trouble)
+        found = answer(source, self._changed_within(source.shelf.blob, since, until, commit))
+        is_mute = source.ranking is None and self._meaning.is_wanted(source.rules.vectors)
+        return replace(found, as_of=commit, trouble=found.trouble or (_ASKS_OTHERS if is_mute else ""))
 
     def _changed_within(
         self, blob: Callable[[str], str | None], since: str | None, until: str | None, latest: str | None = None
@@ -265,6 +243,11 @@ class Reading(Handle):
     def _past(self, commit: str, keep: bool = True) -> Past:
         """The entries as they were at a commit; with `keep` the next process knows them, too."""
         return self._pasts.at(commit, self._rules_of(commit).language, keep)
+
+    def _source_now(self) -> Source:
+        listing = self._listing()
+        rules = self._settings_of(listing.scan)
+        return Source(listing, rules, self._today, self._ranking(listing, rules))
 
     def _source(self, commit: str, keep: bool = True) -> Source:
         """The entries of a commit, with the settings of then. Whom those of today do not name is asked nothing."""

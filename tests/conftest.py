@@ -1,5 +1,6 @@
 """What tests stand on: real folders, a clock that is handed in, copies of the sample workspaces."""
 
+import compileall
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,13 @@ from tests.story import tell
 __all__ = ["FIXTURES", "Clock", "assert_clean", "git"]
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
+PACKAGE = FIXTURES.parent / "crabmem"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the package once, where the surroundings keep Python from it: else each process of ours does it again."""
+    if not hasattr(config, "workerinput"):
+        compileall.compile_dir(PACKAGE, quiet=2)
 
 
 class Clock:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+import crabmem
 from crabmem import Fact, Memory, __version__
 from crabmem.cli import cli
 from tests.conftest import FIXTURES, git
@@ -75,7 +77,10 @@ WITHOUT_DATA = {"try", "init", "edit", "memory edit", "soul edit", "completion"}
 
 def verbs(group: click.Group, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
     """Every verb by what one types, those of groups too."""
-    for name, command in group.commands.items():
+    ctx = click.Context(group)
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        assert command and command.name == name
         if isinstance(command, click.Group):
             yield from verbs(command, f"{prefix}{name} ")
         else:
@@ -184,7 +189,21 @@ def test_the_help_of_every_verb_begins_with_a_sentence(run: Run, verb: str) -> N
 
 def test_the_help_names_every_verb_with_a_summary(run: Run) -> None:
     listed = dict(re.findall(r"^  ([a-z]+) +(\S.*)$", run("--help").stdout, re.MULTILINE))
-    assert set(cli.commands) <= set(listed)
+    assert [name for name in listed if name in cli.homes] == list(cli.homes)
+
+
+def test_each_module_of_verbs_is_named_with_all_of_them() -> None:
+    files = (Path(crabmem.__file__).parent / "cli").glob("[!_]*.py")
+    modules = [import_module(f"crabmem.cli.{file.stem}") for file in files]
+    assert cli.homes == {
+        command.name: module.__name__ for module in modules for command in getattr(module, "COMMANDS", ())
+    }
+
+
+def test_a_verb_loads_no_module_of_another() -> None:
+    code = "import sys; from crabmem.cli import cli; cli.main(['path'], standalone_mode=False); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert set(cli.homes.values()) & set(loaded) == {cli.homes["path"]}
 
 
 @pytest.mark.parametrize(

@@ -202,6 +202,7 @@ def test_wrong_names_are_errors_that_say_which_there_are() -> None:
         asked(b"{}", "stopp")
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # of the machine, when much else runs on it
 @given(st.binary() | _told)
 def test_whatever_is_told_is_an_event_or_an_error_of_ours(data: bytes) -> None:
     try:

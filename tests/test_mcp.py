@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -46,17 +46,47 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+def fill(root: Path) -> None:
+    """Two facts."""
+    with Memory(root, agent="coder", session="s-1") as memory:
+        memory.remember("Deploy key", "where the deploy key lives", "In the vault.", aliases=["release key"])
+        memory.remember("密钥", "the key in Chinese", "也在保险库里。")
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:
     """A workspace of two facts, whose history must end up clean."""
     root = tmp_path / "notes"
-    with Memory(root, agent="coder", session="s-1") as memory:
-        memory.remember("Deploy key", "where the deploy key lives", "In the vault.", aliases=["release key"])
-        memory.remember("密钥", "the key in Chinese", "也在保险库里。")
+    fill(root)
     yield root
     with Memory(root) as memory:
         memory.adopt()
     assert_clean(root)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """A workspace like `root` and its one server over HTTP, for tests that change nothing."""
+    root = tmp_path_factory.mktemp("served") / "notes"
+    fill(root)
+    with Memory(root) as memory:
+        before = memory.newest()
+    with web(root) as url:
+        yield root, url
+    with Memory(root) as memory:
+        assert memory.newest() == before
+    assert_clean(root)
+
+
+@asynccontextmanager
+async def looking(served: tuple[Path, str], transport: Transport, mode: Mode) -> AsyncIterator[Client]:
+    """A client that changes nothing: over HTTP one of many."""
+    root, url = served
+    who = Implementation(name=CLIENT, version="1")
+    async with (
+        connected(root, "stdio", mode) if transport == "stdio" else dialled(url, mode=mode, client_info=who) as client
+    ):
+        yield client
 
 
 def text_of(result: Any) -> str:
@@ -122,11 +152,11 @@ async def test_every_tool_answers_with_text_and_data_that_its_schema_allows(
 
 @ways
 async def test_tools_are_those_of_memory_with_all_hints_and_schemas(
-    root: Path, transport: Transport, mode: Mode
+    served: tuple[Path, str], transport: Transport, mode: Mode
 ) -> None:
-    with Memory(root) as memory:
+    with Memory(served[0]) as memory:
         offered = memory.tools
-    async with connected(root, transport, mode) as client:
+    async with looking(served, transport, mode) as client:
         listed = (await client.list_tools()).tools
         assert client.instructions == how_to_use(offered)
     assert [tool.name for tool in listed] == ["remember", "forget", "recall", "memory"]
@@ -145,8 +175,10 @@ async def test_tools_are_those_of_memory_with_all_hints_and_schemas(
 
 
 @ways
-async def test_a_tools_error_is_a_result_that_the_model_reads(root: Path, transport: Transport, mode: Mode) -> None:
-    async with connected(root, transport, mode) as client:
+async def test_a_tools_error_is_a_result_that_the_model_reads(
+    served: tuple[Path, str], transport: Transport, mode: Mode
+) -> None:
+    async with looking(served, transport, mode) as client:
         bad: list[tuple[dict[str, Any], str]] = [
             ({"query": "x", "limit": 0}, "invalid arguments: limit must be at least 1, not 0"),
             ({}, "invalid arguments: `query` is missing"),
@@ -160,8 +192,10 @@ async def test_a_tools_error_is_a_result_that_the_model_reads(root: Path, transp
 
 
 @ways
-async def test_unknown_names_are_errors_that_say_what_there_is(root: Path, transport: Transport, mode: Mode) -> None:
-    async with connected(root, transport, mode) as client:
+async def test_unknown_names_are_errors_that_say_what_there_is(
+    served: tuple[Path, str], transport: Transport, mode: Mode
+) -> None:
+    async with looking(served, transport, mode) as client:
         with pytest.raises(MCPError, match=r"no tool named: recal \(there are: remember, forget, recall, memory\)"):
             await client.call_tool("recal", {})
         with pytest.raises(MCPError, match="no entry named: deploy kee"):
@@ -315,8 +349,10 @@ async def test_pages_of_resources_together_are_all_entries_once(root: Path) -> N
 
 
 @ways
-async def test_prompts_say_what_to_do_with_what_there_is(root: Path, transport: Transport, mode: Mode) -> None:
-    async with connected(root, transport, mode) as client:
+async def test_prompts_say_what_to_do_with_what_there_is(
+    served: tuple[Path, str], transport: Transport, mode: Mode
+) -> None:
+    async with looking(served, transport, mode) as client:
         listed = (await client.list_prompts()).prompts
         arguments = {prompt.name: [each.name for each in prompt.arguments or []] for prompt in listed}
         assert arguments == {"flush": ["focus"], "review": ["since", "entry"], "tidy": ["entry"]}

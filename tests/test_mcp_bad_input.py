@@ -48,6 +48,15 @@ def wire(root: Path) -> Iterator[Wire]:
 # Lines
 
 
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+    """One server for all lines that mean nothing, which goes on as if there had been none."""
+    with piped(command(tmp_path_factory.mktemp("lasting") / "notes")) as wire:
+        yield wire
+        assert wire.end() == (0, b"")
+        assert wire.process.stderr and wire.process.stderr.read() == b""
+
+
 @pytest.mark.parametrize(
     ("line", "code", "asked"),
     [
@@ -67,11 +76,12 @@ def wire(root: Path) -> Iterator[Wire]:
     ],
 )
 def test_a_line_that_is_no_message_is_answered_and_does_no_harm(
-    wire: Wire, line: bytes, code: int, asked: int | str | None
+    lasting: Wire, line: bytes, code: int, asked: int | str | None
 ) -> None:
-    wire.send(line + b"\n")
-    answer = wire.line()
+    lasting.send(line + b"\n")
+    answer = lasting.line()
     assert (answer["error"]["code"], answer["id"]) == (code, asked)
+    assert "nothing has been remembered yet" in lasting.call("recall", query="deploy")["content"][0]["text"]
 
 
 def test_requests_that_make_no_sense_are_errors_of_the_protocol(wire: Wire) -> None:

@@ -482,7 +482,7 @@ def test_reindex_on_the_command_line(root: Path, told: Service) -> None:
     (root / ".git/crabmem/index/vectors").unlink()
     failed = run(root, "reindex")
     assert failed.returncode == 1 and failed.stderr.startswith("crabmem: http://127") and failed.stderr.count("\n") == 1
-    assert "reindex" in cli.commands
+    assert "reindex" in cli.homes
 
 
 def findings(memory: Memory) -> list[tuple[str, str]]:

@@ -18,6 +18,7 @@ from typing import Any
 from ..errors import CrabmemError
 from ..memory import Memory
 from ..tree import Tree
+from . import missing
 
 try:
     from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
@@ -25,7 +26,7 @@ try:
     from anyio import to_thread
     from pydantic import BaseModel, ValidationError
 except ImportError as error:
-    raise ImportError("crabmem.adapters.anthropic needs Anthropic's SDK: pip install 'crabmem[anthropic]'") from error
+    raise missing("anthropic", "Anthropic's SDK", "anthropic") from error
 
 _ROOT = "/memories"
 _MOST_LINES = 999_999

@@ -18,6 +18,7 @@ from ..hooks.hosts import CLAUDE_CODE, Json
 from ..locating import workspace_at
 from ..prompt import joined
 from ..tools import Tool
+from . import missing
 
 try:
     from claude_agent_sdk import (
@@ -32,9 +33,7 @@ try:
     )
     from claude_agent_sdk.types import HookEvent, McpServerConfig
 except ImportError as error:
-    raise ImportError(
-        "crabmem.adapters.claude_agent needs the Claude Agent SDK: pip install 'crabmem[claude-agent-sdk]'"
-    ) from error
+    raise missing("claude_agent", "the Claude Agent SDK", "claude-agent-sdk") from error
 
 _SERVER = "crabmem"
 # The host's own tools that write files, and may write those of a workspace.

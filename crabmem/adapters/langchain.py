@@ -11,6 +11,7 @@ from ..api import Memory
 from ..bounds import MAX_QUERY
 from ..results import Hit, Recall
 from ..tools import Tool
+from . import missing
 
 try:
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -19,7 +20,7 @@ try:
     from langchain_core.tools import StructuredTool, ToolException
     from pydantic import ConfigDict, Field
 except ImportError as error:
-    raise ImportError("crabmem.adapters.langchain needs LangChain: pip install 'crabmem[langchain]'") from error
+    raise missing("langchain", "LangChain", "langchain") from error
 
 
 def tools(memory: Memory) -> list[StructuredTool]:

@@ -19,6 +19,7 @@ from ..bounds import MAX_LIMIT, MAX_QUERY
 from ..entry import MAX_DESCRIPTION, Entry, Fact
 from ..errors import InvalidArguments
 from ..slots import Slot, own_slot, slot_of
+from . import missing
 
 try:
     from langgraph.store.base import (
@@ -34,7 +35,7 @@ try:
         SearchOp,
     )
 except ImportError as error:
-    raise ImportError("crabmem.adapters.langgraph needs LangGraph: pip install 'crabmem[langgraph]'") from error
+    raise missing("langgraph", "LangGraph", "langgraph") from error
 
 # Where values have their text; the first that is one.
 _FIELDS = ("content", "text", "data", "memory")

@@ -12,13 +12,14 @@ from ..api import Memory
 from ..credentials import credentials_in
 from ..errors import HoldsSecret, InvalidArguments
 from ..prompt import joined
+from . import missing
 
 try:
     from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
     from llama_index.core.bridge.pydantic import Field
     from llama_index.core.memory import BaseMemoryBlock
 except ImportError as error:
-    raise ImportError("crabmem.adapters.llama_index needs LlamaIndex: pip install 'crabmem[llama-index]'") from error
+    raise missing("llama_index", "LlamaIndex", "llama-index") from error
 
 _RECALL = "\n\n<recall>"
 _CHARACTERS_OF_A_TOKEN = 4

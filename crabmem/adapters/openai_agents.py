@@ -11,15 +11,14 @@ from typing import Any, cast
 
 from ..api import Memory
 from ..prompt import joined
+from . import missing
 
 try:
     from agents import Agent, FunctionTool, RunContextWrapper, Tool, TResponseInputItem
     from agents.run_config import CallModelData, ModelInputData
     from agents.tool_context import ToolContext
 except ImportError as error:
-    raise ImportError(
-        "crabmem.adapters.openai_agents needs OpenAI's Agents SDK: pip install 'crabmem[openai-agents]'"
-    ) from error
+    raise missing("openai_agents", "OpenAI's Agents SDK", "openai-agents") from error
 
 Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 

@@ -10,6 +10,7 @@ from typing import Any
 from ..api import Memory
 from ..prompt import joined
 from ..tools import Tool
+from . import missing
 
 try:
     from anyio import to_thread
@@ -19,7 +20,7 @@ try:
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
     from pydantic_core import SchemaValidator, core_schema
 except ImportError as error:
-    raise ImportError("crabmem.adapters.pydantic_ai needs Pydantic AI: pip install 'crabmem[pydantic-ai]'") from error
+    raise missing("pydantic_ai", "Pydantic AI", "pydantic-ai") from error
 
 # Tools check their arguments themselves, and say what is wrong with them.
 _ANYTHING = SchemaValidator(core_schema.any_schema())

@@ -1,37 +1,35 @@
 """The command line. Each verb is one function that calls one operation and words its result.
 
 Data goes to stdout, talk to stderr. Exit status: 0 done, 1 an error (one line on stderr), 2 wrong usage.
+
+Adding a verb: write it in a module here, name it in that module's `COMMANDS`, and both in `_VERBS`.
 """
 
-from . import (
-    adopting,
-    bisecting,
-    bundling,
-    entries,
-    evaluating,
-    files,
-    history,
-    hooking,
-    importing,
-    installing,
-    linking,
-    purge,
-    reverting,
-    serving,
-    tour,
-    tracing,
-    upkeep,
-)
 from .base import cli
 
 __all__ = ["cli", "main"]
 
-for _module in (
-    tour, entries, linking, files, history, tracing, reverting, adopting, purge, upkeep, importing, evaluating,
-    bisecting, serving, hooking, installing, bundling,
-):  # fmt: skip
-    for _command in _module.COMMANDS:
-        cli.add_command(_command)
+# The modules and their verbs, in the order of the help. One is loaded when a verb of it is typed.
+_VERBS = {
+    "tour": "try",
+    "entries": "remember recall show list edit forget",
+    "linking": "rename links",
+    "files": "memory soul prompt",
+    "history": "log diff rollback undo",
+    "tracing": "blame when digest",
+    "reverting": "revert",
+    "adopting": "adopt restore",
+    "purge": "purge",
+    "upkeep": "init stats doctor reindex watch call tools config path completion",
+    "importing": "import",
+    "evaluating": "eval",
+    "bisecting": "bisect",
+    "serving": "mcp",
+    "hooking": "hook",
+    "installing": "install uninstall",
+    "bundling": "bundle",
+}
+cli.homes = {verb: f"{__name__}.{module}" for module, verbs in _VERBS.items() for verb in verbs.split()}
 
 
 def main() -> None:

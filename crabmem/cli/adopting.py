@@ -1,8 +1,6 @@
 """The verbs that take the disk as it is into the history, or the history back onto the disk."""
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
@@ -11,8 +9,8 @@ from ..adopting import prepared
 from ..api import Memory
 from ..edit import counted
 from ..results import Commit
-from ..workspace import FLAT, root_of
-from .base import Failure, Wanted, as_json, opened, plain, recorded, show, tell
+from ..workspace import FLAT
+from .base import Failure, as_json, opened, plain, recorded, show, tell, wanted_of
 
 
 @click.command()
@@ -42,13 +40,12 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted:
 
 
 def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) -> None:
-    wanted = ctx.find_object(Wanted)
-    assert wanted is not None
-    if wanted.folder or wanted.workspace:
+    if wanted_of(ctx).folder or wanted_of(ctx).workspace:
         raise click.UsageError("the folder to adopt is the workspace; leave out --dir and --workspace")
-    root = root_of(folder, "", os.environ, Path.home()).absolute()
+    meant = replace(wanted_of(ctx), folder=folder, workspace="")
+    root = meant.root.absolute()
     prepared(root, FLAT, yes_really)
-    ctx.obj = replace(wanted, folder=str(root), workspace="")
+    ctx.obj = replace(meant, folder=str(root))
     memory = opened(ctx)
     before = memory.log(limit=1)
     memory.init(claim=True)

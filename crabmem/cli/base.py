@@ -5,9 +5,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,11 @@ class Wanted:
     agent: str | None
     session: str | None
 
+    @property
+    def root(self) -> Path:
+        """The folder of the workspace."""
+        return root_of(self.folder, self.workspace, os.environ, Path.home())
+
 
 class Failure(click.ClickException):
     """An error of crabmem as one line on stderr."""
@@ -55,10 +61,21 @@ class Failure(click.ClickException):
 
 
 class Verbs(click.Group):
-    """The group of verbs: keeps their order, and shows our errors without a traceback."""
+    """The group of verbs: keeps their order, and shows our errors without a traceback.
+
+    Each verb is in the `COMMANDS` of the module that `homes` names.
+    """
+
+    homes: Mapping[str, str] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return list(self.homes)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.homes and cmd_name not in self.commands:
+            for command in import_module(self.homes[cmd_name]).COMMANDS:
+                self.add_command(command)
+        return self.commands.get(cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -70,7 +87,7 @@ class Verbs(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            near = difflib.get_close_matches(args[0], self.commands, n=1)
+            near = difflib.get_close_matches(args[0], self.homes, n=1)
             hint = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx) from None
 
@@ -92,16 +109,20 @@ def cli(ctx: click.Context, folder: str | None, workspace: str | None, agent: st
     ctx.obj = Wanted(folder, workspace, agent, session)
 
 
+def wanted_of(ctx: click.Context) -> Wanted:
+    """The global options."""
+    wanted = ctx.find_object(Wanted)
+    assert wanted is not None
+    return wanted
+
+
 def opened(ctx: click.Context, is_person: bool = True) -> Memory:
     """The memory that the global options name, closed when the verb is done.
 
     Who types a verb without naming an agent is the person, unless `is_person` says otherwise.
     """
-    wanted = ctx.find_object(Wanted)
-    assert wanted is not None
-    root = root_of(wanted.folder, wanted.workspace, os.environ, Path.home())
-    progress = _reading if sys.stderr.isatty() else None
-    memory = Memory(root, agent=wanted.agent, session=wanted.session, is_person=is_person, progress=progress)
+    wanted, progress = wanted_of(ctx), _reading if sys.stderr.isatty() else None
+    memory = Memory(wanted.root, agent=wanted.agent, session=wanted.session, is_person=is_person, progress=progress)
     ctx.call_on_close(partial(memory.close, wait=False))
     for repair in memory.recovered:
         tell(repair)
@@ -115,6 +136,8 @@ def _reading(done: int, total: int) -> None:
 
 
 as_json = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")
+dry = click.option("--dry-run", is_flag=True, help="Only show what would change.")
+sure = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
 def show(json_wanted: bool, data: object, text: Callable[[], str]) -> None:

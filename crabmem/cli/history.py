@@ -8,8 +8,8 @@ import click
 from .. import wire
 from ..results import Commit, Restored
 from ..version import short
-from .base import as_json, coloured_diff, opened, plain, show, tell
-from .reverting import dry, really
+from .base import as_json, coloured_diff, dry, opened, plain, show, tell
+from .reverting import really
 
 
 @click.command()

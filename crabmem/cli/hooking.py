@@ -2,15 +2,11 @@
 
 import os
 import sys
-from pathlib import Path
 
 import click
 
-from ..hooking import Command
-from ..hooking.process import told
 from ..hooks import EVENTS, HOSTS, asked
-from ..workspace import root_of
-from .base import Wanted, as_json
+from .base import as_json, wanted_of
 
 
 @click.command()
@@ -39,12 +35,13 @@ def hook(ctx: click.Context, event: str | None, host: str | None, deadline: floa
     \b
     echo '{"session_id": "s-1", "prompt": "where is the deploy key"}' | crabmem hook prompt --host claude-code
     """
-    wanted = ctx.find_object(Wanted)
-    assert wanted is not None
-    command = Command([])
+    from ..hooking import Command
+    from ..hooking.process import told
+
+    wanted, command = wanted_of(ctx), Command([])
     command.options |= {"--agent": wanted.agent or "", "--session": wanted.session or ""}
-    root = root_of(wanted.folder, wanted.workspace, os.environ, Path.home())
-    click.echo(told(asked(sys.stdin.buffer.read(), event, host), root.absolute(), command, os.environ), nl=False)
+    said = asked(sys.stdin.buffer.read(), event, host)
+    click.echo(told(said, wanted.root.absolute(), command, os.environ), nl=False)
 
 
 COMMANDS = (hook,)

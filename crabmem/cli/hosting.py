@@ -15,8 +15,7 @@ from .. import hosts
 from ..errors import CrabmemError, InvalidArguments
 from ..hosts import Change, Host, Order, Surroundings
 from ..locating import workspace_at
-from ..workspace import root_of
-from .base import Wanted, coloured_diff, plain, show, tell, warn
+from .base import coloured_diff, plain, show, tell, wanted_of, warn
 
 _MODULE = "crabmem"
 _TEMPORARY = ("archive-v0", "environments-v2", "builds-v0")
@@ -165,9 +164,7 @@ def _surroundings() -> Surroundings:
 
 def _order(ctx: click.Context, hooks: bool, auto_memory: bool) -> Order:
     """How a host is to call crabmem: this program by its whole path, with the workspace unless it is yours."""
-    wanted = ctx.find_object(Wanted)
-    assert wanted is not None
-    root = root_of(wanted.folder, wanted.workspace, os.environ, Path.home()).absolute()
+    root = wanted_of(ctx).root.absolute()
     is_usual = root == Path.home() / ".crabmem"
     chosen = () if is_usual else ("--dir", str(root))
     return Order((*_program(), *chosen), sys.platform, root / workspace_at(root).layout.memory, hooks, auto_memory)

@@ -2,7 +2,7 @@
 
 import click
 
-from .base import as_json
+from .base import as_json, dry, sure
 
 
 def _known(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -22,8 +22,6 @@ def _completed(ctx: click.Context, param: click.Parameter, begun: str) -> list[s
 
 
 in_project = click.option("--project", is_flag=True, help="In this folder's configs instead of yours.")
-dry = click.option("--dry-run", is_flag=True, help="Only show what would change.")
-sure = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
 @click.command()

@@ -5,8 +5,7 @@ import click
 from .. import wire
 from ..edit import counted
 from ..results import Links, Reference
-from .base import as_json, coloured_diff, opened, plain, show, tell, warn
-from .reverting import dry
+from .base import as_json, coloured_diff, dry, opened, plain, show, tell, warn
 
 _WIDTH = 40
 

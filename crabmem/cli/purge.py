@@ -6,7 +6,7 @@ import click
 
 from .. import wire
 from ..results import Purge, Standing
-from .base import Failure, as_json, content_of, opened, plain, show
+from .base import Failure, as_json, content_of, opened, plain, show, sure
 
 _SHOWN = 10
 
@@ -19,7 +19,7 @@ _SHOWN = 10
 )
 @click.option("--dry-run", is_flag=True, help="Only print the plan.")
 @click.option("--verify", is_flag=True, help="Only look where it still stands; exit status 1 when it does.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@sure
 @click.option("--force", is_flag=True, help="Also when a remote has it, which keeps it until you push with --force.")
 @as_json
 @click.pass_context

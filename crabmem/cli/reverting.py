@@ -9,10 +9,9 @@ from ..edit import counted
 from ..merging import Conflict, Conflicting, Take
 from ..results import Commit, Reverted
 from ..version import short
-from .base import as_json, coloured_diff, opened, plain, show
+from .base import as_json, coloured_diff, dry, opened, plain, show
 
 really = click.option("--yes-really", is_flag=True, help="Even if more than a third of the facts would be gone.")
-dry = click.option("--dry-run", is_flag=True, help="Only show what would change.")
 
 
 @click.command()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .base import Failure, Wanted, opened, tell
+from .base import Failure, opened, tell, wanted_of
 
 if TYPE_CHECKING:
     from ..mcp import Served
@@ -64,8 +64,7 @@ def _refuse_what_is_for_http(ctx: click.Context) -> None:
 
 
 def _served(ctx: click.Context, tools: str | None) -> "Served":
-    wanted = ctx.find_object(Wanted)
-    assert wanted is not None
+    wanted = wanted_of(ctx)
     try:
         from ..mcp import Served
     except ModuleNotFoundError as error:

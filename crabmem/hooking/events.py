@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from .. import fs, hooks, settings
-from ..bylines import Bylines, signed
+from ..bylines import Bylines, kept, signed
 from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, WROTE, Json
 from ..settings import Settings
 from ..turns import Kind, Talk, Turn, Turns
@@ -133,9 +133,8 @@ def _session_end(call: Call) -> Json:
 
 def _wrote(call: Call) -> Json:
     """Record the files that a tool of the host wrote in the workspace; this may begin its history."""
-    root, layout, files = call.workspace.root, call.workspace.layout, call.asked.files
-    paths = [path for file in files if (path := fs.path_in(root, file)) and layout.is_kept(path)]
-    if paths:
+    root, files = call.workspace.root, call.asked.files
+    if paths := kept(call.workspace, files):
         # A watcher may be about to record them as the person's.
         Bylines(call.workspace.bylines).add(signed(root, paths, call.agent, call.session))
         with _memory(call) as memory:
