@@ -6,8 +6,9 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -18,41 +19,55 @@ _ENTRIES = "memory/entries"
 _ASKED = "boiler"
 
 
-@pytest.fixture
-def settled(tmp_path: Path) -> Path:
-    """A memory that is known from the last process, all its files older than a moment."""
-    return _settled(tmp_path / "household")
+#: So many tests of a module want a memory of their own; what settles at once settles in one moment.
+_MANY = 20
 
 
 @pytest.fixture(scope="module")
-def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, for tests that change nothing."""
-    return _settled(tmp_path_factory.mktemp("quick") / "household")
+def households(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Memories that are known from the last process, all their files older than a moment."""
+    return _settled(tmp_path_factory.mktemp("quick"))
 
 
-def _settled(root: Path) -> Path:
-    shutil.copytree(FIXTURES / "household", root, ignore=shutil.ignore_patterns("crabmem.toml"))
-    for file in root.rglob("*.md"):
-        os.utime(file, (1_700_000_000, 1_700_000_000))
-    time.sleep(2.6)  # their status changed just now
-    with Memory(root) as memory:
-        memory.adopt()
-        memory.recall("anything")
-    return root
+@pytest.fixture(scope="module")
+def besides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The same, with a fact and a daily note in `memory/` itself."""
+    fact = "---\nname: Boiler key\ndescription: of the boiler room\n---\n\nOn the hook.\n"
+    return _settled(tmp_path_factory.mktemp("beside"), {"boiler-key.md": fact, "2026-11-20.md": fact})
 
 
 @pytest.fixture
-def beside(settled: Path) -> Path:
+def settled(households: Iterator[Path]) -> Path:
+    """A memory that is known from the last process, all its files older than a moment."""
+    return next(households)
+
+
+@pytest.fixture
+def beside(besides: Iterator[Path]) -> Path:
     """The same, with a fact and a daily note in `memory/` itself."""
-    for name in ("boiler-key.md", "2026-11-20.md"):
-        file = settled / "memory" / name
-        file.write_text("---\nname: Boiler key\ndescription: of the boiler room\n---\n\nOn the hook.\n")
-        os.utime(file, (1_700_000_000, 1_700_000_000))
+    return next(besides)
+
+
+@pytest.fixture(scope="module")
+def looked_at(households: Iterator[Path]) -> Path:
+    """The same, for tests that change nothing."""
+    return next(households)
+
+
+def _settled(folder: Path, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[Path]:
+    roots = [folder / str(number) / "household" for number in range(_MANY)]
+    for root in roots:
+        shutil.copytree(FIXTURES / "household", root, ignore=shutil.ignore_patterns("crabmem.toml"))
+        for name, text in more.items():
+            (root / "memory" / name).write_text(text)
+        for file in root.rglob("*.md"):
+            os.utime(file, (1_700_000_000, 1_700_000_000))
     time.sleep(2.6)  # their status changed just now
-    with Memory(settled) as memory:
-        memory.adopt()
-        memory.recall("anything")
-    return settled
+    for root in roots:
+        with Memory(root) as memory:
+            memory.adopt()
+            memory.recall("anything")
+        yield root
 
 
 def whole(root: Path, *words: str) -> str:
