@@ -549,3 +549,10 @@ def test_a_bundle_overwrites_nothing(run: Run, home: Path) -> None:
     written(Path("there/README.md"), "mine")
     assert "there/README.md is there already" in run("bundle", "claude-plugin", "there").stderr
     assert files(Path("there")) == {"README.md": "mine"}
+
+
+def test_a_host_that_is_not_here_is_told_so_and_its_config_waits_for_it(run: Run, home: Path) -> None:
+    first, again = run("install", "cursor", "--yes"), run("install", "cursor")
+
+    assert "Cursor was not found here" in first.stderr and (home / ".cursor" / "mcp.json").is_file()
+    assert "not found" not in again.stderr  # its folder is there now

@@ -37,6 +37,8 @@ def install(ctx: click.Context, name: str, asked: Asked, hooks: bool, auto_memor
     if auto_memory and (not host.has_auto_memory or asked.project):
         raise InvalidArguments("--auto-memory is for claude-code, and for all of its projects at once")
     order, here = _order(ctx, hooks, auto_memory), _surroundings()
+    if not _is_found(host, here):
+        warn([f"{host.title} was not found here; what is written waits for it"])
     changes = [hosts.installation(config, here, order) for config in _configs(host, asked.project)]
     done = _carry_out(changes, here.project if asked.project else here.home, asked)
     to_do = (asked.project and host.to_do_in_project) or host.to_do
@@ -138,13 +140,17 @@ def show_all(ctx: click.Context, json_wanted: bool) -> None:
 
 
 def _row(host: Host, here: Surroundings, order: Order) -> dict[str, str]:
-    is_found = shutil.which(host.program) or host.home(here).is_dir()
     scopes = [scope for scope in ("user", "project") if _has(host, scope, here, order)]
     return {
         "host": host.name,
-        "found": "found" if is_found else "not found",
+        "found": "found" if _is_found(host, here) else "not found",
         "installed": f"installed ({', '.join(scopes)})" if scopes else "not installed",
     }
+
+
+def _is_found(host: Host, here: Surroundings) -> bool:
+    """Whether there are signs of a host on this machine: its program, or a folder of its own."""
+    return bool(shutil.which(host.program)) or host.home(here).is_dir()
 
 
 def _has(host: Host, scope: str, here: Surroundings, order: Order) -> bool:

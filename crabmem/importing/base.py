@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from ..edit import BOM
 from ..entry import Fact
 from ..errors import CrabmemError, Unreadable
 
 MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
 TEXTS = (*MARKDOWN, ".txt", ".text")
 JSON = (".json", ".jsonl", ".ndjson")
+_BOM = BOM.encode()
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,11 @@ class Tree:
 
     def take(self, path: str, read: Callable[[str, bytes], What]) -> Found:
         """What `read` makes of a file, or why it cannot be read."""
+        if reason := self.files[path]:
+            return Found(path, reason)
         try:
-            return Found(path, self.files[path] or read(path, self.read(path)))
+            data = self.read(path)
+            return Found(path, read(path, data) if data.removeprefix(_BOM).strip() else Skipped("it is empty"))
         except CrabmemError as error:
             return Found(path, unnamed(error, path))
 
