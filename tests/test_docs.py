@@ -1,11 +1,15 @@
 """README tells the truth: its sessions are run, its tables are compared with the code."""
 
+import inspect
 import os
 import re
 import subprocess
 import sys
 import tomllib
+import typing
+from collections.abc import Iterator
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -85,3 +89,23 @@ def test_public_names_exist_and_say_what_they_are(name: str) -> None:
 
 def test_public_names_are_these() -> None:
     assert crabmem.__all__ == sorted(crabmem.__all__)
+
+
+def returned() -> set[type]:
+    """Our own types that public methods and properties of a memory give back."""
+    members = (getattr(Memory, name) for name in dir(Memory) if not name.startswith("_"))
+    functions = (member.fget if isinstance(member, property) else member for member in members)
+    hints = (get_type_hints(each, localns=vars(typing)).get("return") for each in functions if inspect.isroutine(each))
+    return {kind for hint in hints for kind in kinds_in(hint) if kind.__module__.startswith("crabmem.")}
+
+
+def kinds_in(hint: object) -> Iterator[type]:
+    """The classes that a type names."""
+    if isinstance(hint, type) and not typing.get_args(hint):
+        yield hint
+    for part in typing.get_args(hint):
+        yield from kinds_in(part)
+
+
+def test_what_memory_gives_back_is_public() -> None:
+    assert {kind.__name__ for kind in returned()} <= set(crabmem.__all__)
