@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,6 +18,16 @@ from crabmem.adapters.pydantic_ai import MemoryToolset
 from tests.stub_api import Call, serving
 
 VET = {"name": "Vet", "description": "who looks after the dog", "content": "Dr. Moreno, every Thursday afternoon."}
+
+
+@pytest.fixture(autouse=True)
+def loop() -> Iterator[None]:
+    """`run_sync` makes a loop that nobody closes, and a later test would hear of it; so there is one, which is."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()
 
 
 class Script:
