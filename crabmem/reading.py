@@ -113,18 +113,21 @@ class Reading(Handle):
 
         return self._steadily(lambda: evaluated(asked, self.root.name, limit, self._source_now(), past, progress))
 
-    def before_turn(self, message: str, again: bool = False) -> str:
+    def before_turn(self, message: str, again: bool = False, is_heard: Callable[[], bool] = lambda: True) -> str:
         """What memory holds that bears on `message`, as a `<recall>` block; "" for silence.
 
         Silent about what the prompt says anyway, what was said in this session before, and what does not
         have enough in common with the message. With `again`, not about what was said before: for hosts that keep
-        nothing of it in view. Changes no memory, and is never called by crabmem itself: the host decides.
+        nothing of it in view. `is_heard` is asked last: where nobody hears it any more, nothing is said, nor counts
+        as said. Changes no memory, and is never called by crabmem itself: the host decides.
         """
         rules, prompt = self.settings, f"{self.identity().text}\n{self.overview().text}"
         said = self._steadily(
             lambda: self._speaker.bearing(message, self._listing(), rules.auto_recall, rules.language, prompt, again)
         )
         self._catalog.save()
+        if not is_heard():
+            return ""
         self._speaker.said(said, self._clock())
         return said.text
 

@@ -270,10 +270,11 @@ def test_quick_answer_is_the_whole_programs(root: Path) -> None:
         whole = memory.before_turn(MESSAGE)
     at = Workspace(root), MESSAGE, Settings()
     now = datetime.now(UTC)
-    assert whole and before_turn(*at, "b", now) == whole
-    assert before_turn(*at, "b", now) == ""
+    assert before_turn(*at, "b", now, lambda: False) == ""
+    assert whole and before_turn(*at, "b", now, lambda: True) == whole
+    assert before_turn(*at, "b", now, lambda: True) == ""
     (root / "memory/entries/new.md").write_text("new")
-    assert before_turn(*at, "c", now) is None
+    assert before_turn(*at, "c", now, lambda: True) is None
 
 
 def test_before_compaction_claude_code_hears_nothing_at_all(root: Path) -> None:
@@ -679,6 +680,15 @@ def test_host_that_never_ends_its_input_is_answered_all_the_same(root: Path) -> 
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as waiting:
         assert waiting.stdout and waiting.stdout.read() == b"{}\n"
         assert waiting.wait(30) == 0
+
+
+def test_what_came_too_late_to_be_heard_does_not_count_as_said(root: Path) -> None:
+    told = spoken("claude-code", "prompt")
+    heard(root, {**told, "session_id": "s-0"}, "prompt")  # all is read
+    for deadline in ("0.03", "0.05", "0.07", "0.09", "0.11", "0.13", "0.15"):
+        asked = {**told, "session_id": f"s-{deadline}"}
+        first = context(json.loads(run(root, asked, "prompt", "--deadline", deadline).stdout))
+        assert context(heard(root, asked, "prompt")).startswith("<recall>") == (first == "")
 
 
 def test_memory_that_takes_too_long_to_read_is_read_for_the_next_message(root: Path) -> None:

@@ -41,7 +41,7 @@ def hook(ctx: click.Context, event: str | None, host: str | None, deadline: floa
     wanted, command = wanted_of(ctx), Command([])
     command.options |= {"--agent": wanted.agent or "", "--session": wanted.session or ""}
     said = asked(sys.stdin.buffer.read(), event, host)
-    click.echo(told(said, wanted.root.absolute(), command, os.environ), nl=False)
+    click.echo(told(said, wanted.root.absolute(), command, os.environ, lambda: True), nl=False)
 
 
 COMMANDS = (hook,)

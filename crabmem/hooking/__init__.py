@@ -65,12 +65,22 @@ class Reply:
     def __init__(self) -> None:
         import threading
 
+        self._me = threading.get_ident
         self._first = threading.Lock()
+        self._whose: int | None = None
+        self._is_given = False
+
+    def claim(self) -> bool:
+        """Whether it is for us to answer: nobody did, and from now on nobody else will."""
+        if self._first.acquire(blocking=False):
+            self._whose = self._me()
+        return self._whose == self._me()
 
     def give(self, answer: bytes) -> bool:
-        """Answer, unless that was done; whether it was not."""
-        if not self._first.acquire(blocking=False):
+        """Answer, unless that was done or another will; whether we did."""
+        if not self.claim() or self._is_given:
             return False
+        self._is_given = True
         with suppress(OSError):  # whoever asked is gone
             while answer:
                 answer = answer[os.write(1, answer) :]

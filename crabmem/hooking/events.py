@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 
 class Call(NamedTuple):
-    """An event in the workspace that it is about; `agent` and `session` are who writes, for the history."""
+    """An event in the workspace that it is about; `agent` and `session` are who writes, for the history.
+
+    `claim` says whether the host will hear the answer: what it never hears does not count as said.
+    """
 
     workspace: Workspace
     asked: hooks.Asked
     agent: str
     session: str | None
     now: datetime
+    claim: Callable[[], bool] = lambda: True
 
     @property
     def is_at_home(self) -> bool:
@@ -82,10 +86,10 @@ def _prompt(call: Call) -> Json:
     """What memory holds that bears on the message, if anything."""
     from .quickly import before_turn
 
-    said = before_turn(call.workspace, call.asked.message, call.settings, call.session, call.now)
+    said = before_turn(call.workspace, call.asked.message, call.settings, call.session, call.now, call.claim)
     if said is None:
         with _memory(call) as memory:
-            said = memory.before_turn(call.asked.message)
+            said = memory.before_turn(call.asked.message, is_heard=call.claim)
     return call.asked.host.context(call.asked.called, said) if said else {}
 
 
@@ -101,8 +105,11 @@ def _stop(call: Call) -> Json:
         return {}
     from ..prompt import asking
 
+    words = asking("stop").strip()
+    if not call.claim():
+        return {}
     call.note("asked")
-    return call.asked.host.turn(call.asked.called, asking("stop").strip())
+    return call.asked.host.turn(call.asked.called, words)
 
 
 def _has_stored(call: Call, talk: Talk) -> bool:

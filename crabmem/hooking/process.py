@@ -34,18 +34,21 @@ def answered(command: Command, environment: Mapping[str, str], reply: Reply, giv
         timer.start()
         if command.odd or len(command.words) > 2:
             raise InvalidArguments(f"wrong usage: {command.odd or command.words[2]}")
-        said = told(asked(given(), command.event, command.options.get("--host")), root, command, environment)
+        event = asked(given(), command.event, command.options.get("--host"))
+        said = told(event, root, command, environment, reply.claim)
         reply.give(said)
     except Exception as error:  # whatever it is, it is none of the host's business
         reply.give(command.nothing)
         log(root, command, str(error) or type(error).__name__)
 
 
-def told(event: Asked, root: Path, command: Command, environment: Mapping[str, str]) -> bytes:
+def told(
+    event: Asked, root: Path, command: Command, environment: Mapping[str, str], claim: Callable[[], bool]
+) -> bytes:
     """The answer to an event, as the host reads it."""
     agent = command.options.get("--agent") or environment.get("CRABMEM_AGENT") or event.host.name
     session = command.options.get("--session") or environment.get("CRABMEM_SESSION") or event.session
-    said = answer(Call(workspace_at(root), event, agent, session, _now()))
+    said = answer(Call(workspace_at(root), event, agent, session, _now(), claim))
     return b"" if event.event in event.host.mute and not said else json.dumps(said).encode() + b"\n"
 
 

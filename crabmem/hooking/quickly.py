@@ -3,7 +3,7 @@
 Looks at every file, as any recall does, and loads no more than the search needs. All else is left to `Memory`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -35,26 +35,33 @@ class _Shelf:
         return [self.at(path) for path in self.index.labelled(label)]
 
 
-def before_turn(workspace: Workspace, message: str, rules: Settings, session: str | None, now: datetime) -> str | None:
-    """What memory says before a turn, "" for nothing; None when the whole of memory has to look."""
+def before_turn(
+    workspace: Workspace, message: str, rules: Settings, session: str | None, now: datetime, claim: Callable[[], bool]
+) -> str | None:
+    """What memory says before a turn, "" for nothing; None when the whole of memory has to look.
+
+    `claim` is asked before what is said counts as said.
+    """
     if workspace.around or workspace.layout != ORDINARY:
         return None  # what an agent's own lacks comes from there, and of other layouts nothing is kept so plainly
     try:
         index = as_kept(str(workspace.root), rules.language)
-        return None if index is None else _said(workspace, _Shelf(workspace.root, index), message, rules, session, now)
+        if index is None:
+            return None
+        speaker, shelf = Speaker(Turns(workspace.turns), session), _Shelf(workspace.root, index)
+        said = speaker.bearing(message, shelf, rules.auto_recall, rules.language, _prompt(workspace))
+        if not claim():
+            return ""
+        speaker.said(said, now)
+        return said.text
     except (OSError, CrabmemError):
         return None
 
 
-def _said(
-    workspace: Workspace, shelf: _Shelf, message: str, rules: Settings, session: str | None, now: datetime
-) -> str:
-    speaker = Speaker(Turns(workspace.turns), session)
+def _prompt(workspace: Workspace) -> str:
+    """What the model reads anyway."""
     layout = workspace.layout
-    prompt = f"{_text(workspace, layout.identity) or template('identity')}\n{_text(workspace, layout.overview)}"
-    said = speaker.bearing(message, shelf, rules.auto_recall, rules.language, prompt)
-    speaker.said(said, now)
-    return said.text
+    return f"{_text(workspace, layout.identity) or template('identity')}\n{_text(workspace, layout.overview)}"
 
 
 def _text(workspace: Workspace, path: str) -> str:
