@@ -19,7 +19,6 @@ from .. import __version__
 from ..errors import CrabmemError
 from ..tools import how_to_use
 from ..watcher import News, followed, watched_in_turn
-from ..workspace import SETTINGS
 from .addresses import events
 from .listeners import Listeners
 from .prompts import Prompts
@@ -64,7 +63,8 @@ class MemoryServer(Server[Any]):
     async def tell(self, news: News) -> None:
         """Tell clients what is new, of the tools too where the settings offer others now."""
         await self.listeners.tell(events(news, self.served.memory.layout))
-        instructions = how_to_use(self.served.tools) if SETTINGS in news.changed else self.instructions
+        # Asked for at the first look too: what was changed between our start and that is in no news.
+        instructions = how_to_use(self.served.tools)
         if instructions != self.instructions:
             self.instructions = instructions
             await self.listeners.tell([ToolsListChanged()])
