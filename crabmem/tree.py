@@ -9,7 +9,7 @@ from .entry import check_text, decoded
 from .errors import InvalidArguments, NotFound
 from .slug import is_portable, name_key
 from .store import Scan
-from .workspace import SETTINGS, Layout
+from .workspace import SETTINGS, Layout, way
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,9 @@ def _check_new(path: str, tree: Tree, changes: Mapping[str, str | None]) -> None
         raise InvalidArguments(f"{odd[0]!r} cannot be a name on every system; use letters, digits and dashes")
     if not tree.may_hold(path):
         raise InvalidArguments(f"{path} is not kept as memory; use another name")
-    stays = {place for other in tree.paths() if changes.get(other, "") is not None for place in _places(other)}
-    keys = {name_key(place): place for place in stays.difference(_places(path))}
-    if twin := next((keys[name_key(place)] for place in _places(path) if name_key(place) in keys), None):
+    stays = {place for other in tree.paths() if changes.get(other, "") is not None for place in way(other)}
+    keys = {name_key(place): place for place in stays.difference(way(path))}
+    if twin := next((keys[name_key(place)] for place in way(path) if name_key(place) in keys), None):
         raise InvalidArguments(f"{path}: other systems take that for {twin}, which is there; use its spelling")
-    if tree.whole(path) != tree.layout.overview and any(map(tree.layout.is_whole, _places(tree.whole(path)))):
+    if tree.whole(path) != tree.layout.overview and any(map(tree.layout.is_whole, way(tree.whole(path)))):
         raise InvalidArguments(f"{path} would stand where a file with a meaning belongs; use another name")
-
-
-def _places(path: str) -> list[str]:
-    """The path and the folders on it."""
-    parts = path.split("/")
-    return ["/".join(parts[: end + 1]) for end in range(len(parts))]
