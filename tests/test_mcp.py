@@ -108,6 +108,10 @@ def text_of(result: Any) -> str:
 async def listening(client: Client, mode: Mode, *uris: str) -> Any:
     """While it lasts, the client is told of these addresses and of lists."""
     if mode == "legacy":
+        # What changes before the server has read that the client is ready, or before the client has opened its
+        # stream, is told to nobody: who then asks sees it anyway.
+        for _ in range(2):
+            await client.list_tools()
         for uri in uris:
             await client.subscribe_resource(uri)
         yield
