@@ -1,0 +1,167 @@
+"""What goes before a conversation, put together from the parts of a profile, and the account of it: pure.
+
+What was cut or left out is always in the account, and in the text where the profile says so.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Literal
+
+import msgspec
+
+from .budget import Budget, cut
+from .profile import Kind, Part, Profile, Say
+from .prompt import block, joined, shortened, units, visible
+
+#: A file is there whole, was cut, is not there or blank, found no room, or is not for that kind of session.
+Status = Literal["ok", "truncated", "missing", "left out", "hidden"]
+#: For a rough count where no model is asked: so many characters are a token of English.
+_PER_TOKEN = 4
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a part of a profile is in a workspace: `raw` is the text of the file at `path`, None when there is none."""
+
+    part: Part
+    path: str
+    raw: str | None
+
+
+@dataclass(frozen=True)
+class Told:
+    """One row of the account: how much there is of a part, and how much of it goes in, in characters."""
+
+    name: str
+    status: Status
+    raw: int
+    injected: int
+
+    @property
+    def raw_tokens(self) -> int:
+        """About how many tokens there are."""
+        return tokens(self.raw)
+
+    @property
+    def injected_tokens(self) -> int:
+        """About how many tokens go in."""
+        return tokens(self.injected)
+
+
+@dataclass(frozen=True)
+class Context:
+    """The text that goes before a conversation of that kind, and the account of its parts and tools."""
+
+    kind: Kind
+    parts: tuple[Told, ...]
+    tools: tuple[str, ...]
+    text: str
+
+    @property
+    def characters(self) -> int:
+        """How long it is."""
+        return len(self.text)
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens it has."""
+        return tokens(len(self.text))
+
+
+@dataclass(frozen=True)
+class _Row:
+    piece: Piece
+    status: Status
+    text: str
+
+    @property
+    def injected(self) -> int:
+        return 0 if self.status == "missing" else len(self.text)
+
+
+def tokens(characters: int) -> int:
+    """About how many tokens so many characters are; never too few for English, often for other scripts and code."""
+    return ceil(characters / _PER_TOKEN)
+
+
+def assembled(
+    profile: Profile,
+    kind: Kind,
+    pieces: Sequence[Piece],
+    sayings: Mapping[Say, str],
+    tools: Iterable[str],
+    limit: int | None = None,
+) -> Context:
+    """The context of a session: `pieces` are the parts for it in order, `sayings` what parts say that are no files.
+
+    With `limit`, the host's: so many characters at most, counted in UTF-16 as hosts do. The last file gives way first,
+    with a line that says so, and never what is no file.
+    """
+    rows = _budgeted(profile, kind, pieces, sayings)
+    rows = rows if limit is None else _within(limit, rows, profile.between)
+    told = tuple(
+        Told(row.piece.path, row.status, len(row.piece.raw or ""), row.injected)
+        for row in rows
+        if row.piece.part.is_read
+    )
+    return Context(kind, told, tuple(tools), _joined(rows, profile.between))
+
+
+def _budgeted(profile: Profile, kind: Kind, pieces: Sequence[Piece], sayings: Mapping[Say, str]) -> list[_Row]:
+    """The parts as far as the profile has room for them."""
+    rows, left = list[_Row](), {"": profile.budget.total, **profile.shares}
+    for piece in pieces:
+        row = _row(piece, profile, kind, left) if piece.part.is_read else _Row(piece, "ok", piece.raw or "")
+        rows.append(row)
+        for share in {"", piece.part.share} if piece.part.is_read else ():
+            left[share] -= row.injected
+    is_cut = any(row.status in ("truncated", "left out") for row in rows)
+    said = {**sayings, "cut": sayings.get("cut", "") if is_cut else ""}
+    return [replace(row, text=said.get(row.piece.part.say, "")) if row.piece.part.say else row for row in rows]
+
+
+def _row(piece: Piece, profile: Profile, kind: Kind, left: Mapping[str, int]) -> _Row:
+    part, text = piece.part, visible(piece.raw or "").strip()
+    if profile.hides(piece.path, kind):
+        return _Row(piece, "hidden", "")
+    if not text:
+        return _Row(piece, "missing", profile.missing.replace("{path}", piece.path))
+    if min(left[""], left[part.share]) < profile.budget.least:
+        return _Row(piece, "left out", "")
+    wanted = "\n".join(text.split("\n")[-part.lines :])
+    room = min(part.limit or profile.budget.part, left[""], left[part.share])
+    kept = cut(wanted, room, _KEPT[part.keep](profile.budget), piece.path)
+    return _Row(piece, "ok" if kept == text else "truncated" if kept else "left out", kept)
+
+
+def _within(limit: int, rows: list[_Row], between: str) -> list[_Row]:
+    """The rows, of which files give way, the last one first, until all have room."""
+    for at in reversed(range(len(rows))):
+        row, over = rows[at], units(_joined(rows, between)) - limit
+        if over > 0 and row.text and row.piece.part.is_read:
+            mark = f"(cut here, of {units(row.text):,} characters; read {row.piece.path} for the rest)"
+            kept = shortened(row.text, max(units(row.text) - over, units(mark)), mark)
+            rows[at] = replace(row, text=kept, status="truncated")
+    return rows
+
+
+def _joined(rows: Iterable[_Row], between: str) -> str:
+    framed = (_framed(row.piece, row.text) for row in rows)
+    return between.join(text for text in framed if text)
+
+
+def _framed(piece: Piece, text: str) -> str:
+    if not text.strip():
+        return ""
+    part = piece.part
+    inside = block(part.tag, text) if part.tag else text.strip()
+    has_own = part.is_titled and inside.startswith("#")
+    return joined(("" if has_own else part.title.replace("{file}", piece.path), inside))
+
+
+_KEPT: dict[str, Callable[[Budget], Budget]] = {
+    "both": lambda budget: budget,
+    "head": lambda budget: msgspec.structs.replace(budget, head=1.0, tail=0.0),
+    "tail": lambda budget: msgspec.structs.replace(budget, head=0.0, tail=1.0),
+}

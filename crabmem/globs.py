@@ -1,0 +1,18 @@
+"""Patterns of paths: `*` stands for any letters of one name, `**/` for any folders, `?` for one letter."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+_SIGNS = re.compile(r"(\*\*/|\*|\?)")
+_MEANT = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
+
+
+def matches(path: str, patterns: Iterable[str]) -> bool:
+    """Whether `path` is one that a pattern stands for."""
+    return any(_expression(pattern).fullmatch(path) for pattern in patterns)
+
+
+@cache
+def _expression(pattern: str) -> "re.Pattern[str]":
+    return re.compile("".join(_MEANT.get(piece) or re.escape(piece) for piece in _SIGNS.split(pattern)), re.DOTALL)

@@ -1,0 +1,197 @@
+"""A profile: which files and texts go before a conversation, in which order and how much of each, which tools an
+agent gets, how files are searched, and what a new workspace begins with.
+
+A family of agents is such a file of data; nothing anywhere asks for a profile's name.
+"""
+
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+import msgspec
+from msgspec import Meta
+
+from . import tables
+from .budget import Budget
+from .errors import InvalidArguments, InvalidSettings
+from .globs import matches
+from .sections import Search
+from .windows import Window
+from .workspace import ORDINARY, Layout
+
+#: The kinds of sessions: who is there to read along, and what the session is for.
+Kind = Literal["main", "subagent", "scheduled", "heartbeat", "group"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+#: What is in no file: made of the tools, the clock, the machine, or of what became of the files. `notes` says how
+#: many daily notes there are and where, `salient` the facts that matter most.
+Say = Literal["tools", "time", "place", "cut", "notes", "salient"]
+#: What every profile has that names no other.
+DEFAULT = "crab"
+
+_SOURCES = ("file", "notes", "words", "template", "say")
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One part: a `file` of the workspace ({identity} and {overview} stand for those of its layout), the daily
+    `notes` of so many days, `words` themselves, a text of crabmem's by the name of its `template`, or what we `say`.
+    {tools} in words stands for the list of tools.
+
+    `title` goes above it, {file} standing for its name; with `is_titled` only where it has no heading of its own.
+    `tag` is a block around it that its text cannot close. `kinds` are the sessions that see it (none named: all).
+    `of`: whose file, an agent's own or its parent's. `lines`: so many of the last lines, 0 for all. `limit` is its
+    own number of characters, and `share` the name of one that parts have together; `keep` says which end stays of
+    what is too long. `default` names the text that stands in for a file nobody has, `given` a file without which the
+    part is left out.
+    """
+
+    file: str = ""
+    notes: Annotated[int, Meta(ge=0)] = 0
+    words: str = ""
+    template: str = ""
+    say: Say | Literal[""] = ""
+    title: str = ""
+    is_titled: bool = False
+    tag: str = ""
+    kinds: tuple[Kind, ...] = ()
+    of: Literal["nearest", "own", "parent"] = "nearest"
+    lines: Annotated[int, Meta(ge=0)] = 0
+    limit: Annotated[int, Meta(ge=1)] | None = None
+    share: str = ""
+    keep: Literal["both", "head", "tail"] = "both"
+    default: str = ""
+    given: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it is made of files of the workspace."""
+        return bool(self.file or self.notes)
+
+
+class Seed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a file begins with that nobody wrote: the text of a `template`, or `words`; in whose workspace.
+
+    {name} and {description} in it stand for those of an agent.
+    """
+
+    file: str
+    template: str = ""
+    words: str = ""
+    of: Literal["any", "agent", "parent"] = "any"
+
+
+class Session(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is different in sessions of a kind: its `tools` instead of the others, and the files it may not see,
+    neither in the prompt nor by any tool."""
+
+    tools: tuple[str, ...] | None = None
+    hides: tuple[str, ...] = ()
+
+
+class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which files of the workspace are what; see `workspace.Layout`."""
+
+    identity: str = ORDINARY.identity
+    overview: str = ORDINARY.overview
+    entries: tuple[str, ...] = ORDINARY.entries
+    notes: str = ORDINARY.notes
+    memory: str = ORDINARY.memory
+
+
+class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole file. `between` goes between parts, `missing` in the place of a file that is not there, {path} in it
+    standing for where it was expected. `tools` are families of tools, or `family.tool`. `layout` of None is what the
+    settings of a workspace say. `clone` are the files that another agent is given a copy of.
+    """
+
+    about: str
+    part: tuple[Part, ...]
+    between: str = "\n\n"
+    missing: str = ""
+    budget: Budget = Budget()
+    shares: dict[str, Annotated[int, Meta(ge=1)]] = {}
+    layout: Places | None = None
+    kinds: dict[Kind, Session] = {}
+    tools: tuple[str, ...] = ("entries", "files")
+    search: Search = Search()
+    window: Window = Window()
+    seed: tuple[Seed, ...] = ()
+    clone: tuple[str, ...] = ()
+
+    def parts_for(self, kind: Kind) -> list[Part]:
+        """What a session of that kind sees, in order."""
+        return [part for part in self.part if not part.kinds or kind in part.kinds]
+
+    def tools_for(self, kind: Kind) -> tuple[str, ...]:
+        """The families of tools, or tools, that a session of that kind gets."""
+        own = self.kinds.get(kind, Session()).tools
+        return self.tools if own is None else own
+
+    def hides(self, path: str, kind: Kind) -> bool:
+        """Whether a session of that kind may not see the file at `path`."""
+        return matches(path, self.kinds.get(kind, Session()).hides)
+
+
+def parsed(text: str, file: str) -> Profile:
+    """The profile that `text` is; `file` is named in errors.
+
+    Raises:
+        InvalidSettings: it is none.
+    """
+    profile = tables.read(text, file, Profile)
+    for number, part in enumerate(profile.part, 1):
+        if sum(bool(getattr(part, source)) for source in _SOURCES) != 1:
+            raise InvalidSettings(f"{file}: part {number} must name one of {', '.join(_SOURCES)}")
+        if part.share and part.share not in profile.shares:
+            raise InvalidSettings(f"{file}: part {number} has the share {part.share}, which is not among `shares`")
+    return profile
+
+
+def named(name: str, folder: Path | None = None) -> Profile:
+    """The built-in profile of that name, or the one in the TOML file at that path, beginning at `folder`.
+
+    Raises:
+        InvalidArguments: there is none.
+        InvalidSettings: it is not as a profile has to be.
+    """
+    if not name.endswith(".toml"):
+        return built_in(name)
+    try:
+        return parsed((folder or Path()).joinpath(Path(name).expanduser()).read_text("utf-8"), name)
+    except (OSError, RuntimeError, UnicodeDecodeError) as error:
+        raise InvalidArguments(f"the profile {name} cannot be read: {error}") from None
+
+
+def names() -> tuple[str, ...]:
+    """The names of the profiles that crabmem brings."""
+    files = (resources.files("crabmem") / "profiles").iterdir()
+    return tuple(sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml")))
+
+
+def source_of(name: str) -> str:
+    """The text of the built-in profile of that name, to begin one's own with.
+
+    Raises:
+        InvalidArguments: there is none.
+    """
+    if name not in names():
+        raise InvalidArguments(f"there is no profile {name}; there are {', '.join(names())}, or give a .toml file")
+    return (resources.files("crabmem") / "profiles" / f"{name}.toml").read_text("utf-8")
+
+
+@cache
+def built_in(name: str) -> Profile:
+    """The profile of that name that crabmem brings.
+
+    Raises:
+        InvalidArguments: there is none.
+    """
+    return parsed(source_of(name), f"{name}.toml")
+
+
+def layout_of(name: str, profile: Profile) -> Layout | None:
+    """How a workspace of a profile is laid out; None when its settings say."""
+    places = profile.layout
+    if places is None:
+        return None
+    return Layout(name, places.identity, places.overview, places.entries, places.notes, places.memory)
