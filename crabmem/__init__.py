@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .api import Memory
     from .bisecting import Moment
+    from .context import Context, Piece, Told
     from .entry import Entry, Fact
     from .errors import (
         AlreadyThere,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .history import Packed
     from .losses import Losses
     from .merging import Conflict, Conflicting
+    from .profile import Profile
     from .questions import Expectation
     from .results import (
         Answer,
@@ -73,6 +75,7 @@ __all__ = [
     "Commit",
     "Conflict",
     "Conflicting",
+    "Context",
     "CrabmemError",
     "DamagedHistory",
     "Digest",
@@ -100,6 +103,8 @@ __all__ = [
     "News",
     "NotFound",
     "Packed",
+    "Piece",
+    "Profile",
     "Provenance",
     "Purge",
     "Recall",
@@ -118,6 +123,7 @@ __all__ = [
     "Stale",
     "Standing",
     "Stats",
+    "Told",
     "Tool",
     "Tree",
     "Unreadable",
@@ -134,6 +140,7 @@ _HOMES = {
     "Commit": "results",
     "Conflict": "merging",
     "Conflicting": "merging",
+    "Context": "context",
     "CrabmemError": "errors",
     "DamagedHistory": "errors",
     "Digest": "traces",
@@ -161,6 +168,8 @@ _HOMES = {
     "News": "traces",
     "NotFound": "errors",
     "Packed": "history",
+    "Piece": "context",
+    "Profile": "profile",
     "Provenance": "results",
     "Purge": "results",
     "Recall": "results",
@@ -179,6 +188,7 @@ _HOMES = {
     "Stale": "errors",
     "Standing": "results",
     "Stats": "results",
+    "Told": "context",
     "Tool": "tools",
     "Tree": "tree",
     "Unreadable": "errors",

@@ -205,7 +205,8 @@ class Memory(Keyed):
         """
         if not self.soul_editable:
             raise Disabled(
-                "writing Crab.md is disabled; a person may edit the file, or set soul_editable = true in crabmem.toml"
+                f"writing {self.layout.identity} is disabled; a person may edit the file, or set soul_editable = true "
+                "in crabmem.toml"
             )
         return self._write_file(self.layout.identity, content, "soul", if_version)
 
@@ -465,12 +466,22 @@ class Memory(Keyed):
         return Purger(self._workspace, self._history, self._writer, lambda: self._steadily(self._listing))
 
     def _write(self, decide: Callable[[Scan], Draft]) -> Written:
+        def seen(scan: Scan) -> Draft:
+            draft = decide(scan)
+            for path in draft.changes:
+                self._refuse_hidden(path)
+            return draft
+
         if not self._history.has_begun():
-            decide(self._store.scan())  # what is refused anyway makes no workspace
+            seen(self._store.scan())  # what is refused anyway makes no workspace
             self.init()
-        done = self._writer.write(decide)
+        done = self._writer.write(seen)
         self._upkeep.nudge()
         return done
+
+    def _refuse_hidden(self, path: str) -> None:
+        if not self._sees(path):
+            raise Disabled(f"{path} is not for sessions of the kind {self.kind}; leave it to one of the kind main")
 
     def _tried(self, decide: Callable[[Scan], Draft]) -> Written:
         """What a write would do now."""
@@ -490,6 +501,7 @@ class Memory(Keyed):
 
     def _write_file(self, path: str, content: str, tool: str, if_version: str | None) -> Changed:
         check_text("content", content)
+        self._refuse_hidden(path)
 
         def decide(scan: Scan) -> Draft:
             file = scan.files.get(path)

@@ -72,6 +72,7 @@ ROWS: list[list[str]] = [
     ["bisecting"],
     ["handle"],
     ["reading"],
+    ["briefing"],
     ["hindsight"],
     ["keyed"],
     ["memory"],

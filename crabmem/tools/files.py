@@ -17,7 +17,7 @@ def memory(
 ) -> Annotated[Result, wire.ChangedData]:
     """Replace the overview that is always in view. Keep it short and curated, and read it before you replace it."""
     changed = memory.write_overview(content, if_version)
-    return Result(told("MEMORY.md updated", changed), dict(wire.changed(changed)))
+    return Result(told(f"{changed.path.rpartition('/')[2]} updated", changed), dict(wire.changed(changed)))
 
 
 def soul(
@@ -26,7 +26,7 @@ def soul(
 ) -> Annotated[Result, wire.ChangedData]:
     """Replace the file that says who you are. Tell the person when you do."""
     changed = memory.write_identity(content)
-    return Result(told("Crab.md updated", changed), dict(wire.changed(changed)))
+    return Result(told(f"{changed.path.rpartition('/')[2]} updated", changed), dict(wire.changed(changed)))
 
 
 def _may_edit_soul(memory: _Memory) -> bool:
