@@ -92,8 +92,13 @@ def template(name: str) -> str:
 
 
 def asking(name: str) -> str:
-    """The template that asks a model to store something, with what is worth it: that is said alike everywhere."""
+    """The template that asks a model to store facts, with what is worth it: that is said alike everywhere."""
     return template(name).replace("{worth}", template("worth").strip())
+
+
+def worth() -> str:
+    """What is worth storing, whatever it is stored as."""
+    return template("worth").partition("\n\n")[0].strip()
 
 
 def _joined(run: re.Match[str]) -> str:

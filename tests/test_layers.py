@@ -42,6 +42,7 @@ ROWS: list[list[str]] = [
         "hooks",
         "globs",
         "budget",
+        "messages",
         "windows",
         "sections",
         "profile",
