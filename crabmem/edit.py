@@ -60,6 +60,22 @@ def appended(before: str, text: str) -> str:
     return ended + (text if newline == "\n" else re.sub(r"\r\n|\n", newline, text))
 
 
+def grown(before: str, after: str) -> str | None:
+    """`before`, and after it what `after` has more, in the line breaks of `before`; None where it changes any of it.
+
+    A byte order mark, other line breaks and a missing last one are no change: whoever writes a whole text loses them.
+    """
+    old, new = _bare(before), _bare(after)
+    if new == old.removesuffix("\n"):
+        return before
+    added = new[len(old) :].replace("\n", newline_of(before))
+    return before + added if new.startswith(old) else None
+
+
+def _bare(text: str) -> str:
+    return text.removeprefix(BOM).replace("\r\n", "\n")
+
+
 def is_in_conflict(text: str) -> bool:
     """Whether `text` holds the marks that a merge leaves where it could not decide, one after the other."""
     if _MARKS[0] not in text:

@@ -210,22 +210,26 @@ class Memory(Keyed):
             )
         return self._write_file(self.layout.identity, content, "soul", if_version)
 
-    def write_note(self, text: str) -> Changed:
-        """Add `text`, under a heading with the time, to the note of today, `memory/YYYY-MM-DD.md`.
+    def write_note(self, text: str, title: str = "") -> Changed:
+        """Add `text`, under a heading with the time and `title`, to the note of today, `memory/YYYY-MM-DD.md`.
 
-        For what is to be kept and is no fact yet: a person and Git read notes, recall does not.
+        Nothing that is there changes, whoever adds to it at the same moment. For what is to be kept and is no fact
+        yet: a person and Git read notes, recall does not.
 
         Raises:
             InvalidArguments: it cannot be kept.
             HoldsSecret: there is a credential in it, and the settings refuse that.
         """
         check_text("note", text, MAX_NOTE)
+        if not text.strip():
+            raise InvalidArguments("the note is empty; give it a text")
         now = self._clock()
+        heading = f"{now:%H:%M} ({one_line(title)})" if title else f"{now:%H:%M}"
         path = self.layout.note_path(now.date())
 
         def decide(scan: Scan) -> Draft:
             before = decoded(path, scan.data(path) or b"")
-            after = appended(before or f"# {now.date().isoformat()}\n", f"\n## {now:%H:%M}\n\n{text}\n")
+            after = appended(before or f"# {now.date().isoformat()}\n", f"\n## {heading}\n\n{text}\n")
             refuse_new(after, before, self.settings.secrets)
             return Draft({path: after.encode()}, self._note("note", path.rpartition("/")[2]))
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from .prompt import template, worth
+from .prompt import filled, template, worth
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 #: In the order in which a host does them: what is cut was stored before. `warn` is for the model to read.
@@ -71,18 +71,14 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def asked(self, note: str, today: date) -> str:
         """What asks a model to store before it is too late; `note` is the path of the note of `today`."""
-        words = self.ask or template("filling").strip()
-        words = words.replace("{worth}", worth()).replace("{note}", note).replace("{date}", today.isoformat())
-        words = words.replace("{silent}", self.silent)
+        values = {"worth": worth(), "note": note, "date": today.isoformat(), "silent": self.silent}
+        words = filled(self.ask or template("filling").strip(), values)
         return words if self.silent in words else f"{words}\n\nIf there is nothing to store, answer {self.silent}."
 
     def warned(self, tokens: int, size: int) -> str:
         """What tells a model how full its window is."""
-        values = {"percent": tokens * 100 // max(size, 1), "tokens": f"{tokens:,}", "window": f"{size:,}"}
-        words = self.warning
-        for key, value in values.items():
-            words = words.replace("{" + key + "}", str(value))
-        return words
+        percent = str(tokens * 100 // max(size, 1))
+        return filled(self.warning, {"percent": percent, "tokens": f"{tokens:,}", "window": f"{size:,}"})
 
     def is_silent(self, reply: str) -> bool:
         """Whether a reply says that there is nothing to say, and so is for nobody to read."""

@@ -78,7 +78,7 @@ ROWS: list[list[str]] = [
     ["keyed"],
     ["memory"],
     ["wire"],
-    ["tools", "watcher"],
+    ["tools", "watcher", "conversations"],
     ["functions", "api"],
     ["quick", "mcp"],
     ["hooking"],
