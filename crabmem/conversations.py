@@ -53,15 +53,15 @@ def compacted(
     memory: Memory,
     messages: Sequence[Message],
     ask: Callable[[str], str],
-    window: Window,
+    window: Window | None = None,
     store: bool = True,
 ) -> Compacted:
     """Store what is worth it of the old messages, and go on with a summary of them and the last ones as they are.
 
-    `ask` gives a prompt to a model and returns what it says. Whatever fails, the messages stay as they are. With
-    `store` of False nothing is stored: that was done before, or whoever writes may not.
+    `ask` gives a prompt to a model and returns what it says. Whatever fails, the messages stay as they are. `window`
+    of None is the profile's. With `store` of False nothing is stored, as that was done before.
     """
-    work = _compacting(memory, list(messages), window, store)
+    work = _compacting(memory, list(messages), window or memory.profile.window, store)
     step = _next(work, None)
     while not isinstance(step, Compacted):
         try:
@@ -76,11 +76,11 @@ async def compacted_async(
     memory: Memory,
     messages: Sequence[Message],
     ask: Callable[[str], Awaitable[str]],
-    window: Window,
+    window: Window | None = None,
     store: bool = True,
 ) -> Compacted:
     """As `compacted`; what is written is written beside the event loop."""
-    work = _compacting(memory, list(messages), window, store)
+    work = _compacting(memory, list(messages), window or memory.profile.window, store)
     step = await asyncio.to_thread(_next, work, None)
     while not isinstance(step, Compacted):
         try:
@@ -116,7 +116,7 @@ def _compacting(memory: Memory, messages: list[Message], window: Window, store: 
     if len(text) < max(window.least, 1):
         return replace(done, trouble=(f"there are only {len(text)} characters of old text; nothing was done",))
     try:
-        if store:
+        if store and memory.may_flush:
             done = yield from _stored(memory, text, window, done)
         summary = yield from _summed_up(text, window)
     except CrabmemError as error:

@@ -10,7 +10,7 @@ from . import fs, prompt
 from .bylines import kept
 from .catalog import Progress, found, readable
 from .credentials import refuse_new, warnings
-from .edit import appended, counted, in_style_of, shown, unified_diff
+from .edit import appended, counted, grown, in_style_of, shown, unified_diff
 from .entry import MAX_NOTE, Entry, Fact, check_text, checked, decoded, parsed
 from .erasing import Wanted
 from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
@@ -246,12 +246,14 @@ class Memory(Keyed):
         Raises:
             InvalidArguments: a path or a text cannot be kept.
             HoldsSecret: there is a credential in a text, and the settings refuse that.
+            Disabled: it would change what is in a file that only grows, unless `even_if_many`.
             MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
         """
 
         def decide(scan: Scan) -> Draft:
             tree = Tree(scan, self.layout)
             files = drafted(tree, work(tree), self.settings.secrets)
+            files |= {} if even_if_many else self._grown(scan, files)
             return Draft(files, self._note("memory", one_line(what)), even_if_many)
 
         done = self._write(decide)
@@ -482,6 +484,22 @@ class Memory(Keyed):
         done = self._writer.write(seen)
         self._upkeep.nudge()
         return done
+
+    def _grown(self, scan: Scan, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+        """Those of `files` that the profile lets only grow: what is there, in its own bytes, and more.
+
+        Raises:
+            Disabled: something that is there would be gone.
+        """
+        profile = self.profile
+        paths = [path for path in files if path in scan.files and profile.only_grows(path)]
+        texts = {path: grown(shown(scan.data(path)) or "", shown(files[path]) or "") for path in paths}
+        if changed := next((path for path, text in texts.items() if text is None), None):
+            raise Disabled(
+                f"{changed} only grows, and something in it would change; read it again and add to its end, "
+                "or use the tool note"
+            )
+        return {path: (text or "").encode() for path, text in texts.items()}
 
     def _refuse_hidden(self, path: str) -> None:
         if not self._sees(path):

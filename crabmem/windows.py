@@ -90,15 +90,34 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Due(msgspec.Struct, frozen=True):
-    """What is due of a window: `steps` in their order, from how many tokens on each is, and the words for a model.
+    """What is due of a window: `steps` in their order, and from how many tokens on each is.
 
-    `prompt` is what a turn of its own asks for a flush, `warning` what to put before the model; "" when not due.
+    `prompt` is what a turn of its own asks for a flush, `warning` what to put before the model; "" when not due. A
+    reply of `silent` to the prompt is for nobody.
     """
 
     steps: tuple[Step, ...]
     thresholds: dict[Step, int]
-    prompt: str = ""
-    warning: str = ""
+    prompt: str
+    warning: str
+    silent: str
+
+
+def due(
+    window: Window,
+    tokens: int | None,
+    size: int,
+    cycle: int,
+    flushed: int | None,
+    may_store: bool,
+    note: str,
+    today: date,
+) -> Due:
+    """What is due, with its words; `note` is the path of the note of `today`."""
+    steps = window.due(tokens, size, cycle, flushed, may_store)
+    prompt = window.asked(note, today) if "flush" in steps else ""
+    warning = window.warned(tokens or 0, size) if "warn" in steps else ""
+    return Due(steps, window.thresholds(size), prompt, warning, window.silent)
 
 
 def _part(size: int, share: float) -> int:

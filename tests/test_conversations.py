@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -236,6 +237,65 @@ def test_an_asynchronous_host_gets_the_same(memory: Memory) -> None:
     done = asyncio.run(compacted_async(memory, conversation(), model, FACTS))
     assert done.messages == compacted(memory, conversation(), Model(DOG), FACTS).messages and done.stored == ("Dog",)
     assert "down" in asyncio.run(compacted_async(memory, conversation(), failing, FACTS)).trouble[0]
+
+
+FAMILY = """
+about = "facts, and a window of its own"
+[window]
+flush = 0.6
+compact = 0.7
+warn = 0.8
+prune = 0.9
+keep = 4
+least = 100
+[kinds.heartbeat]
+flush = false
+[[part]]
+words = "{tools}"
+"""
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> str:
+    """The path of a profile with a window."""
+    file = tmp_path / "family.toml"
+    file.write_text(FAMILY)
+    return str(file)
+
+
+def test_the_window_is_the_profiles_and_a_heartbeat_stores_nothing(tmp_path: Path, family: str) -> None:
+    with Memory(tmp_path / "m", agent="coder", profile=family) as memory:
+        done = compacted(memory.of_kind("heartbeat"), conversation(), Model(DOG))
+        assert done.is_shorter and (done.stored, done.messages[2:]) == ((), conversation()[-4:])
+        assert compacted(memory, conversation(), Model(DOG)).stored == ("Dog",)
+
+
+# feature: 84, 85, 87, 88
+def test_a_long_conversation_in_a_small_window_loses_nothing_that_was_worth_it(tmp_path: Path, family: str) -> None:
+    messages: list[Message] = []
+    cycle, flushed, flushes, size = 0, None, list[int](), 1_000
+
+    def model(prompt: str) -> str:
+        if prompt.startswith("Sum up"):
+            return "They counted."
+        return facts(*((number, f"{number} is prime") for number in re.findall(r"note that (\d+) is", prompt)))
+
+    with Memory(tmp_path / "m", agent="coder", profile=family) as memory:
+        for number in range(150):
+            messages.append({"role": "user", "content": f"Please note that {number} is prime. " + "Well. " * 20})
+            due = memory.due(tokens := len(told(messages)) // 4, size, cycle=cycle, flushed=flushed)
+            assert tokens < size and ("prune" not in due.steps)
+            if "flush" in due.steps:
+                flushes.append(cycle)
+                flushed = cycle
+            if "compact" in due.steps:
+                done = compacted(memory, messages, model)
+                assert done.is_shorter and done.trouble == ()
+                messages, cycle = done.messages, cycle + 1
+        assert cycle > 5 and flushes == list(range(cycle)) + [cycle] * (flushes[-1] == cycle)
+        stored = {entry.name for entry in memory.entries()}
+        assert {str(number) for number in range(150)} == stored | set(re.findall(r"that (\d+) is", told(messages)))
+        assert len(memory.log(limit=100)) == cycle + 1
 
 
 @settings(max_examples=30, deadline=None)

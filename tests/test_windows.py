@@ -93,8 +93,8 @@ def test_who_may_not_store_is_not_asked_to_and_all_else_stays(window: Window, to
 
 def test_the_prompt_names_the_note_its_date_and_the_token() -> None:
     text = CLAW.asked("memory/2026-03-01.md", date(2026, 3, 1))
-    assert "to the end of memory/2026-03-01.md, the note of 2026-03-01" in text
-    assert "answer NO_REPLY and nothing\nelse" in text and "{" not in text
+    assert "to memory/2026-03-01.md, the note of 2026-03-01" in text
+    assert "answer NO_REPLY and nothing else" in text and "{" not in text
 
 
 @given(st.text(max_size=80), st.text(min_size=1, max_size=12))

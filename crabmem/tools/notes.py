@@ -18,11 +18,5 @@ def note(
     return Result(told(f"noted in {changed.path}", changed), dict(wire.changed(changed)))
 
 
-TOOLS = (
-    ToolFunction(
-        note,
-        "Add to today's note",
-        Hints(read_only=False, destructive=False, idempotent=False),
-        is_extra=True,
-    ),
-)
+_ADDS = Hints(read_only=False, destructive=False, idempotent=False)
+TOOLS = (ToolFunction(note, "Add to today's note", _ADDS),)
