@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from .credentials import refuse_new
 from .edit import shortened
 from .entry import Fact, checked
-from .errors import CrabmemError, HoldsSecret, InvalidArguments, NotFound
+from .errors import CrabmemError, HoldsSecret, InvalidArguments
 from .memory import Memory
 from .messages import Message, facts_in, parted, portions, quoted, told
 from .prompt import filled, template, worth
@@ -189,11 +189,12 @@ def _fact(item: Mapping[str, Any], secrets: str) -> Fact:
 
 
 def _is_known(memory: Memory, fact: Fact) -> bool:
-    """Whether the entry called so says this already, whoever wrote it."""
+    """Whether a line of the entry called so says this already, whoever wrote it."""
     try:
-        return fact.content in memory.get(fact.name).content
-    except NotFound:
+        content = memory.get(fact.name).content
+    except CrabmemError:  # none, or one that cannot be read
         return False
+    return fact.content in (content.strip(), *map(str.strip, content.splitlines()))
 
 
 def _summed_up(text: str, window: Window) -> Generator[str, Answer, str]:
@@ -204,7 +205,7 @@ def _summed_up(text: str, window: Window) -> Generator[str, Answer, str]:
     """
     summary = ""
     for portion in portions(text, window.portion):
-        before = f"\nThe summary of what was said before that:\n{summary}\n" if summary else ""
+        before = f"\nThe summary of what was said before that:\n{quoted(summary)}\n" if summary else ""
         summary = (yield from _asked("summary", portion, before)).strip()
     if not summary:
         raise InvalidArguments("the summary is empty")

@@ -95,9 +95,10 @@ def test_what_somebody_wrote_is_not_replaced_by_what_a_model_took_from_a_convers
 
 
 def test_what_is_known_already_is_not_stored_twice(memory: Memory) -> None:
-    memory.remember("Dog", "", "She is called Luna. She barks.")
+    memory.remember("Dog", "", "She is called Luna.\nShe barks.")
     done = compacted(memory, conversation(), Model(facts(("dog", "She barks."))), FACTS)
     assert done.is_shorter and (done.stored, done.commit) == ((), None) and len(memory.entries()) == 1
+    assert compacted(memory, conversation(), Model(facts(("dog", "Luna"))), FACTS).stored == ("dog",)
 
 
 def test_all_of_the_old_text_is_asked_about_and_the_newest_above_all(memory: Memory) -> None:
