@@ -13,7 +13,7 @@ import msgspec
 
 from .budget import Budget, cut
 from .profile import Kind, Part, Profile, Say
-from .prompt import block, joined, shortened, template, units, visible
+from .prompt import block, escaped, joined, shortened, template, units, visible
 
 #: A file is there whole, was cut, is not there or blank, found no room, or is not for that kind of session.
 Status = Literal["ok", "truncated", "missing", "left out", "hidden"]
@@ -147,7 +147,8 @@ def _words(piece: Piece, sayings: Mapping[Say, str]) -> str:
 
 
 def _row(piece: Piece, profile: Profile, kind: Kind, left: Mapping[str, int]) -> _Row:
-    part, text = piece.part, visible(piece.raw or "").strip()
+    part = piece.part
+    text = escaped(piece.raw or "") if part.tag else visible(piece.raw or "").strip()
     if profile.hides(piece.path, kind):
         return _Row(piece, "hidden", "")
     if not text:

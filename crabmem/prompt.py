@@ -37,8 +37,13 @@ def visible(text: str) -> str:
 
 def block(tag: str, text: str) -> str:
     """`<tag>` around `text`, which cannot close it: our own tags inside are escaped. "" when blank."""
-    inside = _without_our_tags(visible(text)).strip()
+    inside = escaped(text)
     return f"<{tag}>\n{inside}\n</{tag}>" if inside else ""
+
+
+def escaped(text: str) -> str:
+    """`text` as it stands in a block; what is escaped already stays."""
+    return _without_our_tags(visible(text)).strip()
 
 
 def entry_text(name: str, description: str, content: str) -> str:

@@ -14,7 +14,7 @@ from typing import get_type_hints
 import pytest
 
 import crabmem
-from crabmem import Memory, settings
+from crabmem import Memory, context, profile, settings
 from crabmem.cli import cli
 
 ROOT = Path(__file__).parent.parent
