@@ -1,5 +1,6 @@
 """The note of the day only grows: whoever writes it, at once, over midnight, and in whatever style it is."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,10 +10,12 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from crabmem import Disabled, InvalidArguments, Memory
 from crabmem import memory as core
 from crabmem.adapters.anthropic import MemoryTool
+from crabmem.cli import cli
 from crabmem.tree import Tree
 from crabmem.voice import Voice
 from tests.conftest import Clock, assert_clean
@@ -233,3 +236,30 @@ def test_a_blank_note_makes_no_workspace(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as memory, pytest.raises(InvalidArguments, match="empty"):
         memory.write_note("  ")
     assert not (tmp_path / "m").exists()
+
+
+def typed(*words: str, stdin: str = "") -> Result:
+    """`crabmem …` in this process."""
+    result = CliRunner().invoke(cli, list(words), input=stdin)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_a_script_hears_what_is_due_on_stderr_and_what_to_ask_the_model_on_stdout(tmp_path: Path, family: str) -> None:
+    flush = ("--dir", str(tmp_path / "m"), "--profile", family, "flush", "--window", "200000")
+    due = typed(*flush, "--tokens", "177000")
+    assert due.stdout.startswith("The window of this conversation is nearly full") and "88 % full" in due.stdout
+    assert due.stderr == "due: flush, warn (flush at 176,000, warn at 160,000)\n"
+    again = json.loads(typed(*flush, "--tokens", "177000", "--cycle", "2", "--flushed", "2", "--json").stdout)
+    assert (again["due"], again["prompt"], again["silent"]) == (["warn"], "", "NO_REPLY")
+    nothing = typed(*flush, "--tokens", "1000")
+    assert nothing.stdout == "" and nothing.stderr.startswith("due: nothing") and not (tmp_path / "m").exists()
+
+
+def test_a_person_notes_words_or_stdin(tmp_path: Path) -> None:
+    note = ("--dir", str(tmp_path), "note")
+    said = typed(*note, "Called", "the", "vet").stdout
+    data = json.loads(typed(*note, "-", "--json", stdin="# Later\n\nLuna is fine.\n").stdout)
+    assert said == f"noted in {data['path']}\n" and not data["created"]
+    text = (tmp_path / data["path"]).read_text()
+    assert "\n\nCalled the vet\n\n## " in text and text.endswith("\n\n# Later\n\nLuna is fine.\n")
