@@ -100,7 +100,8 @@ class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file. `between` goes between parts, `missing` in the place of a file that is not there, {path} in it
     standing for where it was expected. `tools` are families of tools, or `family.tool`. `layout` of None is what the
-    settings of a workspace say. `clone` are the files that another agent is given a copy of.
+    settings of a workspace say. `clone` are the files that another agent is given a copy of. `quiet` are the seconds
+    without a change after which the watcher records a burst of edits, None for its own.
     """
 
     about: str
@@ -116,6 +117,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     window: Window = Window()
     seed: tuple[Seed, ...] = ()
     clone: tuple[str, ...] = ()
+    quiet: Annotated[float, Meta(ge=0, le=60)] | None = None
 
     def parts_for(self, kind: Kind) -> list[Part]:
         """What a session of that kind sees, in order."""
