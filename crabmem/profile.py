@@ -102,7 +102,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file. `between` goes between parts, `missing` in the place of a file that is not there, {path} in it
     standing for where it was expected. `tools` are families of tools, or `family.tool`. `layout` of None is what the
     settings of a workspace say. `clone` are the files that another agent is given a copy of, `append_only` (patterns)
-    those to which tools that write whole files may only add.
+    those to which tools that write whole files may only add. `quiet` are the seconds without a change after which the
+    watcher records a burst of edits, None for its own.
     """
 
     about: str
@@ -119,6 +120,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: tuple[Seed, ...] = ()
     clone: tuple[str, ...] = ()
     append_only: tuple[str, ...] = ()
+    quiet: Annotated[float, Meta(ge=0, le=60)] | None = None
 
     def parts_for(self, kind: Kind) -> list[Part]:
         """What a session of that kind sees, in order."""
@@ -200,7 +202,8 @@ def text_of(name: str) -> str:
         try:
             return Path(name).expanduser().read_text("utf-8")
         except (OSError, RuntimeError, ValueError) as error:
-            raise InvalidArguments(f"the profile {name} cannot be read: {error}") from None
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InvalidArguments(f"the profile {name} cannot be read: {reason.lower()}") from None
     if name not in names():
         raise InvalidArguments(f"there is no profile {name}; there are {', '.join(names())}, or give a .toml file")
     return (resources.files("crabmem") / "profiles" / f"{name}.toml").read_text("utf-8")
