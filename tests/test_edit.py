@@ -101,6 +101,7 @@ def test_text_in_style_already_does_not_change(text: str, before: str) -> None:
 
 
 @given(st.text(), st.text())
+@example("\r", "")
 def test_a_text_grows_by_what_is_added_and_keeps_every_letter(before: str, added: str) -> None:
     whole = grown(before, appended(before, added))
     assert whole is not None and whole.startswith(before)
