@@ -247,8 +247,7 @@ class Memory(Keyed):
 
         def decide(scan: Scan) -> Draft:
             tree = Tree(scan, self.layout)
-            files = drafted(tree, work(tree), self.settings.secrets)
-            return Draft(files, self._note("memory", one_line(what)), even_if_many)
+            return Draft(self._drafted(tree, work(tree)), self._note("memory", one_line(what)), even_if_many)
 
         done = self._write(decide)
         return Rewritten(done.commit, tuple(done.after), _diff(done), self._minded(done, done.after))
@@ -499,8 +498,11 @@ class Memory(Keyed):
         seeds = {} if is_there else {identity_file: prompt.template("identity").encode()}
         return Draft(seeds, Note("init: a new memory", identity(CREATOR)))
 
+    def _drafted(self, tree: Tree, changes: Mapping[str, str | None]) -> dict[str, bytes | None]:
+        return drafted(tree, changes, self.settings.secrets, self.profile.largest)
+
     def _write_file(self, path: str, content: str, tool: str, if_version: str | None) -> Changed:
-        check_text("content", content)
+        check_text("content", content, self.profile.largest)
         self._refuse_hidden(path)
 
         def decide(scan: Scan) -> Draft:

@@ -65,8 +65,9 @@ def inside(given: str) -> str | None:
     return "" if path == "." else path
 
 
-def drafted(tree: Tree, changes: Mapping[str, str | None], secrets: str) -> dict[str, bytes | None]:
-    """What to write, by path in the workspace. A text that only moves is not looked into.
+def drafted(tree: Tree, changes: Mapping[str, str | None], secrets: str, largest: int) -> dict[str, bytes | None]:
+    """What to write, by path in the workspace, of `largest` characters at most. A text that only moves is not
+    looked into.
 
     Raises:
         InvalidArguments: a path or a text cannot be kept.
@@ -77,7 +78,7 @@ def drafted(tree: Tree, changes: Mapping[str, str | None], secrets: str) -> dict
         if path not in tree:
             _check_new(path, tree, changes)
         if text is not None and text not in before:
-            check_text("content", text)
+            check_text("content", text, largest)
             refuse_new(text, "\n".join(before), secrets)
     return {tree.whole(path): None if text is None else text.encode() for path, text in changes.items()}
 
