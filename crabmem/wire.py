@@ -86,6 +86,14 @@ class SavedData(ChangedData):
     slug: str
 
 
+class DocumentData(TypedDict):
+    """A whole file as it is, byte order mark and line breaks too; `version` is null while there is none."""
+
+    path: str
+    text: str
+    version: str | None
+
+
 class ForgottenData(TypedDict):
     """An entry that is gone from memory."""
 
@@ -195,7 +203,7 @@ def standing(item: Standing) -> Data:
     return {"objects": item.objects, "files": item.files, "bytes": item.size, "places": list(item.places)}
 
 
-def document(item: Document) -> Data:
+def document(item: Document) -> DocumentData:
     """A whole file."""
     return {"path": item.path, "text": item.text, "version": item.version}
 
