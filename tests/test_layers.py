@@ -51,7 +51,7 @@ ROWS: list[list[str]] = [
     ["fs", "guard"],
     ["jottings"],
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "bylines", "purged", "hosts"],
-    ["meaning"],
+    ["meaning", "cached"],
     ["voice", "timeline", "catalog", "locating"],
     ["outside"],
     [

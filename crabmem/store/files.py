@@ -30,6 +30,11 @@ class File(NamedTuple):
         """The status of the file."""
         return Stamp(self.mark)
 
+    @property
+    def remembered(self) -> bytes:
+        """What another process may know it by; a stamp that no file has when that cannot be relied on."""
+        return (bytes(len(self.mark)) if self.is_young else self.mark) + bytes.fromhex(self.blob)
+
 
 @dataclass(frozen=True)
 class Unusable:
