@@ -67,7 +67,7 @@ ROWS: list[list[str]] = [
         "sightings",
         "digest",
     ],
-    ["speaking"],
+    ["speaking", "searching"],
     ["doctor", "upkeep", "source", "purging", "adopting"],
     ["evaluating"],
     ["bisecting"],

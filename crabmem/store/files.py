@@ -33,7 +33,8 @@ class File(NamedTuple):
     @property
     def remembered(self) -> bytes:
         """What another process may know it by; a stamp that no file has when that cannot be relied on."""
-        return (bytes(len(self.mark)) if self.is_young else self.mark) + bytes.fromhex(self.blob)
+        is_sure = not (self.is_young or self.is_partial)
+        return (self.mark if is_sure else bytes(len(self.mark))) + bytes.fromhex(self.blob)
 
 
 @dataclass(frozen=True)
