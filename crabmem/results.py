@@ -227,17 +227,23 @@ class FileSearch(msgspec.Struct, frozen=True):
 
     @property
     def note(self) -> str:
-        """Why nothing was found, what could not be looked at, and as of when; "" for none."""
-        blind = self.has_words and not self.searched and self.unreadable
-        reasons = [] if self.hits or blind else [self._reason()]
-        if self.unsaid and self.hits:
-            reasons.append(_unsaid("file", self.unsaid))
-        return "; ".join([*reasons, *_blind_spots(self)])
+        """Why nothing was found, and what else is to be said; "" for nothing."""
+        return "; ".join(filter(None, (self.reason, self.aside)))
 
-    def _reason(self) -> str:
+    @property
+    def reason(self) -> str:
+        """Why nothing was found; "" when something was, or nothing could be looked at."""
+        if self.hits or (self.has_words and not self.searched and self.unreadable):
+            return ""
         if not self.has_words:
             return _NO_WORD
         return f"no match among {counted(self.searched, 'file')}" if self.searched else "there are no memory files yet"
+
+    @property
+    def aside(self) -> str:
+        """What is not as it was asked for, what could not be looked at, and as of when; "" for nothing."""
+        odd = [_unsaid("file", self.unsaid)] if self.unsaid and self.hits else []
+        return "; ".join([*odd, *_blind_spots(self)])
 
 
 @dataclass(frozen=True)
@@ -281,12 +287,14 @@ def _listed(texts: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Reindexed:
-    """What reading everything anew came to: the entries, who makes vectors ("": nobody), and how many it made now."""
+    """What reading everything anew came to: the entries and sections of files, who makes vectors ("": nobody), and
+    how many it made now."""
 
     entries: int
     embedder: str = ""
     dimension: int = 0
     made: int = 0
+    sections: int = 0
 
 
 @dataclass(frozen=True)

@@ -62,24 +62,29 @@ class Way(NamedTuple):
 
 
 class Files(NamedTuple):
-    """The files of a moment that are searched: what the index knows each by, its bytes and how many there are."""
+    """The files of a moment that are searched: what the index knows each by, its bytes and how many there are.
+
+    `unusable` are the paths of what is there and no file of ours, as links.
+    """
 
     marks: Mapping[str, bytes]
     data: Callable[[str], bytes | None]
     size: Callable[[str], int]
     is_past: bool
+    unusable: tuple[str, ...] = ()
 
 
 def on_disk(scan: Scan, search: Search) -> Files:
     """The files of a scan."""
     marks = {path: file.remembered for path, file in scan.files.items() if matches(path, search.files)}
-    return Files(marks, scan.data, lambda path: scan.files[path].stamp.size, is_past=False)
+    unusable = tuple(item.path for item in scan.unusable if matches(item.path, search.files))
+    return Files(marks, scan.data, lambda path: scan.files[path].stamp.size, False, unusable)
 
 
 def of_old(blobs: Mapping[str, str], read: Callable[[str], bytes], search: Search) -> Files:
     """The files of another time, by their blobs; `read` tells the bytes of one."""
     marks = {path: _NO_STAMP + bytes.fromhex(blob) for path, blob in blobs.items() if matches(path, search.files)}
-    return Files(marks, lambda path: read(blobs[path]), lambda path: len(read(blobs[path])), is_past=True)
+    return Files(marks, lambda path: read(blobs[path]), lambda path: len(read(blobs[path])), True)
 
 
 @dataclass(frozen=True)
@@ -160,6 +165,7 @@ class Searcher:
         with self._guard:
             self._cached.begin_anew()
             self._forget()
+            self._known = {}
 
     def _forgot_purged(self) -> bool:
         if came := self._cached.forgot_purged():
@@ -230,7 +236,7 @@ class Searcher:
         def section(key: str) -> Section:
             return self._sections(files, _path(key), way)[int(key.rpartition(_MARK)[2])]
 
-        return Sections(files, index, broken, section)
+        return Sections(files, index, (*broken, *files.unusable), section)
 
 
 def searched(
@@ -243,7 +249,7 @@ def searched(
     ranking: Ranking | None = None,
 ) -> FileSearch:
     """The sections that answer `query`, of the files that who asks `sees`; `limit` of None is the profile's."""
-    paths, broken = list(filter(sees, shelf.files.marks)), list(filter(sees, shelf.unreadable))
+    paths, unreadable = list(filter(sees, shelf.files.marks)), set(filter(sees, shelf.unreadable))
     fits: Fits | None = None if len(paths) == len(shelf.files.marks) else lambda key: sees(_path(key))
     factor = partial(way.freshness, today) if way.search.recent else None
     question = Question(query, limit or way.search.results, (), way.language, factor=factor)
@@ -253,9 +259,9 @@ def searched(
     return FileSearch(
         query=query,
         hits=hits,
-        searched=len(paths) - len(broken),
+        searched=len(set(paths) - unreadable),
         size=sum(map(shelf.files.size, paths)),
-        unreadable=len(broken),
+        unreadable=len(unreadable),
         has_words=found.has_words,
         unsaid=found.unsaid,
         trouble=found.trouble,

@@ -74,6 +74,7 @@ ROWS: list[list[str]] = [
     ["handle"],
     ["reading"],
     ["briefing"],
+    ["lookup"],
     ["hindsight"],
     ["keyed"],
     ["memory"],

@@ -2,10 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from ..memory import Memory
 from ..results import Changed, Saved
+
+#: A number from 1 on, as lines are counted.
+Positive = Annotated[int, Meta(ge=1)]
 
 
 @dataclass(frozen=True)
