@@ -55,9 +55,8 @@ class Way(NamedTuple):
         return tokens(text, self.language)
 
     def freshness(self, today: date, key: str) -> float:
-        """What a section of a daily note counts more; only a date that is the whole name makes a file one."""
-        name = _path(key).rpartition("/")[2]
-        day = day_of(name.removesuffix(".md")) if is_note(name) else None
+        """What a section of a daily note counts more."""
+        day = _day(_path(key))
         return aged((today - day).days, self.search.recent) if day else 1.0
 
 
@@ -210,11 +209,10 @@ class Searcher:
 
     def _documents(self, path: str, mark: bytes, files: Files, way: Way) -> dict[str, Document]:
         """What the index is to know of a file. Its day is among the words of all sections of a daily note."""
-        name, found = path.rpartition("/")[2], dict[str, Document]()
-        day = way.words(name.removesuffix(".md")) if is_note(name) else []
+        dates, found = way.words(str(_day(path) or "")), dict[str, Document]()
         for number, section in enumerate(self._sections(files, path, way)):
             key, digest = f"{path}{_MARK}{number:06}", bytes.fromhex(blob_id(section.text.encode()))
-            found[key] = Document(key, mark + digest, [*day, *way.words(section.text)], [path])
+            found[key] = Document(key, mark + digest, dates + way.words(section.text), [path])
         return found
 
     def _sections(self, files: Files, path: str, way: Way) -> list[Section]:
@@ -272,6 +270,12 @@ def _hit(shelf: Sections, key: str, score: float, worth: Mapping[str, float], wa
     section = shelf.section(key)
     shown = passage(section.text.strip(), worth, way.words, way.search.snippet)
     return FileHit(_path(key), section.start, section.end, score, shown)
+
+
+def _day(path: str) -> date | None:
+    """The day of a daily note; only a date that is the whole name makes a file one."""
+    name = path.rpartition("/")[2]
+    return day_of(name.removesuffix(".md")) if is_note(name) else None
 
 
 def _path(key: str) -> str:
