@@ -109,7 +109,16 @@ class Lookup(Briefing):
         # Whom the settings of today do not name is asked nothing.
         is_same = self.settings.vectors.asks_like(rules.vectors)
         ranking = self._ranking(shelf, rules, self._meaning_of_sections) if is_same else None
-        return searched(shelf, query, limit, way, self._today(), self._sees, ranking and ranking(query))
+        profile = self.profile  # looked at once, for all files
+        return searched(
+            shelf,
+            query,
+            limit,
+            way,
+            self._today(),
+            lambda path: not profile.hides(path, self.kind),
+            ranking and ranking(query),
+        )
 
     def _way(self, rules: Settings) -> "Way":
         from .searching import Way
