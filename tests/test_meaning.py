@@ -481,7 +481,7 @@ def test_reindex_on_the_command_line(root: Path, told: Service) -> None:
     wants(root, url=told.url, model="small")
     assert run(root, "reindex").stdout == "read: 4 entries; vectors by http small, 5 dimensions: 4 made now\n"
     assert json.loads(run(root, "reindex", "--json").stdout) == {
-        "entries": 4, "embedder": "http small", "dimension": 5, "made": 0,
+        "entries": 4, "embedder": "http small", "dimension": 5, "made": 0, "sections": 0,
     }  # fmt: skip
     told.reply = lambda texts: (401, b"")
     (root / ".git/crabmem/index/vectors").unlink()

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from click.testing import CliRunner
 
 from crabmem import Memory
+from crabmem.cli import cli
+from crabmem.functions import openai_chat
 from crabmem.tools import chunks
 from tests.searched import profile, write
 
@@ -51,6 +54,20 @@ def test_data_is_as_the_schemas_say(root: Path) -> None:
                 jsonschema.validate(data, search.output_schema)
             for name in FILES.keys() - {"SOUL.md"}:
                 jsonschema.validate(memory.call("memory_get", {path: name}).data, get.output_schema)
+
+
+def test_the_command_line_calls_them_too(root: Path) -> None:
+    asked = json.dumps({"path": "MEMORY.md", "from": 3})
+    options = ["--dir", str(root), "--profile", profile(root.parent), "call", "memory_get", asked, "--json"]
+    done = CliRunner().invoke(cli, options)
+    assert done.exit_code == 0 and json.loads(done.stdout)["data"]["text"] == "Luna's vet is Dr. Moreno.\n"
+
+
+def test_other_hosts_are_given_their_schemas(root: Path) -> None:
+    with in_json(root) as memory:
+        for strict in (False, True):
+            [_, get] = openai_chat(memory.tools, strict=strict)
+            assert set(get["function"]["parameters"]["properties"]) == {"path", "from", "lines"}
 
 
 # In text
