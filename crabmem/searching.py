@@ -35,7 +35,7 @@ _NO_STAMP = bytes(SIZE)
 # A mark is that of the file, the sign of the way, and the digest of the section.
 _DIGEST = slice(-20, None)
 # So many files are kept taken apart.
-_APART = 1_000
+_APART = 200
 
 
 class Way(NamedTuple):

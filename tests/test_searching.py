@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -216,6 +217,17 @@ def test_new_changed_and_deleted_files_are_seen_at_once(root: Path) -> None:
         (root / "memory" / "zoo.md").unlink()
         assert paths(memory.search("lion")) == paths(other.search("lion")) == []
         assert memory.search("lion").searched == 3
+
+
+def test_threads_search_one_memory_while_files_are_written(root: Path) -> None:
+    with opened(root) as memory, ThreadPoolExecutor(4) as pool:
+
+        def look(number: int) -> bool:
+            write(root, {f"memory/{number % 5}.md": f"Zebra {number}.\n"})
+            return "MEMORY.md" in paths(memory.search("vet", 50)) and bool(memory.search("zebra", 50))
+
+        assert all(pool.map(look, range(60)))
+        assert len(memory.search("zebra", 50)) == 5
 
 
 TEXTS = st.sampled_from(["vet luna", "# Vet\n\nwifi\n\nluna", "wifi " * 40, "", "\n\n", "luna vet wifi 語"])
