@@ -10,12 +10,11 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import ClassVar, Protocol
 
-from . import fs, search
+from .cached import WORTH_SAVING, CachedIndex
 from .edit import shortened
 from .entry import MAX_NAME, Entry, parsed
 from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from .guard import Guard, loading
-from .purged import Purges
 from .search import Document, Index, rules, tokens
 from .slots import ELSEWHERE, Slot, from_label, label_prefix, own_slot
 from .slug import free_slug, name_key, slug_of
@@ -31,8 +30,6 @@ _PARSED = 4_096
 _TOLD_EVERY = 500
 # More changes than that at once are joined at once: there is no index to answer from meanwhile.
 _MANY = 500
-# So many changes are worth writing the cache on disk; a fresh process reads those files again.
-_WORTH_SAVING = 32
 #: What an entry is found by, each before its `name_key`.
 NAME, FILE, ALIAS = "name ", "file ", "alias "
 #: What an entry is found by that a store of keys keeps, before the label of its slot.
@@ -100,14 +97,11 @@ class Catalog:
     def __init__(self, workspace: Workspace, language: Callable[[Scan], str], progress: Progress | None = None) -> None:
         """`language` tells whose endings are removed from words, as a scan says."""
         self._layout = workspace.layout
-        self._folder = workspace.index
-        self._purges = Purges(workspace.private / "purges")
+        self._cached = CachedIndex(workspace, workspace.index)
         self._language = language
         self._spoken = ""
         self._progress = progress or (lambda done, total: None)
         self._guard = Guard()
-        self._loaded: Index | None = None
-        self._unsaved = 0
         self._joining: threading.Thread | None = None
         #: What changed since the thread began; None while there is none.
         self._since_joining: dict[str, Document | None] | None = None
@@ -118,9 +112,7 @@ class Catalog:
 
     @property
     def _index(self) -> Index:
-        if self._loaded is None:
-            self._loaded = search.load(self._folder) or Index()
-        return self._loaded
+        return self._cached.index
 
     def marks(self) -> Mapping[str, bytes]:
         """How the files looked whose words are known."""
@@ -133,23 +125,20 @@ class Catalog:
                 self._follow(scan)
             return self._listing
 
-    def save(self, least: int = _WORTH_SAVING) -> None:
-        """Keep for the next process what was read, when it is so much; where there is no place, nothing is kept."""
-        if self._unsaved < least:
-            return
-        with self._guard:
-            self._unsaved = 0
-            if not self._forgot_purged() and self._folder.parent.is_dir():
-                search.save(self._index, self._folder)
-                if self._purges.came():
-                    fs.remove_tree(self._folder)
+    def save(self, least: int = WORTH_SAVING) -> None:
+        """Keep for the next process what was read, when it is so much."""
+        if self._cached.unsaved >= least:
+            with self._guard:
+                if not self._forgot_purged():
+                    self._cached.save()
 
     def begin_anew(self) -> None:
         """Forget what was read: the next listing reads every entry."""
         if self._joining:
             self._joining.join()
         with self._guard:
-            self._loaded, self._scan = Index(), None
+            self._cached.begin_anew()
+            self._scan = None
 
     def close(self) -> None:
         """Wait for work that was begun, and keep what is worth it."""
@@ -182,8 +171,8 @@ class Catalog:
 
     def _forgot_purged(self) -> bool:
         """Whether there was a purge, so that what is known has words of what was purged; it is forgotten."""
-        if came := self._purges.came():
-            self._loaded, self._scan = Index(), None
+        if came := self._cached.forgot_purged():
+            self._scan = None
         return came
 
     def _follow(self, scan: Scan) -> None:
@@ -195,7 +184,6 @@ class Catalog:
         changes = dict(self._read(scan, paths))
         if changes:
             self._change(changes)
-        self._unsaved += len(changes)
         self._scan = scan
         halves = tuple(self._halves[path] for path in sorted(self._halves))
         broken = [*(item for item in scan.unusable if self._may_hold_entries(item.path)), *self._broken.values()]
@@ -204,12 +192,13 @@ class Catalog:
 
     def _change(self, changes: Mapping[str, Document | None]) -> None:
         """Bring changes into the index. Joining them takes long: a thread does that, and recall goes on meanwhile."""
-        self._loaded = self._index.updated(changes, may_join=len(changes) > _MANY)
+        index = self._index.updated(changes, may_join=len(changes) > _MANY)
+        self._cached.put(index, len(changes))
         if self._since_joining is not None:
             self._since_joining.update(changes)
-        elif self._loaded.is_grown():
+        elif index.is_grown():
             self._since_joining = {}
-            self._joining = threading.Thread(target=self._join, args=(self._loaded,), name="crabmem index", daemon=True)
+            self._joining = threading.Thread(target=self._join, args=(index,), name="crabmem index", daemon=True)
             self._joining.start()
 
     def _join(self, index: Index) -> None:
@@ -217,9 +206,9 @@ class Catalog:
             import numpy  # noqa: F401 (loaded before anybody forks)
         joined = index.joined()
         with self._guard:
-            self._loaded = joined.updated(self._since_joining or {}, may_join=False)
+            self._cached.put(joined.updated(self._since_joining or {}, may_join=False))
             self._since_joining = None
-            self._listing = replace(self._listing, index=self._loaded)
+            self._listing = replace(self._listing, index=self._index)
 
     def _differing(self, scan: Scan) -> list[str]:
         """The paths whose entries may not be as they were when the index was in step."""
@@ -232,9 +221,8 @@ class Catalog:
         return sorted(filter(self._layout.is_entry, since))
 
     def _mark(self, file: File) -> bytes:
-        """What the index remembers a file by; a stamp that no file has when it cannot be relied on."""
-        stamp = bytes(len(file.mark)) if file.is_young else file.mark
-        return stamp + bytes.fromhex(file.blob) + rules(self._spoken)
+        """What the index remembers a file by."""
+        return file.remembered + rules(self._spoken)
 
     def _read(self, scan: Scan, paths: Sequence[str]) -> Iterator[tuple[str, Document | None]]:
         for done, path in enumerate(paths):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from datetime import date, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -33,6 +33,7 @@ from .writer import Writer
 
 if TYPE_CHECKING:
     from .profile import Kind, Profile
+    from .searching import Searcher
     from .vectors.embedder import Embedder
 
 _TRIES = 10
@@ -67,8 +68,10 @@ class Handle:
         self._soul_editable = soul_editable
         self._known_settings: dict[str | None, Settings] = {None: Settings()}
         self._meaning = Meaning(self._workspace, environment or {}, clock, embedder)
+        self._meaning_of_sections = Meaning(self._workspace, environment or {}, clock, embedder, "section-vectors")
+        self._searcher = cache(partial(_searcher, self._workspace))
         self._catalog = Catalog(self._workspace, self._language, progress)
-        self._store = Store(self._workspace, self._clock_ns, self._catalog.marks)
+        self._store = Store(self._workspace, self._clock_ns, self._marks)
         self._history = History(self._workspace)
         self._timeline = Timeline(self._history, self._workspace.layout, clock)
         self._pasts = Pasts(self._workspace, self._timeline, self._catalog, self._history.blob)
@@ -117,6 +120,9 @@ class Handle:
         self._upkeep.close(wait)
         self._catalog.close()
         self._meaning.save(least=1)
+        if self._has_searched():
+            self._searcher().save(least=1)
+            self._meaning_of_sections.save(least=1)
         self._store.close()
         self._history.close()
 
@@ -228,11 +234,26 @@ class Handle:
             return self._settings_in(blob, lambda: self._history.blob(blob) if blob else None)
         return Settings()
 
-    def _ranking(self, shelf: Entries, rules: Settings) -> Callable[[str], Ranking] | None:
-        """What ranks the answers to a question by more than words; None while nobody is named who could."""
-        if not self._meaning.is_wanted(rules.vectors):
+    def _ranking(
+        self, shelf: Entries, rules: Settings, meaning: Meaning | None = None
+    ) -> Callable[[str], Ranking] | None:
+        """What ranks the answers to a question by more than words; None while nobody is named who could.
+
+        `meaning` is that of the texts on the shelf, None for that of entries.
+        """
+        meaning = meaning or self._meaning
+        if not meaning.is_wanted(rules.vectors):
             return None
-        return lambda query: partial(self._meaning.fused, shelf, rules.vectors, query)
+        return lambda query: partial(meaning.fused, shelf, rules.vectors, query)
+
+    def _has_searched(self) -> bool:
+        """Whether files were searched here."""
+        return bool(self._searcher.cache_info().currsize)
+
+    def _marks(self) -> Mapping[str, bytes]:
+        """How the files looked whose words are known from before."""
+        entries = self._catalog.marks()
+        return {**self._searcher().marks(), **entries} if self._has_searched() else entries
 
     def _listing(self) -> Listing:
         return self._catalog.listing(self._store.scan())
@@ -251,6 +272,12 @@ class Handle:
 
     def _clock_ns(self) -> int:
         return int(self._clock().timestamp() * 1_000_000_000)
+
+
+def _searcher(workspace: Workspace) -> "Searcher":
+    from .searching import Searcher  # late: most processes search no files
+
+    return Searcher(workspace)
 
 
 def _kind_of(kind: str) -> "Kind":

@@ -5,9 +5,9 @@ from functools import partial
 from itertools import islice
 
 from .bisecting import Moment, Test, bisected
-from .briefing import Briefing
 from .digest import digested
 from .errors import InvalidArguments
+from .lookup import Lookup
 from .provenance import blamed
 from .results import (
     Bisected,
@@ -19,7 +19,7 @@ from .timeline import limited, state_on_disk
 from .traces import Digest, Filter, Line, Sightings
 
 
-class Hindsight(Briefing):
+class Hindsight(Lookup):
     """The history of one memory, as people and programs ask for it."""
 
     def log(self, limit: int | None = None, name: str | None = None, **asked: str | None) -> list[Commit]:

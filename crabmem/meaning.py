@@ -35,7 +35,6 @@ _NO_HURRY = 60.0
 _AT_ONCE = 64
 _WORTH_SAVING = 32
 _OFTEN = 1_000
-_FILE = "vectors"
 
 Progress = Callable[[int, int], None]
 
@@ -84,10 +83,14 @@ class Meaning:
         environment: Mapping[str, str],
         clock: Callable[[], datetime],
         embedder: "Embedder | None" = None,
+        file: str = "vectors",
     ) -> None:
-        """`environment` has the keys of services; an `embedder` that is given wins over the settings."""
+        """`environment` has the keys of services; an `embedder` that is given wins over the settings.
+
+        `file` is the name of the cache, where other texts have vectors, too.
+        """
         self._root = workspace.root
-        self._file = workspace.index / _FILE
+        self._file = workspace.index / file
         self._purges = Purges(workspace.private / "purges")
         self._environment = environment
         self._given = embedder

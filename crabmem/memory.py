@@ -447,7 +447,7 @@ class Memory(Keyed):
         return self._history.compact(progress, whole=True)
 
     def reindex(self, progress: Progress | None = None) -> Reindexed:
-        """Read every entry anew, and make the vectors that recall by meaning lacks, if the settings want it.
+        """Read every entry, and every file that is searched, anew, and make the vectors that meaning lacks, if wanted.
 
         Needed for nothing: recall does it by and by. `progress` is told of how many entries there are vectors. A
         model that the settings name is fetched when it is not on this machine; nothing else ever does that.
@@ -458,12 +458,14 @@ class Memory(Keyed):
         self._catalog.begin_anew()
         listing = self._steadily(self._listing)
         self._catalog.save(least=1)
-        rules = self.settings.vectors
-        return (
-            self._meaning.embed(listing, rules, progress)
-            if self._meaning.is_wanted(rules)
-            else Reindexed(len(listing.index))
-        )
+        sections, rules = self._sections_anew(), self.settings.vectors
+        if not self._meaning.is_wanted(rules):
+            return Reindexed(len(listing.index), sections=len(sections.index) if sections else 0)
+        done = self._meaning.embed(listing, rules, progress)
+        if sections is None:
+            return done
+        more = self._meaning_of_sections.embed(sections, rules, progress)
+        return dataclasses.replace(done, made=done.made + more.made, sections=more.entries)
 
     def mend(self) -> list[str]:
         """Mend what can be mended without a choice; what was done, a line each.

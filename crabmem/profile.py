@@ -4,7 +4,7 @@ agent gets, how files are searched, and what a new workspace begins with.
 A family of agents is such a file of data; nothing anywhere asks for a profile's name.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -151,6 +151,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return matches(path, self.kinds.get(kind, Session()).hides)
 
 
+@lru_cache(maxsize=16)  # asked of every file that a session may see
 def parsed(text: str, file: str) -> Profile:
     """The profile that `text` is; `file` is named in errors.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -21,7 +20,6 @@ from .results import Hit, Match, Recall
 from .search import Index, Ranked, tokens
 from .search.phrases import Phrase
 from .search.query import Query, asked, wanted
-from .search.rank import day_of, recency
 from .slug import name_key
 
 if TYPE_CHECKING:
@@ -35,18 +33,17 @@ _LEAST_CONTENT = 80
 class Question(NamedTuple):
     """What is asked.
 
-    `language` is whose endings the words lose. `boost` is how much the score of today's log gains, as a share.
-    `budget` is how many characters the answer may have as text, None for all.
+    `language` is whose endings the words lose. `factor` is what the score of what is found at a path is multiplied
+    by; None for all scores as they are. `budget` is how many characters the answer may have as text, None for all.
     """
 
     query: str
     limit: int
-    today: Callable[[], date]
     tags: tuple[str, ...] = ()
     language: str = "english"
     budget: int | None = None
     explain: bool = False
-    boost: float = 0.0
+    factor: Callable[[str], float] | None = None
 
 
 class Shelf(Protocol):
@@ -126,7 +123,7 @@ def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking
         hits = _explained(hits, shelf.index, query, words, question.language)
     kept = tuple(hits)
     if question.budget is not None:
-        kept = fitted(hits, question.budget, _worth(shelf.index, words), question.language, _text)
+        kept = fitted(hits, question.budget, worth_of(words, shelf.index), question.language, _text)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
     counts, is_filtered = (len(shelf.index), len(shelf.unreadable)), bool(question.tags or fits)
     return Recall(question.query, kept, *counts, bool(words), is_filtered, left_out, unsaid, trouble)
@@ -161,8 +158,8 @@ def _called(shelf: Shelf, name: str) -> list[Entry]:
     return list(named.values())
 
 
-def _worth(index: Index, words: Sequence[Wanted]) -> dict[str, float]:
-    """What the words that stand in entries count, for those that were asked for."""
+def worth_of(words: Sequence[Wanted], index: Index) -> dict[str, float]:
+    """What the words that stand in texts count, for those that were asked for."""
     return {form: index.rarity(word) for word in index.meant(words) for form in index.forms(word)}
 
 
@@ -199,16 +196,11 @@ def _tagged(shelf: Shelf, wanted: Set[str]) -> Fits:
 def _ranked(
     index: Index, words: Sequence[Wanted], question: Question, accept: Fits | None, limit: int | None
 ) -> list[Ranked]:
-    if not question.boost:
+    factor = question.factor
+    if factor is None:
         return index.search(words, limit, accept)
-    found = index.search(words, None, accept)
-    boosted = [Ranked(each.key, each.score * _freshness(each.key, question)) for each in found]
-    return sorted(boosted, key=lambda each: (-each.score, each.key))[:limit]
-
-
-def _freshness(path: str, question: Question) -> float:
-    day = day_of(path.rpartition("/")[2].removesuffix(".md"))
-    return recency((question.today() - day).days, question.boost) if day else 1.0
+    found = [Ranked(each.key, each.score * factor(each.key)) for each in index.search(words, None, accept)]
+    return sorted(found, key=lambda each: (-each.score, each.key))[:limit]
 
 
 def _explained(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Wanted], language: str) -> list[Hit]:

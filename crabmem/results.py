@@ -174,24 +174,104 @@ class Recall(msgspec.Struct, frozen=True):
         reasons = [] if self.hits or blind else [self._reason()]
         cut = sum(hit.passage is not None for hit in self.hits)
         if self.unsaid and self.hits:
-            reasons.append(f"no fact says {_listed(map(_quoted, self.unsaid))} word by word; these have the words")
+            reasons.append(_unsaid("fact", self.unsaid))
         if cut:
             reasons.append(f"{counted(cut, 'fact')} cut to the passage that matched")
         if self.left_out:
             reasons.append(f"left out, as the budget holds no more: {_listed(self.left_out)}")
-        if self.unreadable:
-            reasons.append(f"{counted(self.unreadable, 'file')} unreadable (`crabmem doctor` names them)")
-        if self.as_of:
-            reasons.append(f"as memory was at {short(self.as_of)}")
-        return "; ".join([*reasons, self.trouble] if self.trouble else reasons)
+        return "; ".join([*reasons, *_blind_spots(self)])
 
     def _reason(self) -> str:
         if not self.has_words:
-            return "no searchable word in the query"
+            return _NO_WORD
         if not self.searched:
             return "nothing has been remembered yet"
         some = ", with the tags and dates that were asked for" if self.is_filtered else ""
         return f"no match among {self.searched} {'entry' if self.searched == 1 else 'entries'}{some}"
+
+
+class FileHit(msgspec.Struct, frozen=True):
+    """A section of a file that a search found: the lines it begins and ends in, and the passage that matched."""
+
+    path: str
+    start: int
+    end: int
+    score: float
+    snippet: str
+
+
+class FileSearch(msgspec.Struct, frozen=True):
+    """What a search over files found, best first. `searched` files of `size` bytes were looked at.
+
+    The others are as in `Recall`.
+    """
+
+    query: str
+    hits: tuple[FileHit, ...]
+    searched: int
+    size: int
+    unreadable: int
+    has_words: bool
+    unsaid: tuple[str, ...] = ()
+    trouble: str = ""
+    as_of: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[FileHit]:
+        return iter(self.hits)
+
+    def __getitem__(self, position: int) -> FileHit:
+        return self.hits[position]
+
+    @property
+    def note(self) -> str:
+        """Why nothing was found, and what else is to be said; "" for nothing."""
+        return "; ".join(filter(None, (self.reason, self.aside)))
+
+    @property
+    def reason(self) -> str:
+        """Why nothing was found; "" when something was, or nothing could be looked at."""
+        if self.hits or (self.has_words and not self.searched and self.unreadable):
+            return ""
+        if not self.has_words:
+            return _NO_WORD
+        return f"no match among {counted(self.searched, 'file')}" if self.searched else "there are no memory files yet"
+
+    @property
+    def aside(self) -> str:
+        """What is not as it was asked for, what could not be looked at, and as of when; "" for nothing."""
+        odd = [_unsaid("file", self.unsaid)] if self.unsaid and self.hits else []
+        return "; ".join([*odd, *_blind_spots(self)])
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Lines of a file as they are, from the line `start` on; `total` is how many the whole file has."""
+
+    path: str
+    start: int
+    lines: tuple[str, ...]
+    total: int
+    version: str
+
+
+_NO_WORD = "no searchable word in the query"
+
+
+def _unsaid(what: str, phrases: Iterable[str]) -> str:
+    return f"no {what} says {_listed(map(_quoted, phrases))} word by word; these have the words"
+
+
+def _blind_spots(found: Recall | FileSearch) -> Iterator[str]:
+    """What could not be looked at, and when was looked."""
+    if found.unreadable:
+        yield f"{counted(found.unreadable, 'file')} unreadable (`crabmem doctor` names them)"
+    if found.as_of:
+        yield f"as memory was at {short(found.as_of)}"
+    if found.trouble:
+        yield found.trouble
 
 
 def _quoted(text: str) -> str:
@@ -207,12 +287,14 @@ def _listed(texts: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Reindexed:
-    """What reading everything anew came to: the entries, who makes vectors ("": nobody), and how many it made now."""
+    """What reading everything anew came to: the entries and sections of files, who makes vectors ("": nobody), and
+    how many it made now."""
 
     entries: int
     embedder: str = ""
     dimension: int = 0
     made: int = 0
+    sections: int = 0
 
 
 @dataclass(frozen=True)

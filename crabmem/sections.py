@@ -1,5 +1,12 @@
-"""Files taken apart into what is searched and shown: paragraphs, chunks of lines, or whole files."""
+"""Files taken apart into what is searched and shown: paragraphs, chunks of lines, or whole files.
 
+A line ends at a line feed, as editors count them; lines are counted from 1.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import Annotated, Literal
 
 import msgspec
@@ -26,3 +33,75 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     results: Annotated[int, Meta(ge=1)] = 6
     snippet: Annotated[int, Meta(ge=1)] = 700
     recent: tuple[Recent, ...] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a text, and the lines it begins and ends in."""
+
+    start: int
+    end: int
+    text: str
+
+
+def taken_apart(text: str, rules: Search) -> list[Section]:
+    """The sections of a text, in order; none of one that is blank."""
+    lines = lines_of(text)
+    if rules.unit == "paragraph":
+        return list(_paragraphs(lines))
+    if rules.unit == "file":
+        return [Section(1, len(lines), text)] if text.strip() else []
+    starts = [0, *accumulate(map(len, lines))]
+    return [
+        Section(bisect_right(starts, start), bisect_left(starts, end), text[start:end])
+        for start, end in _chunks(text, starts, rules.size, min(rules.overlap, rules.size // 2))
+        if not text[start:end].isspace()
+    ]
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text with their ends; no empty one after the last end."""
+    lines = text.split("\n")
+    return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def aged(days: int, recent: Sequence[Recent]) -> float:
+    """What counts a note of so many days ago; of the future as much as an old one."""
+    return next((each.factor for each in recent if 0 <= days <= each.days), 1.0)
+
+
+def _paragraphs(lines: Sequence[str]) -> Iterator[Section]:
+    """What is between blank lines; a heading begins one."""
+    first = 0
+    for at, line in enumerate([*lines, ""]):
+        if not line.strip() or line.startswith("#"):
+            if text := "".join(lines[first:at]).strip("\r\n"):
+                yield Section(first + 1, at, text)
+            first = at if line.strip() else at + 1
+
+
+def _chunks(text: str, starts: Sequence[int], size: int, overlap: int) -> Iterator[tuple[int, int]]:
+    """Where chunks begin and end: at lines where that can be, else at white space, else anywhere."""
+    start, end = 0, 0
+    while end < len(text):
+        end = _latest_cut(text, starts, end, min(start + size, len(text)))
+        following = _earliest_cut(text, starts, end - overlap, end)
+        if following > start or end == len(text):  # else the next one holds all of it
+            yield start, end
+        start = following
+
+
+def _latest_cut(text: str, starts: Sequence[int], after: int, most: int) -> int:
+    """The last good place for an end behind `after`, up to `most`."""
+    line = starts[bisect_right(starts, most) - 1]
+    if line > after:
+        return line
+    return next((at for at in range(most, after, -1) if text[at - 1].isspace()), most)
+
+
+def _earliest_cut(text: str, starts: Sequence[int], least: int, end: int) -> int:
+    """The first good place for a beginning from `least` on, before `end`."""
+    line = starts[bisect_left(starts, least)] if least < end else end
+    if line < end or least == end:
+        return line if line < end else end
+    return next((at for at in range(max(least, 1), end) if text[at - 1].isspace()), least)

@@ -8,6 +8,7 @@ from .catalog import Listing
 from .pasts import Past
 from .recalling import Fits, Question, Ranking, recalled
 from .results import Recall
+from .search.rank import day_of, recency
 from .settings import Settings
 
 
@@ -30,5 +31,10 @@ class Source(NamedTuple):
     ) -> Recall:
         """The answer to a question that was checked, of what `fits`; `limit` of None is that of the settings."""
         most, rules = limit or self.rules.recall_limit, self.rules
-        question = Question(query, most, self.today, tags, rules.language, budget, explain, rules.recency)
+        factor = self._freshness if rules.recency else None
+        question = Question(query, most, tags, rules.language, budget, explain, factor)
         return recalled(self.shelf, question, fits, self.ranking and self.ranking(query))
+
+    def _freshness(self, path: str) -> float:
+        day = day_of(path.rpartition("/")[2].removesuffix(".md"))
+        return recency((self.today() - day).days, self.rules.recency) if day else 1.0

@@ -172,7 +172,7 @@ def forgotten(item: Forgotten) -> ForgottenData:
 
 def reindexed(item: Reindexed) -> Data:
     """What reading everything anew came to."""
-    return {"entries": item.entries, "embedder": item.embedder, "dimension": item.dimension, "made": item.made}
+    return dict(vars(item))
 
 
 def restored(item: Restored) -> Data:

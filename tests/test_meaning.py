@@ -56,6 +56,7 @@ def wants(root: Path, **said: object) -> None:
 # What it finds
 
 
+# feature: 59
 def test_a_fact_that_shares_no_word_is_found_by_what_it_means(root: Path) -> None:
     with Memory(root) as words, Memory(root, embedder=Own()) as both:
         assert names(words, "puppy physician") == []
@@ -68,6 +69,7 @@ def test_what_means_something_else_is_not_found(root: Path) -> None:
         assert names(both, "password") == []
 
 
+# feature: 60
 def test_meaning_decides_between_facts_that_share_words(tmp_path: Path) -> None:
     facts = {"One": ("notes", "the number of the office"), "Two": ("notes", "the number of the doctor")}
     with Memory(filled(tmp_path, facts), embedder=Own()) as both:
@@ -117,6 +119,7 @@ def similar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return filled(tmp_path_factory.mktemp("similar"), facts | {"Code": ("noise", "Error E-4711: it is dry.")})
 
 
+# feature: 61
 @given(st.lists(st.floats(-3, 3), min_size=5, max_size=40), st.integers(1, 9))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_only_fact_with_the_code_that_is_asked_for_is_in_the_answer_whatever_it_means(
@@ -157,6 +160,7 @@ def test_vectors_are_there_for_the_next_process(root: Path) -> None:
     assert own.asked == ["puppy physician noise"]
 
 
+# feature: 65
 def test_another_model_makes_its_own_vectors(root: Path) -> None:
     with Memory(root, embedder=Own()) as both:
         assert names(both, "puppy") == ["Luna"]
@@ -239,6 +243,7 @@ def _nan(texts: Sequence[str]) -> Reply:
     return 200, json.dumps({"data": [{"embedding": [float("nan")] * 3} for _ in texts]}).encode()
 
 
+# feature: 64
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
@@ -476,7 +481,7 @@ def test_reindex_on_the_command_line(root: Path, told: Service) -> None:
     wants(root, url=told.url, model="small")
     assert run(root, "reindex").stdout == "read: 4 entries; vectors by http small, 5 dimensions: 4 made now\n"
     assert json.loads(run(root, "reindex", "--json").stdout) == {
-        "entries": 4, "embedder": "http small", "dimension": 5, "made": 0,
+        "entries": 4, "embedder": "http small", "dimension": 5, "made": 0, "sections": 0,
     }  # fmt: skip
     told.reply = lambda texts: (401, b"")
     (root / ".git/crabmem/index/vectors").unlink()

@@ -557,6 +557,7 @@ def test_settings_name_every_provider() -> None:
     assert set(named) == {"auto", "off", *PROVIDERS}
 
 
+# feature: 63
 @pytest.mark.parametrize(("provider", "need"), [("http", "vectors.url"), ("model2vec", "vectors.model")])
 def test_what_a_provider_lacks_is_named(provider: str, need: str) -> None:
     lacking = Wanted("", "https://example.org") if provider == "model2vec" else Wanted("small")

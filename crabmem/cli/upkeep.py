@@ -128,7 +128,8 @@ def reindex(ctx: click.Context, json_wanted: bool) -> None:
     """
     done = opened(ctx).reindex(_embedding)
     about = f"; vectors by {done.embedder}, {done.dimension} dimensions: {done.made} made now" if done.embedder else ""
-    show(json_wanted, wire.reindexed(done), lambda: f"read: {done.entries} entries{plain(about)}")
+    sections = f" and {done.sections} sections of files" if done.sections else ""
+    show(json_wanted, wire.reindexed(done), lambda: f"read: {done.entries} entries{sections}{plain(about)}")
 
 
 def _embedding(done: int, total: int) -> None:

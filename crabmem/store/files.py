@@ -30,6 +30,12 @@ class File(NamedTuple):
         """The status of the file."""
         return Stamp(self.mark)
 
+    @property
+    def remembered(self) -> bytes:
+        """What another process may know it by; a stamp that no file has when that cannot be relied on."""
+        is_sure = not (self.is_young or self.is_partial)
+        return (self.mark if is_sure else bytes(len(self.mark))) + bytes.fromhex(self.blob)
+
 
 @dataclass(frozen=True)
 class Unusable:

@@ -25,7 +25,7 @@ from .result import Hints, Result, ToolFunction
 __all__ = ["FAMILIES", "Hints", "Result", "Tool", "Toolbox", "family", "listed"]
 
 #: The modules here that hold tools. Those of the first are there for whoever asks for them by name, in any profile.
-FAMILIES = ("entries", "files", "looking", "notes", "named")
+FAMILIES = ("entries", "files", "looking", "notes", "named", "paragraphs", "chunks")
 _EVERYWHERE = FAMILIES[:4]
 
 
@@ -185,7 +185,10 @@ def _schema_of_data(function: Callable[..., Result]) -> dict[str, Any]:
 
 @cache
 def _arguments(function: Callable[..., Result]) -> type[msgspec.Struct]:
-    """The parameters of a tool's function after the memory, as a type that checks them."""
+    """The parameters of a tool's function after the memory, as a type that checks them.
+
+    An underscore at the end of a name is for Python's sake: `from_` is what agents call `from`.
+    """
     hints = get_type_hints(function, include_extras=True)
     parameters = list(inspect.signature(function).parameters.values())[1:]
     fields = [
@@ -194,7 +197,11 @@ def _arguments(function: Callable[..., Result]) -> type[msgspec.Struct]:
         else (item.name, hints[item.name], item.default)
         for item in parameters
     ]
-    return msgspec.defstruct(function.__name__, fields, forbid_unknown_fields=True, kw_only=True)
+    return msgspec.defstruct(function.__name__, fields, forbid_unknown_fields=True, kw_only=True, rename=_said)
+
+
+def _said(name: str) -> str:
+    return name.removesuffix("_")
 
 
 def _worded(error: msgspec.ValidationError) -> str:

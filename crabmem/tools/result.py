@@ -2,11 +2,16 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from ..errors import CrabmemError
 from ..memory import Memory
 from ..results import Changed, Saved
+
+#: A number from 1 on, as lines are counted.
+Positive = Annotated[int, Meta(ge=1)]
 
 
 class Refusal(CrabmemError):

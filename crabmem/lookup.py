@@ -1,0 +1,126 @@
+"""Searching and reading the files of memory as files, by the rules of the profile."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from .briefing import Briefing
+from .entry import decoded
+from .errors import InvalidArguments, NotFound, Unreadable
+from .recalling import check_question
+from .results import Excerpt, FileSearch
+from .settings import Settings
+from .version import version_of
+
+if TYPE_CHECKING:
+    from .searching import Sections, Way
+
+
+class Lookup(Briefing):
+    """The files that the profile has searched, section by section."""
+
+    def search(self, query: str, limit: int | None = None, *, as_of: str | None = None) -> FileSearch:
+        """The sections of files that answer `query` best, at most `limit` (None: as many as the profile says).
+
+        Which files, in which sections, and how much the notes of late count more is in the profile, too. Words,
+        `deploy*` and `"deploy key"` are as in `recall`, and so is meaning. With `as_of`, in the files as they were
+        at that revision or time.
+
+        Raises:
+            InvalidArguments: a blank or endless query, or a limit out of its bounds.
+            NotFound: there is no such revision or time.
+        """
+        check_question(query, limit, ())
+        look = self._searched if as_of is None else partial(self._searched_of_old, self._timeline.commit_at(as_of))
+        found = self._steadily(lambda: look(query, limit))
+        self._searcher().save()
+        self._meaning_of_sections.save()
+        return found
+
+    def excerpt(self, path: str, start: int = 1, lines: int | None = None) -> Excerpt:
+        """So many `lines` of a file that is searched, from line `start` on; None for all.
+
+        Raises:
+            InvalidArguments: it is none of those files, or a number is below 1.
+            NotFound: there is no such file for a session of this kind.
+            Unreadable: something else than a text is there.
+        """
+        for name, value in (("the first line", start), ("the number of lines", lines)):
+            if value is not None and value < 1:
+                raise InvalidArguments(f"{name} must be at least 1, not {value}")
+        if not self.searches(path):
+            there = ", ".join(self.profile.search.files) or "none in this profile"
+            raise InvalidArguments(f"{path or 'nothing'} is none of the files that are searched ({there})")
+        return self._steadily(lambda: self._excerpt(path, start, lines))
+
+    def searches(self, path: str) -> bool:
+        """Whether a file at `path` would be one of those that are searched."""
+        from .globs import matches
+
+        return bool(path) and self.layout.is_kept(path) and matches(path, self.profile.search.files)
+
+    def _excerpt(self, path: str, start: int, count: int | None) -> Excerpt:
+        from .sections import lines_of
+
+        scan, words = self._store.scan(), f"there is no {path}; it may not have been written yet"
+        self._check_seen(path, words)
+        if scan.is_hidden(path):
+            raise Unreadable(f"{path} is no regular file that could be read; `crabmem doctor` says why")
+        data = scan.data(path)
+        if data is None:
+            raise NotFound(words)
+        lines = lines_of(decoded(path, data))
+        chosen = lines[start - 1 :][:count]
+        return Excerpt(path, start, tuple(chosen), len(lines), version_of(data))
+
+    def _searched(self, query: str, limit: int | None) -> FileSearch:
+        shelf, way, rules = self._sections()
+        return self._found(shelf, way, rules, query, limit)
+
+    def _sections(self) -> "tuple[Sections, Way, Settings]":
+        """What the files that are searched hold now."""
+        self._searcher().begin()
+        scan = self._store.scan()
+        rules = self._settings_of(scan)
+        way = self._way(rules)
+        return self._searcher().now(scan, way), way, rules
+
+    def _sections_anew(self) -> "Sections | None":
+        """The same, every file read again, and kept; None where no files are searched."""
+        if not self.profile.search.files:
+            return None
+        self._searcher().begin_anew()
+        shelf, _, _ = self._steadily(self._sections)
+        self._searcher().save(least=1)
+        return shelf
+
+    def _searched_of_old(self, commit: str, query: str, limit: int | None) -> FileSearch:
+        from .searching import of_old
+
+        rules = self._rules_of(commit)
+        way = self._way(rules)
+        shelf = self._searcher().past(of_old(self._timeline.state_of(commit), self._history.blob, way.search), way)
+        return replace(self._found(shelf, way, rules, query, limit), as_of=commit)
+
+    def _found(self, shelf: "Sections", way: "Way", rules: Settings, query: str, limit: int | None) -> FileSearch:
+        from .searching import searched
+
+        # Whom the settings of today do not name is asked nothing.
+        is_same = self.settings.vectors.asks_like(rules.vectors)
+        ranking = self._ranking(shelf, rules, self._meaning_of_sections) if is_same else None
+        profile = self.profile  # looked at once, for all files
+        return searched(
+            shelf,
+            query,
+            limit,
+            way,
+            self._today(),
+            lambda path: not profile.hides(path, self.kind),
+            ranking and ranking(query),
+        )
+
+    def _way(self, rules: Settings) -> "Way":
+        from .searching import Way
+
+        return Way(self.profile.search, rules.language)
