@@ -19,6 +19,7 @@ ROWS: list[list[str]] = [
         "notes",
         "edit",
         "lines",
+        "headings",
         "credentials",
         "plain",
         "header",
