@@ -63,6 +63,7 @@ ROWS: list[list[str]] = [
         "recalling",
         "pasts",
         "reverting",
+        "proposals",
         "provenance",
         "sightings",
         "digest",
