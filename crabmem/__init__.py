@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .api import Memory
     from .bisecting import Moment
+    from .context import Context, Piece, Told
     from .entry import Entry, Fact
     from .errors import (
         AlreadyThere,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from .history import Packed
     from .losses import Losses
     from .merging import Conflict, Conflicting
+    from .profile import Profile
     from .questions import Expectation
     from .results import (
         Answer,
@@ -76,6 +78,7 @@ __all__ = [
     "Commit",
     "Conflict",
     "Conflicting",
+    "Context",
     "CrabmemError",
     "DamagedHistory",
     "Digest",
@@ -104,6 +107,8 @@ __all__ = [
     "News",
     "NotFound",
     "Packed",
+    "Piece",
+    "Profile",
     "Proposal",
     "Proposed",
     "Provenance",
@@ -124,6 +129,7 @@ __all__ = [
     "Stale",
     "Standing",
     "Stats",
+    "Told",
     "Tool",
     "Tree",
     "Unreadable",
@@ -140,6 +146,7 @@ _HOMES = {
     "Commit": "results",
     "Conflict": "merging",
     "Conflicting": "merging",
+    "Context": "context",
     "CrabmemError": "errors",
     "DamagedHistory": "errors",
     "Digest": "traces",
@@ -168,6 +175,8 @@ _HOMES = {
     "News": "traces",
     "NotFound": "errors",
     "Packed": "history",
+    "Piece": "context",
+    "Profile": "profile",
     "Proposal": "results",
     "Proposed": "results",
     "Provenance": "results",
@@ -188,6 +197,7 @@ _HOMES = {
     "Stale": "errors",
     "Standing": "results",
     "Stats": "results",
+    "Told": "context",
     "Tool": "tools",
     "Tree": "tree",
     "Unreadable": "errors",

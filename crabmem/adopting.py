@@ -18,7 +18,7 @@ def prepared(root: Path, layout: Layout, is_meant: bool = False) -> None:
     if not root.is_dir():
         raise InvalidArguments(f"there is no folder {root} to adopt")
     workspace, said = Workspace(root, layout), _said(root)
-    if said and layout_in(said) == layout.name:
+    if said and layout_in(said)[1] == layout.name:
         return
     if workspace.private.is_dir():
         raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} adopt` records your edits")

@@ -1,18 +1,21 @@
 """The Python face: a memory that reads the clock and knows its tools."""
 
 import os
+import platform
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from . import memory
-from .prompt import introduced
-from .tools import Result, Tool, Toolbox, how_to_use
+from .edit import counted
+from .tools import Result, Tool, Toolbox, listed
 from .voice import Voice
 from .workspace import root_of
 
 if TYPE_CHECKING:
+    from .context import Context
+    from .profile import Kind, Say
     from .vectors.embedder import Embedder
 
 
@@ -28,7 +31,8 @@ class Memory(memory.Memory):
     $CRABMEM_WORKSPACE. `agent` and `session` say who writes, for the history; without an agent's name,
     `is_person` says that it is the person. `soul_editable` overrides the setting, and so does `embedder`: any
     object that makes vectors of texts. `progress` is told how many entries of how many were read, when many
-    have to be. The folder is made at the first write.
+    have to be. `profile` overrides the setting: the name of a family, or a TOML file. `kind` is that of the session:
+    who is there to read along. The folder is made at the first write.
     """
 
     def __init__(
@@ -41,17 +45,25 @@ class Memory(memory.Memory):
         is_person: bool = False,
         progress: Callable[[int, int], None] | None = None,
         embedder: "Embedder | None" = None,
+        profile: str | None = None,
+        kind: str = "main",
     ) -> None:
         folder, own = (None, None) if root is None else (os.fspath(root), "")
         where = root_of(folder, own, os.environ, Path.home())
         voice = Voice(agent, session, is_person)
-        super().__init__(where, voice, local_time, soul_editable, progress, embedder, os.environ)
+        super().__init__(where, voice, local_time, soul_editable, progress, embedder, os.environ, profile, kind)
         self._toolbox = Toolbox(self)
         self.recover()
 
     def spoken_by(self, agent: str | None, session: str | None) -> Self:
         """The same memory for another who writes. All else is shared: closing one closes both."""
         other = super().spoken_by(agent, session)
+        other._toolbox = Toolbox(other)
+        return other
+
+    def of_kind(self, kind: "Kind") -> Self:
+        """The same memory for a session of another kind. All else is shared: closing one closes both."""
+        other = super().of_kind(kind)
         other._toolbox = Toolbox(other)
         return other
 
@@ -77,14 +89,64 @@ class Memory(memory.Memory):
         """Call a tool as a host does, with arguments or with the JSON a model wrote; errors are results too."""
         return self._toolbox.call(name, arguments)
 
-    def prompt(self, as_of: str | None = None, *, guide: bool = True, limit: int | None = None) -> str:
-        """What to put before a conversation: identity, the overview in a `<memory>` block, how to use the tools.
+    def guidance(self, tools: Iterable[Tool] | None = None) -> str:
+        """How to use memory with these tools; None for those that are offered."""
+        from .context import guidance
 
-        With `as_of`, identity and overview as they were at that revision or time; the tools are those of today.
-        Without `guide` nothing of the tools, for hosts that offer none. With `limit`, so many characters at most:
-        of a long overview only the beginning, and where the rest is.
+        return guidance(self.profile.parts_for(self.kind), listed(self.tools if tools is None else tools))
+
+    def context(
+        self, kind: "Kind | None" = None, as_of: str | None = None, *, guide: bool = True, limit: int | None = None
+    ) -> "Context":
+        """What goes before a conversation of that kind (None: the kind of this session), and the account of it.
+
+        The files are those of the revision or time `as_of`; the tools are those of today. Without `guide` nothing
+        of the tools, for hosts that offer none. With `limit`, so many characters at most: of the last files only
+        the beginning, and where the rest is.
+
+        Raises:
+            InvalidArguments: there is no such kind of session.
+            NotFound: there is no such revision or time.
         """
-        guidance = how_to_use(self.tools) if guide else ""
-        overview = self.overview(as_of)
-        source = str(self.file(overview.path))
-        return introduced(self.identity(as_of).text, overview.text, guidance, limit, source)
+        if kind is not None and kind != self.kind:
+            return self.of_kind(kind).context(None, as_of, guide=guide, limit=limit)
+        from .context import assembled
+
+        tools = self.tools if guide else []
+        sayings: dict[Say, str] = {"tools": listed(tools), **self._sayings()}
+        return assembled(
+            self.profile, self.kind, self.pieces(as_of), sayings, [tool.name for tool in tools], limit, self.root
+        )
+
+    def prompt(
+        self,
+        as_of: str | None = None,
+        *,
+        kind: "Kind | None" = None,
+        guide: bool = True,
+        limit: int | None = None,
+    ) -> str:
+        """The text of `context`: who the agent is, what is always in view, how to use the tools."""
+        return self.context(kind, as_of, guide=guide, limit=limit).text
+
+    def _sayings(self) -> "dict[Say, str]":
+        """What the parts of the profile say that are in no file."""
+        makers: dict[Say, Callable[[], str]] = {
+            "time": self._time_said,
+            "place": self._place_said,
+            "notes": self._notes_said,
+        }
+        wanted = {part.say for part in self.profile.parts_for(self.kind)}
+        return {say: make() for say, make in makers.items() if say in wanted}
+
+    def _time_said(self) -> str:
+        now = self._clock()
+        return f"It is {now:%A, %Y-%m-%d, %H:%M} ({now.tzname()}, UTC{now:%z})."
+
+    def _place_said(self) -> str:
+        system = f"{platform.system()} {platform.release()}"
+        return f"Workspace: {self.root}\nHost: {platform.node()} ({system})\nWorking directory: {os.getcwd()}"
+
+    def _notes_said(self) -> str:
+        folder = self.file(self.layout.note_path(self._today())).parent
+        return f"{counted(len(self.notes()), 'daily note')} in {folder}"

@@ -6,16 +6,19 @@ What was cut or left out is always in the account, and in the text where the pro
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from .budget import Budget, cut
 from .profile import Kind, Part, Profile, Say
-from .prompt import block, joined, shortened, units, visible
+from .prompt import block, escaped, joined, shortened, template, units, visible
 
 #: A file is there whole, was cut, is not there or blank, found no room, or is not for that kind of session.
 Status = Literal["ok", "truncated", "missing", "left out", "hidden"]
+# In words, where the tools are listed.
+_TOOLS = "{tools}"
 #: For a rough count where no model is asked: so many characters are a token of English.
 _PER_TOKEN = 4
 
@@ -27,6 +30,17 @@ class Piece:
     part: Part
     path: str
     raw: str | None
+
+
+def written(part: Part) -> str:
+    """The text of a part that is in no file of the workspace."""
+    return template(part.template) if part.template else part.words
+
+
+def guidance(parts: Iterable[Part], tools: str) -> str:
+    """How to use the tools that `tools` lists, as those parts say it; "" without any."""
+    words = (_TOOLS if part.say == "tools" else written(part) for part in parts)
+    return joined(text.replace(_TOOLS, tools) for text in words if tools and _TOOLS in text)
 
 
 @dataclass(frozen=True)
@@ -92,14 +106,17 @@ def assembled(
     sayings: Mapping[Say, str],
     tools: Iterable[str],
     limit: int | None = None,
+    root: Path | None = None,
 ) -> Context:
     """The context of a session: `pieces` are the parts for it in order, `sayings` what parts say that are no files.
 
+    Words in which the tools would be listed are left out where there are none.
+
     With `limit`, the host's: so many characters at most, counted in UTF-16 as hosts do. The last file gives way first,
-    with a line that says so, and never what is no file.
+    with a line that says so and where below `root` the rest is, and never what is no file.
     """
     rows = _budgeted(profile, kind, pieces, sayings)
-    rows = rows if limit is None else _within(limit, rows, profile.between)
+    rows = rows if limit is None else _within(limit, rows, profile.between, root or Path())
     told = tuple(
         Told(row.piece.path, row.status, len(row.piece.raw or ""), row.injected)
         for row in rows
@@ -112,21 +129,31 @@ def _budgeted(profile: Profile, kind: Kind, pieces: Sequence[Piece], sayings: Ma
     """The parts as far as the profile has room for them."""
     rows, left = list[_Row](), {"": profile.budget.total, **profile.shares}
     for piece in pieces:
-        row = _row(piece, profile, kind, left) if piece.part.is_read else _Row(piece, "ok", piece.raw or "")
+        row = _row(piece, profile, kind, left) if piece.part.is_read else _Row(piece, "ok", _words(piece, sayings))
         rows.append(row)
         for share in {"", piece.part.share} if piece.part.is_read else ():
             left[share] -= row.injected
-    is_cut = any(row.status in ("truncated", "left out") for row in rows)
-    said = {**sayings, "cut": sayings.get("cut", "") if is_cut else ""}
-    return [replace(row, text=said.get(row.piece.part.say, "")) if row.piece.part.say else row for row in rows]
+    short = [row.piece.path for row in rows if row.status in ("truncated", "left out")]
+    words = f"Shortened here, to fit: {', '.join(short)}. Read the file for its whole text." if short else ""
+    return [replace(row, text=words) if row.piece.part.say == "cut" else row for row in rows]
+
+
+def _words(piece: Piece, sayings: Mapping[Say, str]) -> str:
+    """What a part says that is no file."""
+    if piece.part.say:
+        return sayings.get(piece.part.say, "")
+    text, tools = piece.raw or "", sayings.get("tools", "")
+    return text.replace(_TOOLS, tools) if tools or _TOOLS not in text else ""
 
 
 def _row(piece: Piece, profile: Profile, kind: Kind, left: Mapping[str, int]) -> _Row:
-    part, text = piece.part, visible(piece.raw or "").strip()
+    part = piece.part
+    text = escaped(piece.raw or "") if part.tag else visible(piece.raw or "").strip()
     if profile.hides(piece.path, kind):
         return _Row(piece, "hidden", "")
     if not text:
-        return _Row(piece, "missing", profile.missing.replace("{path}", piece.path))
+        marked = profile.missing if part.file else ""  # nothing is wrong about a day without a note
+        return _Row(piece, "missing", marked.replace("{path}", piece.path))
     if min(left[""], left[part.share]) < profile.budget.least:
         return _Row(piece, "left out", "")
     wanted = "\n".join(text.split("\n")[-part.lines :])
@@ -135,12 +162,12 @@ def _row(piece: Piece, profile: Profile, kind: Kind, left: Mapping[str, int]) ->
     return _Row(piece, "ok" if kept == text else "truncated" if kept else "left out", kept)
 
 
-def _within(limit: int, rows: list[_Row], between: str) -> list[_Row]:
+def _within(limit: int, rows: list[_Row], between: str, root: Path) -> list[_Row]:
     """The rows, of which files give way, the last one first, until all have room."""
     for at in reversed(range(len(rows))):
         row, over = rows[at], units(_joined(rows, between)) - limit
         if over > 0 and row.text and row.piece.part.is_read:
-            mark = f"(cut here, of {units(row.text):,} characters; read {row.piece.path} for the rest)"
+            mark = f"(cut here, of {units(row.text):,} characters; read {root / row.piece.path} for the rest)"
             kept = shortened(row.text, max(units(row.text) - over, units(mark)), mark)
             rows[at] = replace(row, text=kept, status="truncated")
     return rows

@@ -15,7 +15,7 @@ from .entry import decoded
 from .errors import Busy, CrabmemError, InvalidSettings
 from .history import History
 from .history.commit import one_line
-from .locating import workspace_at
+from .locating import profile_at, workspace_at
 from .meaning import Entries, Meaning
 from .pasts import Pasts
 from .recalling import Ranking
@@ -28,10 +28,11 @@ from .turns import Turns
 from .upkeep import Upkeep
 from .version import blob_id
 from .voice import Voice
-from .workspace import SETTINGS, Layout, Workspace
+from .workspace import DEFAULT, LAYOUTS, SETTINGS, Layout, Workspace
 from .writer import Writer
 
 if TYPE_CHECKING:
+    from .profile import Kind, Profile
     from .vectors.embedder import Embedder
 
 _TRIES = 10
@@ -50,13 +51,17 @@ class Handle:
         progress: Progress | None = None,
         embedder: "Embedder | None" = None,
         environment: Mapping[str, str] | None = None,
+        profile: str | None = None,
+        kind: str = "main",
     ) -> None:
-        """`clock` tells the local time; `soul_editable` and `embedder` override the settings.
+        """`clock` tells the local time; `soul_editable`, `embedder` and `profile` override the settings.
 
         `progress` is told how many of the entries were read that have to be before recall can answer;
-        `environment` holds the keys that settings name.
+        `environment` holds the keys that settings name. `kind` is that of the session that it is for.
         """
-        self._workspace = workspace_at(usable_folder(root))
+        self._workspace = workspace_at(usable_folder(root), profile)
+        self._given_profile = profile
+        self._kind = _kind_of(kind)
         self._voice = voice
         self._clock = clock
         self._soul_editable = soul_editable
@@ -94,6 +99,16 @@ class Handle:
         other._speaker = other._speaker_of_session()
         return other
 
+    def of_kind(self, kind: "Kind") -> Self:
+        """The same memory for a session of another kind. All else is shared: closing one closes both.
+
+        Raises:
+            InvalidArguments: there is no such kind.
+        """
+        other = copy(self)
+        other._kind = _kind_of(kind)
+        return other
+
     def close(self, wait: bool = True) -> None:
         """Close what reading has opened, and keep for the next process what it need not read again.
 
@@ -120,6 +135,28 @@ class Handle:
         """Which files of the workspace are what, since it was opened."""
         return self._workspace.layout
 
+    @property
+    def kind(self) -> "Kind":
+        """The kind of session that this is for: it decides what is seen, and which tools there are."""
+        return self._kind
+
+    @property
+    def profile(self) -> "Profile":
+        """Which files go before a conversation, which tools there are, how files are searched.
+
+        Raises:
+            InvalidArguments: it is a file that is not there any more.
+            InvalidSettings: it cannot be read any more.
+        """
+        from .profile import named  # late: not every process asks
+
+        return named(self.profile_name)
+
+    @property
+    def profile_name(self) -> str:
+        """What the profile is called: a name, or the path of its file."""
+        return self._workspace.profile or DEFAULT
+
     def file(self, path: str) -> Path:
         """The file at a path of the workspace."""
         return self._workspace.file(path)
@@ -143,7 +180,7 @@ class Handle:
     def _parent(self) -> Workspace | None:
         """The workspace that a named agent's own lies in, once there is one."""
         around = self._workspace.around
-        return workspace_at(around) if around and Workspace(around).private.is_dir() else None
+        return workspace_at(around, self._given_profile) if around and Workspace(around).private.is_dir() else None
 
     def _settings_in(self, blob: str | None, read: Callable[[], bytes | None]) -> Settings:
         """The settings in a blob, which `read` reads when it was not met before."""
@@ -154,12 +191,21 @@ class Handle:
 
     def _fitting(self, rules: Settings) -> Settings:
         """These settings, which have to be those of the workspace as it was opened."""
-        if rules.layout != self.layout.name:
-            raise InvalidSettings(
-                f"{self._workspace.file(SETTINGS)} says that the layout is {rules.layout}, and it was "
-                f"{self.layout.name} when this process opened the folder: start it again"
-            )
+        opened = self._workspace
+        profile = opened.profile if self._given_profile is not None else profile_at(opened.root, rules.profile)
+        # Of a profile that has a layout of its own, what the settings say of it means nothing.
+        layout = rules.layout if opened.layout.name in LAYOUTS else opened.layout.name
+        for what, now, then in (("profile", profile, opened.profile), ("layout", layout, opened.layout.name)):
+            if now != then:
+                raise InvalidSettings(
+                    f"{opened.file(SETTINGS)} says that the {what} is {now or 'the usual'}, and it was "
+                    f"{then or 'the usual'} when this process opened the folder: start it again"
+                )
         return rules
+
+    def _sees(self, path: str) -> bool:
+        """Whether a session of this kind may see the file at `path`; one of the kind main sees everything."""
+        return self._kind == "main" or not self.profile.hides(path, self._kind)
 
     def _speaker_of_session(self) -> Speaker:
         return Speaker(self._turns, one_line(self._voice.session or "") or None)
@@ -205,3 +251,16 @@ class Handle:
 
     def _clock_ns(self) -> int:
         return int(self._clock().timestamp() * 1_000_000_000)
+
+
+def _kind_of(kind: str) -> "Kind":
+    """`kind`, which is one.
+
+    Raises:
+        InvalidArguments: it is none.
+    """
+    if kind == "main":
+        return "main"
+    from .profile import checked_kind  # late: most sessions are main
+
+    return checked_kind(kind)

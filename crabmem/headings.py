@@ -18,7 +18,7 @@ def with_section(text: str, section: str, body: str) -> str:
     begins with itself is not there twice. Lines end in a line feed, and all others stay as they are.
 
     Raises:
-        InvalidArguments: `section` is no heading, or there are several.
+        InvalidArguments: `section` is no heading, or there are several; or `body` is blank.
     """
     title = _title_of(section)
     lines = text.lstrip(BOM).replace("\r\n", "\n").split("\n")
@@ -63,4 +63,6 @@ def _bare(body: str, title: str) -> list[str]:
     lines = body.replace("\r\n", "\n").strip("\n").split("\n")
     first = next(_headings(lines[:1]), None)
     rest = lines[1:] if first and first[2].casefold() == title.casefold() else lines
+    if not any(map(str.strip, rest)):
+        raise InvalidArguments(f"nothing would stand under the heading {title}; say what shall")
     return "\n".join(rest).strip("\n").split("\n")

@@ -5,10 +5,10 @@ from functools import partial
 from itertools import islice
 
 from .bisecting import Moment, Test, bisected
+from .briefing import Briefing
 from .digest import digested
 from .errors import InvalidArguments
 from .provenance import blamed
-from .reading import Reading
 from .results import (
     Bisected,
     Commit,
@@ -19,7 +19,7 @@ from .timeline import limited, state_on_disk
 from .traces import Digest, Filter, Line, Sightings
 
 
-class Hindsight(Reading):
+class Hindsight(Briefing):
     """The history of one memory, as people and programs ask for it."""
 
     def log(self, limit: int | None = None, name: str | None = None, **asked: str | None) -> list[Commit]:

@@ -1,18 +1,55 @@
-"""Which workspace a folder is: its settings say how it is laid out."""
+"""Which workspace a folder is: its settings say how it is laid out, or whose way of working it follows."""
 
 import os
 from pathlib import Path
 
 from . import fs, settings
-from .workspace import LAYOUTS, SETTINGS, Workspace
+from .workspace import DEFAULT, LAYOUTS, SETTINGS, Layout, Workspace
 
 
-def workspace_at(root: Path) -> Workspace:
-    """The workspace in the folder `root`, with the layout that its settings name."""
+def workspace_at(root: Path, profile: str | None = None) -> Workspace:
+    """The workspace in the folder `root`, with the layout of `profile`, or of what its settings name.
+
+    Raises:
+        InvalidArguments: there is no such profile.
+        InvalidSettings: the profile cannot be read.
+    """
+    said, layout = settings.layout_in(_settings_text(root))
+    name = profile_at(root, said) if profile is None else _whole(Path(), profile)
+    return Workspace(root, _layout(name) or LAYOUTS[layout], name)
+
+
+def profile_at(root: Path, said: str) -> str:
+    """The profile of the workspace in `root`, whose own settings name the profile `said`; "" for none.
+
+    An agent's own workspace that names none has the profile of the workspace around it.
+    """
+    around = Workspace(root).around
+    if said or around is None:
+        return _whole(root, said)
+    return profile_at(around, settings.layout_in(_settings_text(around))[0])
+
+
+def _whole(folder: Path, profile: str) -> str:
+    """The name of a profile, "" of the usual one; of one that is a file, the path from anywhere."""
+    if profile == DEFAULT:
+        return ""
+    return os.path.abspath(folder / os.path.expanduser(profile)) if profile.endswith(".toml") else profile
+
+
+def _layout(profile: str) -> Layout | None:
+    if not profile:
+        return None
+    from .profile import layout_of, named  # late: most workspaces name none
+
+    return layout_of(profile, named(profile))
+
+
+def _settings_text(root: Path) -> str:
+    """What the settings of a folder say; "" where they cannot be read: who needs them says what is wrong."""
     if not os.path.exists(f"{root}/{SETTINGS}"):
-        return Workspace(root)
+        return ""
     try:
-        text = fs.read(root / SETTINGS)[0].decode("utf-8", "replace")
+        return fs.read(root / SETTINGS)[0].decode("utf-8", "replace")
     except OSError:
-        return Workspace(root)  # who needs settings says what is wrong with them
-    return Workspace(root, LAYOUTS[settings.layout_in(text)])
+        return ""

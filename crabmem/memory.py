@@ -232,14 +232,14 @@ class Memory(Keyed):
         check_text("content", content)
         if not content.strip():
             raise InvalidArguments(f"a proposal is the whole new text of {path}, and this one is blank")
-        note = self._reasoned("propose", path, reason)
+        waiting, note = self._proposals, self._reasoned("propose", path, reason)
 
         def decide(scan: Scan) -> bytes:
             return self._file_written(scan, path, content, if_version, reason)
 
         def propose(scan: Scan) -> Proposed:
             now, before = self._identity_in(scan), scan.data(path)
-            made = against(self._proposals.add(decide(scan), now, note, self._clock()), now)
+            made = against(waiting.add(decide(scan), now, note, self._clock()), now)
             told = warnings(f"{shown(made.data)}\n{reason}", now.text, self.settings.secrets)
             origin = partial(self._timeline.origin, path, None)
             return Proposed(path, version_of(before or b""), None, False, made.diff, told, origin, made)
@@ -251,8 +251,8 @@ class Memory(Keyed):
 
     def proposals(self) -> list[Proposal]:
         """What waits for a person to decide, the oldest first."""
-        now = self._steadily(lambda: self._identity_in(self._store.scan()))
-        return [against(each, now) for each in self._proposals.all()]
+        found, now = self._proposals.all(), self._steadily(lambda: self._identity_in(self._store.scan()))
+        return [against(each, now) for each in found]
 
     def proposal(self, id: str) -> Proposal:
         """The proposal whose id begins so.
@@ -556,12 +556,22 @@ class Memory(Keyed):
         return Purger(self._workspace, self._history, self._writer, lambda: self._steadily(self._listing))
 
     def _write(self, decide: Callable[[Scan], Draft]) -> Written:
+        def seen(scan: Scan) -> Draft:
+            draft = decide(scan)
+            for path in draft.changes:
+                self._refuse_hidden(path)
+            return draft
+
         if not self._history.has_begun():
-            decide(self._store.scan())  # what is refused anyway makes no workspace
+            seen(self._store.scan())  # what is refused anyway makes no workspace
             self.init()
-        done = self._writer.write(decide)
+        done = self._writer.write(seen)
         self._upkeep.nudge()
         return done
+
+    def _refuse_hidden(self, path: str) -> None:
+        if not self._sees(path):
+            raise Disabled(f"{path} is not for sessions of the kind {self.kind}; leave it to one of the kind main")
 
     def _tried(self, decide: Callable[[Scan], Draft]) -> Written:
         """What a write would do now."""
@@ -581,6 +591,7 @@ class Memory(Keyed):
 
     def _write_file(self, path: str, content: str, tool: str, if_version: str | None, reason: str = "") -> Changed:
         check_text("content", content)
+        self._refuse_hidden(path)
         note = self._reasoned(tool, path, reason)
 
         def decide(scan: Scan) -> Draft:
@@ -608,6 +619,7 @@ class Memory(Keyed):
 
     @property
     def _proposals(self) -> Proposals:
+        self._refuse_hidden(self.layout.identity)
         return Proposals(self._history, self.layout.identity)
 
     def _to_decide_on(self, id: str) -> Proposal:

@@ -16,6 +16,7 @@ from . import tables
 from .budget import Budget
 from .errors import InvalidArguments, InvalidSettings
 from .globs import matches
+from .prompt import template
 from .sections import Search
 from .windows import Window
 from .workspace import ORDINARY, Layout
@@ -26,8 +27,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 #: What is in no file: made of the tools, the clock, the machine, or of what became of the files. `notes` says how
 #: many daily notes there are and where, `salient` the facts that matter most.
 Say = Literal["tools", "time", "place", "cut", "notes", "salient"]
-#: What every profile has that names no other.
-DEFAULT = "crab"
 
 _SOURCES = ("file", "notes", "words", "template", "say")
 
@@ -127,6 +126,10 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         own = self.kinds.get(kind, Session()).tools
         return self.tools if own is None else own
 
+    def limits_tools(self, kind: Kind) -> bool:
+        """Whether a session of that kind gets no tool but those."""
+        return self.kinds.get(kind, Session()).tools is not None
+
     def hides(self, path: str, kind: Kind) -> bool:
         """Whether a session of that kind may not see the file at `path`."""
         return matches(path, self.kinds.get(kind, Session()).hides)
@@ -144,22 +147,30 @@ def parsed(text: str, file: str) -> Profile:
             raise InvalidSettings(f"{file}: part {number} must name one of {', '.join(_SOURCES)}")
         if part.share and part.share not in profile.shares:
             raise InvalidSettings(f"{file}: part {number} has the share {part.share}, which is not among `shares`")
+    if profile.kinds.get("main", Session()).hides:
+        raise InvalidSettings(f"{file}: sessions of the kind main see everything; hide files from other kinds")
     return profile
 
 
-def named(name: str, folder: Path | None = None) -> Profile:
-    """The built-in profile of that name, or the one in the TOML file at that path, beginning at `folder`.
+def checked_kind(kind: str) -> Kind:
+    """`kind`, which is one.
+
+    Raises:
+        InvalidArguments: it is none.
+    """
+    if kind not in KINDS:
+        raise InvalidArguments(f"there is no kind of session {kind}; there are {', '.join(KINDS)}")
+    return kind
+
+
+def named(name: str) -> Profile:
+    """The built-in profile of that name, or the one in the TOML file at that path.
 
     Raises:
         InvalidArguments: there is none.
         InvalidSettings: it is not as a profile has to be.
     """
-    if not name.endswith(".toml"):
-        return built_in(name)
-    try:
-        return parsed((folder or Path()).joinpath(Path(name).expanduser()).read_text("utf-8"), name)
-    except (OSError, RuntimeError, UnicodeDecodeError) as error:
-        raise InvalidArguments(f"the profile {name} cannot be read: {error}") from None
+    return parsed(text_of(name), name) if name.endswith(".toml") else built_in(name)
 
 
 def names() -> tuple[str, ...]:
@@ -168,12 +179,17 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml")))
 
 
-def source_of(name: str) -> str:
-    """The text of the built-in profile of that name, to begin one's own with.
+def text_of(name: str) -> str:
+    """The TOML of the built-in profile of that name, or of the file at that path.
 
     Raises:
         InvalidArguments: there is none.
     """
+    if name.endswith(".toml"):
+        try:
+            return Path(name).expanduser().read_text("utf-8")
+        except (OSError, RuntimeError, ValueError) as error:
+            raise InvalidArguments(f"the profile {name} cannot be read: {error}") from None
     if name not in names():
         raise InvalidArguments(f"there is no profile {name}; there are {', '.join(names())}, or give a .toml file")
     return (resources.files("crabmem") / "profiles" / f"{name}.toml").read_text("utf-8")
@@ -186,7 +202,27 @@ def built_in(name: str) -> Profile:
     Raises:
         InvalidArguments: there is none.
     """
-    return parsed(source_of(name), f"{name}.toml")
+    return parsed(text_of(name), f"{name}.toml")
+
+
+def as_dict(profile: Profile) -> dict[str, object]:
+    """A profile as plain values, whole."""
+    built: dict[str, object] = msgspec.to_builtins(profile)
+    return built
+
+
+def check_templates(profile: Profile, file: str) -> None:
+    """Check that there are the texts that a profile names.
+
+    Raises:
+        InvalidSettings: one is not there; `file` is named.
+    """
+    named = (*(part.template or part.default for part in profile.part), *(seed.template for seed in profile.seed))
+    for name in filter(None, named):
+        try:
+            template(name)
+        except OSError:
+            raise InvalidSettings(f"{file}: crabmem has no template {name}; say it in `words`") from None
 
 
 def layout_of(name: str, profile: Profile) -> Layout | None:

@@ -37,15 +37,13 @@ def visible(text: str) -> str:
 
 def block(tag: str, text: str) -> str:
     """`<tag>` around `text`, which cannot close it: our own tags inside are escaped. "" when blank."""
-    return _framed(tag, _inside(text))
-
-
-def _inside(text: str) -> str:
-    return _without_our_tags(visible(text)).strip()
-
-
-def _framed(tag: str, inside: str) -> str:
+    inside = escaped(text)
     return f"<{tag}>\n{inside}\n</{tag}>" if inside else ""
+
+
+def escaped(text: str) -> str:
+    """`text` as it stands in a block; what is escaped already stays."""
+    return _without_our_tags(visible(text)).strip()
 
 
 def entry_text(name: str, description: str, content: str) -> str:
@@ -67,27 +65,6 @@ def fitting(texts: Sequence[str], limit: int) -> str:
         kept = [*kept, text]
     whole = entry_texts(kept)
     return whole if len(whole) <= limit else whole[: limit - 1] + "…"
-
-
-def guidance(tools: Iterable[tuple[str, str]]) -> str:
-    """How to use memory, naming exactly `tools`, pairs of a name and what the tool is for."""
-    lines = "\n".join(f"- `{name}`: {purpose}" for name, purpose in tools)
-    return template("memory").replace("{tools}", lines).strip()
-
-
-def introduced(identity: str, overview: str, guidance: str, limit: int | None = None, source: str = "") -> str:
-    """What goes before a conversation: who the agent is, the overview in a `<memory>` block, how to use memory.
-
-    With `limit`, so many characters at most, counted in UTF-16 as hosts do: the overview gives way first, then the
-    identity, each with a line that says so; never the guidance. `source` is where the overview is to be read whole.
-    """
-    who, what = visible(identity).strip(), _inside(overview)
-    if limit is not None:
-        room = limit - units(guidance) - units(joined((_framed("memory", "x"), "x")))
-        rest = f"(cut here, of {units(what):,} characters; read {source} for the rest)"
-        what = shortened(what, max(room - units(who), units(rest)), rest)
-        who = shortened(who, room - units(what), "(cut here)")
-    return joined((who, _framed("memory", what), guidance))
 
 
 def units(text: str) -> int:

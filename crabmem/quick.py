@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _MEMORY, _ENTRIES = "memory/", "memory/entries/"
 _OVERVIEW = "MEMORY.md"
+_ODD = ("CRABMEM_WORKSPACE", "CRABMEM_PROFILE", "CRABMEM_KIND", "_CRABMEM_COMPLETE")
 # From here on there are characters that nobody sees.
 _MARKS = "\u0300"
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)
@@ -42,7 +43,7 @@ def answered(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> bo
 
 def _asked(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> "tuple[str, str, int] | None":
     """The workspace, the question and how many facts it wants; None for any other command."""
-    if environment.get("CRABMEM_WORKSPACE") or environment.get("_CRABMEM_COMPLETE"):
+    if any(map(environment.get, _ODD)):
         return None
     match list(arguments):
         case ["--dir", root, "recall", *words] if root:
@@ -64,7 +65,8 @@ def _asked(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> "tup
 def _found(root: str, question: str, limit: int) -> str:
     """The facts that answer, as text; "" when the whole program has to look."""
     words = tokens(question)
-    if not words or os.path.exists(f"{root}/crabmem.toml"):
+    is_agents = os.path.basename(os.path.dirname(os.path.abspath(root))) == "agents"  # whose profile is around it
+    if not words or is_agents or os.path.exists(f"{root}/crabmem.toml"):
         return ""
     index = as_kept(root)
     if index is None:

@@ -26,11 +26,9 @@ from .results import (
     Finding,
     Links,
     Recall,
-    Stats,
 )
 from .slug import slug_of
 from .source import Source
-from .speaking import bearing, counted
 from .store import Store
 from .tree import Tree
 from .version import version_of
@@ -80,7 +78,7 @@ class Reading(Handle):
         labels = labels_of(tags) or ()
 
         def answer(source: Source, changed: Fits | None) -> Recall:
-            fits = narrowed(source.shelf, changed, tuple(namespace), where)
+            fits = self._in_sight(narrowed(source.shelf, changed, tuple(namespace), where))
             return source.recall(query, limit, labels, budget, explain, fits)
 
         look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
@@ -113,34 +111,6 @@ class Reading(Handle):
 
         return self._steadily(lambda: evaluated(asked, self.root.name, limit, self._source_now(), past, progress))
 
-    def before_turn(self, message: str, again: bool = False, is_heard: Callable[[], bool] = lambda: True) -> str:
-        """What memory holds that bears on `message`, as a `<recall>` block; "" for silence.
-
-        Silent about what the prompt says anyway, what was said in this session before, and what does not
-        have enough in common with the message. With `again`, not about what was said before: for hosts that keep
-        nothing of it in view. `is_heard` is asked last: where nobody hears it any more, nothing is said, nor counts
-        as said. Changes no memory, and is never called by crabmem itself: the host decides.
-        """
-        rules, prompt = self.settings, f"{self.identity().text}\n{self.overview().text}"
-        said = self._steadily(
-            lambda: self._speaker.bearing(message, self._listing(), rules.auto_recall, rules.language, prompt, again)
-        )
-        self._catalog.save()
-        if not is_heard():
-            return ""
-        self._speaker.said(said, self._clock())
-        return said.text
-
-    def confidence(self, message: str) -> float:
-        """How much of what `message` says the fact has that bears most on it: what `auto_recall.threshold` bounds."""
-        rules = self.settings
-        return self._steadily(lambda: bearing(message, self._listing(), rules.auto_recall, rules.language))
-
-    def stats(self) -> Stats:
-        """How much there is, and how often it spoke before turns."""
-        listing = self._steadily(self._listing)
-        return counted(len(listing.index), len(listing.unreadable), self._turns.all())
-
     def get(self, name: str, at: str | None = None) -> Entry:
         """The entry called `name`, now or as it was at a revision or time.
 
@@ -148,7 +118,9 @@ class Reading(Handle):
             NotFound: there is none.
         """
         try:
-            return found(self._listing() if at is None else self._past(self._timeline.commit_at(at)), name)
+            entry = found(self._listing() if at is None else self._past(self._timeline.commit_at(at)), name)
+            self._check_seen(entry.path, f"no entry named: {name}")
+            return entry
         except NotFound:
             for path in self.layout.places(slug_of(name[:MAX_NAME])) if at is None else ():
                 if data := self._store.read(path):
@@ -158,8 +130,10 @@ class Reading(Handle):
     def entries(self, at: str | None = None) -> list[Entry]:
         """All entries in the order of their paths, now or as they were at a revision or time."""
         if at is None:
-            return self._steadily(lambda: list(self._listing().entries))
-        return self._past(self._timeline.commit_at(at)).entries
+            found = self._steadily(lambda: list(self._listing().entries))
+        else:
+            found = self._past(self._timeline.commit_at(at)).entries
+        return [entry for entry in found if self._sees(entry.path)]
 
     def blobs(self) -> dict[str, str]:
         """The id of the blob of every file that crabmem keeps the history of, by path, as they are on disk now."""
@@ -175,7 +149,7 @@ class Reading(Handle):
     def identity(self, at: str | None = None) -> Document:
         """`Crab.md`, else the parent's, else the text a new workspace begins with; with `at`, as it was then."""
         document = self._document(_identity, at)
-        is_there = document.text or document.version
+        is_there = document.text or document.version or not self._sees(document.path)
         return document if is_there else Document(document.path, prompt.template("identity"), None)
 
     def links(self, name: str | None = None) -> Links:
@@ -188,7 +162,8 @@ class Reading(Handle):
         """
         from .linking import references
 
-        found = self._steadily(lambda: tuple(references(self._listing())))
+        links = self._steadily(lambda: tuple(references(self._listing())))
+        found = tuple(link for link in links if self._sees(link.path))
         if name is None:
             return Links(None, (), (), tuple(link for link in found if link.to is None))
         path = self.layout.whole_file(name) or self.get(name).path
@@ -198,7 +173,7 @@ class Reading(Handle):
 
     def browse(self, read: Callable[[Tree], T]) -> T:
         """What `read` makes of the files below `memory/`; it may be asked again when one of them is being changed."""
-        return self._steadily(lambda: read(Tree(self._store.scan(), self.layout)))
+        return self._steadily(lambda: read(Tree(self._store.scan(), self.layout, self._sees)))
 
     def secrets(self, paths: Iterable[str]) -> list[Finding]:
         """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""
@@ -258,22 +233,38 @@ class Reading(Handle):
         is_same = self.settings.vectors.asks_like(rules.vectors)
         return Source(shelf, rules, self._today, self._ranking(shelf, rules) if is_same else None)
 
+    def _in_sight(self, fits: Fits | None) -> Fits | None:
+        """`fits`, of what a session of this kind may see."""
+        if self.kind == "main":
+            return fits
+        return lambda path: self._sees(path) and (fits is None or fits(path))
+
+    def _check_seen(self, path: str, words: str) -> None:
+        """Raise NotFound for what a session of this kind may not see."""
+        if not self._sees(path):
+            raise NotFound(words)
+
     def _document(self, path_in: Callable[[Layout], str], at: str | None = None) -> Document:
         """A whole file; the parent's, without a version to write over, where there is none."""
         path = path_in(self.layout)
-        data, inherited = self._text(path_in, at)
-        text = decoded(path, (data if data is not None else inherited) or b"")
+        if not self._sees(path):
+            return Document(path, "", None)
+        data = self._own(path, at)
+        text = decoded(path, (self._parents(path_in, at) if data is None else data) or b"")
         return Document(path, text, None if data is None else version_of(data))
 
-    def _text(self, path_in: Callable[[Layout], str], at: str | None) -> tuple[bytes | None, bytes | None]:
-        """The bytes of a file, and of the parent's where there is none."""
-        commit, path = None if at is None else self._timeline.commit_at(at), path_in(self.layout)
-        data = self._timeline.file(commit, path) if commit else self._store.read(path)
-        if data is not None or (parent := self._parent) is None:
-            return data, None
-        if commit:
-            return None, self._timeline.file_of(parent, commit, path_in(parent.layout))
-        return None, Store(parent, self._clock_ns).read(path_in(parent.layout))
+    def _own(self, path: str, at: str | None) -> bytes | None:
+        """The bytes of a file, now or as it was at a revision or time; None where there is none."""
+        return self._store.read(path) if at is None else self._timeline.file(self._timeline.commit_at(at), path)
+
+    def _parents(self, path_in: Callable[[Layout], str], at: str | None) -> bytes | None:
+        """The bytes of a file of the workspace around an agent's own; None where there is none, of either."""
+        if (parent := self._parent) is None:
+            return None
+        path = path_in(parent.layout)
+        if at is not None:
+            return self._timeline.file_of(parent, self._timeline.commit_at(at), path)
+        return Store(parent, self._clock_ns).read(path)
 
     def _path_of(self, name: str) -> str:
         """Where the entry called `name` is, or was when it was last written about; or MEMORY.md, Crab.md."""

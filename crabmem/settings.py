@@ -93,6 +93,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     secrets: Annotated[
         Literal["refuse", "warn", "off"], Meta(description="what becomes of a write that holds a credential")
     ] = "refuse"
+    profile: Annotated[
+        str, Meta(description="whose files, prompt and tools: camel, claw, legion, harness, or a file.toml; else crab")
+    ] = ""
+    tools: Annotated[bool, Meta(description="are agents offered tools? Without, the prompt still has the files")] = True
     layout: Annotated[
         Literal["ordinary", "flat"], Meta(description="flat: MEMORY.md and facts in one folder, as adopt DIR found it")
     ] = "ordinary"
@@ -117,13 +121,15 @@ def parsed(text: str, file: str) -> Settings:
         raise InvalidSettings(f"{file} is not TOML: {error}") from None
 
 
-def layout_in(text: str) -> str:
-    """The layout that `text` names, also where the rest of it cannot be read: else no file would be what it is."""
+def layout_in(text: str) -> tuple[str, str]:
+    """The profile and the layout that `text` names, also where the rest of it cannot be read: else no file would be
+    what it is."""
     try:
-        return parsed(text, "").layout
+        found = parsed(text, "")
+        return found.profile, found.layout
     except InvalidSettings:
-        found = _LAYOUT.search(text)
-        return found[1] if found else Settings().layout
+        profile, layout = (pattern.search(text) for pattern in (_PROFILE, _LAYOUT))
+        return profile[1] if profile else "", layout[1] if layout else Settings().layout
 
 
 def as_dict(settings: Settings) -> dict[str, object]:
@@ -177,6 +183,7 @@ def _instead(unknown: str, known: Sequence[str]) -> str:
     return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
 
 
+_PROFILE = re.compile(r"""^profile[ \t]*=[ \t]*["']([^"'\n]*)["']""", re.MULTILINE)
 _LAYOUT = re.compile(r"""^layout[ \t]*=[ \t]*["'](ordinary|flat)["']""", re.MULTILINE)
 _TABLES: dict[str, type[msgspec.Struct]] = {
     name: kind for name, kind in get_type_hints(Settings).items() if isinstance(kind, type(msgspec.Struct))

@@ -1,6 +1,6 @@
 """What memory says of itself before a turn, and when it had better be silent."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import nlargest
@@ -39,18 +39,25 @@ class Speaker:
         self._told = set[str]()
 
     def bearing(
-        self, message: str, shelf: Shelf, rules: AutoRecall, language: str, prompt: str, again: bool = False
+        self,
+        message: str,
+        shelf: Shelf,
+        rules: AutoRecall,
+        language: str,
+        prompt: str,
+        again: bool = False,
+        sees: Callable[[str], bool] = lambda path: True,
     ) -> Said:
         """What to say before a turn on `message`; `prompt` is what the model reads anyway.
 
-        With `again`, also what was said in this session before.
+        With `again`, also what was said in this session before. `sees` says whether an entry may be told of at all.
         """
         told = set() if again else self._told | (self._turns.versions(self._session) if self._session else set())
         seen = " ".join(prompt.split())
 
         def is_new(path: str) -> bool:
             entry = shelf.at(path)
-            return entry.version not in told and not _is_in(entry, seen)
+            return sees(path) and entry.version not in told and not _is_in(entry, seen)
 
         words = telling(message, shelf.index, rules.words, language)
         ranked = shelf.index.search(words, rules.limit, is_new)

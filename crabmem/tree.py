@@ -1,6 +1,6 @@
 """The files below `memory/`, for whoever keeps memory as files: what one look found, and what may be written."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from .credentials import refuse_new
@@ -14,10 +14,11 @@ from .workspace import SETTINGS, Layout, way
 
 @dataclass(frozen=True)
 class Tree:
-    """Files by their paths from `memory/` on: `MEMORY.md`, `entries/wifi.md`."""
+    """Files by their paths from `memory/` on: `MEMORY.md`, `entries/wifi.md`; only those that `sees` lets be seen."""
 
     scan: Scan
     layout: Layout
+    sees: Callable[[str], bool] = lambda path: True
 
     def whole(self, path: str) -> str:
         """A path of this tree as one of the workspace."""
@@ -27,9 +28,10 @@ class Tree:
         return self.whole(path) in self.scan.files and self.may_hold(path)
 
     def may_hold(self, path: str) -> bool:
-        """Whether a file at `path` would be one of these: kept, and neither settings nor who the agent is."""
+        """Whether a file at `path` would be one of these: kept, seen, and neither settings nor who the agent is."""
         at = self.whole(path)
-        return self.layout.is_kept(at) and at.casefold() not in (SETTINGS, self.layout.identity.casefold())
+        is_memory = self.layout.is_kept(at) and at.casefold() not in (SETTINGS, self.layout.identity.casefold())
+        return is_memory and self.sees(at)
 
     def paths(self, folder: str = "") -> list[str]:
         """The files in `folder` and below it, sorted."""

@@ -1,6 +1,6 @@
 """The values of a memory as plain data for JSON: what `--json` prints and tools return."""
 
-from typing import Any, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 from .edit import shown
 from .entry import Entry
@@ -31,6 +31,9 @@ from .results import (
     Stats,
 )
 from .traces import Digest, Line, News, Sightings
+
+if TYPE_CHECKING:
+    from .context import Context
 
 Data = dict[str, Any]
 
@@ -216,6 +219,15 @@ def standing(item: Standing) -> Data:
 def document(item: Document) -> Data:
     """A whole file."""
     return {"path": item.path, "text": item.text, "version": item.version}
+
+
+def context(item: "Context") -> Data:
+    """What goes before a conversation, by its parts; without the text."""
+    parts = [
+        {**vars(part), "raw_tokens": part.raw_tokens, "injected_tokens": part.injected_tokens} for part in item.parts
+    ]
+    totals = {"characters": item.characters, "tokens": item.tokens}
+    return {"kind": item.kind, "parts": parts, **totals, "tools": list(item.tools)}
 
 
 def links(item: Links) -> Data:

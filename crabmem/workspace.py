@@ -14,6 +14,8 @@ from .notes import is_note
 from .slug import slug_of
 
 SETTINGS = "crabmem.toml"
+#: The profile of a workspace that names none.
+DEFAULT = "crab"
 AGENTS = "agents"
 
 
@@ -55,6 +57,11 @@ class Layout:
         return folder not in self.mixed or not (
             path.casefold() in self._whole or (folder == self.notes and is_note(name))
         )
+
+    def is_note(self, path: str) -> bool:
+        """Whether a file at `path` is a daily note."""
+        folder, _, name = path.rpartition("/")
+        return folder == self.notes and is_note(name)
 
     def is_entry_folder(self, path: str) -> bool:
         """Whether entries lie in the folder at `path`, or below it."""
@@ -145,10 +152,11 @@ LAYOUTS = {layout.name: layout for layout in (ORDINARY, FLAT)}
 
 @dataclass(frozen=True)
 class Workspace:
-    """One folder of memory. `root` is absolute."""
+    """One folder of memory. `root` is absolute, and so is a `profile` that is a file; "" is the usual one."""
 
     root: Path
     layout: Layout = ORDINARY
+    profile: str = ""
 
     def file(self, path: str) -> Path:
         """The file at `path`."""

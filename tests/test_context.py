@@ -1,12 +1,17 @@
 """What goes before a conversation, from the data of a profile, and its account."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.context import Context, Piece, assembled
+from crabmem.context import Context, Piece, assembled, guidance
 from crabmem.errors import InvalidArguments, InvalidSettings
 from crabmem.profile import KINDS, Kind, Profile, Say, named, names, parsed
+from crabmem.prompt import units
+from tests.test_prompt import HOSTILE
 
 FAMILY = """
 about = "a family of its own"
@@ -33,7 +38,7 @@ tag = "memory"
 [[part]]
 say = "cut"
 """
-SAYINGS: dict[Say, str] = {"cut": "Some files were cut; read them whole."}
+SAYINGS: dict[Say, str] = {"tools": "- `recall`: search"}
 
 
 def context(files: dict[str, str], kind: Kind = "main", limit: int | None = None) -> Context:
@@ -68,7 +73,7 @@ def test_what_is_cut_or_finds_no_room_is_in_the_account_and_in_the_text() -> Non
     assert [(told.name, told.status) for told in found.parts] == [
         ("RULES.md", "truncated"), ("USER.md", "ok"), ("MEMORY.md", "left out"),
     ]  # fmt: skip
-    assert "Some files were cut" in found.text and "mmm" not in found.text
+    assert "Shortened here, to fit: RULES.md, MEMORY.md." in found.text and "mmm" not in found.text
 
 
 def test_a_group_never_sees_what_is_hidden_from_it() -> None:
@@ -161,3 +166,23 @@ def test_built_in_profiles_are_as_profiles_have_to_be(name: str) -> None:
 def test_an_unknown_profile_names_those_there_are() -> None:
     with pytest.raises(InvalidArguments, match=r"no profile nope; there are .*crab.*, or give a \.toml file"):
         named("nope")
+
+
+@pytest.mark.parametrize("names", [["recall"], ["remember", "recall", "forget", "memory", "soul"]])
+def test_the_guidance_names_exactly_the_tools_that_are_offered(names: list[str]) -> None:
+    text = guidance(named("crab").part, "\n".join(f"- `{name}`: what {name} is for" for name in names))
+    assert re.findall(r"`(\w+)`", text) == names
+    assert all(f"- `{name}`: what {name} is for\n" in text for name in names)
+    assert "{" not in text and not guidance(named("crab").part, "")
+
+
+@given(HOSTILE, HOSTILE.map(lambda text: text * 9), st.integers(3_000, 6_000))
+def test_guidance_is_never_cut_and_the_limit_holds(identity: str, overview: str, limit: int) -> None:
+    crab = named("crab")
+    texts = (identity, overview, "How to use it: {tools}" + "." * 2_000)
+    found = [Piece(part, part.file, text) for part, text in zip(crab.part, texts, strict=True)]
+    whole, said = (
+        assembled(crab, "main", found, {"tools": "recall"}, (), most, Path("/n")).text for most in (None, limit)
+    )
+    assert said.endswith("...") and units(said) <= limit
+    assert said == whole or units(whole) > limit

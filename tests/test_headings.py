@@ -49,6 +49,12 @@ def test_a_section_is_the_text_of_a_heading(section: str) -> None:
         with_section(TEXT, section, "Soft.")
 
 
+@pytest.mark.parametrize("body", ["", " \n\t\n", "## Voice\n", "# voice #"])
+def test_a_section_is_not_emptied(body: str) -> None:
+    with pytest.raises(InvalidArguments, match="nothing would stand under the heading Voice"):
+        with_section(TEXT, "Voice", body)
+
+
 @given(PLAIN, BODIES)
 def test_what_is_written_under_a_heading_is_replaced_under_it_again(section: str, body: str) -> None:
     once = with_section(TEXT, section, "First.")

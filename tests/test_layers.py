@@ -74,6 +74,7 @@ ROWS: list[list[str]] = [
     ["bisecting"],
     ["handle"],
     ["reading"],
+    ["briefing"],
     ["hindsight"],
     ["keyed"],
     ["memory"],

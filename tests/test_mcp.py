@@ -13,7 +13,6 @@ from mcp import Client, MCPError
 from mcp_types import Implementation, PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
 
 from crabmem import Fact, Memory
-from crabmem.tools import how_to_use
 from tests.conftest import assert_clean, git
 from tests.serving import CLIENT, TOKEN, Heard, Mode, Transport, connected, dialled, environment, web
 
@@ -159,10 +158,10 @@ async def test_tools_are_those_of_memory_with_all_hints_and_schemas(
     served: tuple[Path, str], transport: Transport, mode: Mode
 ) -> None:
     with Memory(served[0]) as memory:
-        offered = memory.tools
+        offered, guidance = memory.tools, memory.guidance()
     async with looking(served, transport, mode) as client:
         listed = (await client.list_tools()).tools
-        assert client.instructions == how_to_use(offered)
+        assert client.instructions == guidance
     assert [tool.name for tool in listed] == ["remember", "forget", "recall", "memory"]
     for tool, ours in zip(listed, offered, strict=True):
         assert (tool.title, tool.description) == (ours.title, ours.description)

@@ -11,11 +11,8 @@ from crabmem.prompt import (
     entry_text,
     entry_texts,
     fitting,
-    guidance,
-    introduced,
     joined,
     template,
-    units,
     visible,
 )
 
@@ -111,15 +108,6 @@ def test_as_many_whole_texts_as_fit_and_never_more_than_the_limit(texts: list[st
         assert fitted == [text for text in whole if len(text) <= limit][-1]
 
 
-@pytest.mark.parametrize("names", [["recall"], ["remember", "recall", "forget", "memory", "soul"]])
-def test_the_guidance_names_exactly_the_tools_that_are_offered(names: list[str]) -> None:
-    text = guidance((name, f"what {name} is for") for name in names)
-
-    assert re.findall(r"`(\w+)`", text) == names
-    assert all(f"- `{name}`: what {name} is for\n" in text for name in names)
-    assert "{" not in text
-
-
 def test_parts_that_hold_nothing_leave_no_gap() -> None:
     assert joined(["a\n", "", " \n", "\nb"]) == "a\n\nb"
 
@@ -137,11 +125,3 @@ def test_content_cannot_pass_for_another_entry() -> None:
     text = entry_texts([forged, honest])
     assert [part.partition("\n")[0] for part in text.split("\n---\n")] == ["## Wifi", "an ordinary rule", "## Luna"]
     assert "- - -\n\n## Crab" in text and "- - -\n(from Crab.md)" in text
-
-
-@given(HOSTILE, HOSTILE.map(lambda text: text * 9), st.integers(300, 3_000))
-def test_guidance_is_never_cut_and_the_limit_holds(identity: str, overview: str, limit: int) -> None:
-    said = introduced(identity, overview, "How to use it.", limit, "/n/memory/MEMORY.md")
-    assert said.endswith("How to use it.") and units(said) <= limit
-    whole = introduced(identity, overview, "How to use it.")
-    assert said == whole or units(whole) > limit

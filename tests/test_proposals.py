@@ -607,3 +607,63 @@ def test_an_agent_is_told_to_tell_the_person_when_it_changes_who_it_is(root: Pat
     assert "When I change it, or propose to, I tell\nthem what and why." in template("identity")
     with Memory(root, agent="coder", soul_editable=True) as memory:
         assert "Tell the person when you do." in memory.prompt()
+
+
+PROFILE = """
+about = "a family that proposes"
+tools = ["proposing"]
+layout = { identity = "self/IDENTITY.md", memory = "" , entries = ["facts"], notes = "", overview = "CONTEXT.md" }
+
+[kinds.group]
+hides = ["{identity}", "self/IDENTITY.md"]
+
+[[part]]
+file = "{identity}"
+"""
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> Path:
+    """The file of a profile whose identity is called otherwise, and which has nothing but prompt_propose."""
+    file = tmp_path / "family.toml"
+    file.write_text(PROFILE)
+    return file
+
+
+# feature: 12, 13
+def test_a_profile_that_names_the_tool_proposes_for_the_identity_of_its_layout(tmp_path: Path, family: Path) -> None:
+    root = tmp_path / "theirs"
+    (root / "self").mkdir(parents=True)
+    (root / "self" / "IDENTITY.md").write_text(TEXT)
+    with Memory(root, agent="ox", profile=str(family)) as memory:
+        assert [tool.name for tool in memory.tools] == ["prompt_propose"]
+        arguments = {"section": "Voice", "reason": "Ann cannot hear me.", "proposal": "Louder."}
+        result = memory.call("prompt_propose", arguments)
+        [waiting] = memory.proposals()
+    assert result.text.startswith(f"self/IDENTITY.md is as it was: this is proposal {waiting.id[:8]} now")
+    assert (waiting.path, waiting.data.decode()) == ("self/IDENTITY.md", LOUDER)
+    assert (root / "self" / "IDENTITY.md").read_text() == TEXT
+    with Memory(root, is_person=True, profile=str(family)) as person:
+        person.apply_proposal(waiting.id)
+    assert (root / "self" / "IDENTITY.md").read_text() == LOUDER
+    assert_clean(root)
+
+
+@pytest.mark.parametrize("section", ["", "a\nb"])
+def test_a_tool_that_is_called_badly_proposes_nothing(tmp_path: Path, family: Path, section: str) -> None:
+    with Memory(tmp_path / "theirs", agent="ox", profile=str(family)) as memory:
+        for arguments in (
+            {"section": section, "reason": "r", "proposal": "p"},
+            {"section": "Voice", "reason": "r", "proposal": " \n"},
+            {"section": "Voice", "proposal": "p"},
+        ):
+            assert memory.call("prompt_propose", arguments).text.startswith("invalid arguments: ")
+    assert not (tmp_path / "theirs").exists()
+
+
+def test_a_session_that_does_not_see_the_identity_proposes_nothing_for_it(tmp_path: Path, family: Path) -> None:
+    with Memory(tmp_path / "theirs", agent="ox", profile=str(family), kind="group") as memory:
+        with pytest.raises(Disabled, match="not for sessions of the kind group"):
+            memory.propose_identity(LOUDER)
+        with pytest.raises(Disabled, match="not for sessions of the kind group"):
+            memory.proposals()

@@ -41,6 +41,8 @@ def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
         "lock_timeout": 10.0,
         "durability": "full",
         "secrets": "refuse",
+        "profile": "",
+        "tools": True,
         "layout": "ordinary",
         "auto_recall": {"limit": 3, "words": 0, "characters": 4_000, "threshold": 0.22},
         "hooks": {"messages": 8, "transcript": 400_000},

@@ -99,7 +99,8 @@ class ClaudeMemory:
     def _answer(self, given: HookInput) -> Json:
         event = asked(json.dumps(given).encode(), host=CLAUDE_CODE.name)
         agent = self._memory.agent or CLAUDE_CODE.name
-        return answer(Call(workspace_at(self._memory.root), event, agent, event.session, local_time()))
+        workspace = workspace_at(self._memory.root, self._memory.profile_name)
+        return answer(Call(workspace, event, agent, event.session, local_time(), kind=self._memory.kind))
 
     def _offered(self, tool: Tool) -> SdkMcpTool[Any]:
         async def call(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -37,6 +37,9 @@ First steps:
 
 The workspace is --dir, else $CRABMEM_DIR, else ~/.crabmem. Every file in it is yours to edit."""
 
+_PROFILE = "A family's files, prompt and tools, or a file.toml; else what crabmem.toml says.  [env: CRABMEM_PROFILE]"
+_KIND = "main (default), subagent, scheduled, heartbeat or group: who reads along.  [env: CRABMEM_KIND]"
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -46,6 +49,8 @@ class Wanted:
     workspace: str | None
     agent: str | None
     session: str | None
+    profile: str | None
+    kind: str
 
     @property
     def root(self) -> Path:
@@ -98,16 +103,26 @@ class Verbs(click.Group):
 @click.option("--workspace", metavar="W", help="The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]")
 @click.option("--agent", metavar="A", envvar="CRABMEM_AGENT", help="Who writes, for the history.  [env: CRABMEM_AGENT]")
 @click.option("--session", metavar="S", envvar="CRABMEM_SESSION", help="In which session.  [env: CRABMEM_SESSION]")
+@click.option("--profile", metavar="P", envvar="CRABMEM_PROFILE", help=_PROFILE)
+@click.option("--kind", metavar="K", envvar="CRABMEM_KIND", default="main", help=_KIND)
 @click.version_option(__version__, message="crabmem %(version)s")
 @click.pass_context
-def cli(ctx: click.Context, folder: str | None, workspace: str | None, agent: str | None, session: str | None) -> None:
+def cli(
+    ctx: click.Context,
+    folder: str | None,
+    workspace: str | None,
+    agent: str | None,
+    session: str | None,
+    profile: str | None,
+    kind: str,
+) -> None:
     """Plain-file memory for AI agents, with its history in Git.
 
     Each fact is one Markdown file you can open in any editor; every write is a commit you can read
     with `git log -p`.
     """
     ctx.color = None if in_colour(sys.stdout) else False
-    ctx.obj = Wanted(folder, workspace, agent, session)
+    ctx.obj = Wanted(folder, workspace, agent, session, profile or None, kind or "main")
 
 
 def wanted_of(ctx: click.Context) -> Wanted:
@@ -123,7 +138,15 @@ def opened(ctx: click.Context, is_person: bool = True) -> Memory:
     Who types a verb without naming an agent is the person, unless `is_person` says otherwise.
     """
     wanted, progress = wanted_of(ctx), _reading if sys.stderr.isatty() else None
-    memory = Memory(wanted.root, agent=wanted.agent, session=wanted.session, is_person=is_person, progress=progress)
+    memory = Memory(
+        wanted.root,
+        agent=wanted.agent,
+        session=wanted.session,
+        is_person=is_person,
+        progress=progress,
+        profile=wanted.profile,
+        kind=wanted.kind,
+    )
     ctx.call_on_close(partial(memory.close, wait=False))
     for repair in memory.recovered:
         tell(repair)

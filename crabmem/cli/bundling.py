@@ -67,10 +67,13 @@ def _desktop_bundle() -> bytes:
 
 def _package() -> dict[str, bytes]:
     """The files of crabmem as they are once installed."""
-    inside = {f"crabmem/{file.relative_to(_PACKAGE).as_posix()}": file for file in _PACKAGE.rglob("*.py")}
     prompts = next(folder for folder in (_PACKAGE / "prompts", _PACKAGE.parent / "prompts") if folder.is_dir())
-    inside |= {f"crabmem/prompts/{file.name}": file for file in prompts.glob("*.md")}
-    return {path: file.read_bytes() for path, file in inside.items()}
+    homes = (("crabmem", _PACKAGE, "*.py"), ("crabmem", _PACKAGE, "*.toml"), ("crabmem/prompts", prompts, "*.md"))
+    return {
+        f"{home}/{file.relative_to(folder).as_posix()}": file.read_bytes()
+        for home, folder, names in homes
+        for file in folder.rglob(names)
+    }
 
 
 COMMANDS = (bundle,)

@@ -1,6 +1,7 @@
 """The verbs for whole files: the overview, the identity, and the prompt made of them."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,6 +9,9 @@ from .. import fs, wire
 from ..api import Memory
 from ..results import Changed, Document
 from .base import as_json, content_of, edited, opened, plain, recorded, show, show_changed
+
+if TYPE_CHECKING:
+    from ..context import Context
 
 
 def _file_verbs(
@@ -87,14 +91,51 @@ soul_verbs = _file_verbs(
 )
 
 
+as_of_option = click.option("--as-of", metavar="REV", help="The files of a commit, a date, or '2 days ago'.")
+
+
 @click.command()
-@click.option("--as-of", metavar="REV", help="Identity and overview as they were at a commit, a date, or '2 days ago'.")
+@as_of_option
 @as_json
 @click.pass_context
 def prompt(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
-    """Print what goes before a conversation: identity, overview, how to use the tools."""
+    """Print what goes before a conversation: identity, overview, how to use the tools.
+
+    Which files these are, in which order and how much of each, says the profile; `crabmem context` accounts for it.
+    """
     text = opened(ctx).prompt(as_of)
     show(json_wanted, {"prompt": text}, lambda: text)
 
 
-COMMANDS = (memory_verbs, soul_verbs, prompt)
+@click.command()
+@as_of_option
+@as_json
+@click.pass_context
+def context(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
+    """Account for what goes before a conversation: each file, how much of it there is, and how much goes in.
+
+    For other kinds of sessions: `crabmem --kind group context`. Tokens are counted as four characters each.
+    """
+    memory = opened(ctx)
+    found = memory.context(as_of=as_of)
+    show(json_wanted, {"workspace": str(memory.root), **wire.context(found)}, lambda: _account(memory, found))
+
+
+def _account(memory: Memory, found: "Context") -> str:
+    rows = [["file", "", "characters", "tokens", "injected", "tokens"]]
+    for part in found.parts:
+        counts = (part.raw, part.raw_tokens, part.injected, part.injected_tokens)
+        rows.append([part.name, part.status, *(f"{count:,}" for count in counts)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(_column(at, text, widths[at]) for at, text in enumerate(row)).rstrip() for row in rows]
+    tools = ", ".join(found.tools) or "none"
+    total = f"{found.characters:,} characters, about {found.tokens:,} tokens, for a session of the kind {found.kind}"
+    return "\n".join([f"{memory.root}", "", *lines, "", f"prompt: {total}", f"tools: {tools}"])
+
+
+def _column(at: int, text: str, width: int) -> str:
+    """Words to the left, numbers to the right."""
+    return text.ljust(width) if at < 2 else text.rjust(width)
+
+
+COMMANDS = (memory_verbs, soul_verbs, prompt, context)

@@ -40,6 +40,7 @@ def hook(ctx: click.Context, event: str | None, host: str | None, deadline: floa
 
     wanted, command = wanted_of(ctx), Command([])
     command.options |= {"--agent": wanted.agent or "", "--session": wanted.session or ""}
+    command.options |= {"--profile": wanted.profile or "", "--kind": wanted.kind}
     said = asked(sys.stdin.buffer.read(), event, host)
     click.echo(told(said, wanted.root.absolute(), command, os.environ, lambda: True), nl=False)
 

@@ -29,6 +29,7 @@ class Call(NamedTuple):
     session: str | None
     now: datetime
     claim: Callable[[], bool] = lambda: True
+    kind: str = "main"
 
     @property
     def is_at_home(self) -> bool:
@@ -86,7 +87,9 @@ def _prompt(call: Call) -> Json:
     """What memory holds that bears on the message, if anything."""
     from .quickly import before_turn
 
-    said = before_turn(call.workspace, call.asked.message, call.settings, call.session, call.now, call.claim)
+    said = None
+    if call.kind == "main":
+        said = before_turn(call.workspace, call.asked.message, call.settings, call.session, call.now, call.claim)
     if said is None:
         with _memory(call) as memory:
             said = memory.before_turn(call.asked.message, is_heard=call.claim)
@@ -152,7 +155,8 @@ def _wrote(call: Call) -> Json:
 def _memory(call: Call) -> "Memory":
     from ..api import Memory
 
-    return Memory(call.workspace.root, agent=call.agent, session=call.session)
+    profile = call.workspace.profile or None
+    return Memory(call.workspace.root, agent=call.agent, session=call.session, profile=profile, kind=call.kind)
 
 
 _EVENTS: dict[str, Callable[[Call], Json]] = {

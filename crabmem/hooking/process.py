@@ -48,7 +48,9 @@ def told(
     """The answer to an event, as the host reads it."""
     agent = command.options.get("--agent") or environment.get("CRABMEM_AGENT") or event.host.name
     session = command.options.get("--session") or environment.get("CRABMEM_SESSION") or event.session
-    said = answer(Call(workspace_at(root), event, agent, session, _now(), claim))
+    profile = command.options.get("--profile") or environment.get("CRABMEM_PROFILE") or None
+    kind = command.options.get("--kind") or environment.get("CRABMEM_KIND") or "main"
+    said = answer(Call(workspace_at(root, profile), event, agent, session, _now(), claim, kind))
     return b"" if event.event in event.host.mute and not said else json.dumps(said).encode() + b"\n"
 
 

@@ -42,8 +42,8 @@ def before_turn(
 
     `claim` is asked before what is said counts as said.
     """
-    if workspace.around or workspace.layout != ORDINARY:
-        return None  # what an agent's own lacks comes from there, and of other layouts nothing is kept so plainly
+    if workspace.around or workspace.layout != ORDINARY or workspace.profile:
+        return None  # what an agent's own lacks comes from there, and of others nothing is kept so plainly
     try:
         index = as_kept(str(workspace.root), rules.language)
         if index is None:

@@ -41,6 +41,11 @@ class Served:
             self._offered = self.memory.tools_named(self._names)
         return self._offered
 
+    @property
+    def guidance(self) -> str:
+        """How to use memory with these tools."""
+        return self.memory.guidance(self.tools)
+
     def may_call(self, name: str) -> bool:
         """Whether a tool is among those to offer, be it allowed or not: who calls it is told."""
         return name in self._names

@@ -17,7 +17,6 @@ from mcp_types import NotificationParams
 
 from .. import __version__
 from ..errors import CrabmemError
-from ..tools import how_to_use
 from ..watcher import News, followed, watched_in_turn
 from .addresses import events
 from .listeners import Listeners
@@ -38,7 +37,7 @@ class MemoryServer(Server[Any]):
             version=__version__,
             title="crabmem",
             description="Plain-file memory for AI agents, with its history in Git",
-            instructions=how_to_use(served.tools),
+            instructions=served.guidance,
             on_list_tools=tools.listed,
             on_call_tool=tools.called,
             on_list_resources=resources.listed,
@@ -64,7 +63,7 @@ class MemoryServer(Server[Any]):
         """Tell clients what is new, of the tools too where the settings offer others now."""
         await self.listeners.tell(events(news, self.served.memory.layout))
         # Asked for at the first look too: what was changed between our start and that is in no news.
-        instructions = how_to_use(self.served.tools)
+        instructions = self.served.guidance
         if instructions != self.instructions:
             self.instructions = instructions
             await self.listeners.tell([ToolsListChanged()])

@@ -2,7 +2,8 @@
 its data from what the return is annotated with, its description from the docstring. `Toolbox.call` is the
 one way in, for every host.
 
-Adding a tool: write the function in a module here and name it in that module's `TOOLS`.
+Adding a tool: write the function in a module here and name it in that module's `TOOLS`. Adding a family of them: write
+the module, and name it in `FAMILIES`. A profile says which an agent gets.
 """
 
 import inspect
@@ -11,19 +12,21 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import import_module
 from typing import Any, get_type_hints
 
 import msgspec
 
-from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
+from ..errors import CrabmemError, Disabled, InvalidArguments, InvalidSettings, NotFound, Stale
 from ..memory import Memory
-from ..prompt import guidance, visible
-from . import entries, files, looking
+from ..prompt import visible
 from .result import Hints, Result, ToolFunction
 
-__all__ = ["Hints", "Result", "Tool", "Toolbox", "how_to_use"]
+__all__ = ["FAMILIES", "Hints", "Result", "Tool", "Toolbox", "family", "listed"]
 
-_FUNCTIONS: tuple[ToolFunction, ...] = (*entries.TOOLS, *files.TOOLS, *looking.TOOLS)
+#: The modules here that hold tools. Those of the first are there for whoever asks for them by name, in any profile.
+FAMILIES = ("entries", "files", "looking", "proposing")
+_EVERYWHERE = FAMILIES[:3]
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Toolbox:
     @property
     def usual(self) -> list[str]:
         """The names of the tools that are offered as soon as the settings allow them."""
-        return [item.name for item in _FUNCTIONS if not item.is_extra]
+        return [item.name for item in self._own()]
 
     def chosen(self, names: Iterable[str]) -> list[Tool]:
         """Those of the tools called `names` that the settings allow now, in the same order.
@@ -63,22 +66,39 @@ class Toolbox:
         Raises:
             NotFound: there is no such tool.
         """
-        wanted = set(names)
-        if unknown := sorted(wanted - {item.name for item in _FUNCTIONS}):
-            there = ", ".join(item.name for item in _FUNCTIONS)
-            raise NotFound(f"no tool named: {', '.join(unknown)} (there are: {there})")
-        return [_described(item) for item in _FUNCTIONS if item.name in wanted and item.allowed(self._memory)]
+        wanted, there = set(names), self._all()
+        if unknown := sorted(wanted - there.keys()):
+            raise NotFound(f"no tool named: {', '.join(unknown)} (there are: {', '.join(there)})")
+        if not self._memory.settings.tools:
+            return []
+        return [_described(item) for item in there.values() if item.name in wanted and item.allowed(self._memory)]
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> Result:
         """Call a tool. Whatever the caller did wrong comes back as a result with `is_error`.
 
         `arguments` may be JSON, as models write them; no text at all is no arguments.
         """
-        result = self._called(name, arguments)
+        try:
+            result = self._called(name, arguments)
+        except CrabmemError as error:  # settings or a profile that cannot be read
+            result = Result(str(error), is_error=True)
         return replace(result, text=visible(result.text))
 
+    def _own(self) -> list[ToolFunction]:
+        """The tools that the profile gives a session of this kind, in its order."""
+        named = self._memory.profile.tools_for(self._memory.kind)
+        return [item for name in named for item in family(name)]
+
+    def _all(self) -> dict[str, ToolFunction]:
+        """Every tool there is here, by name."""
+        is_limited = self._memory.profile.limits_tools(self._memory.kind)
+        others = (item for name in _EVERYWHERE if not is_limited for item in family(name))
+        return {item.name: item for item in (*others, *self._own())}
+
     def _called(self, name: str, arguments: Mapping[str, Any] | str) -> Result:
-        item = next((item for item in _FUNCTIONS if item.name == name), None)
+        if not self._memory.settings.tools:
+            raise Disabled("tools are switched off here; a person may set tools = true in crabmem.toml")
+        item = self._all().get(name)
         if item is None:
             offered = ", ".join(tool.name for tool in self.offered)
             return Result(f"no tool named: {name} (there are: {offered})", is_error=True)
@@ -93,9 +113,26 @@ class Toolbox:
         return _run(item.function, self._memory, msgspec.structs.asdict(given))
 
 
-def how_to_use(tools: Iterable[Tool]) -> str:
-    """What tells a model how to use memory with exactly these tools."""
-    return guidance((tool.name, tool.description.splitlines()[0]) for tool in tools)
+def listed(tools: Iterable[Tool]) -> str:
+    """Tools as a prompt lists them: a line each, with what it is for."""
+    return "\n".join(f"- `{tool.name}`: {tool.description.splitlines()[0]}" for tool in tools)
+
+
+@cache
+def family(name: str) -> tuple[ToolFunction, ...]:
+    """The tools of the family called `name`, or the one tool that `family.tool` names.
+
+    Raises:
+        InvalidSettings: there is none.
+    """
+    home, _, tool = name.partition(".")
+    if home not in FAMILIES:
+        raise InvalidSettings(f"there is no family of tools called {home}; there are {', '.join(FAMILIES)}")
+    functions: tuple[ToolFunction, ...] = import_module(f".{home}", __package__).TOOLS
+    found = tuple(item for item in functions if tool in ("", item.name))
+    if not found:
+        raise InvalidSettings(f"no tool {tool} in {home}; there are {', '.join(item.name for item in functions)}")
+    return found
 
 
 def _run(function: Callable[..., Result], memory: Memory, arguments: dict[str, Any]) -> Result:

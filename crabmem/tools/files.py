@@ -18,7 +18,7 @@ def memory(
 ) -> Annotated[Result, wire.ChangedData]:
     """Replace the overview that is always in view. Keep it short and curated, and read it before you replace it."""
     changed = memory.write_overview(content, if_version)
-    return Result(told("MEMORY.md updated", changed), dict(wire.changed(changed)))
+    return Result(told(f"{changed.path.rpartition('/')[2]} updated", changed), dict(wire.changed(changed)))
 
 
 def soul(

@@ -1,4 +1,4 @@
-"""Tools that only look: get, list, log. They are offered to who asks for them by name."""
+"""Tools that only look: get, list, log."""
 
 from itertools import islice
 from typing import Annotated, TypedDict
@@ -116,7 +116,7 @@ def _fact(entry: Entry) -> dict[str, object]:
 
 _LOOKS = Hints(read_only=True, destructive=False)
 TOOLS = (
-    ToolFunction(get, "Read a fact", _LOOKS, is_extra=True),
-    ToolFunction(list, "List facts", _LOOKS, is_extra=True),
-    ToolFunction(log, "Read the log", _LOOKS, is_extra=True),
+    ToolFunction(get, "Read a fact", _LOOKS),
+    ToolFunction(list, "List facts", _LOOKS),
+    ToolFunction(log, "Read the log", _LOOKS),
 )

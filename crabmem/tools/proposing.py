@@ -32,7 +32,7 @@ def identity_result(done: Changed) -> Result:
 
 def _words(done: Changed) -> str:
     if not isinstance(done, Proposed):
-        return f"{done.path} updated"
+        return f"{done.path.rpartition('/')[2]} updated"
     return (
         f"{done.path} is as it was: this is proposal {short(done.proposal.id)} now, and the person decides. Tell them "
         "what you propose and why; `crabmem proposals` lists it for them"

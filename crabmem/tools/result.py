@@ -35,14 +35,13 @@ def _always(memory: Memory) -> bool:
 class ToolFunction:
     """A function that is a tool, and its `title` for people.
 
-    `allowed` says whether a memory offers it now; `is_extra` that it is offered only to who asks for it by name.
+    `allowed` says whether a memory offers it now.
     """
 
     function: Callable[..., Result]
     title: str
     hints: Hints
     allowed: Callable[[Memory], bool] = _always
-    is_extra: bool = False
 
     @property
     def name(self) -> str:

@@ -1,0 +1,58 @@
+"""The verb about profiles: what there is, what one says, and whether one's own is right."""
+
+import click
+
+from .. import profile as profiles
+from ..tools import family
+from .base import as_json, opened, plain, show, wanted_of
+
+
+@click.group("profile")
+def profile_verbs() -> None:
+    """Profiles: which files go into the prompt, how much of each, and which tools an agent gets.
+
+    \b
+    A profile is named in crabmem.toml (profile = "camel") or by --profile. For one of your own:
+      crabmem profile show crab > mine.toml
+      crabmem profile check mine.toml
+      crabmem --profile mine.toml prompt
+    """
+
+
+@profile_verbs.command("list")
+@as_json
+@click.pass_context
+def list_(ctx: click.Context, json_wanted: bool) -> None:
+    """List the profiles that crabmem brings."""
+    found = {name: profiles.built_in(name).about for name in profiles.names()}
+    width = max(map(len, found))
+    show(json_wanted, found, lambda: "\n".join(f"{name.ljust(width)}  {about}" for name, about in found.items()))
+
+
+@profile_verbs.command("show")
+@click.argument("name", required=False)
+@as_json
+@click.pass_context
+def show_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
+    """Print a profile as TOML, to begin one's own with; without NAME the one that is in force here."""
+    chosen = name or opened(ctx).profile_name
+    text = profiles.text_of(chosen)
+    show(json_wanted, profiles.as_dict(profiles.parsed(text, chosen)), lambda: plain(text))
+
+
+@profile_verbs.command()
+@click.argument("file", required=False)
+@as_json
+@click.pass_context
+def check(ctx: click.Context, file: str | None, json_wanted: bool) -> None:
+    """Check a profile's TOML file: its keys and values, its tools, and its templates; without FILE the one in force."""
+    chosen = file or wanted_of(ctx).profile or opened(ctx).profile_name
+    found = profiles.named(chosen)
+    for name in {*found.tools, *(tool for kind in profiles.KINDS for tool in found.tools_for(kind))}:
+        family(name)
+    profiles.check_templates(found, chosen)
+    words = f"{chosen} is right: {len(found.part)} parts, tools {', '.join(found.tools) or 'none'}"
+    show(json_wanted, {"profile": chosen, "parts": len(found.part), "tools": found.tools}, lambda: words)
+
+
+COMMANDS = (profile_verbs,)
