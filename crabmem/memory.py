@@ -251,7 +251,7 @@ class Memory(Keyed):
 
     def proposals(self) -> list[Proposal]:
         """What waits for a person to decide, the oldest first."""
-        found, now = self._proposals.all(), self._steadily(lambda: self._identity_in(self._store.scan()))
+        found, now = self._proposals.all(), self._identity_now()
         return [against(each, now) for each in found]
 
     def proposal(self, id: str) -> Proposal:
@@ -261,7 +261,7 @@ class Memory(Keyed):
             NotFound: there is none.
             InvalidArguments: there are several.
         """
-        return against(self._proposals.named(id), self._steadily(lambda: self._identity_in(self._store.scan())))
+        return against(self._proposals.named(id), self._identity_now())
 
     def apply_proposal(self, id: str) -> Changed:
         """Write the identity as it was proposed, with what was changed since, in a person's commit.
@@ -616,6 +616,9 @@ class Memory(Keyed):
     def _identity_in(self, scan: Scan) -> Now:
         data = scan.data(path := self.layout.identity)
         return Now(data, self.identity().text if data is None else decoded(path, data))
+
+    def _identity_now(self) -> Now:
+        return self._steadily(lambda: self._identity_in(self._store.scan()))
 
     @property
     def _proposals(self) -> Proposals:

@@ -4,15 +4,15 @@ Nothing in a workspace changes before a person decides. What was proposed is a c
 against, so that Git shows, packs and checks it as any other, and `purge` finds it.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from .edit import shown, unified_diff
-from .errors import Full, InvalidArguments, NotFound
+from .errors import DamagedHistory, Full, InvalidArguments, NotFound
 from .history import History, Note
 from .merging import Merged, merged
 from .results import Proposal
-from .version import short
 
 #: More than a person goes through.
 MOST = 100
@@ -46,11 +46,9 @@ class Proposals:
             NotFound: there is none.
             InvalidArguments: there are several, or `name` is too short to tell.
         """
-        waiting = self.all()
-        found = [each for each in waiting if each.id.startswith(name.lower())]
+        found = [each for each in self.all() if each.id.startswith(name.lower())]
         if not found:
-            there = ", ".join(short(each.id) for each in waiting[:MOST]) or "none"
-            raise NotFound(f"no proposal with the id {name}; there are: {there}")
+            raise NotFound(f"no proposal with the id {name}; `crabmem proposals` lists those that wait")
         if len(found) > 1 or len(name) < _SHORTEST:
             raise InvalidArguments(f"{name} does not tell which proposal; give more of its id")
         return found[0]
@@ -86,15 +84,18 @@ class Proposals:
         self._history.drop_aside(proposal.id)
 
     def _read(self, commit: str) -> Proposal | None:
-        """The proposal that a commit is; None for one about another file, or of which a purge left nothing."""
-        before, after = self._history.changes(commit).get(self._path, (None, None))
-        if after is None:
-            return None
-        told, base = self._history.commit(commit), None if before is None else self._history.blob(before)
-        who = told.author, told.agent, told.session
-        return Proposal(
-            commit, told.time, *who, self._history.body(commit), self._path, self._history.blob(after), base
-        )
+        """The proposal that a commit is; None for one about another file, or of which a purge left nothing.
+
+        Nor is it one while it is damaged, which `doctor` tells: the others are still to be decided on.
+        """
+        with suppress(DamagedHistory):
+            before, after = self._history.changes(commit).get(self._path, (None, None))
+            if after is not None:
+                base = None if before is None else self._history.blob(before)
+                told, reason = self._history.commit(commit), self._history.body(commit)
+                who = told.author, told.agent, told.session
+                return Proposal(commit, told.time, *who, reason, self._path, self._history.blob(after), base)
+        return None
 
 
 def applied(proposal: Proposal, now: bytes | None) -> Merged:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import crabmem
@@ -122,6 +123,8 @@ def test_the_tool_is_offered_and_says_that_a_person_decides(root: Path, agent: M
     assert "is as it was" in result.text and "the person decides" in result.text
     assert waiting.id[:8] in result.text and "+Louder." in result.text
     assert (result.data["proposal"], result.data["commit"]) == (waiting.id, None)
+    [soul] = agent.tools_named(["soul"])
+    jsonschema.validate(result.data, soul.output_schema)
 
 
 def test_the_same_text_is_one_proposal_whoever_says_it(root: Path, agent: Memory) -> None:
@@ -227,6 +230,7 @@ def test_a_flood_of_proposals_ends_at_a_clear_error(root: Path, agent: Memory) -
 # Deciding
 
 
+# feature: 13
 def test_a_person_applies_it_in_a_commit_that_names_it(root: Path, agent: Memory, person: Memory) -> None:
     made = proposed(agent, reason="Ann cannot hear me.")
     done = person.apply_proposal(made.id[:8])
@@ -277,7 +281,7 @@ def test_a_rejected_proposal_leaves_the_list_and_the_references(root: Path, agen
     assert [each.id for each in person.proposals()] == [other.id]
     assert git(root, "for-each-ref", "--format=%(objectname)", REFS).split() == [other.id]
     assert state(root) == before
-    with pytest.raises(NotFound, match=f"there are: {other.id[:8]}"):
+    with pytest.raises(NotFound, match=f"no proposal with the id {made.id}"):
         person.reject_proposal(made.id)
 
 
@@ -388,15 +392,20 @@ def test_doctor_says_how_many_wait(root: Path, agent: Memory) -> None:
     assert said.message.startswith("2 proposals to change it")
 
 
-def test_doctor_sees_a_proposal_that_is_broken_and_the_others_are_still_read(root: Path, agent: Memory) -> None:
+@pytest.mark.parametrize("part", ["commit", "tree", "text"])
+def test_doctor_sees_a_proposal_that_is_broken_and_the_others_are_still_read(
+    root: Path, agent: Memory, part: str
+) -> None:
     broken, whole = proposed(agent), proposed(agent, TEXT + "\nMore.\n")
-    file = root / ".git" / "objects" / broken.id[:2] / broken.id[2:]
+    of = {"commit": broken.id, "tree": f"{broken.id}^{{tree}}", "text": f"{broken.id}:Crab.md"}[part]
+    oid = git(root, "rev-parse", of).strip()
+    file = root / ".git" / "objects" / oid[:2] / oid[2:]
     kept = file.read_bytes()
     shutil.rmtree(root / ".git" / "crabmem" / "recent")
     file.chmod(0o600)
     file.unlink()
     with Memory(root) as fresh:
-        assert [each.level for each in fresh.doctor() if broken.id[:8] in each.message] == ["error"]
+        assert [each.level for each in fresh.doctor() if oid[:8] in each.message] == ["error"]
         assert [each.id for each in fresh.proposals()] == [whole.id]
     file.write_bytes(kept)
 

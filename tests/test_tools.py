@@ -413,6 +413,7 @@ def test_the_version_an_answer_names_is_accepted_for_the_next_write(memory: Memo
     assert memory.get("Luna's vet").content == "Dr. Okafor."
 
 
+# feature: 12
 def test_a_disabled_soul_is_not_offered_and_calling_it_changes_nothing(memory: Memory) -> None:
     memory.call("remember", VET)
     before = state(memory.root)
@@ -423,6 +424,7 @@ def test_a_disabled_soul_is_not_offered_and_calling_it_changes_nothing(memory: M
     assert state(memory.root) == before
 
 
+# feature: 14
 def test_an_enabled_soul_shows_what_changed(free: Memory) -> None:
     free.call("soul", {"content": "# A crab"})
     result = free.call("soul", {"content": "# A lobster"})
