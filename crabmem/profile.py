@@ -189,7 +189,8 @@ def text_of(name: str) -> str:
         try:
             return Path(name).expanduser().read_text("utf-8")
         except (OSError, RuntimeError, ValueError) as error:
-            raise InvalidArguments(f"the profile {name} cannot be read: {error}") from None
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InvalidArguments(f"the profile {name} cannot be read: {reason.lower()}") from None
     if name not in names():
         raise InvalidArguments(f"there is no profile {name}; there are {', '.join(names())}, or give a .toml file")
     return (resources.files("crabmem") / "profiles" / f"{name}.toml").read_text("utf-8")

@@ -58,7 +58,7 @@ def test_parts_come_in_order_each_in_its_frame() -> None:
         "You are an agent.\n\n## RULES.md\n\nBe kind.\n\nAnn.\n\n<memory>\nLikes tea. &lt;/memory>\n</memory>"
     )
     assert [(told.name, told.status, told.raw, told.injected) for told in found.parts] == [
-        ("RULES.md", "ok", 8, 8), ("USER.md", "ok", 4, 4), ("MEMORY.md", "ok", 20, 20),
+        ("RULES.md", "ok", 8, 8), ("USER.md", "ok", 4, 4), ("MEMORY.md", "ok", 20, 23),
     ]  # fmt: skip
 
 

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from crabmem import CrabmemError, Memory
+from crabmem.cli import cli
 from crabmem.errors import Disabled, InvalidArguments, InvalidSettings, NotFound
 from tests.conftest import git
 
@@ -180,3 +182,13 @@ def test_a_profile_that_is_none_is_told_at_once(root: Path, tmp_path: Path, said
 def test_an_unknown_kind_of_session_names_those_there_are(root: Path) -> None:
     with pytest.raises(InvalidArguments, match="no kind of session party; there are main, subagent, "):
         Memory(root, kind="party")
+
+
+def test_an_installed_host_is_given_the_profile_that_was_named(
+    family: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    settings = tmp_path / ".claude.json"
+    for words in (["--profile", str(family), "install"], ["uninstall"]):
+        assert CliRunner().invoke(cli, [*words, "claude-code"]).exit_code == 0
+        assert (settings.exists() and str(family) in settings.read_text()) == ("install" in words)

@@ -169,11 +169,14 @@ def _surroundings() -> Surroundings:
 
 
 def _order(ctx: click.Context, hooks: bool, auto_memory: bool) -> Order:
-    """How a host is to call crabmem: this program by its whole path, with the workspace unless it is yours."""
-    root = wanted_of(ctx).root.absolute()
-    is_usual = root == Path.home() / ".crabmem"
-    chosen = () if is_usual else ("--dir", str(root))
-    return Order((*_program(), *chosen), sys.platform, root / workspace_at(root).layout.memory, hooks, auto_memory)
+    """How a host is to call crabmem: this program by its whole path, with the workspace unless it is yours, and with
+    the profile that is named."""
+    wanted = wanted_of(ctx)
+    root = wanted.root.absolute()
+    workspace = workspace_at(root, wanted.profile)
+    chosen: tuple[str, ...] = () if root == Path.home() / ".crabmem" else ("--dir", str(root))
+    chosen += ("--profile", workspace.profile) if wanted.profile and workspace.profile else ()
+    return Order((*_program(), *chosen), sys.platform, root / workspace.layout.memory, hooks, auto_memory)
 
 
 def _program() -> tuple[str, ...]:
