@@ -14,12 +14,11 @@ from typing import Any
 
 import click
 
-from .. import __version__, wire
+from .. import __version__
 from ..api import Memory
 from ..errors import CrabmemError, InvalidArguments
 from ..prompt import visible
-from ..results import Changed, Commit, Proposed
-from ..version import short
+from ..results import Commit
 from ..workspace import root_of
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -204,15 +203,6 @@ def confirm(question: str, refused: str) -> None:
     if not sys.stdin.isatty():
         raise Failure(f"nothing was {refused}: give --yes to do it")
     click.confirm(question, abort=True, err=True)
-
-
-def show_changed(json_wanted: bool, done: Changed) -> None:
-    """Print what became of the overview or the identity, and say what to mind."""
-    state = "updated" if done.commit else "said so already"
-    if isinstance(done, Proposed):
-        state = f"not changed: `crabmem proposals apply {short(done.proposal.id)}` would"
-    show(json_wanted, wire.identity(done), lambda: f"{done.path} {state}\n{coloured_diff(done.diff)}")
-    warn(done.warnings)
 
 
 def recorded(memory: Memory, commit: Commit | None) -> None:

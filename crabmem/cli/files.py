@@ -7,8 +7,9 @@ import click
 
 from .. import fs, wire
 from ..api import Memory
-from ..results import Changed, Document
-from .base import as_json, content_of, edited, opened, plain, recorded, show, show_changed
+from ..results import Changed, Document, Proposed
+from ..version import short
+from .base import as_json, coloured_diff, content_of, edited, opened, plain, recorded, show, warn
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -71,6 +72,15 @@ def _file_verbs(
         recorded(memory, commit)
 
     return group
+
+
+def show_changed(json_wanted: bool, done: Changed) -> None:
+    """Print what became of the overview or the identity, and say what to mind."""
+    state = "updated" if done.commit else "said so already"
+    if isinstance(done, Proposed):
+        state = f"not changed: `crabmem proposals apply {short(done.proposal.id)}` would"
+    show(json_wanted, wire.identity(done), lambda: f"{done.path} {state}\n{coloured_diff(done.diff)}")
+    warn(done.warnings)
 
 
 memory_verbs = _file_verbs(

@@ -6,7 +6,8 @@ from .. import wire
 from ..edit import shortened
 from ..results import Proposal
 from ..version import short
-from .base import as_json, coloured_diff, confirm, opened, plain, show, show_changed, sure
+from .base import as_json, coloured_diff, confirm, opened, plain, show, sure
+from .files import show_changed
 
 _REASON = 80
 _NONE = 'nothing waits; with soul = "propose" in crabmem.toml, agents propose what they would have the identity say'
