@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from .traces import Digest, Line, News, Sighting, Sightings
     from .tree import Tree
     from .vectors.embedder import Embedder
+    from .windows import Due
     from .workspace import Layout
 
 __version__ = "0.1.0"
@@ -84,6 +85,7 @@ __all__ = [
     "Digest",
     "Disabled",
     "Document",
+    "Due",
     "Embedder",
     "EmbedderFailed",
     "Entry",
@@ -152,6 +154,7 @@ _HOMES = {
     "Digest": "traces",
     "Disabled": "errors",
     "Document": "results",
+    "Due": "windows",
     "Embedder": "vectors.embedder",
     "EmbedderFailed": "errors",
     "Entry": "entry",

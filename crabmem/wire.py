@@ -34,6 +34,7 @@ from .traces import Digest, Line, News, Sightings
 
 if TYPE_CHECKING:
     from .context import Context
+    from .windows import Due
 
 Data = dict[str, Any]
 
@@ -214,6 +215,12 @@ def purge(item: Purge) -> Data:
 def standing(item: Standing) -> Data:
     """A look at all that there is."""
     return {"objects": item.objects, "files": item.files, "bytes": item.size, "places": list(item.places)}
+
+
+def due(item: "Due") -> Data:
+    """What is due of a window."""
+    words = {"prompt": item.prompt, "warning": item.warning, "silent": item.silent}
+    return {"due": list(item.steps), "thresholds": item.thresholds, **words}
 
 
 def document(item: Document) -> Data:

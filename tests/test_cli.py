@@ -48,6 +48,8 @@ SAMPLES: dict[str, list[str]] = {
     "proposals reject": ["PROPOSAL", "--yes"],
     "prompt": [],
     "context": [],
+    "note": ["Asked about tea."],
+    "flush": ["--tokens", "70000", "--window", "80000"],
     "profile list": [],
     "profile show": ["crab"],
     "profile check": ["crab"],
