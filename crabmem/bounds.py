@@ -1,9 +1,11 @@
-"""What may be asked of recall. Imports nothing: a process that only recalls has no time for it."""
+"""What may be asked, and said, at most. Imports nothing: a process that only recalls has no time for it."""
 
 #: Characters of a question, and facts of an answer, at most.
 MAX_QUERY = 10_000
 MAX_LIMIT = 1_000
 #: Facts of an answer where nobody says how many.
 RECALL_LIMIT = 5
+#: Characters of what is said about a write, for the history.
+MAX_REASON = 4_000
 #: Characters in the name of an agent or a session.
 MAX_WHO = 200

@@ -51,6 +51,10 @@ class Disabled(CrabmemError):
     """The settings do not allow this operation."""
 
 
+class Full(CrabmemError):
+    """So many wait for a person that one more is not taken; nothing was written."""
+
+
 class Busy(CrabmemError):
     """Another writer held the lock for longer than we wait; nothing was written."""
 

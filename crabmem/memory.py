@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from . import fs, prompt
+from .bounds import MAX_REASON
 from .bylines import kept
 from .catalog import Progress, found, readable
 from .credentials import refuse_new, warnings
@@ -17,8 +18,9 @@ from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
 from .history import Note, Packed, identity
 from .history.commit import moving, one_line
 from .keyed import Keyed
-from .merging import Take
+from .merging import Conflicting, Take
 from .plan import Plan
+from .proposals import Now, Proposals, against, applied
 from .reading import labels_of
 from .results import (
     CREATOR,
@@ -26,6 +28,8 @@ from .results import (
     Commit,
     Finding,
     Forgotten,
+    Proposal,
+    Proposed,
     Purge,
     Reindexed,
     Renamed,
@@ -197,18 +201,104 @@ class Memory(Keyed):
         """Replace `MEMORY.md`; with `if_version`, only if it still is that version."""
         return self._write_file(self.layout.overview, content, "memory", if_version)
 
-    def write_identity(self, content: str, if_version: str | None = None) -> Changed:
-        """Replace `Crab.md`; with `if_version`, only if it still is that version.
+    def write_identity(self, content: str, if_version: str | None = None, reason: str = "") -> Changed:
+        """Replace `Crab.md`; with `if_version`, only if it still is that version. `reason` is for the history.
+
+        Where the settings let agents only propose that, it is a `Proposed`, and the file stays as it is.
 
         Raises:
             Disabled: the settings do not let agents do that.
         """
-        if not self.soul_editable:
-            raise Disabled(
-                f"writing {self.layout.identity} is disabled; a person may edit the file, or set soul_editable = true "
-                "in crabmem.toml"
-            )
-        return self._write_file(self.layout.identity, content, "soul", if_version)
+        if self.soul_editable:
+            return self._write_file(self.layout.identity, content, "soul", if_version, reason)
+        if self.settings.soul == "propose":
+            return self.propose_identity(content, reason, if_version)
+        raise Disabled(
+            f"writing {self.layout.identity} is disabled; a person may edit the file, or set soul_editable = true in "
+            'crabmem.toml, or soul = "propose" to be asked'
+        )
+
+    def propose_identity(self, content: str, reason: str = "", if_version: str | None = None) -> Proposed:
+        """Propose what `Crab.md` should say, for a person to decide on: no file changes, and the branch does not move.
+
+        The same text again, while it waits, is the same proposal.
+
+        Raises:
+            InvalidArguments: it is blank, cannot be kept, or is what the file says.
+            Full: too many wait already.
+            HoldsSecret: there is a credential in it, and the settings refuse that.
+        """
+        path = self.layout.identity
+        check_text("content", content, self.profile.largest)
+        if not content.strip():
+            raise InvalidArguments(f"a proposal is the whole new text of {path}, and this one is blank")
+        waiting, note = self._proposals, self._reasoned("propose", path, reason)
+
+        def decide(scan: Scan) -> bytes:
+            return self._file_written(scan, path, content, if_version, reason)
+
+        def propose(scan: Scan) -> Proposed:
+            now, before = self._identity_in(scan), scan.data(path)
+            made = against(waiting.add(decide(scan), now, note, self._clock()), now)
+            told = warnings(f"{shown(made.data)}\n{reason}", now.text, self.settings.secrets)
+            origin = partial(self._timeline.origin, path, None)
+            return Proposed(path, version_of(before or b""), None, False, made.diff, told, origin, made)
+
+        if not self._history.has_begun():
+            decide(self._store.scan())  # what is refused anyway makes no workspace
+            self.init()
+        return self._writer.beside(propose)
+
+    def proposals(self) -> list[Proposal]:
+        """What waits for a person to decide, the oldest first."""
+        found, now = self._proposals.all(), self._identity_now()
+        return [against(each, now) for each in found]
+
+    def proposal(self, id: str) -> Proposal:
+        """The proposal whose id begins so.
+
+        Raises:
+            NotFound: there is none.
+            InvalidArguments: there are several.
+        """
+        return against(self._proposals.named(id), self._identity_now())
+
+    def apply_proposal(self, id: str) -> Changed:
+        """Write the identity as it was proposed, with what was changed since, in a person's commit.
+
+        Raises:
+            Disabled: it is an agent that asks.
+            Conflicting: the same lines were changed since.
+            NotFound: there is no such proposal.
+        """
+        proposal = self._to_decide_on(id)
+        path, words = proposal.path, f"{proposal.path.rpartition('/')[2]} as {proposal.author} proposed"
+        keys = (("Proposal", proposal.id), ("Proposed-by", proposal.author))
+        plain = self._note("apply", words)
+        note = dataclasses.replace(plain, body=proposal.reason, trailers=(*plain.trailers, *keys))
+
+        def decide(scan: Scan) -> Draft:
+            done = applied(proposal, scan.data(path))
+            if done.conflicts:
+                raise Conflicting(
+                    done.conflicts, f"nothing was applied: edit {path} yourself, then reject the proposal"
+                )
+            return Draft({path: done.data}, note)
+
+        changed = self._changed(self._write(decide), path)
+        self._writer.beside(lambda scan: self._proposals.drop(proposal))
+        return changed
+
+    def reject_proposal(self, id: str) -> Proposal:
+        """Let a proposal go. History keeps it no longer, and Git removes it by and by; `purge` does at once.
+
+        Raises:
+            Disabled: it is an agent that asks.
+            NotFound: there is no such proposal.
+        """
+        proposal = self._to_decide_on(id)
+        self._writer.beside(lambda scan: self._proposals.drop(proposal))
+        return proposal
 
     def write_note(self, text: str, title: str = "") -> Changed:
         """Add `text`, under a heading with the time and `title`, to the note of today, `memory/YYYY-MM-DD.md`.
@@ -546,19 +636,47 @@ class Memory(Keyed):
         files = drafted(tree, changes, self.settings.secrets, self.profile.largest)
         return files if may_shrink else files | self._grown(tree.scan, files)
 
-    def _write_file(self, path: str, content: str, tool: str, if_version: str | None) -> Changed:
+    def _write_file(self, path: str, content: str, tool: str, if_version: str | None, reason: str = "") -> Changed:
         check_text("content", content, self.profile.largest)
         self._refuse_hidden(path)
+        note = self._reasoned(tool, path, reason)
 
         def decide(scan: Scan) -> Draft:
-            file = scan.files.get(path)
-            self._timeline.check_version(path, file, if_version)
-            before = decoded(path, scan.data(path) or b"")
-            text = in_style_of(content, before)
-            refuse_new(text, before, self.settings.secrets)
-            return Draft({path: text.encode()}, self._note(tool, path.rpartition("/")[2]))
+            return Draft({path: self._file_written(scan, path, content, if_version, reason)}, note)
 
         return self._changed(self._write(decide), path)
+
+    def _file_written(self, scan: Scan, path: str, content: str, if_version: str | None, reason: str) -> bytes:
+        """What a whole file holds with `content`, which may be kept, as `reason` may."""
+        self._timeline.check_version(path, scan.files.get(path), if_version)
+        before = decoded(path, scan.data(path) or b"")
+        text = in_style_of(content, before)
+        refuse_new(f"{text}\n{reason}", before, self.settings.secrets)
+        return text.encode()
+
+    def _reasoned(self, tool: str, path: str, reason: str) -> Note:
+        """The words of a commit about a whole file."""
+        check_text("reason", reason, MAX_REASON)
+        note = self._note(tool, path.rpartition("/")[2])
+        return dataclasses.replace(note, body=prompt.visible(reason).strip())
+
+    def _identity_in(self, scan: Scan) -> Now:
+        data = scan.data(path := self.layout.identity)
+        return Now(data, self.identity().text if data is None else decoded(path, data))
+
+    def _identity_now(self) -> Now:
+        return self._steadily(lambda: self._identity_in(self._store.scan()))
+
+    @property
+    def _proposals(self) -> Proposals:
+        self._refuse_hidden(self.layout.identity)
+        return Proposals(self._history, self.layout.identity)
+
+    def _to_decide_on(self, id: str) -> Proposal:
+        """The proposal whose id begins so, for a person to decide on."""
+        if self._voice.agent:
+            raise Disabled("a person decides on proposals, and no agent; ask the person to look at `crabmem proposals`")
+        return self._proposals.named(id)
 
     def _restored(
         self,

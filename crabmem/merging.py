@@ -23,6 +23,7 @@ Said: TypeAlias = "Value | None"
 
 _OURS, _THEIRS = 0, 1
 _NAMED = 3
+_TAKEN_BACK = "nothing was taken back: --ours keeps what is there now, --theirs takes it back all the same"
 T = TypeVar("T")
 
 
@@ -36,16 +37,13 @@ class Conflict:
 
 
 class Conflicting(CrabmemError):
-    """What is to be taken back was changed since, and nobody said what to do; nothing was written."""
+    """What is to be changed was changed since in the same places; nothing was written. `advice` says what to do."""
 
-    def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
+    def __init__(self, conflicts: tuple[Conflict, ...], advice: str = _TAKEN_BACK) -> None:
         paths = list(dict.fromkeys(conflict.path for conflict in conflicts))
         places = "1 place was" if len(conflicts) == 1 else f"{len(conflicts)} places were"
         more = f" and {len(paths) - _NAMED} more files" if len(paths) > _NAMED else ""
-        super().__init__(
-            f"{places} changed since, in {', '.join(paths[:_NAMED])}{more}, so nothing was taken back: "
-            "--ours keeps what is there now, --theirs takes it back all the same"
-        )
+        super().__init__(f"{places} changed since, in {', '.join(paths[:_NAMED])}{more}, so {advice}")
         self.conflicts = conflicts
 
 

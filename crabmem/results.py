@@ -88,6 +88,34 @@ class Saved(Changed):
 
 
 @dataclass(frozen=True)
+class Proposal:
+    """A text that somebody would have the file at `path` say, and why; a person decides.
+
+    `id` is the commit that keeps it, `base` what was there when it was proposed (None: no file). `diff` is what
+    applying it would change now; where it `clashes` with what was changed since, the way to it from what is there.
+    """
+
+    id: str
+    time: datetime
+    author: str
+    agent: str | None
+    session: str | None
+    reason: str
+    path: str
+    data: bytes = field(repr=False)
+    base: bytes | None = field(repr=False)
+    diff: str = ""
+    clashes: bool = False
+
+
+@dataclass(frozen=True)
+class Proposed(Changed):
+    """A file that was not written, for a person decides on the `proposal`; `diff` is what that would change."""
+
+    proposal: Proposal
+
+
+@dataclass(frozen=True)
 class Forgotten:
     """An entry that is gone from memory and stays in history."""
 

@@ -80,6 +80,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         float, Meta(ge=0, le=1, description="how much more facts score whose file name begins with today's date")
     ] = 0.0
     soul_editable: Annotated[bool, Meta(description="may agents write Crab.md?")] = False
+    soul: Annotated[
+        Literal["refuse", "propose"],
+        Meta(description="where they may not; propose: what they write waits for a person"),
+    ] = "refuse"
     person: Annotated[str, Meta(description="who edits from outside are recorded as: Ann <ann@example.org>")] = "person"
     lock_timeout: Annotated[float, Meta(gt=0, le=86_400, description="seconds to wait for another writer")] = 10.0
     durability: Annotated[

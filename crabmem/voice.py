@@ -8,7 +8,7 @@ from .history import Note, identity
 from .history.commit import one_line
 
 _ABOUT_AN_ENTRY = ("remember", "forget")
-_GOING_BACK = ("rollback", "revert", "restore")
+_OF_PEOPLE = ("rollback", "revert", "restore", "apply")
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Voice:
         return one_line(self.agent or "") or None, one_line(self.session or "") or None
 
     def note(self, tool: str, what: str, person: str) -> Note:
-        """The words of a commit of `tool`. Going back in time is `person`'s doing unless an agent is named."""
+        """The words of a commit of `tool`. Going back in time, or deciding, is `person`'s unless an agent is named."""
         agent = one_line(self.agent or "")
-        author = agent or (person if self.is_person or tool in _GOING_BACK else "agent")
+        author = agent or (person if self.is_person or tool in _OF_PEOPLE else "agent")
         entry = what if tool in _ABOUT_AN_ENTRY else ""
         keys = {"Tool": tool, "Agent": agent, "Session": one_line(self.session or ""), "Entry": entry}
         trailers = tuple((key, value) for key, value in keys.items() if value)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
+from .edit import shown
 from .entry import Entry
 from .merging import Conflicting
 from .results import (
@@ -15,6 +16,8 @@ from .results import (
     Forgotten,
     Hit,
     Links,
+    Proposal,
+    Proposed,
     Provenance,
     Purge,
     Recall,
@@ -95,6 +98,12 @@ class DocumentData(TypedDict):
     version: str | None
 
 
+class IdentityData(ChangedData):
+    """The identity after a write; with a `proposal`, its id, it is as it was, and a person decides."""
+
+    proposal: NotRequired[str]
+
+
 class ForgottenData(TypedDict):
     """An entry that is gone from memory."""
 
@@ -163,6 +172,18 @@ def changed(item: Changed) -> ChangedData:
         "diff": item.diff,
         "warnings": list(item.warnings),
     }
+
+
+def identity(item: Changed) -> IdentityData:
+    """What writing the identity did, or proposing to."""
+    own = {"proposal": item.proposal.id} if isinstance(item, Proposed) else {}
+    return cast(IdentityData, {**changed(item), **own})
+
+
+def proposal(item: Proposal) -> Data:
+    """What waits for a person to decide."""
+    told = {key: value for key, value in vars(item).items() if key not in ("data", "base")}
+    return {**told, "time": item.time.isoformat(), "text": shown(item.data)}
 
 
 def forgotten(item: Forgotten) -> ForgottenData:

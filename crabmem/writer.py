@@ -150,6 +150,11 @@ class Writer:
                 self._history.forget()
                 self._agreed = self._examined = None
 
+    def beside(self, work: Callable[[Scan], T]) -> T:
+        """Record outside edits, and do what `work` says to history beside the branch, and to no file."""
+        with self._alone():
+            return work(self._adopted())
+
     def recover(self) -> None:
         """Finish what a crash interrupted; Busy at once when somebody is writing."""
         with self._alone(timeout=0):

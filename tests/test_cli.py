@@ -43,6 +43,9 @@ SAMPLES: dict[str, list[str]] = {
     "soul show": [],
     "soul set": ["-c", "# A crab"],
     "soul edit": [],
+    "proposals show": ["PROPOSAL"],
+    "proposals apply": ["PROPOSAL"],
+    "proposals reject": ["PROPOSAL", "--yes"],
     "prompt": [],
     "context": [],
     "note": ["Asked about tea."],
@@ -165,11 +168,20 @@ def assert_one_line_error(result: Result, words: str) -> None:
 # Every verb
 
 
+def sample_of(verb: str, root: Path) -> list[str]:
+    """What one types to try a verb; where that is about a proposal, there is one then."""
+    if "PROPOSAL" not in SAMPLES[verb]:
+        return [*verb.split(), *SAMPLES[verb]]
+    with Memory(root, agent="coder") as memory:
+        made = memory.propose_identity("# A lobster\n", "I grew.").proposal
+    return [*verb.split(), *(made.id if word == "PROPOSAL" else word for word in SAMPLES[verb])]
+
+
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in UNTIL_STOPPED])
 def test_every_verb_works(run: Run, root: Path, verb: str) -> None:
     (root / "crabmem.toml").write_text("soul_editable = true\n")
     (root / "memory" / "MEMORY.md").write_text("# Overview\n")
-    result = run(*verb.split(), *SAMPLES[verb], stdin=STDIN.get(verb, ""))
+    result = run(*sample_of(verb, root), stdin=STDIN.get(verb, ""))
     assert result.exit_code == 0, result.stderr
     assert result.output
     assert "\x1b" not in result.output
@@ -178,13 +190,13 @@ def test_every_verb_works(run: Run, root: Path, verb: str) -> None:
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in WITHOUT_DATA])
 def test_every_verb_that_prints_data_prints_json_and_nothing_else(run: Run, root: Path, verb: str) -> None:
     (root / "crabmem.toml").write_text("soul_editable = true\n")
-    result = run(*verb.split(), *SAMPLES[verb], "--json", stdin=STDIN.get(verb, ""))
+    result = run(*sample_of(verb, root), "--json", stdin=STDIN.get(verb, ""))
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize("verb", ["", "memory", "soul", *VERBS])
+@pytest.mark.parametrize("verb", ["", "memory", "soul", "proposals", *VERBS])
 def test_the_help_of_every_verb_begins_with_a_sentence(run: Run, verb: str) -> None:
     result = run(*verb.split(), "--help")
     paragraphs = [" ".join(part.split()) for part in result.stdout.split("\n\n")]

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +238,22 @@ async def test_a_disabled_soul_says_so_to_who_calls_it_all_the_same(root: Path) 
     async with connected(root, "stdio", "auto") as client:
         result = await client.call_tool("soul", {"content": "# Somebody else"})
     assert result.is_error and "disabled" in text_of(result)
+
+
+async def test_what_a_client_proposes_waits_and_no_tool_of_the_server_decides(root: Path) -> None:
+    (root / "crabmem.toml").write_text('soul = "propose"\n')
+    before = (root / "Crab.md").read_bytes()
+    async with connected(root, "stdio", "auto") as client:
+        result = await client.call_tool("soul", {"content": "# Somebody else", "reason": "I grew."})
+        with Memory(root) as memory:
+            [waiting] = memory.proposals()
+        for name in ("apply", "reject", "apply_proposal", "proposals"):
+            with suppress(MCPError):  # of a tool that there is not
+                assert (await client.call_tool(name, {"id": waiting.id})).is_error
+    assert not result.is_error and (result.structured_content or {})["proposal"] == waiting.id
+    with Memory(root) as memory:
+        assert [each.id for each in memory.proposals()] == [waiting.id]
+    assert (root / "Crab.md").read_bytes() == before
 
 
 def test_naming_no_tool_is_wrong_usage(root: Path) -> None:

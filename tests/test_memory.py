@@ -143,6 +143,7 @@ def test_overview_keeps_the_line_ends_of_the_person(memory: Memory) -> None:
     assert (memory.root / "memory/MEMORY.md").read_bytes() == b"\xef\xbb\xbf# Two\r\nthree\r\n"
 
 
+# feature: 12
 def test_identity_is_written_only_when_the_settings_allow(memory: Memory) -> None:
     memory.init()
     seeded = (memory.root / "Crab.md").read_bytes()

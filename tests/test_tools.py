@@ -21,7 +21,7 @@ SAMPLES: dict[str, Arguments] = {
     "forget": {"name": "Wifi"},
     "recall": {"query": "password", "limit": 2, "tags": None, "as_of": None},
     "memory": {"content": "# Overview\n", "if_version": None},
-    "soul": {"content": "# A crab\n"},
+    "soul": {"content": "# A crab\n", "reason": "I grew."},
     "get": {"name": "luna-s-vet", "at": None},
     "list": {"limit": 3, "after": None},
     "log": {"limit": 2, "name": "Wifi", "since": None},
@@ -141,7 +141,7 @@ def test_every_answer_is_as_the_schema_of_its_tool_says(free: Memory) -> None:
             data = json.loads(json.dumps(free.call(tool.name, arguments[tool.name]).data))
             jsonschema.Draft202012Validator.check_schema(tool.output_schema)
             jsonschema.validate(data, tool.output_schema)
-            assert set(data) - {"as_of"} == set(tool.output_schema["properties"]) - {"as_of"}, tool.name
+            assert set(data) - {"as_of"} == set(tool.output_schema["properties"]) - {"as_of", "proposal"}, tool.name
         free.call("remember", WIFI)
 
 
@@ -413,6 +413,7 @@ def test_the_version_an_answer_names_is_accepted_for_the_next_write(memory: Memo
     assert memory.get("Luna's vet").content == "Dr. Okafor."
 
 
+# feature: 12
 def test_a_disabled_soul_is_not_offered_and_calling_it_changes_nothing(memory: Memory) -> None:
     memory.call("remember", VET)
     before = state(memory.root)
@@ -423,6 +424,7 @@ def test_a_disabled_soul_is_not_offered_and_calling_it_changes_nothing(memory: M
     assert state(memory.root) == before
 
 
+# feature: 14
 def test_an_enabled_soul_shows_what_changed(free: Memory) -> None:
     free.call("soul", {"content": "# A crab"})
     result = free.call("soul", {"content": "# A lobster"})

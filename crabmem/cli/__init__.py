@@ -20,6 +20,7 @@ _VERBS = {
     "history": "log diff rollback undo",
     "tracing": "blame when digest",
     "reverting": "revert",
+    "proposing": "proposals",
     "adopting": "adopt restore",
     "purge": "purge",
     "upkeep": "init stats doctor reindex watch call tools config path completion",

@@ -194,6 +194,17 @@ def warn(warnings: Iterable[str]) -> None:
         click.secho(f"crabmem: warning: {visible(words)}", err=True, fg="yellow" if in_colour(sys.stderr) else None)
 
 
+def confirm(question: str, refused: str) -> None:
+    """Ask the person, where there is one.
+
+    Raises:
+        Failure: nobody is there, and so it was `refused`.
+    """
+    if not sys.stdin.isatty():
+        raise Failure(f"nothing was {refused}: give --yes to do it")
+    click.confirm(question, abort=True, err=True)
+
+
 def recorded(memory: Memory, commit: Commit | None) -> None:
     """Say what became of the person's own edit."""
     tell(f"recorded: {commit.subject}" if commit else "nothing changed")

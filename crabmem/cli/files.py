@@ -7,7 +7,8 @@ import click
 
 from .. import fs, wire
 from ..api import Memory
-from ..results import Changed, Document
+from ..results import Changed, Document, Proposed
+from ..version import short
 from .base import as_json, coloured_diff, content_of, edited, opened, plain, recorded, show, warn
 
 if TYPE_CHECKING:
@@ -48,10 +49,7 @@ def _file_verbs(
         ctx: click.Context, source: str | None, content: str | None, file: str | None, if_version: str | None,
         json_wanted: bool,
     ) -> None:  # fmt: skip
-        changed = write(opened(ctx), content_of(content, file, source), if_version)
-        state = "updated" if changed.commit else "said so already"
-        show(json_wanted, wire.changed(changed), lambda: f"{changed.path} {state}\n{coloured_diff(changed.diff)}")
-        warn(changed.warnings)
+        show_changed(json_wanted, write(opened(ctx), content_of(content, file, source), if_version))
 
     @group.command(
         "edit", help=f"Open {file_name} in your editor ($VISUAL, $EDITOR), and record what you changed as yours."
@@ -76,6 +74,15 @@ def _file_verbs(
     return group
 
 
+def show_changed(json_wanted: bool, done: Changed) -> None:
+    """Print what became of the overview or the identity, and say what to mind."""
+    state = "updated" if done.commit else "said so already"
+    if isinstance(done, Proposed):
+        state = f"not changed: `crabmem proposals apply {short(done.proposal.id)}` would"
+    show(json_wanted, wire.identity(done), lambda: f"{done.path} {state}\n{coloured_diff(done.diff)}")
+    warn(done.warnings)
+
+
 memory_verbs = _file_verbs(
     "memory",
     "MEMORY.md",
@@ -87,7 +94,7 @@ memory_verbs = _file_verbs(
 soul_verbs = _file_verbs(
     "soul",
     "Crab.md",
-    "the identity, Crab.md",
+    "the identity, Crab.md; what agents propose for it is in `crabmem proposals`",
     Memory.identity,
     lambda memory, text, version: memory.write_identity(text, version),
     lambda memory: memory.identity().text,

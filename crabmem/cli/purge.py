@@ -1,12 +1,10 @@
 """The verb that erases for good."""
 
-import sys
-
 import click
 
 from .. import wire
 from ..results import Purge, Standing
-from .base import Failure, as_json, content_of, opened, plain, show, sure
+from .base import as_json, confirm, content_of, opened, plain, show, sure
 
 _SHOWN = 10
 
@@ -51,18 +49,11 @@ def purge(
     if dry_run:
         return show(json_wanted, wire.purge(planned), lambda: "") if planned else None
     if not yes:
-        _confirm()
+        confirm("Erase this for good?", "purged")
     done = memory.purge(name, text=text, pattern=pattern, force=force)
     show(json_wanted, wire.purge(done), lambda: plain(_done(done, with_plan=planned is None)))
     if done.standing and done.standing.places:
         ctx.exit(1)
-
-
-def _confirm() -> None:
-    """Ask the person, where there is one."""
-    if not sys.stdin.isatty():
-        raise Failure("nothing was purged: give --yes to do it")
-    click.confirm("Erase this for good?", abort=True, err=True)
 
 
 def _verified(ctx: click.Context, found: Standing, json_wanted: bool) -> None:

@@ -26,12 +26,13 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "history": past.objects,
     "branch": past.branch,
     "identity": past.identity,
+    "proposals": past.proposals,
     "locks and leftovers": past.leftovers,
     "cache": machine.cache,
     "vectors": machine.vectors,
     "secrets": files.secrets,
 }
-_ABOUT_HISTORY = ("history", "branch", "identity", "locks and leftovers")
+_ABOUT_HISTORY = ("history", "branch", "identity", "proposals", "locks and leftovers")
 _LEVELS = ("error", "warning", "info")
 
 

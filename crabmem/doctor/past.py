@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..credentials import credentials_in
-from ..edit import shown
+from ..edit import counted, shown
 from ..history import Stored
+from ..proposals import Proposals
 from ..results import Finding
 from ..timeline import Timeline
 from ..version import short
@@ -88,6 +89,13 @@ def identity(patient: Patient) -> Iterator[Finding]:
             f"{newest.author} wrote it in {short(newest.commit)} with a tool of its host, although soul_editable is "
             f"false; `crabmem revert {short(newest.commit)}` takes that back",
         )
+
+
+def proposals(patient: Patient) -> Iterator[Finding]:
+    """How many proposals of agents wait for the person."""
+    path = patient.workspace.layout.identity
+    if waiting := len(Proposals(patient.history, path).all()):
+        yield info(path, f"{counted(waiting, 'proposal')} to change it; `crabmem proposals` shows what agents want")
 
 
 def leftovers(patient: Patient) -> Iterator[Finding]:

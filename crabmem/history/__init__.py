@@ -19,8 +19,9 @@ from ..results import Commit
 from ..workspace import Workspace
 from . import repository
 from .ancestry import Ancestry, Difference, Origin
+from .aside import Aside
 from .blaming import Blame
-from .commit import Note, identity, raw_commit
+from .commit import Note, body, identity, raw_commit
 from .index import Index
 from .keeping import Keep
 from .known import Known
@@ -67,6 +68,7 @@ class History:
         self._blame = Blame(self._objects, self._ancestry)
         self._index = Index(self._git, private, self._refs)
         self._keep = Keep(self._refs, self._objects)
+        self._aside = Aside(self._refs, self._objects)
         self._packing = Packing(self._git, private, self._refs)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
         self._lines = Lines(self._objects, private / "index" / "line")
@@ -264,6 +266,23 @@ class History:
                 return commit
         raise Busy(f"{self._git} changes faster than we can commit; try again")
 
+    def set_aside(self, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
+        """Commit `changes` on top of the head as `record` does, on no branch; the id of what `aside` then names."""
+        commit = self._made(self._refs.head(), changes, note, when)
+        if commit:
+            self._objects.flush()
+            self._aside.add(commit)
+            self._objects.settled()
+        return commit
+
+    def aside(self) -> list[str]:
+        """The commits that were set aside, the oldest first."""
+        return self._aside.all() if self.exists() else []
+
+    def drop_aside(self, commit: str) -> None:
+        """Keep a commit no longer that was set aside."""
+        self._aside.drop(commit)
+
     def has_made(self, note: Note, when: datetime, base: str | None) -> bool:
         """Whether `note` was committed at `when` or later, after the head had been `base`."""
         head, since = self.head(), int(when.timestamp())
@@ -377,6 +396,10 @@ class History:
     def commit(self, oid: str) -> Commit:
         """The commit called `oid`."""
         return self._ancestry.commit(oid)
+
+    def body(self, oid: str) -> str:
+        """What the message of a commit says between its subject and its trailers."""
+        return body(self._objects.raw(oid)[1])
 
     def blobs(self, commit: str) -> Iterator[tuple[str | None, str | None]]:
         """The blobs before and after each change of `commit`, maybe of more: quicker told than `changes`."""

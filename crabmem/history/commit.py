@@ -114,6 +114,12 @@ def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:
     )
 
 
+def body(raw: bytes) -> str:
+    """What the commit that a `Note` became says between its subject and its trailers."""
+    _, _, message = raw.partition(b"\n\n")
+    return message.decode("utf-8", "replace").partition("\n\n")[2].rpartition("\n\n")[0]
+
+
 def moving(before: str, after: str) -> tuple[str, str]:
     """The trailer of a commit that gave an entry another name; it may have the same path as before."""
     return "Renamed", f"{before}{_TO}{after}"

@@ -14,6 +14,7 @@ from pathlib import Path
 from .. import fs
 from ..erasing import Erasure
 from ..errors import Busy, Unwritable
+from .aside import ASIDE
 from .compaction import Filling, Ours
 from .exchange import Change, Exchange, Order
 from .keeping import KEPT
@@ -273,10 +274,8 @@ def _new_row(path: bytes, blob: str, rewriting: Rewriting, erasure: Erasure) -> 
 
 def _new_refs(refs: Mapping[str, str], ids: Mapping[str, str], erasure: Erasure) -> Iterator[tuple[str, str]]:
     for ref, oid in sorted(refs.items()):
-        if ref.startswith(f"{KEPT}/"):
-            yield f"{KEPT}/{ids[oid]}", ids[oid]
-        else:
-            yield _new_name(ref, erasure), ids[oid]
+        folder = ref.rpartition("/")[0]
+        yield f"{folder}/{ids[oid]}" if folder in (KEPT, ASIDE) else _new_name(ref, erasure), ids[oid]
 
 
 def _new_name(ref: str, erasure: Erasure) -> str:

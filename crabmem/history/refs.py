@@ -99,6 +99,22 @@ class Refs:
         """Write `ref` whatever it held: for repairs."""
         self.replace(ref, lambda: f"{text}\n".encode(), REF_WAIT)
 
+    def remove(self, ref: str) -> None:
+        """Make `ref` one that is not there."""
+        with self.holding(f"{ref}.lock", REF_WAIT):
+            # A crash in between leaves the file, and so the reference; the other way round an older one came back.
+            self.replace("packed-refs", lambda: self._packed_without(ref), REF_WAIT)
+            fs.unlink(self._git / ref)
+            if (self._git / ref).parent.is_dir():
+                fs.sync_folder((self._git / ref).parent)
+
+    def _packed_without(self, ref: str) -> bytes | None:
+        """The packed references without one of them, which is no tag; None where it is not among them."""
+        if ref not in self._packed():
+            return None
+        rows = fs.read(self._git / "packed-refs")[0].splitlines(keepends=True)
+        return b"".join(row for row in rows if row.partition(b" ")[2].strip() != ref.encode())
+
     def replace(self, name: str, decide: Callable[[], bytes | None], wait: float) -> bool:
         """Replace the file `name` of the repository by what `decide` says while its lock is held.
 

@@ -7,6 +7,7 @@ from msgspec import Meta
 from .. import wire
 from ..memory import Memory as _Memory
 from .entries import Version
+from .proposing import Reason, identity_result
 from .result import Hints, Result, ToolFunction, told
 
 
@@ -23,18 +24,18 @@ def memory(
 def soul(
     memory: _Memory,
     content: Annotated[str, Meta(description="The whole new identity in Markdown.")],
-) -> Annotated[Result, wire.ChangedData]:
-    """Replace the file that says who you are. Tell the person when you do."""
-    changed = memory.write_identity(content)
-    return Result(told(f"{changed.path.rpartition('/')[2]} updated", changed), dict(wire.changed(changed)))
+    reason: Reason = "",
+) -> Annotated[Result, wire.IdentityData]:
+    """Replace the file that says who you are, or propose that where a person decides. Tell the person when you do."""
+    return identity_result(memory.write_identity(content, reason=reason))
 
 
-def _may_edit_soul(memory: _Memory) -> bool:
-    return memory.soul_editable
+def _may_write_soul(memory: _Memory) -> bool:
+    return memory.soul_editable or memory.settings.soul == "propose"
 
 
 _WRITES = Hints(read_only=False, destructive=True)
 TOOLS = (
     ToolFunction(memory, "Replace the overview", _WRITES),
-    ToolFunction(soul, "Replace the identity", _WRITES, _may_edit_soul),
+    ToolFunction(soul, "Replace the identity", _WRITES, _may_write_soul),
 )

@@ -1,0 +1,86 @@
+"""The verb with which a person decides on what agents propose."""
+
+import click
+
+from .. import wire
+from ..edit import shortened
+from ..results import Proposal
+from ..version import short
+from .base import as_json, coloured_diff, confirm, opened, plain, show, sure
+from .files import show_changed
+
+_REASON = 80
+_NONE = 'nothing waits; with soul = "propose" in crabmem.toml, agents propose what they would have the identity say'
+_CLASHES = "the same lines were changed since: to have it, edit the file, and reject the proposal"
+
+
+@click.group(invoke_without_command=True)
+@as_json
+@click.pass_context
+def proposals(ctx: click.Context, json_wanted: bool) -> None:
+    """List what agents propose the identity should say, show one, apply or reject it.
+
+    With soul = "propose" in crabmem.toml, an agent that writes the identity (Crab.md) changes nothing: it waits here,
+    in the history beside the branch, until you decide. No tool can do that, nor anybody with --agent or
+    CRABMEM_AGENT.
+
+    \b
+    crabmem proposals                  the oldest first
+    crabmem proposals show 3f2a91c7    what it would change now, and why
+    crabmem proposals apply 3f2a91c7   as a commit of yours, with what was changed since
+    crabmem proposals reject 3f2a91c7
+    """
+    if ctx.invoked_subcommand is None:
+        found = opened(ctx).proposals()
+        show(json_wanted, [wire.proposal(each) for each in found], lambda: "\n".join(map(_line, found)) or _NONE)
+
+
+@proposals.command("show")
+@click.argument("id")
+@as_json
+@click.pass_context
+def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
+    """Show who proposes what and why, as a diff against the identity of now."""
+    found = opened(ctx).proposal(id)
+    show(json_wanted, wire.proposal(found), lambda: f"{_heading(found)}\n\n{coloured_diff(found.diff)}")
+
+
+@proposals.command("apply")
+@click.argument("id")
+@as_json
+@click.pass_context
+def apply_(ctx: click.Context, id: str, json_wanted: bool) -> None:
+    """Write the identity as it was proposed, as yours; what you changed in it since stays."""
+    show_changed(json_wanted, opened(ctx).apply_proposal(id))
+
+
+@proposals.command("reject")
+@click.argument("id")
+@sure
+@as_json
+@click.pass_context
+def reject(ctx: click.Context, id: str, yes: bool, json_wanted: bool) -> None:
+    """Let a proposal go. Git removes its text by and by; `crabmem purge` erases a text at once."""
+    memory = opened(ctx)
+    if not yes:
+        confirm(f"{_line(memory.proposal(id))}\nReject this?", "rejected")
+    done = memory.reject_proposal(id)
+    show(json_wanted, wire.proposal(done), lambda: f"rejected: {plain(_line(done))}")
+
+
+def _line(proposal: Proposal) -> str:
+    why = f"  {shortened(proposal.reason, _REASON)}" if proposal.reason else ""
+    return plain(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}  {_who(proposal)}  {proposal.path}{why}")
+
+
+def _heading(proposal: Proposal) -> str:
+    reason = f"\n\n{proposal.reason}" if proposal.reason else ""
+    told = f"\n\n{_CLASHES}" if proposal.clashes else "" if proposal.diff else "\n\nthe file says that already"
+    return plain(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}  {_who(proposal)}{reason}{told}")
+
+
+def _who(proposal: Proposal) -> str:
+    return f"{proposal.author}{f' [{proposal.session}]' if proposal.session else ''}"
+
+
+COMMANDS = (proposals,)

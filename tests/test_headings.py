@@ -1,0 +1,68 @@
+"""What stands under a heading of Markdown is replaced, and nothing else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabmem.errors import InvalidArguments
+from crabmem.headings import with_section
+
+TEXT = "# Who I am\n\nA crab.\n\n## Voice\n\nLoud.\n\n### Where\n\nAt sea.\n\n## Limits\n\nNone.\n"
+PLAIN = st.text(st.characters(categories=["L", "N", "Zs"]), min_size=1).filter(lambda text: text.strip())
+BODIES = st.lists(PLAIN, min_size=1).map("\n".join)
+
+
+@pytest.mark.parametrize("section", ["Voice", "voice", "## Voice", "## Voice ##", "  VOICE  "])
+def test_all_under_a_heading_goes_up_to_the_next_of_its_depth(section: str) -> None:
+    assert with_section(TEXT, section, "Soft.") == (
+        "# Who I am\n\nA crab.\n\n## Voice\n\nSoft.\n\n## Limits\n\nNone.\n"
+    )
+
+
+def test_the_last_section_goes_up_to_the_end() -> None:
+    assert with_section(TEXT, "Limits", "\n\nSome.\n\n").endswith("At sea.\n\n## Limits\n\nSome.\n")
+
+
+def test_a_section_that_is_not_there_comes_at_the_end() -> None:
+    assert with_section(TEXT, "Tools", "Claws.") == TEXT + "\n## Tools\n\nClaws.\n"
+    assert with_section("", "Tools", "Claws.") == "## Tools\n\nClaws.\n"
+
+
+def test_a_body_that_brings_its_heading_along_does_not_have_it_twice() -> None:
+    assert with_section(TEXT, "Limits", "## Limits\n\nSome.") == with_section(TEXT, "Limits", "Some.")
+
+
+def test_what_stands_in_a_block_of_code_is_no_heading() -> None:
+    text = "## Voice\n\n```sh\n# Limits\n```\n~~~\n## Limits\n~~~~\n\n## Limits\n\nNone.\n"
+    assert with_section(text, "Limits", "Some.") == text.replace("None.", "Some.")
+    assert with_section(text, "Voice", "Soft.") == "## Voice\n\nSoft.\n\n## Limits\n\nNone.\n"
+
+
+def test_of_two_headings_alike_none_is_guessed() -> None:
+    with pytest.raises(InvalidArguments, match="2 headings voice, at lines 5, 17"):
+        with_section(TEXT + "\n# Voice\n", "voice", "Soft.")
+
+
+@pytest.mark.parametrize("section", ["", " ", "#", "## ", "a\nb", "a\rb"])
+def test_a_section_is_the_text_of_a_heading(section: str) -> None:
+    with pytest.raises(InvalidArguments, match="heading"):
+        with_section(TEXT, section, "Soft.")
+
+
+@pytest.mark.parametrize("body", ["", " \n\t\n", "## Voice\n", "# voice #"])
+def test_a_section_is_not_emptied(body: str) -> None:
+    with pytest.raises(InvalidArguments, match="nothing would stand under the heading Voice"):
+        with_section(TEXT, "Voice", body)
+
+
+@given(PLAIN, BODIES)
+def test_what_is_written_under_a_heading_is_replaced_under_it_again(section: str, body: str) -> None:
+    once = with_section(TEXT, section, "First.")
+    assert with_section(with_section(once, section, body), section, "First.") == once
+
+
+@given(st.lists(BODIES, max_size=5), BODIES)
+def test_no_other_section_changes(bodies: list[str], body: str) -> None:
+    text = "".join(f"## Number {number}\n\n{each}\n\n" for number, each in enumerate(bodies))
+    changed = with_section(text, "Mine", body)
+    assert changed.startswith(text.rstrip("\n"))
