@@ -456,9 +456,16 @@ def test_a_client_of_the_protocol_keeps_and_edits_files(tmp_path: Path) -> None:
     async def conversation() -> None:
         async with connected(tmp_path / "ember", "stdio", "auto", options=["--profile", "harness"]) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert list(tools) == ["memory_read", "memory_write", "memory_replace", "memory_insert", "memory_list"]
+            assert list(tools) == [
+                "memory_read",
+                "memory_write",
+                "memory_replace",
+                "memory_insert",
+                "memory_list",
+                "prompt_propose",
+            ]
             hints = [each.annotations and each.annotations.read_only_hint for each in tools.values()]
-            assert hints == [True, False, False, False, True]
+            assert hints == [True, False, False, False, True, False]
             await client.call_tool("memory_write", {"filename": "crew.md", "content": "Ines\nBram\n"})
             await client.call_tool("memory_insert", {"filename": "crew.md", "line": 1, "text": "Yusuf"})
             missed = await client.call_tool("memory_replace", {"filename": "crew.md", "old_str": "Juno", "new_str": ""})
