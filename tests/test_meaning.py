@@ -56,6 +56,7 @@ def wants(root: Path, **said: object) -> None:
 # What it finds
 
 
+# feature: 59
 def test_a_fact_that_shares_no_word_is_found_by_what_it_means(root: Path) -> None:
     with Memory(root) as words, Memory(root, embedder=Own()) as both:
         assert names(words, "puppy physician") == []
@@ -117,6 +118,7 @@ def similar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return filled(tmp_path_factory.mktemp("similar"), facts | {"Code": ("noise", "Error E-4711: it is dry.")})
 
 
+# feature: 60, 61
 @given(st.lists(st.floats(-3, 3), min_size=5, max_size=40), st.integers(1, 9))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_only_fact_with_the_code_that_is_asked_for_is_in_the_answer_whatever_it_means(
@@ -157,6 +159,7 @@ def test_vectors_are_there_for_the_next_process(root: Path) -> None:
     assert own.asked == ["puppy physician noise"]
 
 
+# feature: 65
 def test_another_model_makes_its_own_vectors(root: Path) -> None:
     with Memory(root, embedder=Own()) as both:
         assert names(both, "puppy") == ["Luna"]
@@ -239,6 +242,7 @@ def _nan(texts: Sequence[str]) -> Reply:
     return 200, json.dumps({"data": [{"embedding": [float("nan")] * 3} for _ in texts]}).encode()
 
 
+# feature: 64
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
@@ -272,6 +276,7 @@ def test_words_answer_when_nobody_is_at_the_address_and_when_it_is_slow(root: Pa
         assert why in found.note and [(hit.entry.name, hit.score) for hit in found] == expected
 
 
+# feature: 64
 def test_a_service_that_failed_three_times_is_left_alone_for_a_minute(root: Path, told: Service) -> None:
     now = [datetime(2026, 3, 1, tzinfo=UTC)]
     wants(root, url=told.url, timeout=0.2)

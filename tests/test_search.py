@@ -99,6 +99,7 @@ def scores_of(hits: Sequence[Ranked]) -> dict[str, float]:
     return {hit.key: hit.score for hit in hits}
 
 
+# feature: 53
 @given(DOCUMENTS, WORDS)
 @settings(max_examples=200, deadline=None)
 def test_scores_are_lucenes_bm25(documents: list[list[str]], query: list[str]) -> None:
