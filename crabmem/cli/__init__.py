@@ -16,6 +16,7 @@ _VERBS = {
     "linking": "rename links",
     "files": "memory soul prompt context",
     "profiles": "profile",
+    "agents": "agents",
     "history": "log diff rollback undo",
     "tracing": "blame when digest",
     "reverting": "revert",
