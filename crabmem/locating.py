@@ -15,7 +15,7 @@ def workspace_at(root: Path, profile: str | None = None) -> Workspace:
         InvalidSettings: the profile cannot be read.
     """
     said, layout = settings.layout_in(_settings_text(root))
-    name = profile_at(root, said) if profile is None else whole(Path(), profile)
+    name = profile_at(root, said) if profile is None else _whole(Path(), profile)
     return Workspace(root, _layout(name) or LAYOUTS[layout], name)
 
 
@@ -26,11 +26,11 @@ def profile_at(root: Path, said: str) -> str:
     """
     around = Workspace(root).around
     if said or around is None:
-        return whole(root, said)
+        return _whole(root, said)
     return profile_at(around, settings.layout_in(_settings_text(around))[0])
 
 
-def whole(folder: Path, profile: str) -> str:
+def _whole(folder: Path, profile: str) -> str:
     """The name of a profile, "" of the usual one; of one that is a file, the path from anywhere."""
     if profile == DEFAULT:
         return ""

@@ -155,6 +155,9 @@ def parsed(text: str, file: str) -> Profile:
             raise InvalidSettings(f"{file}: seed {number} must name one of template, words")
         if not layout.is_kept(layout.named(seed.file)):
             raise InvalidSettings(f"{file}: seed {number} is {seed.file}, which history does not keep; name a .md file")
+    for kind, path in ((kind, path) for kind, session in profile.kinds.items() for path in session.hides):
+        if "{" in path:
+            raise InvalidSettings(f"{file}: kinds.{kind} hides {path}; name the file itself")
     if profile.kinds.get("main", Session()).hides:
         raise InvalidSettings(f"{file}: sessions of the kind main see everything; hide files from other kinds")
     return profile

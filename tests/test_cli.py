@@ -56,6 +56,9 @@ SAMPLES: dict[str, list[str]] = {
     "rollback": ["--to", "HEAD~1"],
     "undo": [],
     "revert": ["HEAD"],
+    "agents list": [],
+    "agents new": ["coder"],
+    "agents clone": [".", "coder"],
     "adopt": [],
     "restore": [],
     "purge": ["wifi", "--yes"],
@@ -182,7 +185,7 @@ def test_every_verb_that_prints_data_prints_json_and_nothing_else(run: Run, root
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize("verb", ["", "memory", "soul", *VERBS])
+@pytest.mark.parametrize("verb", ["", "memory", "soul", "agents", *VERBS])
 def test_the_help_of_every_verb_begins_with_a_sentence(run: Run, verb: str) -> None:
     result = run(*verb.split(), "--help")
     paragraphs = [" ".join(part.split()) for part in result.stdout.split("\n\n")]

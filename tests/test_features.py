@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.features import Feature, Marker, faults, features, markers, markers_in, table, covering
+from tests.features import Feature, Marker, covering, faults, features, markers, markers_in, table
 
 
 @pytest.mark.xfail(strict=True, reason="rows of the other families wait for their tests")

@@ -1,5 +1,6 @@
 """The verbs that take the disk as it is into the history, or the history back onto the disk."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,6 @@ from .. import wire
 from ..adopting import prepared
 from ..api import Memory
 from ..edit import counted
-from ..locating import whole
 from ..profile import named
 from ..results import Commit
 from ..workspace import FLAT
@@ -69,7 +69,8 @@ def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
     if profile is None:
         return prepared(root, "layout", FLAT.name, is_meant)
     named(profile)  # what is none is told before anything is written
-    prepared(root, "profile", whole(Path(), profile), is_meant)
+    whole = os.path.abspath(os.path.expanduser(profile)) if profile.endswith(".toml") else profile
+    prepared(root, "profile", whole, is_meant)
 
 
 def _say(memory: Memory, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:
