@@ -53,8 +53,11 @@ def init(ctx: click.Context, dry_run: bool, json_wanted: bool) -> None:
     """
     memory = opened(ctx)
     done = (memory.use_profile if wanted_of(ctx).profile else memory.init)(claim=True, dry_run=dry_run)
-    words = f"{'made' if done.made else 'already there:'} {memory.root}"
-    show(json_wanted, wire.begun(done), lambda: "\n".join([words, *(f"  {plain(path)}" for path in done.paths)]))
+    verb = "would make" if dry_run else "made"
+    words = f"{verb if done.made else 'already there:'} {memory.root}"
+    show(json_wanted, wire.begun(done), lambda: words)
+    if done.paths and not json_wanted:
+        tell(f"{verb} {', '.join(done.paths)}")
 
 
 @click.command()
