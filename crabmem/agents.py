@@ -1,10 +1,9 @@
 """Named agents: each has a workspace of its own inside that of all, with its own history."""
 
-import os
 from contextlib import ExitStack
 from pathlib import Path
 
-from .entry import check_text
+from .entry import MAX_NAME, check_text
 from .errors import AlreadyThere, InvalidArguments, NotFound, Unwritable
 from .globs import matches
 from .history import Note, identity
@@ -28,6 +27,8 @@ class Agents(Memory):
     def new_agent(self, name: str, description: str = "") -> Begun:
         """Make an agent's own workspace, with what the profile has it begin with; what it lacks, it shows of this one.
 
+        Files that lie in its folder already stay as they are.
+
         Raises:
             AlreadyThere: there is one in the folder of that name.
             InvalidArguments: the name is empty, or the profile keeps no description.
@@ -35,13 +36,14 @@ class Agents(Memory):
         from .seeding import tells  # late: profiles are
 
         root = self._agent_root(name)
+        check_text("name", name, MAX_NAME)
         check_text("description", description)
-        if os.path.lexists(root):
-            raise AlreadyThere(f"there is an agent in {root} already; `crabmem agents` lists them")
         if description and not tells(self.profile, "description"):
             raise InvalidArguments(f"the profile {self.profile_name} keeps no description of an agent; leave it out")
-        self.init()
         with self._opened(root) as agent:
+            if agent._history.has_begun():
+                raise AlreadyThere(f"there is an agent in {root} already; `crabmem agents` lists them")
+            self.init()
             note = Note(f"init: the agent {one_line(name)}", identity(CREATOR))
             return agent._begin(lambda scan: agent._seeds(scan, name, description), note)
 

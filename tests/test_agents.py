@@ -169,7 +169,7 @@ def test_a_workspace_that_an_agent_had_before_is_listed_as_it_is(memory: Memory)
     (memory.root / "agents/anna/KEEPER.md").write_text("Anna.")
     assert [(agent.name, agent.entries, agent.written) for agent in memory.agents()] == [("anna", 0, None)]
     assert sorted(os.listdir(memory.root / "agents/anna")) == ["KEEPER.md"]
-    memory.remember("Queen", "how old she is", "Two years.")
-    memory.clone_agent(".", "anna")
+    made = memory.new_agent("Anna", "Paints.")
+    assert (made.made, made.paths, made.left) == (True, (), ("KEEPER.md",))
     with own(memory, "anna") as anna:
-        assert anna.identity().text == "Anna." and anna.get("queen").content == "Two years."
+        assert anna.identity().text == "Anna." and anna.log()[0].subject == "edit: KEEPER.md"
