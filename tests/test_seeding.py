@@ -1,6 +1,7 @@
 """What a workspace begins with, and that nothing of it is made twice or over what is there."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,11 +10,13 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem import InvalidArguments, Memory
+from crabmem import InvalidArguments, Memory, fs
 from crabmem.cli import cli
 from crabmem.seeding import naming
 from crabmem.settings import parsed
 from tests.conftest import assert_clean, git
+from tests.faults.crashes import in_child
+from tests.faults.shim import KILLED
 from tests.test_layout import files
 from tests.test_sixth import SIXTH
 
@@ -223,3 +226,24 @@ def test_a_person_who_put_a_link_where_a_seed_belongs_keeps_it(tmp_path: Path, f
 def test_half_a_template_is_no_profile(tmp_path: Path) -> None:
     with pytest.raises(InvalidArguments, match="cannot be read"):
         Memory(tmp_path / "notes", profile=str(tmp_path / "gone.toml"))
+
+
+@pytest.mark.parametrize("changes", [0, 1, 3, 8, 15, 23, 31, 40, 52])
+def test_taking_up_a_family_may_die_at_any_change_of_the_disk_and_is_done_again(
+    tmp_path: Path, family: str, changes: int
+) -> None:
+    root, left = tmp_path / "bees", iter(range(changes))
+    before = fs.before
+
+    def die(operation: str, path: str) -> None:
+        if next(left, None) is None:
+            os._exit(KILLED)
+
+    def begun() -> int:
+        fs.before = die
+        return run("--dir", str(root), "init", "--profile", family).exit_code
+
+    assert in_child(begun) in (KILLED, 0) and fs.before is before
+    assert run("--dir", str(root), "init", "--profile", family).exit_code == 0
+    assert {name for name in files(root) if "/" not in name} == {"FIRST.md", "KEEPER.md", "USER.md", "crabmem.toml"}
+    assert_clean(root)
