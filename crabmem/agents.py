@@ -41,7 +41,7 @@ class Agents(Memory):
         if description and not tells(self.profile, "description"):
             raise InvalidArguments(f"the profile {self.profile_name} keeps no description of an agent; leave it out")
         with self._opened(root) as agent:
-            if agent._history.has_begun():
+            if agent._workspace.private.is_dir():
                 raise AlreadyThere(f"there is an agent in {root} already; `crabmem agents` lists them")
             self.init()
             note = Note(f"init: the agent {one_line(name)}", identity(CREATOR))

@@ -102,6 +102,8 @@ def test_a_description_that_no_file_would_hold_is_refused(tmp_path: Path) -> Non
         assert not memory.root.exists()
         made = memory.new_agent("Anna")
         assert made.made and made.paths == () and memory.agents()[0].written is None
+        with pytest.raises(AlreadyThere):
+            memory.new_agent("Anna")
         with own(memory, "anna") as anna:
             assert anna.identity().text == memory.identity().text
 
