@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from .traces import Digest, Line, News, Sighting, Sightings
     from .tree import Tree
     from .vectors.embedder import Embedder
+    from .windows import Due
     from .workspace import Layout
 
 __version__ = "0.1.0"
@@ -85,6 +86,7 @@ __all__ = [
     "Digest",
     "Disabled",
     "Document",
+    "Due",
     "Embedder",
     "EmbedderFailed",
     "Entry",
@@ -152,6 +154,7 @@ _HOMES = {
     "Digest": "traces",
     "Disabled": "errors",
     "Document": "results",
+    "Due": "windows",
     "Embedder": "vectors.embedder",
     "EmbedderFailed": "errors",
     "Entry": "entry",

@@ -1,5 +1,6 @@
 """What a model is told: the parts of a profile before a conversation, and what bears on a message before a turn."""
 
+import os
 from collections.abc import Callable
 from datetime import timedelta
 from operator import methodcaller
@@ -15,6 +16,7 @@ from .workspace import Layout
 if TYPE_CHECKING:
     from .context import Piece
     from .profile import Part
+    from .windows import Due
 
 
 class Briefing(Reading):
@@ -57,6 +59,25 @@ class Briefing(Reading):
         """How much there is, and how often it spoke before turns."""
         listing = self._steadily(self._listing)
         return counted(len(listing.index), len(listing.unreadable), self._turns.all())
+
+    @property
+    def may_flush(self) -> bool:
+        """Whether this session is to store what a full window would lose: its kind is, and the disk lets it."""
+        folder = next(folder for folder in (self.root, *self.root.parents) if os.path.exists(folder))
+        is_seen = self._sees(self.layout.note_path(self._today()))
+        return self.profile.flushes(self.kind) and is_seen and os.access(folder, os.W_OK)
+
+    def due(self, tokens: int | None, window: int, *, cycle: int = 0, flushed: int | None = None) -> "Due":
+        """What is due in this session, with so many tokens (None: nobody knows) in a window of so many, and its words.
+
+        `cycle` is how often the conversation was shortened, `flushed` in which cycle it was last asked to store: the
+        host keeps that number. The date is that of this machine, as for `write_note`.
+        """
+        from .windows import due
+
+        today = self._today()
+        note = self.layout.note_path(today)
+        return due(self.profile.window, tokens, window, cycle, flushed, self.may_flush, note, today)
 
     def notes(self) -> list[str]:
         """The paths of the daily notes there are, oldest first."""

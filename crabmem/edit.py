@@ -57,7 +57,26 @@ def appended(before: str, text: str) -> str:
     """`before`, its last line ended, and `text` after it in its line breaks."""
     newline = newline_of(before)
     ended = before if not before or before.endswith("\n") else before + newline
-    return ended + (text if newline == "\n" else re.sub(r"\r\n|\n", newline, text))
+    return ended + _in_breaks(text, newline)
+
+
+def grown(before: str, after: str) -> str | None:
+    """`before`, and after it what `after` has more, in the line breaks of `before`; None where it changes any of it.
+
+    A byte order mark, other line breaks and a missing last one are no change: whoever writes a whole text loses them.
+    """
+    old, new = (before, after) if after.startswith(before) else (_bare(before), _bare(after))
+    if new == old.removesuffix("\n"):
+        return before
+    return before + _in_breaks(new[len(old) :], newline_of(before)) if new.startswith(old) else None
+
+
+def _in_breaks(text: str, newline: str) -> str:
+    return text if newline == "\n" else re.sub(r"\r\n|\n", newline, text)
+
+
+def _bare(text: str) -> str:
+    return text.removeprefix(BOM).replace("\r\n", "\n")
 
 
 def is_in_conflict(text: str) -> bool:

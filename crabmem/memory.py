@@ -12,7 +12,7 @@ from . import fs
 from .bylines import kept
 from .catalog import Progress, found, readable
 from .credentials import refuse_new, warnings
-from .edit import appended, counted, in_style_of, shown, unified_diff
+from .edit import appended, counted, grown, in_style_of, shown, unified_diff
 from .entry import MAX_NOTE, Entry, Fact, check_text, checked, decoded, parsed
 from .erasing import Wanted
 from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
@@ -226,22 +226,26 @@ class Memory(Keyed):
             )
         return self._write_file(self.layout.identity, content, "soul", if_version)
 
-    def write_note(self, text: str) -> Changed:
-        """Add `text`, under a heading with the time, to the note of today, `memory/YYYY-MM-DD.md`.
+    def write_note(self, text: str, title: str = "") -> Changed:
+        """Add `text`, under a heading with the time and `title`, to the note of today, `memory/YYYY-MM-DD.md`.
 
-        For what is to be kept and is no fact yet: a person and Git read notes, recall does not.
+        Nothing that is there changes, whoever adds to it at the same moment. For what is to be kept and is no fact
+        yet: a person and Git read notes, recall does not.
 
         Raises:
             InvalidArguments: it cannot be kept.
             HoldsSecret: there is a credential in it, and the settings refuse that.
         """
         check_text("note", text, MAX_NOTE)
+        if not text.strip():
+            raise InvalidArguments("the note is empty; give it a text")
         now = self._clock()
+        heading = f"{now:%H:%M} ({one_line(title)})" if title else f"{now:%H:%M}"
         path = self.layout.note_path(now.date())
 
         def decide(scan: Scan) -> Draft:
             before = decoded(path, scan.data(path) or b"")
-            after = appended(before or f"# {now.date().isoformat()}\n", f"\n## {now:%H:%M}\n\n{text}\n")
+            after = appended(before or f"# {now.date().isoformat()}\n", f"\n## {heading}\n\n{text}\n")
             refuse_new(after, before, self.settings.secrets)
             return Draft({path: after.encode()}, self._note("note", path.rpartition("/")[2]))
 
@@ -258,12 +262,14 @@ class Memory(Keyed):
         Raises:
             InvalidArguments: a path or a text cannot be kept.
             HoldsSecret: there is a credential in a text, and the settings refuse that.
+            Disabled: it would change what is in a file that only grows, unless `even_if_many`.
             MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
         """
 
         def decide(scan: Scan) -> Draft:
             tree = Tree(scan, self.layout)
             files = drafted(tree, work(tree), self.settings.secrets)
+            files |= {} if even_if_many else self._grown(scan, files)
             return Draft(files, self._note("memory", one_line(what)), even_if_many)
 
         done = self._write(decide)
@@ -494,6 +500,22 @@ class Memory(Keyed):
         done = self._writer.write(seen)
         self._upkeep.nudge()
         return done
+
+    def _grown(self, scan: Scan, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+        """Those of `files` that the profile lets only grow: what is there, in its own bytes, and more.
+
+        Raises:
+            Disabled: something that is there would be gone.
+        """
+        profile = self.profile
+        paths = [path for path in files if path in scan.files and profile.only_grows(path)]
+        texts = {path: grown(shown(scan.data(path)) or "", shown(files[path]) or "") for path in paths}
+        if changed := next((path for path, text in texts.items() if text is None), None):
+            raise Disabled(
+                f"{changed} only grows, and something in it would change; read it again and add to its end, "
+                "or use the tool note"
+            )
+        return {path: (text or "").encode() for path, text in texts.items()}
 
     def _refuse_hidden(self, path: str) -> None:
         if not self._sees(path):

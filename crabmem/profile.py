@@ -82,11 +82,12 @@ class Seed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Session(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is different in sessions of a kind: its `tools` instead of the others, and the files it may not see,
-    neither in the prompt nor by any tool."""
+    """What is different in sessions of a kind: its `tools` instead of the others, the files it may not see, neither
+    in the prompt nor by any tool, and whether it is asked to store what a full window would lose."""
 
     tools: tuple[str, ...] | None = None
     hides: tuple[str, ...] = ()
+    flush: bool = True
 
 
 class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,7 +103,9 @@ class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file. `between` goes between parts, `missing` in the place of a file that is not there, {path} in it
     standing for where it was expected. `tools` are families of tools, or `family.tool`. `layout` of None is what the
-    settings of a workspace say. `clone` are the files that another agent is given a copy of.
+    settings of a workspace say. `clone` are the files that another agent is given a copy of, `append_only` (patterns)
+    those to which tools that write whole files may only add. `quiet` are the seconds without a change after which the
+    watcher records a burst of edits, None for its own.
     """
 
     about: str
@@ -118,6 +121,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     window: Window = Window()
     seed: tuple[Seed, ...] = ()
     clone: tuple[str, ...] = ()
+    append_only: tuple[str, ...] = ()
+    quiet: Annotated[float, Meta(ge=0, le=60)] | None = None
 
     def parts_for(self, kind: Kind) -> list[Part]:
         """What a session of that kind sees, in order."""
@@ -131,6 +136,14 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def limits_tools(self, kind: Kind) -> bool:
         """Whether a session of that kind gets no tool but those."""
         return self.kinds.get(kind, Session()).tools is not None
+
+    def flushes(self, kind: Kind) -> bool:
+        """Whether a session of that kind is asked to store what a full window would lose."""
+        return self.kinds.get(kind, Session()).flush
+
+    def only_grows(self, path: str) -> bool:
+        """Whether tools may only add to the file at `path`."""
+        return matches(path, self.append_only)
 
     def hides(self, path: str, kind: Kind) -> bool:
         """Whether a session of that kind may not see the file at `path`."""

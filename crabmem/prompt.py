@@ -5,7 +5,7 @@ Knows nothing of files of a workspace; every function but `template` is text in,
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -97,8 +97,18 @@ def template(name: str) -> str:
 
 
 def asking(name: str) -> str:
-    """The template that asks a model to store something, with what is worth it: that is said alike everywhere."""
+    """The template that asks a model to store facts, with what is worth it: that is said alike everywhere."""
     return template(name).replace("{worth}", template("worth").strip())
+
+
+def filled(words: str, values: Mapping[str, str]) -> str:
+    """`words` with the values of the names that stand in braces; what is in a value is not looked into."""
+    return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), words)
+
+
+def worth() -> str:
+    """What is worth storing, whatever it is stored as."""
+    return template("worth").partition("\n\n")[0].strip()
 
 
 def _joined(run: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ from .memory import Memory
 from .results import Commit
 from .workspace import Workspace
 
-#: Seconds without a change after which a burst of edits has ended.
+#: Seconds without a change after which a burst of edits has ended, unless the profile says otherwise.
 QUIET = 0.5
 #: The same where hosts of agents are at work: so long a hook of theirs may take to sign what one of their tools wrote.
 SIGNED_WITHIN = 3
@@ -51,17 +51,21 @@ class News:
 class _Hosts:
     """Whether hosts of agents are at work in a workspace: those that have hooks there leave a line for each message."""
 
-    def __init__(self, turns: Path, is_hosted: bool) -> None:
-        self._turns, self._is_hosted = turns, is_hosted
+    def __init__(self, turns: Path, is_hosted: bool, usual: float) -> None:
+        self._turns, self._is_hosted, self._usual = turns, is_hosted, usual
         self._stamp: int | None = None
         self._heard = float("-inf")
 
     def quiet(self, now: float) -> float:
-        """Seconds without a change after which a burst has ended."""
+        """Seconds without a change after which a burst has ended: at least `usual`."""
         stamp = _stamp(self._turns)
         if stamp != self._stamp:
             self._stamp, self._heard = stamp, now
-        return SIGNED_WITHIN if self._is_hosted or now - self._heard < SESSION else QUIET
+        return max(self._usual, SIGNED_WITHIN if self.are_at_work(now) else 0)
+
+    def are_at_work(self, now: float) -> bool:
+        """Whether a host may be about to sign what one of its tools wrote."""
+        return self._is_hosted or now - self._heard < SESSION
 
 
 def _stamp(file: Path) -> int | None:
@@ -83,7 +87,8 @@ def watched(memory: Memory, stop: threading.Event, is_hosted: bool = False) -> I
     lock = WriterLock(Workspace(memory.root).private / "watch")
     try:
         with lock.held(0):
-            yield from _recorded(memory, stop, _Hosts(Workspace(memory.root).turns, is_hosted))
+            quiet = QUIET if memory.profile.quiet is None else memory.profile.quiet
+            yield from _recorded(memory, stop, _Hosts(Workspace(memory.root).turns, is_hosted, quiet))
     except Busy:
         raise Busy(f"{memory.root} is being watched already; one `crabmem watch` is enough") from None
 
@@ -139,7 +144,7 @@ def _recorded(memory: Memory, stop: threading.Event, hosts: _Hosts) -> Iterator[
             began, last = now if began is None else began, now
         elif began is None and now - looked >= LOOK_AGAIN:
             # Nobody told when it changed what a look may find: where hosts are at work, that may be just now.
-            began, last = now, now if quiet > QUIET else float("-inf")
+            began, last = now, now if hosts.are_at_work(now) else float("-inf")
         if began is not None and (now - last >= quiet or now - began >= LONGEST_BURST):
             began, looked = None, now
             yield from _adopted(memory)

@@ -33,6 +33,7 @@ from .traces import Digest, Line, News, Sightings
 
 if TYPE_CHECKING:
     from .context import Context
+    from .windows import Due
 
 Data = dict[str, Any]
 
@@ -207,6 +208,12 @@ def agent(item: Agent) -> Data:
     """An agent that has a workspace of its own."""
     written = item.written.isoformat() if item.written else None
     return {"name": item.name, "path": item.root, "entries": item.entries, "written": written}
+
+
+def due(item: "Due") -> Data:
+    """What is due of a window."""
+    words = {"prompt": item.prompt, "warning": item.warning, "silent": item.silent}
+    return {"due": list(item.steps), "thresholds": item.thresholds, **words}
 
 
 def document(item: Document) -> Data:

@@ -45,6 +45,8 @@ SAMPLES: dict[str, list[str]] = {
     "soul edit": [],
     "prompt": [],
     "context": [],
+    "note": ["Asked about tea."],
+    "flush": ["--tokens", "70000", "--window", "80000"],
     "profile list": [],
     "profile show": ["crab"],
     "profile check": ["crab"],

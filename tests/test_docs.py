@@ -14,7 +14,7 @@ from typing import get_type_hints
 import pytest
 
 import crabmem
-from crabmem import Memory, context, profile, settings
+from crabmem import Memory, context, profile, settings, windows
 from crabmem.cli import cli
 
 ROOT = Path(__file__).parent.parent
@@ -95,7 +95,12 @@ def returned() -> set[type]:
     """Our own types that public methods and properties of a memory give back."""
     members = (getattr(Memory, name) for name in dir(Memory) if not name.startswith("_"))
     functions = (member.fget if isinstance(member, property) else member for member in members)
-    late = {**vars(typing), **vars(context), **vars(profile)}  # what a memory loads when it is asked for
+    late = {
+        **vars(typing),
+        **vars(context),
+        **vars(profile),
+        **vars(windows),
+    }  # what a memory loads when it is asked for
     hints = (get_type_hints(each, localns=late).get("return") for each in functions if inspect.isroutine(each))
     return {kind for hint in hints for kind in kinds_in(hint) if kind.__module__.startswith("crabmem.")}
 

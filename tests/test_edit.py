@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.edit import BOM, in_style_of, newline_of, shortened, unified_diff
+from crabmem.edit import BOM, appended, grown, in_style_of, newline_of, shortened, unified_diff
 from tests.conftest import git
 
 PIECES = ["a", "b", "Käse", "\n", "\n\n", "\r\n", "\f", "\u2028", "---"]
@@ -98,3 +98,26 @@ def test_text_in_style_already_does_not_change(text: str, before: str) -> None:
     styled = in_style_of(text, before)
 
     assert in_style_of(styled, before) == styled
+
+
+@given(st.text(), st.text())
+@example("\r", "")
+def test_a_text_grows_by_what_is_added_and_keeps_every_letter(before: str, added: str) -> None:
+    whole = grown(before, appended(before, added))
+    assert whole is not None and whole.startswith(before)
+
+
+@given(st.text(alphabet="ab\n\r\ufeff", max_size=8), st.text(alphabet="ab\n\r\ufeff", max_size=8))
+def test_what_grows_begins_with_all_that_was_there(before: str, after: str) -> None:
+    whole = grown(before, after)
+    assert whole is None or whole.startswith(before)
+
+
+@pytest.mark.parametrize("after", ["", "a", "A\nb\n", "x\na\nb\n", "a\nbc\n"])
+def test_a_text_that_lacks_something_does_not_grow(after: str) -> None:
+    assert grown("a\nb\n", after) is None
+
+
+def test_line_breaks_and_a_mark_that_a_writer_loses_are_no_change() -> None:
+    assert grown("\ufeffa\r\nb\r\n", "a\nb\nc\n") == "\ufeffa\r\nb\r\nc\r\n"
+    assert grown("a\nb\n", "a\nb") == "a\nb\n"

@@ -158,7 +158,7 @@ def test_extra_tools_are_offered_only_to_who_names_them_and_look_only(free: Memo
 
 
 def test_a_tool_that_does_not_exist_cannot_be_chosen(free: Memory) -> None:
-    with pytest.raises(NotFound, match=r"no tool named: recal \(there are: remember, .*log\)"):
+    with pytest.raises(NotFound, match=r"no tool named: recal \(there are: remember, .*log, note\)"):
         free.tools_named(["recall", "recal"])
 
 

@@ -135,6 +135,22 @@ def test_what_a_tool_of_a_host_wrote_waits_for_a_hook_that_is_slow_to_sign_it(
     assert isinstance(commit, Commit) and (commit.author, commit.session) == ("claude-code", "s-1")
 
 
+# feature: 66
+def test_a_profile_says_how_long_a_burst_may_pause(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "slow.toml").write_text('about = "slow"\nquiet = 1.5\npart = []\n')
+    memory.init()
+    (memory.root / "crabmem.toml").write_text(f'profile = "{tmp_path}/slow.toml"\n')
+    watch = Watch(memory.root)
+    watch.start()
+    watch.wait_for(1)  # the settings themselves
+    (memory.root / "notes.md").write_text("typing\n")
+    saved = time.monotonic()
+    watch.wait_for(2)
+    watch.stop.set()
+    watch.join()
+    assert watch.said[1][0] - saved >= 1.5
+
+
 def test_command_stops_cleanly_on_ctrl_c(memory: Memory) -> None:
     memory.init()
     command = [sys.executable, "-m", "crabmem", "--dir", str(memory.root), "watch"]

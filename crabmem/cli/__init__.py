@@ -15,6 +15,7 @@ _VERBS = {
     "entries": "remember recall show list edit forget",
     "linking": "rename links",
     "files": "memory soul prompt context",
+    "noting": "note flush",
     "profiles": "profile",
     "agents": "agents",
     "history": "log diff rollback undo",

@@ -30,7 +30,9 @@ Over HTTP, on this machine only, for who names the token:
     help="With --http: what clients must name; without it one is made and told.  [env: CRABMEM_TOKEN]",
 )  # fmt: skip
 @click.option(
-    "--tools", metavar="A,B,…", help="Only these tools, of all there are; also get, list, log, that only look."
+    "--tools",
+    metavar="A,B,…",
+    help="Only these tools, of all there are; also get, list, log, that only look, and note.",
 )
 @click.pass_context
 def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str | None) -> None:

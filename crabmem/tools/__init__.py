@@ -25,8 +25,8 @@ from .result import Hints, Result, ToolFunction
 __all__ = ["FAMILIES", "Hints", "Result", "Tool", "Toolbox", "family", "listed"]
 
 #: The modules here that hold tools. Those of the first are there for whoever asks for them by name, in any profile.
-FAMILIES = ("entries", "files", "looking")
-_EVERYWHERE = FAMILIES[:3]
+FAMILIES = ("entries", "files", "looking", "notes")
+_EVERYWHERE = FAMILIES[:4]
 
 
 @dataclass(frozen=True)

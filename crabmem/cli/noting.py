@@ -1,0 +1,50 @@
+"""The verbs for what happened: the note of the day, and what a conversation that grows too long stores there."""
+
+import click
+
+from .. import wire
+from .base import as_json, content_of, opened, plain, show, tell, warn
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True, metavar="TEXT|-")
+@as_json
+@click.pass_context
+def note(ctx: click.Context, text: tuple[str, ...], json_wanted: bool) -> None:
+    """Add TEXT, or stdin for -, to the note of today, under the time. What is there stays.
+
+    \b
+    crabmem note Called the vet, Luna is fine
+    pbpaste | crabmem note -
+    """
+    said = " ".join(text)
+    changed = opened(ctx).write_note(content_of(None, None, "-").rstrip("\n") if said == "-" else said)
+    show(json_wanted, wire.changed(changed), lambda: f"noted in {plain(changed.path)}")
+    warn(changed.warnings)
+
+
+@click.command()
+@click.option("--tokens", type=click.IntRange(min=0), required=True, help="So many are in the window now.")
+@click.option("--window", type=click.IntRange(min=1), required=True, help="So many it holds.")
+@click.option("--cycle", type=int, default=0, help="How often the conversation was shortened.  [default: 0]")
+@click.option("--flushed", metavar="CYCLE", type=int, help="In which cycle it was last asked to store, if in any.")
+@as_json
+@click.pass_context
+def flush(ctx: click.Context, tokens: int, window: int, cycle: int, flushed: int | None, json_wanted: bool) -> None:
+    """Say what is due of a conversation whose window fills up, and print what to ask the model then.
+
+    For hosts that are scripts: on stdout the words to give to the model, if any are due, else nothing. When is
+    the profile's [window]; the kind of session is --kind. A script keeps two numbers: how often the conversation was
+    shortened (--cycle), and what that was when it last asked to store (--flushed).
+
+    \b
+    crabmem --profile claw flush --tokens 177000 --window 200000
+    """
+    due = opened(ctx).due(tokens, window, cycle=cycle, flushed=flushed)
+    show(json_wanted, wire.due(due), lambda: "\n\n".join(filter(None, (due.prompt, due.warning))))
+    if not json_wanted:
+        at = ", ".join(f"{step} at {least:,}" for step, least in due.thresholds.items())
+        tell(f"due: {', '.join(due.steps) or 'nothing'} ({at or 'the profile has no [window] for that'})")
+
+
+COMMANDS = (note, flush)

@@ -1,0 +1,153 @@
+"""Messages of a conversation as hosts have them: plain dicts with `role` and `content`, in the shapes of OpenAI's chat
+completions and responses and of Anthropic's messages. Nothing is changed in any of them.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Any, Literal, TypeAlias
+
+Message: TypeAlias = Mapping[str, Any]
+Group: TypeAlias = list[Message]
+
+_SYSTEM = ("system", "developer")
+_OUR_TAG = re.compile(r"<(?=\s*/?\s*conversation\b)", re.IGNORECASE)
+
+
+def parted(
+    messages: Sequence[Message], keep: int, unit: Literal["group", "turn"]
+) -> tuple[list[Message], list[Message], list[Message]]:
+    """The messages of the system that a conversation begins with, the old ones, and the last `keep` groups or turns."""
+    first = list(takewhile(lambda message: message.get("role") in _SYSTEM, messages))
+    units = (groups if unit == "group" else turns)(messages[len(first) :])
+    old, kept = units[:-keep], units[-keep:]
+    return first, [message for each in old for message in each], [message for each in kept for message in each]
+
+
+def groups(messages: Iterable[Message]) -> list[Group]:
+    """The messages in groups that cannot be parted: a call of a tool and its result are in one."""
+    found: list[Group] = []
+    callers: list[set[str]] = []
+    for message in messages:
+        answers = set(_answered(message))
+        at = next((number for number, calls in enumerate(callers) if calls & answers), len(found) - 1)
+        if not answers or not found:
+            found.append([])
+            callers.append(set())
+        else:
+            found[at:] = [[each for group in found[at:] for each in group]]
+            callers[at:] = [set().union(*callers[at:])]
+        found[-1].append(message)
+        callers[-1].update(_called(message))
+    return found
+
+
+def turns(messages: Iterable[Message]) -> list[Group]:
+    """The messages in turns: each from a message of the user to the next one."""
+    found: list[Group] = []
+    for group in groups(messages):
+        if not found or group[0].get("role") == "user":
+            found.append([])
+        found[-1].extend(group)
+    return found
+
+
+def told(messages: Iterable[Message]) -> str:
+    """What was said, by whom. Pictures and the like are only named."""
+    return "\n\n".join(f"{_speaker(message)}: {text}" for message in messages if (text := _text(message).strip()))
+
+
+def portions(text: str, size: int) -> Iterator[str]:
+    """All of `text` in pieces of at most `size` characters, that end where a line does if they can."""
+    while len(text) > size:
+        end = text.rfind("\n", size // 2, size) + 1 or size
+        yield text[:end]
+        text = text[end:]
+    if text:
+        yield text
+
+
+def quoted(text: str) -> str:
+    """`text` as it can stand in a block `<conversation>`, which it cannot close."""
+    return _OUR_TAG.sub("&lt;", text)
+
+
+def facts_in(reply: str) -> list[Mapping[str, Any]] | None:
+    """The array of JSON objects in what a model wrote, whatever it wrote around it; None when there is none."""
+    is_empty, decoder = False, json.JSONDecoder()
+    for found in list(re.finditer(r"\[", reply))[:_PLACES]:
+        try:
+            value, _ = decoder.raw_decode(reply, found.start())
+        except (ValueError, RecursionError):
+            continue
+        if value and all(isinstance(item, dict) for item in value):
+            return list(value)
+        is_empty = is_empty or not value
+    return [] if is_empty else None
+
+
+def _speaker(message: Message) -> str:
+    return str(message.get("role") or message.get("type") or "message")
+
+
+def _text(message: Message) -> str:
+    calls = message.get("tool_calls") or ()
+    own = [_block(message)] if "content" not in message else [_content(message["content"])]
+    return "\n".join(filter(None, [*own, *map(_block, filter(_is_mapping, calls))]))
+
+
+def _content(content: object) -> str:
+    if isinstance(content, str) or content is None:
+        return content or ""
+    blocks = content if isinstance(content, Sequence) else [content]
+    return "\n".join(filter(None, (_block(block) if _is_mapping(block) else str(block) for block in blocks)))
+
+
+def _block(block: Any) -> str:
+    """One part of a message as text."""
+    if isinstance(text := block.get("text"), str):
+        return text
+    call = block.get("function") if _is_mapping(block.get("function")) else block
+    if "name" in call:
+        given = call.get("arguments", call.get("input", ""))
+        return f"({call['name']}: {given if isinstance(given, str) else json.dumps(given, default=str)})"
+    for key in ("content", "output"):
+        if key in block:
+            return _content(block[key])
+    return f"({block.get('type', 'something')})"
+
+
+def _blocks(message: Message) -> Iterator[Mapping[str, Any]]:
+    """A message and its parts: each shape has calls and results in one of them."""
+    yield message
+    for key in ("content", "tool_calls"):
+        parts = message.get(key)
+        if isinstance(parts, Sequence) and not isinstance(parts, str):
+            yield from filter(_is_mapping, parts)
+
+
+def _called(message: Message) -> Iterator[str]:
+    for block in _blocks(message):
+        if block.get("type") == "function_call":
+            yield str(block.get("call_id"))
+        elif block.get("type") in ("tool_use", "function") and block is not message:
+            yield str(block.get("id"))
+
+
+def _answered(message: Message) -> Iterator[str]:
+    for block in _blocks(message):
+        if message.get("role") == "tool" and block is message:
+            yield str(block.get("tool_call_id"))
+        elif block.get("type") == "tool_result":
+            yield str(block.get("tool_use_id"))
+        elif block.get("type") == "function_call_output":
+            yield str(block.get("call_id"))
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+# Of texts that are no JSON so many beginnings of one are looked at.
+_PLACES = 100

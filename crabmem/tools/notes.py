@@ -1,0 +1,22 @@
+"""The tool for the note of the day, which only grows."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from .. import wire
+from ..memory import Memory
+from .result import Hints, Result, ToolFunction, told
+
+
+def note(
+    memory: Memory,
+    text: Annotated[str, Meta(description="What to add, in Markdown; a line for each thing.")],
+) -> Annotated[Result, wire.ChangedData]:
+    """Add a text to the note of today. What is there stays; for what happened, and is no fact of its own yet."""
+    changed = memory.write_note(text)
+    return Result(told(f"noted in {changed.path}", changed), dict(wire.changed(changed)))
+
+
+_ADDS = Hints(read_only=False, destructive=False, idempotent=False)
+TOOLS = (ToolFunction(note, "Add to today's note", _ADDS),)
