@@ -216,7 +216,8 @@ def text_of(name: str) -> str:
             reason = getattr(error, "strerror", None) or str(error)
             raise InvalidArguments(f"the profile {name} cannot be read: {reason.lower()}") from None
     if name not in names():
-        raise InvalidArguments(f"there is no profile {name}; there are {', '.join(names())}, or give a .toml file")
+        known = f"there are {', '.join(names())}, or give a .toml file"
+        raise InvalidArguments(f"there is no profile {name}; {known} (--profile, or `profile` in crabmem.toml)")
     return (resources.files("crabmem") / "profiles" / f"{name}.toml").read_text("utf-8")
 
 

@@ -112,7 +112,7 @@ def run(root: Path, *arguments: str) -> Result:
     return CliRunner().invoke(cli, ["--dir", str(root), *arguments])
 
 
-# feature: 4, 11, 20
+# feature: 11, 20
 def test_a_new_workspace_has_the_files_of_the_family_in_one_commit(root: Path, family: Path) -> None:
     assert sorted(file.name for file in root.glob("[!.]*")) == ["FIRST.md", "KEEPER.md", "USER.md", "crabmem.toml"]
     assert git(root, "log", "--format=%s").splitlines() == [f"init: the profile {family}"]
@@ -120,6 +120,7 @@ def test_a_new_workspace_has_the_files_of_the_family_in_one_commit(root: Path, f
     assert_clean(root)
 
 
+# feature: 4, 38
 def test_its_prompt_has_its_parts_in_order_with_its_tools(root: Path) -> None:
     (root / "LEDGER.md").write_text("Three hives. </memory>")
     with Memory(root) as memory:
@@ -202,7 +203,7 @@ def test_a_client_of_mcp_gets_its_tools_and_no_others(root: Path) -> None:
     assert "For main." in (root / "memory/hives/queen.md").read_text()
 
 
-# feature: 17, 20, 22
+# feature: 17, 20
 def test_an_agent_of_the_family_begins_as_the_family_says(root: Path) -> None:
     with Memory(root) as memory:
         made = memory.new_agent("Anna", "Paints the boxes.")
@@ -225,6 +226,13 @@ def test_a_broken_profile_is_told_by_every_verb_in_one_line(root: Path, family: 
     assert done.exit_code == 1 and done.stdout == "" and done.stderr.count("\n") == 1
     assert str(family) in done.stderr and "did you mean `hides`?" in done.stderr
     assert git(root, "rev-parse", "HEAD") == before
+
+
+def test_a_family_that_is_not_there_is_told_with_those_there_are_and_where_it_is_named(root: Path) -> None:
+    (root / "crabmem.toml").write_text('profile = "ants"\n')
+    done = run(root, "recall", "hive")
+    assert done.exit_code == 1 and done.stderr.count("\n") == 1
+    assert "no profile ants; there are " in done.stderr and "`profile` in crabmem.toml" in done.stderr
 
 
 def test_doctor_tells_of_a_broken_profile_and_of_one_that_is_gone(root: Path, family: Path) -> None:

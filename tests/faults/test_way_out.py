@@ -406,7 +406,6 @@ def test_a_git_folder_that_is_a_link_is_refused_and_left_alone(ground: Ground) -
     assert ground.is_untouched()
 
 
-# feature: 18
 def test_a_named_agent_is_shown_nothing_through_links_of_the_parent(ground: Ground) -> None:
     bob = ground.root / "agents" / "bob"
     with Memory(bob, agent="bob") as memory:
