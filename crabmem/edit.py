@@ -2,6 +2,8 @@
 
 import difflib
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 BOM = "\ufeff"
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
@@ -15,8 +17,8 @@ def unified_diff(before: str | None, after: str | None, path: str) -> str:
     if before == after:
         return ""
     lines = difflib.unified_diff(
-        _LINE.findall(before or ""),
-        _LINE.findall(after or ""),
+        lines_in(before or ""),
+        lines_in(after or ""),
         "/dev/null" if before is None else f"a/{path}",
         "/dev/null" if after is None else f"b/{path}",
     )
@@ -53,11 +55,15 @@ def in_style_of(text: str, before: str) -> str:
     return mark + re.sub(r"\r\n|\n", newline_of(before), ended)
 
 
+def in_breaks_of(text: str, before: str) -> str:
+    """`text` as a part of `before`: with "\\r\\n" where that ends its lines so, else as it is."""
+    return text if newline_of(before) == "\n" else re.sub(r"\r\n|\n", "\r\n", text)
+
+
 def appended(before: str, text: str) -> str:
     """`before`, its last line ended, and `text` after it in its line breaks."""
-    newline = newline_of(before)
-    ended = before if not before or before.endswith("\n") else before + newline
-    return ended + _in_breaks(text, newline)
+    ended = before if not before or before.endswith("\n") else before + newline_of(before)
+    return ended + in_breaks_of(text, before)
 
 
 def grown(before: str, after: str) -> str | None:
@@ -68,15 +74,45 @@ def grown(before: str, after: str) -> str | None:
     old, new = (before, after) if after.startswith(before) else (_bare(before), _bare(after))
     if new == old.removesuffix("\n"):
         return before
-    return before + _in_breaks(new[len(old) :], newline_of(before)) if new.startswith(old) else None
-
-
-def _in_breaks(text: str, newline: str) -> str:
-    return text if newline == "\n" else re.sub(r"\r\n|\n", newline, text)
+    return before + in_breaks_of(new[len(old) :], before) if new.startswith(old) else None
 
 
 def _bare(text: str) -> str:
     return text.removeprefix(BOM).replace("\r\n", "\n")
+
+
+def lines_in(text: str) -> list[str]:
+    """The lines, each with its end; only a line feed ends one, and none begins behind the last."""
+    return _LINE.findall(text)
+
+
+def inserted(before: str, line: int, text: str) -> str:
+    """`before` with `text` as lines of their own after line `line` of it, in its line breaks; 0 is the top.
+
+    A line break at the end of `text` is no line. Whether `before` ends with one stays as it was.
+    """
+    mark, newline = BOM if before.startswith(BOM) else "", newline_of(before)
+    lines, own = lines_in(before.removeprefix(mark)), in_breaks_of(text, before).removesuffix(newline)
+    is_behind_open_end = 0 < len(lines) <= line and not lines[-1].endswith("\n")
+    lines.insert(line, newline + own if is_behind_open_end else own + newline)
+    return mark + "".join(lines)
+
+
+def places_of(piece: str, text: str, most: int) -> str:
+    """The numbers of the lines in which `piece` begins, once for each time, also where it overlaps itself.
+
+    After `most` of them an ellipsis.
+    """
+    found = list(islice(_lines_with(piece, text), most + 1))
+    return ", ".join(map(str, found[:most])) + (", …" if len(found) > most else "")
+
+
+def _lines_with(piece: str, text: str) -> Iterator[int]:
+    line, last, at = 1, 0, text.find(piece)
+    while at >= 0:
+        line += text.count("\n", last, at)
+        yield line
+        last, at = at, text.find(piece, at + 1)
 
 
 def is_in_conflict(text: str) -> bool:

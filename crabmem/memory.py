@@ -267,13 +267,30 @@ class Memory(Keyed):
         """
 
         def decide(scan: Scan) -> Draft:
-            tree = Tree(scan, self.layout)
-            files = drafted(tree, work(tree), self.settings.secrets)
-            files |= {} if even_if_many else self._grown(scan, files)
+            tree = Tree(scan, self.layout, self._sees)
+            files = self._drafted(tree, work(tree), may_shrink=even_if_many)
             return Draft(files, self._note("memory", one_line(what)), even_if_many)
 
         done = self._write(decide)
         return Rewritten(done.commit, tuple(done.after), _diff(done), self._minded(done, done.after))
+
+    def rewrite_file(
+        self, what: str, path: str, change: Callable[[str | None], str], if_version: str | None = None
+    ) -> Changed:
+        """Write the file at `path` below `memory/`: what `change` makes of what it says, None for no file.
+
+        Otherwise as `rewrite`; with `if_version`, only if the file still is that version.
+        """
+        whole = self.layout.memory_path(path)
+
+        def decide(scan: Scan) -> Draft:
+            tree = Tree(scan, self.layout, self._sees)
+            file = scan.files[whole] if path in tree else None
+            self._timeline.check_version(whole, file, if_version)
+            text = change(tree.text(path) if file else None)
+            return Draft(self._drafted(tree, {path: text}), self._note("memory", one_line(what)))
+
+        return self._changed(self._write(decide), whole)
 
     def adopt(self, even_if_many: bool = False) -> Commit | None:
         """Record what was changed on disk from outside as a commit of the person; None when nothing was.
@@ -568,8 +585,14 @@ class Memory(Keyed):
         file = Path(self.profile_name)
         return file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else self.profile_name
 
+    def _drafted(
+        self, tree: Tree, changes: Mapping[str, str | None], may_shrink: bool = False
+    ) -> dict[str, bytes | None]:
+        files = drafted(tree, changes, self.settings.secrets, self.profile.largest)
+        return files if may_shrink else files | self._grown(tree.scan, files)
+
     def _write_file(self, path: str, content: str, tool: str, if_version: str | None) -> Changed:
-        check_text("content", content)
+        check_text("content", content, self.profile.largest)
         self._refuse_hidden(path)
 
         def decide(scan: Scan) -> Draft:

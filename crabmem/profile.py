@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from . import tables
 from .budget import Budget
+from .entry import MAX_CONTENT
 from .errors import InvalidArguments, InvalidSettings
 from .globs import matches
 from .prompt import template
@@ -103,9 +104,10 @@ class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file. `between` goes between parts, `missing` in the place of a file that is not there, {path} in it
     standing for where it was expected. `tools` are families of tools, or `family.tool`. `layout` of None is what the
-    settings of a workspace say. `clone` are the files that another agent is given a copy of, `append_only` (patterns)
-    those to which tools that write whole files may only add. `quiet` are the seconds without a change after which the
-    watcher records a burst of edits, None for its own.
+    settings of a workspace say. `largest` is how many characters may be written to a whole file, facts and notes apart.
+    `clone` are the files that another agent is given a copy of, `append_only` (patterns) those to which tools that
+    write whole files may only add. `quiet` are the seconds without a change after which the watcher records a burst
+    of edits, None for its own.
     """
 
     about: str
@@ -119,6 +121,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools: tuple[str, ...] = ("entries", "files")
     search: Search = Search()
     window: Window = Window()
+    largest: Annotated[int, Meta(ge=1, le=MAX_CONTENT)] = MAX_CONTENT
     seed: tuple[Seed, ...] = ()
     clone: tuple[str, ...] = ()
     append_only: tuple[str, ...] = ()

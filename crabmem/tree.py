@@ -1,5 +1,6 @@
 """The files below `memory/`, for whoever keeps memory as files: what one look found, and what may be written."""
 
+import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -22,7 +23,7 @@ class Tree:
 
     def whole(self, path: str) -> str:
         """A path of this tree as one of the workspace."""
-        return f"{self.layout.memory}/{path}" if self.layout.memory else path
+        return self.layout.memory_path(path)
 
     def __contains__(self, path: str) -> bool:
         return self.whole(path) in self.scan.files and self.may_hold(path)
@@ -56,8 +57,17 @@ class Tree:
         return decoded(self.whole(path), data)
 
 
-def drafted(tree: Tree, changes: Mapping[str, str | None], secrets: str) -> dict[str, bytes | None]:
-    """What to write, by path in the workspace. A text that only moves is not looked into.
+def inside(given: str) -> str | None:
+    """The path in a tree that `given` means, "" for the tree itself; None where it leads out of it."""
+    path = posixpath.normpath(given or ".")
+    if path.startswith("/") or path.split("/")[0] == "..":
+        return None
+    return "" if path == "." else path
+
+
+def drafted(tree: Tree, changes: Mapping[str, str | None], secrets: str, largest: int) -> dict[str, bytes | None]:
+    """What to write, by path in the workspace, of `largest` characters at most. A text that only moves is not
+    looked into.
 
     Raises:
         InvalidArguments: a path or a text cannot be kept.
@@ -68,15 +78,24 @@ def drafted(tree: Tree, changes: Mapping[str, str | None], secrets: str) -> dict
         if path not in tree:
             _check_new(path, tree, changes)
         if text is not None and text not in before:
-            check_text("content", text)
+            check_text("content", text, largest)
             refuse_new(text, "\n".join(before), secrets)
     return {tree.whole(path): None if text is None else text.encode() for path, text in changes.items()}
 
 
+def check_markdown(path: str) -> None:
+    """Refuse the name of a file that is no memory.
+
+    Raises:
+        InvalidArguments: it does not end in `.md`.
+    """
+    if not path.endswith(".md"):
+        raise InvalidArguments(f"{path!r} is not memory: memory is Markdown; use a name that ends in .md")
+
+
 def _check_new(path: str, tree: Tree, changes: Mapping[str, str | None]) -> None:
     """Refuse a file that history would not keep, or another system not tell from one that is there."""
-    if not path.endswith(".md"):
-        raise InvalidArguments(f"{path!r} cannot be kept: memory is Markdown; use a name that ends in .md")
+    check_markdown(path)
     if odd := [part for part in path.split("/") if not is_portable(part)]:
         raise InvalidArguments(f"{odd[0]!r} cannot be a name on every system; use letters, digits and dashes")
     if not tree.may_hold(path):

@@ -89,6 +89,14 @@ class SavedData(ChangedData):
     slug: str
 
 
+class DocumentData(TypedDict):
+    """A whole file as it is, byte order mark and line breaks too; `version` is null while there is none."""
+
+    path: str
+    text: str
+    version: str | None
+
+
 class ForgottenData(TypedDict):
     """An entry that is gone from memory."""
 
@@ -216,7 +224,7 @@ def due(item: "Due") -> Data:
     return {"due": list(item.steps), "thresholds": item.thresholds, **words}
 
 
-def document(item: Document) -> Data:
+def document(item: Document) -> DocumentData:
     """A whole file."""
     return {"path": item.path, "text": item.text, "version": item.version}
 

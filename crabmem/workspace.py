@@ -49,6 +49,10 @@ class Layout:
         """The path of the note of a day."""
         return _within(self.notes, f"{day.isoformat()}.md")
 
+    def memory_path(self, below: str) -> str:
+        """The path of what lies at `below` where memory is."""
+        return _within(self.memory, below)
+
     def places(self, slug: str) -> list[str]:
         """Every path at which an entry with that slug may be."""
         return [_within(folder, f"{slug}.md") for folder in self.entries]

@@ -7,7 +7,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.edit import BOM, appended, grown, in_style_of, newline_of, shortened, unified_diff
+from crabmem.edit import (
+    BOM,
+    appended,
+    grown,
+    in_style_of,
+    inserted,
+    lines_in,
+    newline_of,
+    places_of,
+    shortened,
+    unified_diff,
+)
 from tests.conftest import git
 
 PIECES = ["a", "b", "Käse", "\n", "\n\n", "\r\n", "\f", "\u2028", "---"]
@@ -121,3 +132,43 @@ def test_a_text_that_lacks_something_does_not_grow(after: str) -> None:
 def test_line_breaks_and_a_mark_that_a_writer_loses_are_no_change() -> None:
     assert grown("\ufeffa\r\nb\r\n", "a\nb\nc\n") == "\ufeffa\r\nb\r\nc\r\n"
     assert grown("a\nb\n", "a\nb") == "a\nb\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "line", "text", "after"),
+    [
+        ("", 0, "x", "x\n"),
+        ("a\nb\n", 0, "x", "x\na\nb\n"),
+        ("a\nb\n", 1, "x\n", "a\nx\nb\n"),
+        ("a\nb\n", 2, "x\n\n", "a\nb\nx\n\n"),
+        ("a\nb\n", 1, "", "a\n\nb\n"),
+        ("a\nb", 2, "x\n", "a\nb\nx"),
+        ("a\r\nb\r\n", 1, "x\ny", "a\r\nx\r\ny\r\nb\r\n"),
+        (f"{BOM}a\n", 0, "x", f"{BOM}x\na\n"),
+    ],
+)
+def test_lines_are_inserted_in_the_way_of_the_file(before: str, line: int, text: str, after: str) -> None:
+    assert inserted(before, line, text) == after
+
+
+@given(TEXTS | TEXTS.map(BOM.__add__), st.integers(0, 9), st.text("ab\n"))
+@settings(max_examples=200, deadline=None)
+def test_inserting_leaves_every_other_byte(before: str, line: int, text: str) -> None:
+    bare = before.removeprefix(BOM)
+    after, at = inserted(before, line, text), before.removesuffix(bare) + "".join(lines_in(bare)[:line])
+    assert after.startswith(at) and after.endswith(before.removeprefix(at))
+    new = after[len(at) : len(after) - len(before) + len(at)]
+    assert new.strip("\r\n").replace("\r\n", "\n") == text.strip("\n")
+
+
+@pytest.mark.parametrize(
+    ("piece", "text", "most", "lines"),
+    [
+        ("a", "a\nb\naa", 9, "1, 3, 3"),
+        ("aa", "aaa", 9, "1, 1"),
+        ("a\n", "a\na\nb", 9, "1, 2"),
+        ("a", "aaa", 2, "1, 1, …"),
+    ],
+)
+def test_places_are_told_by_their_lines_where_they_overlap_too(piece: str, text: str, most: int, lines: str) -> None:
+    assert places_of(piece, text, most) == lines

@@ -11,7 +11,7 @@ from crabmem.questions import parsed
 from tests.conftest import FIXTURES, git
 
 QUESTIONS = parsed((FIXTURES / "queries.toml").read_text("utf-8"), "queries.toml")
-WORKSPACES = sorted(folder.parent.name for folder in FIXTURES.glob("*/memory"))
+WORKSPACES = sorted(folder.parent.parent.name for folder in FIXTURES.glob("*/memory/entries"))
 Sample = Callable[[str], Path]
 
 

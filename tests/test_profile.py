@@ -79,6 +79,17 @@ def test_the_settings_name_a_profile_beginning_at_their_folder(root: Path, famil
     assert not git(root, "status", "--porcelain").strip()
 
 
+# feature: 100
+def test_a_profile_says_how_much_may_be_written_to_a_whole_file(root: Path, family: Path) -> None:
+    family.write_text(f"largest = 20\n{FAMILY}")
+    with Memory(root, profile=str(family)) as memory:
+        assert memory.write_overview("x" * 20).commit and memory.rewrite("fit", lambda tree: {"a.md": "x" * 20}).commit
+        for write in (memory.write_overview, lambda text: memory.rewrite("grow", lambda tree: {"a.md": text})):
+            with pytest.raises(InvalidArguments, match="the content has 21 characters; at most 20 fit"):
+                write("x" * 21)
+        memory.remember("Long", "a fact", "x" * 100)
+
+
 def test_the_prompt_is_what_the_parts_say(root: Path) -> None:
     with Memory(root) as memory:
         memory.write_note("Tea again.")

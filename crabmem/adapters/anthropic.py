@@ -7,17 +7,17 @@ Markdown below `memory/`, without what looks like a credential.
 """
 
 import posixpath
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
+from ..edit import places_of
 from ..errors import CrabmemError
 from ..memory import Memory
-from ..tree import Tree
+from ..tools.result import warned
+from ..tree import Tree, inside
 from . import missing
 
 try:
@@ -110,7 +110,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             return edits[0].changes
 
         done = self._memory.rewrite(f"{verb} {path or '/'}", work)
-        return "\n\n".join([edits[0].reply, *(f"warning: {words}" for words in done.warnings)])
+        return warned(edits[0].reply, done.warnings)
 
     def _viewed(self, tree: Tree, path: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
         if path in tree:
@@ -177,10 +177,10 @@ def _inside(given: str) -> str:
     below = given.removeprefix(_ROOT)
     if below == given or not (not below or below.startswith("/")):
         raise ToolError(f"Path must start with {_ROOT}, got: {given}")
-    path = posixpath.normpath(below.lstrip("/") or ".")
-    if path.split("/")[0] == "..":
+    path = inside(below.lstrip("/"))
+    if path is None:
         raise ToolError(f"Path {given} would escape {_ROOT} directory")
-    return "" if path == "." else path
+    return path
 
 
 def _created(command: beta.BetaMemoryTool20250818CreateCommand, tree: Tree, path: str) -> Edit:
@@ -195,8 +195,9 @@ def _replaced(command: beta.BetaMemoryTool20250818StrReplaceCommand, tree: Tree,
     if old not in text:
         raise ToolError(f"No replacement was performed, old_str `{old}` did not appear verbatim in {command.path}.")
     if text.count(old) > 1:
+        lines = places_of(old, text, _MOST_LISTED)
         raise ToolError(
-            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {_places(old, text)}. "
+            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. "
             "Please ensure it is unique"
         )
     new, changed = text.replace(old, command.new_str), text.count("\n", 0, text.find(old))
@@ -266,14 +267,6 @@ def _check_folders(tree: Tree, path: str) -> None:
     for above in map(str, PurePosixPath(path).parents):
         if above in tree:
             raise ToolError(f"{_ROOT}/{above} is a file, so nothing can be put below it")
-
-
-def _places(old: str, text: str) -> str:
-    """The lines in which `old` begins, once for each time, also where it overlaps itself."""
-    ends = [at for at, char in enumerate(text) if char == "\n"]
-    found = (str(bisect_left(ends, at) + 1) for at in range(len(text) + 1) if text.startswith(old, at))
-    lines = list(islice(found, _MOST_LISTED + 1))
-    return ", ".join(lines[:_MOST_LISTED]) + (", …" if len(lines) > _MOST_LISTED else "")
 
 
 def _numbered(text: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:

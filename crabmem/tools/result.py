@@ -1,11 +1,16 @@
 """What a tool is made of, and what it gives back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..errors import CrabmemError
 from ..memory import Memory
 from ..results import Changed, Saved
+
+
+class Refusal(CrabmemError):
+    """What a tool does not do, in the words that agents of its family know."""
 
 
 @dataclass(frozen=True)
@@ -52,5 +57,10 @@ class ToolFunction:
 def told(text: str, done: Changed) -> str:
     """`text`, under it what the write replaced, and what to mind about it."""
     diff = "" if isinstance(done, Saved) and done.created else done.diff
-    warnings = "\n".join(f"warning: {words}" for words in done.warnings)
-    return "\n\n".join(part.rstrip("\n") for part in (text, diff, warnings) if part)
+    return warned("\n\n".join(part.rstrip("\n") for part in (text, diff) if part), done.warnings)
+
+
+def warned(text: str, warnings: Iterable[str]) -> str:
+    """`text`, under it what to mind."""
+    lines = "\n".join(f"warning: {words}" for words in warnings)
+    return f"{text}\n\n{lines}" if lines else text

@@ -1,0 +1,163 @@
+"""The tools for files by their names: what is below `memory/` is read, written and edited as it stands there."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, TypedDict
+
+from msgspec import Meta
+
+from .. import wire
+from ..edit import BOM, counted, in_breaks_of, inserted, lines_in, places_of
+from ..errors import InvalidArguments
+from ..memory import Memory
+from ..results import Document
+from ..tree import Tree, check_markdown, inside
+from ..version import version_of
+from ..workspace import way
+from .entries import Version
+from .result import Hints, Refusal, Result, ToolFunction, warned
+
+_MOST_LISTED = 1_000
+_ESCAPES = "Error: filename must not escape memory directory."
+
+Filename = Annotated[
+    str, Meta(description="Name of a Markdown file in the memory directory, such as CONTEXT.md or projects/harbour.md.")
+]
+
+
+class FilesData(TypedDict):
+    """The names of all files there are."""
+
+    files: tuple[str, ...]
+
+
+def memory_read(memory: Memory, filename: Filename) -> Annotated[Result, wire.DocumentData]:
+    """Read a file of memory whole. Look here for decisions and insights of earlier sessions before you ask for them."""
+    path = _placed(memory, filename)
+    text = memory.browse(partial(_text, path, filename))
+    found = Document(memory.layout.memory_path(path), text, version_of(text.encode()))
+    return Result(text, dict(wire.document(found)))
+
+
+def memory_write(
+    memory: Memory,
+    filename: Filename,
+    content: Annotated[str, Meta(description="The whole new text of the file, not just what is added.")],
+    if_version: Version = None,
+) -> Annotated[Result, wire.ChangedData]:
+    """Write a file of memory, in place of what it said. What must outlast this session has to be in a file."""
+    reply = f"Memory file '{filename}' written successfully."
+    return _changed(memory, "write", filename, partial(_written, content), reply, if_version)
+
+
+def memory_replace(
+    memory: Memory,
+    filename: Filename,
+    old_str: Annotated[str, Meta(description="The text to replace, exactly as it stands there, and there only once.")],
+    new_str: Annotated[str, Meta(description="The text to put in its place.")],
+) -> Annotated[Result, wire.ChangedData]:
+    """Replace a text that stands in a file of memory once. Nothing else of the file changes."""
+    if not old_str:
+        raise InvalidArguments("old_str is empty; give the text that is to be replaced")
+    change = partial(_replaced, filename, old_str, new_str)
+    return _changed(memory, "replace in", filename, change, f"Replaced in '{filename}'.")
+
+
+def memory_insert(
+    memory: Memory,
+    filename: Filename,
+    line: Annotated[int, Meta(ge=0, description="The line after which to insert; 0 is the top of the file.")],
+    text: Annotated[str, Meta(description="What to insert, as lines of its own.")],
+    if_version: Version = None,
+) -> Annotated[Result, wire.ChangedData]:
+    """Insert lines into a file of memory, at its top or after a line. Nothing else of the file changes."""
+    reply = f"Inserted at line {line} in '{filename}'."
+    return _changed(memory, "insert into", filename, partial(_inserted, filename, line, text), reply, if_version)
+
+
+def memory_list(memory: Memory) -> Annotated[Result, FilesData]:
+    """List the files of memory, to see what earlier sessions left."""
+    files = memory.browse(Tree.paths)
+    if not files:
+        is_there = memory.file(memory.layout.memory).is_dir()
+        return Result("No memory files yet." if is_there else "Memory directory not found.", {"files": []})
+    more = len(files) - _MOST_LISTED
+    rest = [f"({counted(more, 'more file')} not listed)"] if more > 0 else []
+    return Result("\n".join([*files[:_MOST_LISTED], *rest]), {"files": files})
+
+
+def _changed(
+    memory: Memory,
+    verb: str,
+    filename: str,
+    change: Callable[[str | None], str],
+    reply: str,
+    if_version: str | None = None,
+) -> Result:
+    """Make the change in one commit, and say so."""
+    path = _placed(memory, filename)
+    done = memory.rewrite_file(f"{verb} {path}", path, change, if_version)
+    return Result(warned(reply, done.warnings), dict(wire.changed(done)))
+
+
+def _placed(memory: Memory, filename: str) -> str:
+    """The path in memory of the file that is meant. No more than words hang on this look: no write follows a link."""
+    path = None if "\\" in filename or "\0" in filename else inside(filename)
+    if path is None or any(os.path.islink(memory.file(place)) for place in way(memory.layout.memory_path(path))):
+        raise Refusal(_ESCAPES)
+    if not path or os.path.isdir(memory.file(memory.layout.memory_path(path))):
+        raise Refusal(f"'{filename}' is a directory; name a file in it.")
+    check_markdown(path)
+    return path
+
+
+def _text(path: str, filename: str, tree: Tree) -> str:
+    return _there(tree.text(path) if path in tree else None, filename)
+
+
+def _there(text: str | None, filename: str) -> str:
+    if text is None:
+        raise Refusal(f"Memory file '{filename}' not found.")
+    return text
+
+
+def _written(content: str, before: str | None) -> str:
+    """`content` with the byte order mark and the line breaks of what it replaces."""
+    if before is None:
+        return content
+    mark = BOM if before.startswith(BOM) and not content.startswith(BOM) else ""
+    return mark + in_breaks_of(content, before)
+
+
+def _replaced(filename: str, old: str, new: str, before: str | None) -> str:
+    text = _there(before, filename)
+    # Readers do not see how a line ends, and give back what they see.
+    piece = old if old in text else in_breaks_of(old, "\r\n")
+    at = text.find(piece)
+    if at < 0:
+        raise Refusal(f"String not found in '{filename}'.")
+    if text.find(piece, at + 1) >= 0:
+        lines = places_of(piece, text, _MOST_LISTED)
+        raise Refusal(f"Multiple occurrences found at lines {lines}. Provide more context to make old_str unique.")
+    return text[:at] + in_breaks_of(new, piece + text) + text[at + len(piece) :]
+
+
+def _inserted(filename: str, line: int, text: str, before: str | None) -> str:
+    own = _there(before, filename)
+    if line > (count := len(lines_in(own.removeprefix(BOM)))):
+        raise Refusal(f"Line {line} is beyond end of file ({count} lines).")
+    return inserted(own, line, text)
+
+
+_READS = Hints(read_only=True, destructive=False)
+_WRITES = Hints(read_only=False, destructive=True)
+_EDITS = Hints(read_only=False, destructive=True, idempotent=False)
+_ADDS = Hints(read_only=False, destructive=False, idempotent=False)
+TOOLS = (
+    ToolFunction(memory_read, "Read a memory file", _READS),
+    ToolFunction(memory_write, "Write a memory file", _WRITES),
+    ToolFunction(memory_replace, "Replace in a memory file", _EDITS),
+    ToolFunction(memory_insert, "Insert into a memory file", _ADDS),
+    ToolFunction(memory_list, "List memory files", _READS),
+)
