@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from .profile import Profile
     from .questions import Expectation
     from .results import (
+        Agent,
         Answer,
+        Begun,
         Bisected,
         Changed,
         Commit,
@@ -74,8 +76,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Agent",
     "AlreadyThere",
     "Answer",
+    "Begun",
     "Bisected",
     "Busy",
     "Changed",
@@ -146,8 +150,10 @@ __all__ = [
 
 # Where each name is. Loaded when it is asked for: `crabmem recall` answers before all of them are.
 _HOMES = {
+    "Agent": "results",
     "AlreadyThere": "errors",
     "Answer": "results",
+    "Begun": "results",
     "Bisected": "results",
     "Busy": "errors",
     "Changed": "results",

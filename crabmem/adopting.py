@@ -1,30 +1,33 @@
 """Making a workspace of a folder that a host uses, in place: its settings say what it is, and no other file changes."""
 
 from pathlib import Path
+from typing import Literal
 
 from . import fs
 from .errors import InvalidArguments, Unwritable
+from .hosts import tables
 from .settings import layout_in
-from .workspace import SETTINGS, Layout, Workspace
+from .workspace import SETTINGS, Workspace
 
 
-def prepared(root: Path, layout: Layout, is_meant: bool = False) -> None:
-    """Have the settings of the folder `root` name `layout`; with `is_meant`, also inside a repository.
+def prepared(root: Path, key: Literal["profile", "layout"], value: str, is_meant: bool = False) -> None:
+    """Have the settings of the folder `root` say what it is; with `is_meant`, also inside a repository.
 
     Raises:
-        InvalidArguments: it is no folder, a workspace of another layout, or has settings of its own.
+        InvalidArguments: it is no folder, a workspace of something else, or has settings of its own.
         Unwritable: it lies in a repository, or the disk refused.
     """
     if not root.is_dir():
         raise InvalidArguments(f"there is no folder {root} to adopt")
-    workspace, said = Workspace(root, layout), _said(root)
-    if said and layout_in(said)[1] == layout.name:
+    said = _said(root)
+    if said and dict(zip(("profile", "layout"), layout_in(said), strict=True))[key] == value:
         return
-    if workspace.private.is_dir():
-        raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} adopt` records your edits")
-    line = f'layout = "{layout.name}"\n'
+    if Workspace(root).private.is_dir():
+        way = f"init --profile {value}` makes it one of {value}" if key == "profile" else "adopt` records your edits"
+        raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} {way}")
+    line = tables.put("", (key,), value)
     if said is not None and not line.startswith(said):  # half of it is left where a crash or a full disk cut it
-        raise InvalidArguments(f'{root / SETTINGS} says something else; add `layout = "{layout.name}"` at its top')
+        raise InvalidArguments(f"{root / SETTINGS} says something else; add `{line.strip()}` at its top")
     _refuse_repository(root, is_meant)
     try:
         (fs.create if said is None else fs.overwrite)(root / SETTINGS, line.encode())

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from . import memory
+from .agents import Agents
 from .edit import counted
 from .tools import Result, Tool, Toolbox, listed
 from .voice import Voice
@@ -24,7 +24,7 @@ def local_time() -> datetime:
     return datetime.now().astimezone()
 
 
-class Memory(memory.Memory):
+class Memory(Agents):
     """An agent's memory in the folder `root`.
 
     `root` of None is what the command line would take: $CRABMEM_DIR, else `~/.crabmem`, in it agent

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from datetime import timedelta
-from operator import attrgetter
+from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from .entry import decoded
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from .context import Piece
     from .profile import Part
     from .windows import Due
-
-# What stands for a file of the layout in a profile.
-_NAMED: dict[str, Callable[[Layout], str]] = {f"{{{name}}}": attrgetter(name) for name in ("identity", "overview")}
 
 
 class Briefing(Reading):
@@ -104,13 +101,13 @@ class Briefing(Reading):
             days = (self._today() - timedelta(days=ago) for ago in reversed(range(part.notes)))
             return [Piece(part, path, self._file_text("own", path, at)) for path in map(self.layout.note_path, days)]
         if part.file:
-            path, text = _placed(part.file)(self.layout), self._file_text(part.of, part.file, at)
+            path, text = self.layout.named(part.file), self._file_text(part.of, part.file, at)
             return [Piece(part, path, template(part.default) if text is None and part.default else text)]
         return [Piece(part, "", written(part))]
 
     def _file_text(self, of: str, file: str, at: str | None) -> str | None:
         """The text of an agent's own file or of its parent's; None where there is none, or it is not to be seen."""
-        path_in = _placed(file)
+        path_in: Callable[[Layout], str] = methodcaller("named", file)
         path = path_in(self.layout)
         if not self._sees(path):
             return None
@@ -119,8 +116,3 @@ class Briefing(Reading):
         if data is None and of == "nearest":
             data = self._parents(path_in, at)
         return None if data is None else decoded(path, data)
-
-
-def _placed(file: str) -> Callable[[Layout], str]:
-    """Where a file of a profile is in a layout."""
-    return _NAMED.get(file) or (lambda layout: file)

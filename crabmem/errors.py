@@ -10,7 +10,7 @@ class InvalidArguments(CrabmemError):
 
 
 class AlreadyThere(CrabmemError):
-    """Another fact of that name is there, and nobody said that it may be replaced; it stays as it is."""
+    """Another fact, or agent, of that name is there, and nobody said that it may be replaced; it stays as it is."""
 
 
 class NotFound(CrabmemError):

@@ -1,9 +1,11 @@
 """Memory: every operation once, a few lines each, over the parts below. Returns values, raises `CrabmemError`."""
 
 import dataclasses
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import fs, prompt
@@ -24,6 +26,7 @@ from .proposals import Now, Proposals, against, applied
 from .reading import labels_of
 from .results import (
     CREATOR,
+    Begun,
     Changed,
     Commit,
     Finding,
@@ -67,18 +70,31 @@ class Memory(Keyed):
                 self._writer.recover()
                 self.recovered = tuple(self._writer.repairs()[known:])
 
-    def init(self, claim: bool = False) -> bool:
-        """Make the workspace, with a `Crab.md` where nobody wrote one; whether its history was begun now.
+    def init(self, claim: bool = False, is_seeded: bool = True, dry_run: bool = False) -> Begun:
+        """Make the workspace, with the files that its profile has one begin with; nothing where there is one.
 
-        With `claim`, also in an ordinary repository that holds no memory yet.
+        With `claim`, also in an ordinary repository that holds no memory yet. Without `is_seeded` no file is made.
+        With `dry_run` nothing is written, and the answer says what would be.
         """
         if self._history.has_begun():
-            return False
-        made = not self._history.exists()
-        if claim and not made:
-            self._history.claim()
-        self._writer.write(self._seed)
-        return made
+            return Begun(str(self.root), False, None, (), ())
+        note = Note("init: a new memory", identity(CREATOR))
+        return self._begin(self._seeds if is_seeded else lambda scan: {}, note, claim, dry_run)
+
+    def use_profile(self, claim: bool = False, dry_run: bool = False) -> Begun:
+        """Have the settings name the profile that this was opened with, and make the files that it begins with.
+
+        All in one commit, which may be the first. Nothing that is there, or once was, is made again. `claim` and
+        `dry_run` are as for `init`.
+        """
+        from .seeding import naming  # late: few writes seed anything
+
+        def wanted(scan: Scan) -> dict[str, bytes]:
+            text = naming(decoded(SETTINGS, scan.data(SETTINGS) or b""), self._profile_here())
+            return {SETTINGS: text.encode(), **self._seeds(scan)}
+
+        note = Note(f"init: the profile {one_line(self._profile_here())}", identity(CREATOR))
+        return self._begin(wanted, note, claim, dry_run)
 
     def remember(
         self,
@@ -623,12 +639,43 @@ class Memory(Keyed):
     def _plan(self, scan: Scan) -> Plan:
         return Plan(self._catalog.listing(scan), scan, self.settings.secrets)
 
-    def _seed(self, scan: Scan) -> Draft:
-        """The first commit: an identity, where neither the person nor a parent has one."""
-        identity_file = self.layout.identity
-        is_there = self._parent or identity_file in scan.files or not self.layout.is_seeded
-        seeds = {} if is_there else {identity_file: prompt.template("identity").encode()}
-        return Draft(seeds, Note("init: a new memory", identity(CREATOR)))
+    def _begin(
+        self, wanted: Callable[[Scan], Mapping[str, bytes]], note: Note, claim: bool = False, dry_run: bool = False
+    ) -> Begun:
+        """Write the files that are wanted where nothing stands, and settings; the first commit, where there is none."""
+        left, made = list[str](), not self._history.exists()
+
+        def decide(scan: Scan) -> Draft:
+            files = wanted(scan)
+            left[:] = [path for path in files if path != SETTINGS and os.path.lexists(self.file(path))]
+            return Draft({path: data for path, data in files.items() if path not in left}, note)
+
+        if claim and not dry_run and not made and not self._history.has_begun():
+            self._history.claim()
+        done = self._tried(decide) if dry_run else self._writer.write(decide)
+        paths = tuple(path for path, data in done.after.items() if data != done.before[path])
+        return Begun(str(self.root), made, done.commit, paths, tuple(left))
+
+    def _seeds(self, scan: Scan, name: str = "", description: str = "") -> dict[str, bytes]:
+        """What the profile has this workspace begin with; nothing that was there once and is gone."""
+        from .seeding import seeds  # late: few writes seed anything
+
+        if not self.layout.is_seeded:
+            return {}
+        head = self._timeline.head()
+        is_new = not (scan.files.keys() | self._history.files(head).keys()) - {SETTINGS}
+        about = {"name": name or self.root.name, "description": description}
+        found = seeds(self.profile, self.layout, self._parent is not None, is_new, about)
+        return {path: text.encode() for path, text in found.items() if path in scan.files or not self._was_there(path)}
+
+    def _was_there(self, path: str) -> bool:
+        """Whether history knows of a file at `path`."""
+        return self._timeline.head() is not None and next(self._history.commits(path=path), None) is not None
+
+    def _profile_here(self) -> str:
+        """What the settings are to call the profile: a file in the workspace by its way from there."""
+        file = Path(self.profile_name)
+        return file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else self.profile_name
 
     def _drafted(
         self, tree: Tree, changes: Mapping[str, str | None], may_shrink: bool = False

@@ -71,12 +71,14 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Seed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a file begins with that nobody wrote: the text of a `template`, or `words`; in whose workspace.
 
-    {name} and {description} in it stand for those of an agent.
+    {name} and {description} in it stand for those of an agent. With `is_first` only in a workspace with no file yet:
+    for what the first session does away with.
     """
 
     file: str
     template: str = ""
     words: str = ""
+    is_first: bool = False
     of: Literal["any", "agent", "parent"] = "any"
 
 
@@ -164,6 +166,15 @@ def parsed(text: str, file: str) -> Profile:
             raise InvalidSettings(f"{file}: part {number} must name one of {', '.join(_SOURCES)}")
         if part.share and part.share not in profile.shares:
             raise InvalidSettings(f"{file}: part {number} has the share {part.share}, which is not among `shares`")
+    layout = layout_of(file, profile) or ORDINARY
+    for number, seed in enumerate(profile.seed, 1):
+        if bool(seed.template) == bool(seed.words):
+            raise InvalidSettings(f"{file}: seed {number} must name one of template, words")
+        if not layout.is_kept(layout.named(seed.file)):
+            raise InvalidSettings(f"{file}: seed {number} is {seed.file}, which history does not keep; name a .md file")
+    for kind, path in ((kind, path) for kind, session in profile.kinds.items() for path in session.hides):
+        if "{" in path:
+            raise InvalidSettings(f"{file}: kinds.{kind} hides {path}; name the file itself")
     if profile.kinds.get("main", Session()).hides:
         raise InvalidSettings(f"{file}: sessions of the kind main see everything; hide files from other kinds")
     return profile
@@ -209,7 +220,8 @@ def text_of(name: str) -> str:
             reason = getattr(error, "strerror", None) or str(error)
             raise InvalidArguments(f"the profile {name} cannot be read: {reason.lower()}") from None
     if name not in names():
-        raise InvalidArguments(f"there is no profile {name}; there are {', '.join(names())}, or give a .toml file")
+        known = f"there are {', '.join(names())}, or give a .toml file"
+        raise InvalidArguments(f"there is no profile {name}; {known} (--profile, or `profile` in crabmem.toml)")
     return (resources.files("crabmem") / "profiles" / f"{name}.toml").read_text("utf-8")
 
 

@@ -372,6 +372,30 @@ class Rewritten:
 
 
 @dataclass(frozen=True)
+class Begun:
+    """What a workspace was given to begin with: its folder, the commit (None: nothing was missing), and the files.
+
+    `made`: its history was begun now. `left` are files that were there already, and stay as they are.
+    """
+
+    root: str
+    made: bool
+    commit: str | None
+    paths: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Agent:
+    """An agent that has a workspace of its own: how many entries are in it, and when it was last written, if ever."""
+
+    name: str
+    root: str
+    entries: int
+    written: datetime | None
+
+
+@dataclass(frozen=True)
 class Restored:
     """A rollback or undo: its commit (None: nothing differed), the commit gone back to, the files and the diff."""
 

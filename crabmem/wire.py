@@ -6,7 +6,9 @@ from .edit import shown
 from .entry import Entry
 from .merging import Conflicting
 from .results import (
+    Agent,
     Answer,
+    Begun,
     Bisected,
     Changed,
     Commit,
@@ -223,6 +225,18 @@ def purge(item: Purge) -> Data:
 def standing(item: Standing) -> Data:
     """A look at all that there is."""
     return {"objects": item.objects, "files": item.files, "bytes": item.size, "places": list(item.places)}
+
+
+def begun(item: Begun) -> Data:
+    """What a workspace was given to begin with."""
+    names = {"path": item.root, "made": item.made, "commit": item.commit}
+    return {**names, "paths": list(item.paths), "left": list(item.left)}
+
+
+def agent(item: Agent) -> Data:
+    """An agent that has a workspace of its own."""
+    written = item.written.isoformat() if item.written else None
+    return {"name": item.name, "path": item.root, "entries": item.entries, "written": written}
 
 
 def due(item: "Due") -> Data:

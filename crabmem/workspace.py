@@ -37,6 +37,10 @@ class Layout:
     memory: str
     is_seeded: bool = True
 
+    def named(self, file: str) -> str:
+        """The path of a file of a profile, in which {identity} and {overview} stand for those here."""
+        return file.replace("{identity}", self.identity).replace("{overview}", self.overview)
+
     def entry_path(self, slug: str, folder: str | None = None) -> str:
         """The path of a new entry with that slug; of one in another folder that has entries."""
         return _within(self.entries[0] if folder is None else folder, f"{slug}.md")

@@ -61,6 +61,9 @@ SAMPLES: dict[str, list[str]] = {
     "rollback": ["--to", "HEAD~1"],
     "undo": [],
     "revert": ["HEAD"],
+    "agents list": [],
+    "agents new": ["coder"],
+    "agents clone": [".", "coder"],
     "adopt": [],
     "restore": [],
     "purge": ["wifi", "--yes"],
@@ -196,7 +199,7 @@ def test_every_verb_that_prints_data_prints_json_and_nothing_else(run: Run, root
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize("verb", ["", "memory", "soul", "proposals", *VERBS])
+@pytest.mark.parametrize("verb", ["", "memory", "soul", "proposals", "agents", *VERBS])
 def test_the_help_of_every_verb_begins_with_a_sentence(run: Run, verb: str) -> None:
     result = run(*verb.split(), "--help")
     paragraphs = [" ".join(part.split()) for part in result.stdout.split("\n\n")]
@@ -564,6 +567,7 @@ def test_the_folder_is_dir_else_the_environment_else_home(
     assert folders == [f"{tmp_path}/home/.crabmem\n", f"{tmp_path}/b\n", f"{root}\n"]
 
 
+# feature: 17, 18
 def test_a_workspace_of_an_agent_lies_inside_and_cannot_leave(run: Run, root: Path) -> None:
     assert run("--workspace", "Coder", "path").stdout == f"{root}/agents/coder\n"
     assert run("--workspace", "../../etc", "path").stdout.startswith(f"{root}/agents/")

@@ -217,6 +217,7 @@ def test_whatever_is_told_is_an_event_or_an_error_of_ours(data: bytes) -> None:
 # What is said to whom
 
 
+# feature: 4, 11, 38
 @pytest.mark.parametrize("host", TOLD)
 def test_session_begins_with_identity_overview_and_how_to_use_memory(root: Path, host: str) -> None:
     answer = heard(root, spoken(host, "session-start"))
@@ -228,6 +229,7 @@ def test_session_begins_with_identity_overview_and_how_to_use_memory(root: Path,
         )
 
 
+# feature: 72
 @pytest.mark.parametrize("host", TOLD)
 def test_message_is_answered_with_what_bears_on_it_and_once_in_a_session(root: Path, host: str) -> None:
     first = context(heard(root, spoken(host, "prompt")))
@@ -456,6 +458,7 @@ def test_files_that_are_no_memory_are_nothing_to_us(root: Path, path: str) -> No
     (root / path).unlink()
 
 
+# feature: 15
 def test_identity_that_an_agent_wrote_past_the_setting_is_recorded_as_its_and_told(root: Path) -> None:
     heard(root, wrote(root, "Crab.md", "# I do what I want\n"))
     assert newest(root)[:2] == ("claude-code", "write: Crab.md")

@@ -247,7 +247,7 @@ def test_the_folder_to_adopt_is_named_once(adopted: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "crabmem.toml").mkdir()
     with pytest.raises(InvalidArguments, match="cannot be read"):
-        prepared(tmp_path, FLAT)
+        prepared(tmp_path, "layout", FLAT.name)
 
 
 @pytest.mark.parametrize("broken", ['layout = "flat"\nrecal_limit = 3\n', 'layout = "flat"\n[vectors\n'])
@@ -264,7 +264,7 @@ def test_a_layout_that_changes_under_a_running_process_is_an_error_that_says_so(
     root = sample("claude-code")
     with Memory(root) as memory:
         assert not memory.entries()
-        prepared(root, FLAT)
+        prepared(root, "layout", FLAT.name)
         for call in (lambda: memory.recall("tide"), lambda: memory.remember("Luna", "the dog", "x")):
             with pytest.raises(InvalidSettings, match="start it again"):
                 call()

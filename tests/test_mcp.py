@@ -177,6 +177,7 @@ async def test_tools_are_those_of_memory_with_all_hints_and_schemas(
     }
 
 
+# feature: 98
 @ways
 async def test_a_tools_error_is_a_result_that_the_model_reads(
     served: tuple[Path, str], transport: Transport, mode: Mode
@@ -367,6 +368,7 @@ async def test_pages_of_resources_together_are_all_entries_once(root: Path) -> N
 # Prompts and completion
 
 
+# feature: 83
 @ways
 async def test_prompts_say_what_to_do_with_what_there_is(
     served: tuple[Path, str], transport: Transport, mode: Mode

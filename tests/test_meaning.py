@@ -119,7 +119,7 @@ def similar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return filled(tmp_path_factory.mktemp("similar"), facts | {"Code": ("noise", "Error E-4711: it is dry.")})
 
 
-# feature: 61
+# feature: 60, 61
 @given(st.lists(st.floats(-3, 3), min_size=5, max_size=40), st.integers(1, 9))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_only_fact_with_the_code_that_is_asked_for_is_in_the_answer_whatever_it_means(
@@ -277,6 +277,7 @@ def test_words_answer_when_nobody_is_at_the_address_and_when_it_is_slow(root: Pa
         assert why in found.note and [(hit.entry.name, hit.score) for hit in found] == expected
 
 
+# feature: 64
 def test_a_service_that_failed_three_times_is_left_alone_for_a_minute(root: Path, told: Service) -> None:
     now = [datetime(2026, 3, 1, tzinfo=UTC)]
     wants(root, url=told.url, timeout=0.2)

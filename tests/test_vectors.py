@@ -43,6 +43,7 @@ def together(scores: list[tuple[float, float]], weight: float, floor: float, lim
     return list(fused(words, likeness, weight, floor, limit))
 
 
+# feature: 60
 @given(Scores, st.floats(0, 1), st.floats(0.01, 1), st.integers(1, 12))
 @example([(1.0, -1.0), (0.5, 1.0), (0.5, 1.0), (0.5, 1.0), (0.5, 1.0), (0.5, 1.0)], 0.6, 0.3, 5)
 @settings(max_examples=500, deadline=None)
@@ -60,6 +61,7 @@ def test_meaning_drops_nothing_that_words_find_and_the_first_by_words_is_in_the_
     assert all(better >= worse for (_, better), (_, worse) in pairwise(found))
 
 
+# feature: 60
 @given(Scores, st.integers(1, 12))
 @settings(deadline=None)
 def test_without_weight_the_order_is_that_of_words(scores: list[tuple[float, float]], limit: int) -> None:
@@ -218,6 +220,7 @@ def test_what_another_process_kept_stays(file: Path) -> None:
     assert len(both) == 40 and same(load(file), both)
 
 
+# feature: 65
 def test_vectors_of_another_model_are_replaced(file: Path) -> None:
     Kept(Model("other", 3, 0.0, 0.3)).plus(some(0, 20)).saved(file, [])
     mine = Kept(MODEL).plus(some(20, 40))
@@ -552,6 +555,7 @@ def test_a_proxy_is_not_asked_for_what_is_on_this_machine(told: Service, monkeyp
 # The choice
 
 
+# feature: 63
 def test_settings_name_every_provider() -> None:
     named = get_args(get_type_hints(Vectors)["provider"])
     assert set(named) == {"auto", "off", *PROVIDERS}

@@ -53,6 +53,7 @@ def watch(memory: Memory) -> Iterator[Watch]:
     watch.join()
 
 
+# feature: 66
 def test_burst_of_saves_is_one_commit_within_two_seconds_of_the_last(memory: Memory, watch: Watch) -> None:
     file = memory.root / "memory/entries/diary.md"
     for number in range(8):

@@ -133,6 +133,7 @@ def test_fast_writes_wait_for_no_disk_and_full_ones_do(memory: Memory, monkeypat
     assert_clean(memory.root)
 
 
+# feature: 93
 def test_commands_of_two_processes_take_turns(memory: Memory) -> None:
     command = [sys.executable, "-m", "crabmem", "--dir", str(memory.root), "--agent"]
     words = ["remember", "Note", "-d", "what two write", "-c"]

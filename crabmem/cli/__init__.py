@@ -17,6 +17,7 @@ _VERBS = {
     "files": "memory soul prompt context",
     "noting": "note flush",
     "profiles": "profile",
+    "agents": "agents",
     "history": "log diff rollback undo",
     "tracing": "blame when digest",
     "reverting": "revert",

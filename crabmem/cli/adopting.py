@@ -1,6 +1,8 @@
 """The verbs that take the disk as it is into the history, or the history back onto the disk."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
@@ -8,13 +10,15 @@ from .. import wire
 from ..adopting import prepared
 from ..api import Memory
 from ..edit import counted
+from ..profile import named
 from ..results import Commit
 from ..workspace import FLAT
-from .base import Failure, as_json, opened, plain, recorded, show, tell, wanted_of
+from .base import Failure, as_json, as_profile, opened, plain, recorded, show, tell, wanted_of
 
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
+@as_profile
 @click.option("--yes-really", is_flag=True, help="Even if many facts are gone, or DIR lies in a repository.")
 @as_json
 @click.pass_context
@@ -26,10 +30,12 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted:
 
     With DIR, put a folder that a host uses under history, in place: MEMORY.md is its overview, and every other
     Markdown file beside it a fact. The first commit holds all as it is; nothing is renamed or rewritten, and
-    crabmem.toml says what the folder is. Twice is harmless.
+    crabmem.toml says what the folder is. Twice is harmless. With --profile, the folder is what an agent of that family
+    works in.
 
     \b
     crabmem adopt ~/.claude/projects/-home-ann-shop/memory     what Claude Code noted on one project
+    crabmem adopt ~/.openclaw/workspace --profile claw         a workspace of that family
     """
     if folder is not None:
         return _take(ctx, folder, yes_really, json_wanted)
@@ -44,18 +50,27 @@ def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) 
         raise click.UsageError("the folder to adopt is the workspace; leave out --dir and --workspace")
     meant = replace(wanted_of(ctx), folder=folder, workspace="")
     root = meant.root.absolute()
-    prepared(root, FLAT, yes_really)
+    _prepare(root, meant.profile, yes_really)
     ctx.obj = replace(meant, folder=str(root))
     memory = opened(ctx)
     before = memory.log(limit=1)
-    memory.init(claim=True)
+    memory.init(claim=True, is_seeded=False)
     memory.adopt(yes_really)
     commit = next((newest for newest in memory.log(limit=1) if newest not in before), None)
     facts = memory.stats().entries
     _say(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
     tell(f"{counted(facts, 'fact')} in {root}: give every command --dir {root}, or set CRABMEM_DIR={root}")
-    tell(f'Claude Code writes there with "autoMemoryDirectory": "{root}" in its settings')
+    if not meant.profile:
+        tell(f'Claude Code writes there with "autoMemoryDirectory": "{root}" in its settings')
     _refuse(memory)
+
+
+def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
+    if profile is None:
+        return prepared(root, "layout", FLAT.name, is_meant)
+    named(profile)  # what is none is told before anything is written
+    whole = os.path.abspath(os.path.expanduser(profile)) if profile.endswith(".toml") else profile
+    prepared(root, "profile", whole, is_meant)
 
 
 def _say(memory: Memory, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -158,6 +158,14 @@ def _reading(done: int, total: int) -> None:
         click.echo(f"\rreading entries: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
 
 
+def use_profile(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    """Take a profile that stands after the verb for the one that stands before it."""
+    ctx.obj = replace(wanted_of(ctx), profile=value or wanted_of(ctx).profile)
+
+
+as_profile = click.option(
+    "--profile", metavar="P", callback=use_profile, expose_value=False, help="A family, or a file.toml."
+)
 as_json = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")
 dry = click.option("--dry-run", is_flag=True, help="Only show what would change.")
 sure = click.option("--yes", is_flag=True, help="Do not ask.")

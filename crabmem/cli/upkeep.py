@@ -15,24 +15,49 @@ from ..functions import FORMATS
 from ..results import Stats
 from ..version import short
 from ..workspace import SETTINGS
-from .base import Failure, as_json, as_text, cli, content_of, opened, plain, show, tell, warn_of_secrets
+from .base import (
+    Failure,
+    as_json,
+    as_profile,
+    as_text,
+    cli,
+    content_of,
+    dry,
+    opened,
+    plain,
+    show,
+    tell,
+    wanted_of,
+    warn_of_secrets,
+)  # fmt: skip
 
 _WIDTH = 30
 _COLOURS = {"error": "red", "warning": "yellow", "info": None}
 
 
 @click.command()
+@as_profile
+@dry
 @as_json
 @click.pass_context
-def init(ctx: click.Context, json_wanted: bool) -> None:
+def init(ctx: click.Context, dry_run: bool, json_wanted: bool) -> None:
     """Make the workspace, also inside a repository of yours. Twice is harmless.
 
-    Other verbs make it too when they first write, but never inside a repository of something else.
+    With --profile, also for one that is there: crabmem.toml names the profile, and the files that it begins with are
+    made where there are none, in one commit. What is there stays as it is, and what you once deleted stays away.
+
+    Other verbs make the workspace too when they first write, but never inside a repository of something else.
+
+    \b
+    crabmem init --profile camel                 see `crabmem profile list`
     """
     memory = opened(ctx)
-    made = memory.init(claim=True)
-    words = f"{'made' if made else 'already there:'} {memory.root}"
-    show(json_wanted, {"path": str(memory.root), "made": made}, lambda: words)
+    done = (memory.use_profile if wanted_of(ctx).profile else memory.init)(claim=True, dry_run=dry_run)
+    verb = "would make" if dry_run else "made"
+    words = f"{verb if done.made else 'already there:'} {memory.root}"
+    show(json_wanted, wire.begun(done), lambda: words)
+    if done.paths and not json_wanted:
+        tell(f"{verb} {', '.join(done.paths)}")
 
 
 @click.command()

@@ -1,0 +1,106 @@
+"""Named agents: each has a workspace of its own inside that of all, with its own history."""
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from .entry import MAX_NAME, check_text
+from .errors import AlreadyThere, InvalidArguments, NotFound, Unwritable
+from .globs import matches
+from .history import Note, identity
+from .history.commit import one_line
+from .memory import Memory
+from .results import CREATOR, Agent, Begun
+from .version import short
+from .workspace import AGENTS, agent_folder
+
+#: What the workspace of all is called among its agents.
+ALL = "."
+
+
+class Agents(Memory):
+    """A memory that agents may have their own in."""
+
+    def agents(self) -> list[Agent]:
+        """The agents that have a workspace of their own here, by name."""
+        return [self._told(folder) for folder in self._agent_folders()]
+
+    def new_agent(self, name: str, description: str = "") -> Begun:
+        """Make an agent's own workspace, with what the profile has it begin with; what it lacks, it shows of this one.
+
+        Files that lie in its folder already stay as they are.
+
+        Raises:
+            AlreadyThere: there is one in the folder of that name.
+            InvalidArguments: the name is empty, or the profile keeps no description.
+        """
+        from .seeding import tells  # late: profiles are
+
+        root = self._agent_root(name)
+        check_text("name", name, MAX_NAME)
+        check_text("description", description)
+        if description and not tells(self.profile, "description"):
+            raise InvalidArguments(f"the profile {self.profile_name} keeps no description of an agent; leave it out")
+        with self._opened(root) as agent:
+            if agent._workspace.private.is_dir():
+                raise AlreadyThere(f"there is an agent in {root} already; `crabmem agents` lists them")
+            self.init()
+            note = Note(f"init: the agent {one_line(name)}", identity(CREATOR))
+            return agent._begin(lambda scan: agent._seeds(scan, name, description), note)
+
+    def clone_agent(self, source: str, target: str) -> Begun:
+        """Give the agent `target` what the profile says is the memory of the agent `source`, in one commit there.
+
+        `source` may be ".", this workspace; `target` may be new. What is there already stays as it is.
+
+        Raises:
+            NotFound: there is no agent `source`.
+            InvalidArguments: both are the same, or a name is empty.
+        """
+        root = self._agent_root(target)
+        if target == ALL or (source != ALL and self._agent_root(source) == root):
+            raise InvalidArguments(f"{target} cannot be a copy of {source}; name another agent")
+        self.init()
+        with ExitStack() as stack:
+            origin = self if source == ALL else stack.enter_context(self._opened(self._existing(source)))
+            origin.adopt()
+            files, head = origin._cloned(), short(origin._timeline.head() or "")
+            agent = stack.enter_context(self._opened(root))
+            return agent._begin(lambda scan: files, agent._note("clone", f"from {one_line(source)} at {head}"))
+
+    def _cloned(self) -> dict[str, bytes]:
+        """The files that another agent is given a copy of."""
+        patterns = [self.layout.named(pattern) for pattern in self.profile.clone]
+        scan = self._store.scan()
+        chosen = (path for path in sorted(scan.files) if matches(path, patterns) and self._sees(path))
+        return {path: scan.data(path) or b"" for path in chosen}
+
+    def _told(self, folder: Path) -> Agent:
+        with self._opened(folder) as agent:
+            newest = next(iter(agent.log(limit=1)), None)
+            return Agent(folder.name, str(folder), agent.stats().entries, newest.time if newest else None)
+
+    def _agent_folders(self) -> list[Path]:
+        """The folders of agents, and none that only links lead to."""
+        home = self.root / AGENTS
+        if home.is_symlink() or not home.is_dir():
+            return []
+        seen = (each for each in home.iterdir() if each.name[0] != "." and not each.is_symlink())
+        return sorted(each for each in seen if each.is_dir())
+
+    def _existing(self, name: str) -> Path:
+        root, there = self._agent_root(name), {folder.name: folder for folder in self._agent_folders()}
+        if root.name not in there:
+            raise NotFound(f"no agent named: {name} (there are: {', '.join(there) or 'none'})")
+        return root
+
+    def _agent_root(self, name: str) -> Path:
+        root = self.root / AGENTS / agent_folder(name)
+        for way in (root.parent, root):
+            if way.is_symlink():
+                raise Unwritable(f"{way} is a link, which crabmem does not follow; move the folder there")
+        return root
+
+    def _opened(self, root: Path) -> "Agents":
+        """The memory of an agent, spoken by whoever speaks here."""
+        given = (self._soul_editable, None, None, None, self._given_profile, self.kind)
+        return Agents(root, self._voice, self._clock, *given)

@@ -1,0 +1,46 @@
+"""What a workspace begins with: the files that its profile has seeds of, and settings that name the profile. Pure."""
+
+from collections.abc import Mapping
+
+from .edit import BOM
+from .hosts import tables
+from .jsonc import at
+from .profile import Profile, Seed
+from .prompt import template
+from .workspace import Layout
+
+
+def seeds(profile: Profile, layout: Layout, is_own: bool, is_new: bool, about: Mapping[str, str]) -> dict[str, str]:
+    """The text of each file that a workspace begins with, by path; `is_own`: it is an agent's.
+
+    `is_new`: nothing is in it yet. `about` is what {name} and {description} in a text stand for.
+    """
+    chosen = (seed for seed in profile.seed if _is_for(seed, is_own) and (is_new or not seed.is_first))
+    return {layout.named(seed.file): _filled(template(seed.template) if seed.template else seed.words, about)
+            for seed in chosen}  # fmt: skip
+
+
+def tells(profile: Profile, word: str) -> bool:
+    """Whether a seed for agents says `word` of them, as "description"."""
+    own = (seed for seed in profile.seed if _is_for(seed, is_own=True))
+    return any(f"{{{word}}}" in (template(seed.template) if seed.template else seed.words) for seed in own)
+
+
+def naming(text: str, profile: str) -> str:
+    """Settings with `profile` in them, every other byte as it was."""
+    rest = text.removeprefix(BOM)
+    mark = BOM if rest != text else ""
+    if at(tables.parse(rest), ("profile",)) is not None:
+        return mark + tables.put(rest, ("profile",), profile)
+    line = tables.put("", ("profile",), profile)
+    return mark + (line.replace("\n", "\r\n") if "\r\n" in rest else line) + rest
+
+
+def _is_for(seed: Seed, is_own: bool) -> bool:
+    return seed.of == "any" or seed.of == ("agent" if is_own else "parent")
+
+
+def _filled(text: str, about: Mapping[str, str]) -> str:
+    for word, value in about.items():
+        text = text.replace(f"{{{word}}}", value)
+    return text
