@@ -149,8 +149,9 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return matches(path, self.append_only)
 
     def hides(self, path: str, kind: Kind) -> bool:
-        """Whether a session of that kind may not see the file at `path`."""
-        return matches(path, self.kinds.get(kind, Session()).hides)
+        """Whether a session of that kind may not see the file at `path`, in whatever case its name is written."""
+        hidden = self.kinds.get(kind, Session()).hides
+        return matches(path.casefold(), [pattern.casefold() for pattern in hidden])
 
 
 @lru_cache(maxsize=16)  # asked of every file that a session may see

@@ -83,6 +83,7 @@ def test_a_group_never_sees_what_is_hidden_from_it() -> None:
     files = {"RULES.md": "Be kind.", "USER.md": "Ann.", "MEMORY.md": "Likes tea."}
     profile = parsed(FAMILY, "family.toml")
     assert "tea" not in context(files, "group").text and "tea" in context(files, "main").text
+    assert profile.hides("memory.md", "group") and profile.hides("Memory/2026-03-14.md", "group")
     assert profile.hides("memory/2026-03-14.md", "group") and not profile.hides("memory/2026-03-14.md", "main")
     assert [told.name for told in context(files, "subagent").parts] == ["RULES.md", "MEMORY.md"]
     assert [told.status for told in context(files, "group").parts] == ["ok", "ok", "hidden"]
