@@ -144,8 +144,9 @@ class Memory(Agents):
         return f"It is {now:%A, %Y-%m-%d, %H:%M} ({now.tzname()}, UTC{now:%z})."
 
     def _place_said(self) -> str:
-        system = f"{platform.system()} {platform.release()}"
-        return f"Workspace: {self.root}\nHost: {platform.node()} ({system})\nWorking directory: {os.getcwd()}"
+        host = f"Host: {platform.node()} ({platform.system()} {platform.release()})"
+        runtime = f"Runtime: Python {platform.python_version()}"
+        return "\n".join([f"Workspace: {self.root}", f"Working directory: {os.getcwd()}", host, runtime])
 
     def _notes_said(self) -> str:
         folder = self.file(self.layout.note_path(self._today())).parent

@@ -98,7 +98,7 @@ class Briefing(Reading):
         from .context import Piece, written
 
         if part.notes:
-            days = (self._today() - timedelta(days=ago) for ago in reversed(range(part.notes)))
+            days = (self._today() - timedelta(days=ago) for ago in range(part.notes))
             return [Piece(part, path, self._file_text("own", path, at)) for path in map(self.layout.note_path, days)]
         if part.file:
             path, text = self.layout.named(part.file), self._file_text(part.of, part.file, at)

@@ -1,6 +1,7 @@
 """Which workspace a folder is: its settings say how it is laid out, or whose way of working it follows."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from . import fs, settings
@@ -16,7 +17,7 @@ def workspace_at(root: Path, profile: str | None = None) -> Workspace:
     """
     said, layout = settings.layout_in(_settings_text(root))
     name = profile_at(root, said) if profile is None else _whole(Path(), profile)
-    return Workspace(root, _layout(name) or LAYOUTS[layout], name)
+    return Workspace(root, _layout(root, name) or LAYOUTS[layout], name)
 
 
 def profile_at(root: Path, said: str) -> str:
@@ -37,12 +38,30 @@ def _whole(folder: Path, profile: str) -> str:
     return os.path.abspath(folder / os.path.expanduser(profile)) if profile.endswith(".toml") else profile
 
 
-def _layout(profile: str) -> Layout | None:
+def _layout(root: Path, profile: str) -> Layout | None:
     if not profile:
         return None
     from .profile import layout_of, named  # late: most workspaces name none
 
-    return layout_of(profile, named(profile))
+    layout = layout_of(profile, named(profile))
+    return layout and _as_spelled(root, layout)
+
+
+def _as_spelled(root: Path, layout: Layout) -> Layout:
+    """`layout` with the names that identity and overview have in `root`: an older `memory.md` is the `MEMORY.md`."""
+    identity, overview = (_spelled(root, path) for path in (layout.identity, layout.overview))
+    return replace(layout, identity=identity, overview=overview)
+
+
+def _spelled(root: Path, path: str) -> str:
+    """`path`, or where nothing is called exactly so, how the name is written there in another case."""
+    folder, slash, name = path.rpartition("/")
+    try:
+        there = os.listdir(root / folder)
+    except OSError:
+        return path
+    alike = sorted(other for other in there if other.casefold() == name.casefold())
+    return path if name in alike else folder + slash + (alike or [name])[0]
 
 
 def _settings_text(root: Path) -> str:

@@ -34,8 +34,8 @@ _SOURCES = ("file", "notes", "words", "template", "say")
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One part: a `file` of the workspace ({identity} and {overview} stand for those of its layout), the daily
-    `notes` of so many days, `words` themselves, a text of crabmem's by the name of its `template`, or what we `say`.
-    {tools} in words stands for the list of tools.
+    `notes` of so many days from today on back, `words` themselves, a text of crabmem's by the name of its `template`,
+    or what we `say`. {tools} in words stands for the list of tools.
 
     `title` goes above it, {file} standing for its name; with `is_titled` only where it has no heading of its own.
     `tag` is a block around it that its text cannot close. `kinds` are the sessions that see it (none named: all).
