@@ -1,13 +1,11 @@
 """The profiles of CamelAGI and OpenClaw: what a session is told, what it may see, and workspaces as they leave them."""
 
-import json
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from click.testing import CliRunner
 
@@ -15,8 +13,6 @@ from crabmem import Memory, api
 from crabmem.cli import cli
 from crabmem.profile import KINDS, Kind, named, names
 from crabmem.prompt import template
-from tests.conftest import FIXTURES
-from tests.serving import connected
 from tests.test_fixtures import everything
 
 Sample = Callable[[str], Path]
@@ -256,9 +252,7 @@ def test_an_overview_of_the_older_name_is_read_and_written_where_it_is(sample: S
 
 
 @pytest.mark.parametrize("profile", FAMILIES)
-def test_the_older_name_in_an_agents_workspace_comes_before_the_parents_overview(
-    sample: Sample, profile: str
-) -> None:
+def test_the_older_name_in_an_agents_workspace_comes_before_the_parents_overview(sample: Sample, profile: str) -> None:
     root = sample("camel")
     crabmem(root, "--profile", profile, "init")
     text = told(root / "agents" / "scribe", profile)
@@ -290,13 +284,20 @@ def test_a_days_note_is_that_of_the_local_day_even_when_midnight_has_passed(
 # feature: 34
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_a_group_sees_no_memory_by_any_way(sample: Sample, profile: str) -> None:
-    root, secret = sample(profile), re.compile("PVA|in cash|Pelaria|five raised|oxalic|fondant|lime honey|hive C 3.1", re.I)
+    root, secret = (
+        sample(profile),
+        re.compile("PVA|in cash|Pelaria|five raised|oxalic|fondant|lime honey|hive C 3.1", re.I),
+    )
     with Memory(root, profile=profile) as memory:
         assert secret.search(memory.prompt()) and memory.entries()
     with Memory(root, profile=profile, kind="group") as memory:
         said = [memory.prompt(), memory.overview().text, memory.before_turn("What about Dr. Sava, mites and Bojan?")]
-        said += [entry.content for entry in [*memory.entries(), *(hit.entry for hit in memory.recall("mites goatskin"))]]
-        for tool, arguments in calls(memory, ["memory.md", "MEMORY.md", "memory/2026-02-27.md", "memory/people/bojan.md"]):
+        said += [
+            entry.content for entry in [*memory.entries(), *(hit.entry for hit in memory.recall("mites goatskin"))]
+        ]
+        for tool, arguments in calls(
+            memory, ["memory.md", "MEMORY.md", "memory/2026-02-27.md", "memory/people/bojan.md"]
+        ):
             said.append(str(memory.call(tool, arguments)))
         assert not any(map(secret.search, said)), said
         assert {tool.name for tool in memory.tools}.isdisjoint({"memory", "soul", "note", "remember"})
@@ -342,19 +343,3 @@ def test_the_first_write_beside_existing_files_leaves_each_of_their_bytes(sample
     now = {path: data for path, (_, data) in everything(root).items() if path in before}
     day = str(root / "memory" / "2026-02-28.md")
     assert now.pop(day, b"").startswith(before.pop(day, b"")) and now == before
-
-
-# From an empty folder to a recalled fact
-
-
-def test_a_host_of_a_family_gets_its_tools_and_how_to_use_them_over_mcp(sample: Sample) -> None:
-    async def talk(root: Path, profile: str) -> tuple[set[str], str, str]:
-        async with connected(root, "stdio", "auto", options=["--profile", profile]) as client:
-            offered = {tool.name for tool in (await client.list_tools()).tools}
-            told = await client.call_tool("memory_search", {"query": "who repairs the sewing frame; the queen"})
-            return offered, json.dumps(told.model_dump(mode="json")), client.instructions or ""
-
-    for profile, words in (("camel", "Radu repairs"), ("claw", "blue dot")):
-        offered, text, instructions = anyio.run(talk, sample(profile), profile)
-        assert {"memory_search", "memory_get"} <= offered and words in text
-        assert "`memory_search`" in instructions and "Search before you answer" in instructions
