@@ -109,7 +109,7 @@ def test_a_main_session_of_camel_is_told_exactly_this(sample: Sample) -> None:
             template("session/soul").strip(),
             *(f"## {name}\n\n{text_of(root / name)}" for name in files),
             f"## Memory\n\n2 daily notes in {root / 'memory'}",
-            "Search these for what was said and done before this session.",
+            "Search memory for what was said and done before this session.",
         ]
     )
 
