@@ -42,14 +42,16 @@ class Hindsight(Lookup):
         """The commits one by one, newest first; with `name`, those that touch that entry, even if it was forgotten.
 
         Only those of an agent, a session, a tool (or `edit`, for edits from outside), or an author who is called
-        `author`, in whole words; only those after the revision or time `since` and not after `until`.
+        `author`, in whole words; only those after the revision or time `since` and not after `until`. Those that touch
+        what a session of this kind may not see are left out: their subjects name it.
 
         Raises:
             NotFound: there is no such entry, revision or time.
         """
         accept = Filter(agent or "", session or "", tool or "", author or "")
         path = self._path_of(name) if name else None
-        return self._timeline.commits(path, since, until, accept if accept != Filter() else None)
+        found = self._timeline.commits(path, since, until, accept if accept != Filter() else None)
+        return found if self.kind == "main" else (each for each in found if all(map(self._sees, each.paths)))
 
     def newest(self) -> str | None:
         """The id of the newest commit; None before the first."""

@@ -31,6 +31,8 @@ def seen(query: str, language: str, history: History, layout: Layout) -> Sightin
     exact = " ".join(query.split()).casefold()
     if not exact:
         raise InvalidArguments("the query is blank; give a text that memory says or said")
+    if not history.exists():
+        return Sightings(query, False, (), ())
     texts = cache(lambda blob: history.blob(blob).decode("utf-8", "replace"))
     lines = _lines(texts, _exactly(exact))
     found = list(_sightings(history, layout, lines))

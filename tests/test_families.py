@@ -303,6 +303,18 @@ def test_a_group_sees_no_memory_by_any_way(sample: Sample, profile: str) -> None
         assert {tool.name for tool in memory.tools}.isdisjoint({"memory", "soul", "note", "remember"})
 
 
+# feature: 34
+@pytest.mark.parametrize("profile", FAMILIES)
+def test_a_group_hears_nothing_of_what_was_written_about_memory(tmp_path: Path, profile: str) -> None:
+    with Memory(workspace(tmp_path, SOUL="Calm."), profile=profile, agent="quill") as memory:
+        memory.remember("Ana's allergy", "what Ana must not have", "Bee stings.")
+        memory.file("SOUL.md").write_text("Calm, and curious.")
+        memory.adopt()
+        assert [commit.paths for commit in memory.log(2)] == [("SOUL.md",), ("memory/entries/ana-s-allergy.md",)]
+        assert not any("Ana" in commit.subject for commit in memory.of_kind("group").log())
+        assert memory.of_kind("group").log()[0].paths == ("SOUL.md",)
+
+
 def calls(memory: Memory, paths: list[str]) -> list[tuple[str, dict[str, Any]]]:
     """Calls of every tool that only reads."""
     given = {"query": ["mites, goatskin, the museum, the queen"], "path": paths, "filePath": paths, "name": paths}
@@ -322,8 +334,21 @@ def calls(memory: Memory, paths: list[str]) -> list[tuple[str, dict[str, Any]]]:
 def test_reading_an_existing_workspace_changes_no_byte_and_no_time_of_it(sample: Sample, profile: str) -> None:
     root = sample(profile)
     before = everything(root)
-    verbs = ["prompt", "context", "list", "log", "links", "stats", "doctor", "tools", "config", "path", "diff"]
-    for words in [*verbs, "memory show", "soul show", "recall sewing frame hive", "profile show"]:
+    verbs = [
+        "prompt",
+        "context",
+        "list",
+        "log",
+        "links",
+        "stats",
+        "doctor",
+        "tools",
+        "config",
+        "path",
+        "diff",
+        "digest",
+    ]
+    for words in [*verbs, "memory show", "soul show", "recall sewing frame hive", "when sewing frame", "profile show"]:
         crabmem(root, "--profile", profile, *words.split())
     for kind in KINDS:
         crabmem(root, "--profile", profile, "--kind", kind, "context", "--json")
