@@ -100,7 +100,7 @@ def test_each_kind_of_session_sees_its_files_in_order(
         assert [part.name.removesuffix(".md") for part in memory.context().parts if part.status == "ok"] == files
 
 
-# feature: 16, 30, 37, 38
+# feature: 4, 11, 32, 37, 38
 def test_a_main_session_of_camel_is_told_exactly_this(sample: Sample) -> None:
     root = sample("camel")
     files = ["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "MEMORY.md", "HEARTBEAT.md"]
@@ -161,7 +161,7 @@ def test_every_text_that_a_profile_names_is_there(name: str) -> None:
 # Budgets
 
 
-# feature: 26, 28
+# feature: 26, 28, 30, 36
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_a_file_of_20_001_characters_is_cut_and_one_of_20_000_is_not(tmp_path: Path, profile: str) -> None:
     limits = named(profile).budget
@@ -235,6 +235,36 @@ def test_an_agent_has_its_own_files_else_its_parents_and_always_the_parents_pers
     text = told(tmp_path / "agents" / "scribe", profile)
     assert all(words in text for words in ("Of all.", "The scribe.", "Ann.", "Hammer.", "Scribe's."))
     assert not re.search("The parent|Stale|Parent's", text)
+
+
+# feature: 18
+@pytest.mark.parametrize("profile", FAMILIES)
+def test_what_an_agent_knows_no_other_finds_not_even_one_whose_name_begins_alike(tmp_path: Path, profile: str) -> None:
+    for agent in ("", "agents/a", "agents/ab"):
+        with Memory(tmp_path / agent, profile=profile) as memory:
+            memory.remember("Tea", "what to drink", f"Green, says {agent or 'the parent'}.")
+            assert [hit.entry.content for hit in memory.recall("green tea")] == [
+                f"Green, says {agent or 'the parent'}."
+            ]
+            outside = "memory/../../ab/memory/entries/tea.md"
+            reads = [call for tool, given in calls(memory, [outside]) for call in [memory.call(tool, given)]]
+            assert not any("says agents/ab" in call.text for call in reads if agent == "agents/a")
+
+
+# feature: 12, 14, 15
+@pytest.mark.parametrize("profile", FAMILIES)
+def test_a_soul_is_written_where_a_person_lets_agents_and_the_agent_is_asked_to_tell(
+    tmp_path: Path, profile: str
+) -> None:
+    with Memory(workspace(tmp_path, SOUL="Calm."), profile=profile) as memory:
+        assert memory.call("soul", {"content": "Wild."}).is_error and "soul" not in {tool.name for tool in memory.tools}
+        assert (tmp_path / "SOUL.md").read_text() == "Calm."
+    with Memory(tmp_path, profile=profile, agent="quill", soul_editable=True) as memory:
+        [tool] = [tool for tool in memory.tools if tool.name == "soul"]
+        assert memory.call("soul", {"content": "Calm, and curious."}).text.startswith("SOUL.md updated")
+        assert "Tell the person" in tool.description and memory.log()[0].subject.startswith("soul: ")
+    for seed in named(profile).seed:
+        assert seed.file != "{identity}" or re.search(r"When I change .*I tell the\s+person", template(seed.template))
 
 
 # feature: 25
@@ -329,7 +359,7 @@ def calls(memory: Memory, paths: list[str]) -> list[tuple[str, dict[str, Any]]]:
 # Workspaces that are there already
 
 
-# feature: 1, 8, 9
+# feature: 1
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_reading_an_existing_workspace_changes_no_byte_and_no_time_of_it(sample: Sample, profile: str) -> None:
     root = sample(profile)
