@@ -1,18 +1,22 @@
 """The profiles of CamelAGI and OpenClaw: what a session is told, what it may see, and workspaces as they leave them."""
 
+import json
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from click.testing import CliRunner
 
 from crabmem import Memory, api
 from crabmem.cli import cli
+from crabmem.errors import CrabmemError
 from crabmem.profile import KINDS, Kind, named, names
 from crabmem.prompt import template
+from tests.serving import connected
 from tests.test_fixtures import everything
 
 Sample = Callable[[str], Path]
@@ -67,7 +71,7 @@ def full(root: Path) -> Path:
     return workspace(root, **top, **days, memory__2026__old="Older.", memory__tea="Green tea.")
 
 
-def told(root: Path, profile: str, kind: Kind = "main") -> str:
+def told(root: Path, profile: str | None, kind: Kind = "main") -> str:
     """What a session of that kind is told of files."""
     with Memory(root, profile=profile, kind=kind) as memory:
         prompt = memory.prompt()
@@ -356,6 +360,51 @@ def calls(memory: Memory, paths: list[str]) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
+# Search, and what a full window does
+
+
+# feature: 51
+def test_camel_finds_newer_days_first_among_the_same_words(tmp_path: Path) -> None:
+    days = {day: EVENING - timedelta(days=day) for day in (-1, 0, 1, 7, 8)}
+    notes = {f"memory__{day:%Y-%m-%d}": "The cellar needs paint." for day in days.values()}
+    with Memory(workspace(tmp_path, **notes), profile="camel") as memory:
+        hits = memory.call("memory_search", {"query": "paint cellar", "maxResults": 9}).data["hits"]
+    scores = {hit["path"]: hit["score"] for hit in hits}
+    of_days = {day: scores[f"memory/{days[day]:%Y-%m-%d}.md"] for day in days}
+    factors = {day: score / of_days[8] for day, score in of_days.items()}
+    assert factors == pytest.approx({-1: 1.0, 0: 1.5, 1: 1.3, 7: 1.1, 8: 1.0}) and len(hits) == len(days)
+
+
+# feature: 8, 42, 43, 68
+def test_a_hit_of_either_family_says_where_it_is_and_is_read_there(sample: Sample) -> None:
+    with Memory(sample("camel"), profile="camel") as memory:
+        assert "[1] memory/projects/atlas.md (score: " in memory.call("memory_search", {"query": "raised cords"}).text
+        lines = memory.call("memory_get", {"filePath": "memory/2026-02-27.md", "from": 3, "lines": 1}).text
+        assert lines == "3: Map 14 turned up in the crate. Dr. Sava was told."
+    with Memory(sample("claw"), profile="claw") as memory:
+        hit = memory.call("memory_search", {"query": "who lends the extractor"}).data["results"][0]
+        assert (hit["path"], hit["startLine"], hit["endLine"]) == ("memory/people/bojan.md", 1, 3)
+        given = {"path": hit["path"], "from": 3, "lines": 1}
+        assert "Neighbour below the road" in memory.call("memory_get", given).data["text"]
+
+
+# feature: 84
+def test_each_family_stores_at_its_own_mark_of_a_full_window_and_into_the_days_note() -> None:
+    camel, claw = named("camel"), named("claw")
+    assert (camel.window.thresholds(80_000), claw.window.thresholds(200_000)) == ({"flush": 64_000}, {"flush": 176_000})
+    assert camel.window.store == claw.window.store == "note"
+    assert [kind for kind in KINDS if claw.flushes(kind)] == ["main", "scheduled"]
+
+
+# feature: 86
+@pytest.mark.parametrize("profile", FAMILIES)
+def test_a_days_note_only_grows_by_tools(sample: Sample, profile: str) -> None:
+    with Memory(sample(profile), profile=profile, agent="quill") as memory:
+        with pytest.raises(CrabmemError, match=r"memory/2026-02-27\.md"):
+            memory.rewrite("tidied", lambda tree: {"2026-02-27.md": "Shorter."})
+        assert not memory.log()
+
+
 # Workspaces that are there already
 
 
@@ -398,3 +447,71 @@ def test_the_first_write_beside_existing_files_leaves_each_of_their_bytes(sample
     now = {path: data for path, (_, data) in everything(root).items() if path in before}
     day = str(root / "memory" / "2026-02-28.md")
     assert now.pop(day, b"").startswith(before.pop(day, b"")) and now == before
+
+
+# feature: 1, 25
+@pytest.mark.parametrize("profile", FAMILIES)
+def test_a_workspace_that_is_there_is_adopted_as_it_is(sample: Sample, profile: str) -> None:
+    root = sample(profile)
+    before = everything(root)
+    result = CliRunner().invoke(cli, ["adopt", str(root), "--profile", profile])
+    assert result.exit_code == 0, result.output
+    after = everything(root)
+    assert all(after[path] == before[path] for path in before if Path(path).is_file())
+    assert {Path(path).name for path in after.keys() - before.keys() if ".git" not in path} == {"crabmem.toml"}
+    assert told(root, profile) == told(root, None)  # from now on its settings say whose it is
+    assert crabmem(root, "recall", "goatskin", "or", "mites")
+
+
+# feature: 23
+def test_a_clone_has_what_the_agent_knew_and_nothing_else(sample: Sample) -> None:
+    root = sample("camel")
+    crabmem(root, "init", "--profile", "camel")
+    crabmem(root / "agents" / "scribe", "init")
+    crabmem(root, "agents", "clone", "scribe", "editor")
+    scribe, editor = root / "agents" / "scribe", root / "agents" / "editor"
+    for name in ("SOUL.md", "TOOLS.md", "memory.md", "memory/2026-02-27.md"):
+        assert (editor / name).read_bytes() == (scribe / name).read_bytes()
+    assert not (editor / "USER.md").exists()
+
+
+# From an empty folder to a recalled fact
+
+
+# feature: 6, 20, 22, 70
+@pytest.mark.parametrize("profile", FAMILIES)
+def test_a_story_from_an_empty_folder_to_a_recalled_fact(tmp_path: Path, profile: str) -> None:
+    root = tmp_path / "home"
+    crabmem(root, "--profile", profile, "init")
+    seeded = {file.name for file in root.glob("*.md")}
+    assert seeded == {f"{name}.md" for name in CAMEL_MAIN if name != "MEMORY"}
+    (root / "BOOTSTRAP.md").unlink()
+    empty = crabmem(root, "call", "memory_search", '{"query": "printer"}')
+    crabmem(root, "--agent", "quill", "call", "note", '{"text": "The printer jams in damp weather."}')
+    crabmem(root, "--agent", "quill", "call", "memory", '{"content": "Ann likes short answers."}')
+    assert "## BOOTSTRAP" not in crabmem(root, "prompt") and "Ann likes short answers." in crabmem(root, "prompt")
+    assert ("jams in damp" in crabmem(root, "prompt")) is (profile == "claw")
+    assert "memory/2026-02-28.md" in crabmem(root, "call", "memory_search", '{"query": "why does the printer jam"}')
+    missed = crabmem(root, "call", "memory_search", '{"query": "volcano"}')
+    assert len({empty, missed, ""}) == 3
+    with Memory(root) as memory:
+        assert [commit.agent for commit in memory.log()][:2] == ["quill", "quill"]
+    crabmem(root, "init")
+    assert not (root / "BOOTSTRAP.md").exists()
+
+
+# feature: 42
+@pytest.mark.parametrize(("profile", "words"), [("camel", "Radu repairs"), ("claw", "blue dot")])
+def test_a_host_gets_the_tools_of_a_family_and_how_to_use_them_over_mcp(
+    sample: Sample, profile: str, words: str
+) -> None:
+    async def talk(root: Path) -> None:
+        async with connected(root, "stdio", "auto", options=["--profile", profile]) as client:
+            offered = {tool.name for tool in (await client.list_tools()).tools}
+            assert offered == {"memory_search", "memory_get", "note", "memory"}
+            found = await client.call_tool("memory_search", {"query": "who repairs the sewing frame; the queen"})
+            assert words in json.dumps(found.model_dump(mode="json"))
+            told = client.instructions or ""
+            assert "`memory_search`" in told and "Search before you answer" in told
+
+    anyio.run(talk, sample(profile))
