@@ -113,7 +113,7 @@ class Memory(Agents):
         from .context import assembled
 
         tools = self.tools if guide else []
-        sayings: dict[Say, str] = {"tools": listed(tools), **self._sayings()}
+        sayings: dict[Say, str] = {"tools": listed(tools), **self._sayings(as_of)}
         return assembled(
             self.profile, self.kind, self.pieces(as_of), sayings, [tool.name for tool in tools], limit, self.root
         )
@@ -129,14 +129,15 @@ class Memory(Agents):
         """The text of `context`: who the agent is, what is always in view, how to use the tools."""
         return self.context(kind, as_of, guide=guide, limit=limit).text
 
-    def _sayings(self) -> "dict[Say, str]":
-        """What the parts of the profile say that are in no file."""
+    def _sayings(self, as_of: str | None) -> "dict[Say, str]":
+        """What the parts of the profile say that are in no file; what matters now did not at another time."""
         makers: dict[Say, Callable[[], str]] = {
             "time": self._time_said,
             "place": self._place_said,
             "notes": self._notes_said,
+            "salient": self.salient_text,
         }
-        wanted = {part.say for part in self.profile.parts_for(self.kind)}
+        wanted = {part.say for part in self.profile.parts_for(self.kind)} - ({"salient"} if as_of else set())
         return {say: make() for say, make in makers.items() if say in wanted}
 
     def _time_said(self) -> str:

@@ -26,6 +26,7 @@ from .store import Scan, Store, usable_folder
 from .timeline import Timeline
 from .turns import Turns
 from .upkeep import Upkeep
+from .uses import Uses
 from .version import blob_id
 from .voice import Voice
 from .workspace import DEFAULT, LAYOUTS, SETTINGS, Layout, Workspace
@@ -78,6 +79,7 @@ class Handle:
         self._reverting = Reverting(self._history, self._timeline)
         self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
         self._turns = Turns(self._workspace.turns)
+        self._uses = Uses(self._workspace.uses)
         self._speaker = self._speaker_of_session()
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()

@@ -3,6 +3,8 @@
 Writers need no lock: a line is one write.
 """
 
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -36,14 +38,25 @@ class Jottings(Generic[T]):
             fs.append(self._file, msgspec.json.encode(line) + b"\n")
             if self._file.stat().st_size > most:
                 lines = self.all()
-                fs.swap_in(self._file, b"".join(msgspec.json.encode(line) + b"\n" for line in lines[len(lines) // 2 :]))
+                self._write(lines[len(lines) // 2 :])
         except OSError:
             return  # a disk that is full or read-only: nobody asked for a write
+
+    def keep(self, stays: Callable[[T], bool]) -> None:
+        """Forget the lines that do not stay; the file is touched only where there are some."""
+        lines = self.all()
+        kept = list(filter(stays, lines))
+        if len(kept) < len(lines):
+            with suppress(OSError):  # as above
+                self._write(kept)
 
     def forget(self) -> None:
         """Forget all of them."""
         if self._file.exists():
             fs.unlink(self._file)
+
+    def _write(self, lines: Iterable[T]) -> None:
+        fs.swap_in(self._file, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
 
     def _decoded(self, line: bytes) -> T | None:
         try:

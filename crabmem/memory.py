@@ -4,6 +4,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +12,16 @@ from typing import TYPE_CHECKING
 from . import fs, prompt
 from .bounds import MAX_REASON
 from .bylines import kept
-from .catalog import Progress, found, readable
+from .catalog import NAME, Progress, found, readable
 from .credentials import refuse_new, warnings
-from .edit import appended, counted, grown, in_style_of, shown, unified_diff
+from .edit import appended, counted, grown, in_style_of, shortened, shown, unified_diff
 from .entry import MAX_NOTE, Entry, Fact, check_text, checked, decoded, parsed
 from .erasing import Wanted
 from .errors import CrabmemError, Disabled, InvalidArguments, NotFound
+from .facts import ALIKE, SAME, filed, name_of
 from .history import Note, Packed, identity
 from .history.commit import moving, one_line
-from .keyed import Keyed
+from .learnings import Lesson, learned
 from .merging import Conflicting, Take
 from .plan import Plan
 from .proposals import Now, Proposals, against, applied
@@ -44,19 +46,25 @@ from .results import (
 )
 from .reverting import Unwanted, noted, subject
 from .slots import Slot, check_slot
+from .slug import name_key
+from .speaking import likest, said_in
 from .store import Scan
 from .timeline import undoing
 from .tree import Tree, drafted
+from .using import Using
 from .version import short, version_of
 from .workspace import SETTINGS
 from .writer import Draft, Written
+
+# Of a fact, so much stands in a note: a line.
+_NOTED = 300
 
 if TYPE_CHECKING:
     from .linking import Renaming
     from .purging import Purger
 
 
-class Memory(Keyed):
+class Memory(Using):
     """An agent's handle on one workspace. Safe between threads; any number of processes may have one.
 
     Nothing is made on disk before the first write.
@@ -128,6 +136,35 @@ class Memory(Keyed):
         [path] = done.after
         return self._saved(done, path)
 
+    def save_fact(self, content: str, category: str | None = None) -> Saved:
+        """Save a fact of which only the words are given, and note it in the note of today, in one commit.
+
+        It is called by its first sentence, and replaces what is called so; the same again changes nothing. Its
+        category is its first tag; without one a new fact gets that of a fact that is much alike. Of one that says as
+        good as the same a warning tells: what only seems to be the same is never merged.
+
+        Raises: as `remember`.
+        """
+        name, now = name_of(content), self._clock()
+        if not name:
+            raise InvalidArguments("the content is blank; say the fact")
+        before, like = self._known(name, content)
+        tags = filed(category, before, like)
+        fact = checked(Fact(name, before.description if before else "", content, tags=tags))
+
+        def decide(scan: Scan) -> Draft:
+            plan = self._plan(scan)
+            plan.add(fact)
+            noted = self._noted(scan, now, f"- [{now:%H:%M}] {shortened(content, _NOTED)}\n") if plan.changed else {}
+            return Draft({**plan.files, **noted}, self._note("remember", fact.name))
+
+        done = self._write(decide)
+        saved = self._saved(done, next(iter(done.after)))
+        if like is None or not _is_twin(content, like.content, self.settings.language):
+            return saved
+        twin = f"{like.name} says nearly the same; forget one of them"
+        return dataclasses.replace(saved, warnings=(*saved.warnings, twin))
+
     def remember_all(
         self, facts: Iterable[Fact], source: str, dry_run: bool = False, replace: bool = True
     ) -> list[Saved | CrabmemError]:
@@ -183,6 +220,7 @@ class Memory(Keyed):
             return Draft({entry.path: None}, self._note("forget", entry.name))
 
         done = self._write(decide)
+        self._forget_uses()
         [(path, before)] = done.before.items()
         entry = next(iter(readable([(path, before or b"")])), None)
         return Forgotten(entry.name if entry else name, path, done.commit)
@@ -334,10 +372,31 @@ class Memory(Keyed):
         path = self.layout.note_path(now.date())
 
         def decide(scan: Scan) -> Draft:
+            files = self._noted(scan, now, f"## {heading}\n\n{text}\n")
+            return Draft(files, self._note("note", path.rpartition("/")[2]))
+
+        return self._changed(self._write(decide), path)
+
+    def learn(self, lesson: Lesson) -> Changed:
+        """Add what was learned of a mistake to the file of its kind, as `learnings/errors.md`; one line, one commit.
+
+        What the last line there says already is not said again. Of a file of more than 50,000 bytes the older half
+        goes; history keeps it.
+
+        Raises:
+            InvalidArguments: it cannot be kept, or the profile names a folder for it whose history is not kept.
+            HoldsSecret: there is a credential in it, and the settings refuse that.
+        """
+        check_text("lesson", lesson.words)
+        path = self.layout.learning_path(lesson.kind)
+        if not self.layout.is_kept(path):
+            raise InvalidArguments(f"the history of {path} is not kept; name its folder in `beside` of the profile")
+
+        def decide(scan: Scan) -> Draft:
             before = decoded(path, scan.data(path) or b"")
-            after = appended(before or f"# {now.date().isoformat()}\n", f"\n## {heading}\n\n{text}\n")
+            after = learned(before, lesson, self._clock())
             refuse_new(after, before, self.settings.secrets)
-            return Draft({path: after.encode()}, self._note("note", path.rpartition("/")[2]))
+            return Draft({path: after.encode()}, self._note("learn", lesson.kind))
 
         return self._changed(self._write(decide), path)
 
@@ -523,7 +582,9 @@ class Memory(Keyed):
             Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have what is purged.
         """
         self._upkeep.close()
-        return self._purger().purge(Wanted(name, text, pattern), force)
+        done = self._purger().purge(Wanted(name, text, pattern), force)
+        self._forget_uses()
+        return done
 
     def standing(self, name: str | None = None, *, text: str | None = None, pattern: str | None = None) -> Standing:
         """Where an entry, a text, or what a regular expression finds, stands in any object or file; changes nothing."""
@@ -782,6 +843,37 @@ class Memory(Keyed):
         entry = parsed(path, done.after[path] or b"")
         return Saved(**vars(change), entry=entry)
 
+    def _noted(self, scan: Scan, now: datetime, text: str) -> dict[str, bytes | None]:
+        """The note of a day with `text` after a blank line, by its path; lines of one list go together.
+
+        Raises:
+            HoldsSecret: there is a credential in it, and the settings refuse that.
+        """
+        path = self.layout.note_path(now.date())
+        before = decoded(path, scan.data(path) or b"")
+        is_listed = text.startswith("- ") and before.rstrip("\r\n").rpartition("\n")[2].startswith("- ")
+        after = appended(before or f"# {now.date().isoformat()}\n", text if is_listed else f"\n{text}")
+        refuse_new(after, before, self.settings.secrets)
+        return {path: after.encode()}
+
+    def _known(self, name: str, content: str) -> tuple[Entry | None, Entry | None]:
+        """The entry of that name; or, without one, another that says much of `content`."""
+        language = self.settings.language
+
+        def look() -> tuple[Entry | None, Entry | None]:
+            listing = self._listing()
+            if same := listing.having(NAME + name_key(name)):
+                return same[0], None
+            like = likest(content, listing, language, self._in_sight(None))
+            return None, like if like and said_in(content, like.content, language) >= ALIKE else None
+
+        return self._steadily(look)
+
+    def _forget_uses(self) -> None:
+        """Forget how what is gone was used."""
+        if self._workspace.uses.exists():
+            self._uses.keep(self._steadily(lambda: list(self._listing().index.marks())))
+
     def _kept_note(self, names: Sequence[tuple[bool, str]]) -> Note:
         """The words for facts that are saved or, where True, removed: of a single one those of its tool."""
         if len(names) == 1:
@@ -798,3 +890,8 @@ class Memory(Keyed):
 def _diff(done: Written) -> str:
     """What a write changed, as a unified diff."""
     return "".join(unified_diff(shown(done.before[path]), shown(data), path) for path, data in done.after.items())
+
+
+def _is_twin(one: str, other: str, language: str) -> bool:
+    """Whether two texts say nearly the same."""
+    return min(said_in(one, other, language), said_in(other, one, language)) >= SAME

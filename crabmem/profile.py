@@ -99,6 +99,8 @@ class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     entries: tuple[str, ...] = ORDINARY.entries
     notes: str = ORDINARY.notes
     memory: str = ORDINARY.memory
+    beside: tuple[str, ...] = ORDINARY.beside
+    learnings: str = ORDINARY.learnings
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -261,4 +263,4 @@ def layout_of(name: str, profile: Profile) -> Layout | None:
     places = profile.layout
     if places is None:
         return None
-    return Layout(name, places.identity, places.overview, places.entries, places.notes, places.memory)
+    return Layout(name, **msgspec.structs.asdict(places))

@@ -94,6 +94,18 @@ def bearing(message: str, shelf: Shelf, rules: AutoRecall, language: str) -> flo
     return max((confidence(shelf.index, words, each.key) for each in shelf.index.search(words, 1)), default=0.0)
 
 
+def likest(text: str, shelf: Shelf, language: str, fits: Callable[[str], bool] | None = None) -> Entry | None:
+    """The entry of those that fit that `text` finds first."""
+    found = shelf.index.search(telling(text, shelf.index, 0, language), 1, fits)
+    return shelf.at(found[0].key) if found else None
+
+
+def said_in(one: str, other: str, language: str) -> float:
+    """How many of the words of `one` the other says, as a share."""
+    words = set(tokens(one, language))
+    return len(words.intersection(tokens(other, language))) / max(1, len(words))
+
+
 def telling(message: str, index: Index, first: int, language: str) -> list[str]:
     """The words of a message that are searched: of the `first` that it begins with, or for 0 of all.
 

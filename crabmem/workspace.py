@@ -25,8 +25,9 @@ class Layout:
 
     `entries` are the folders whose Markdown files are facts, the first of them for new ones; "" is the workspace
     itself. In `notes` files may be daily notes, `YYYY-MM-DD.md`, which are no facts. History keeps the Markdown
-    files at the top, and all below the folder `memory` ("": everywhere). `is_seeded`: whether a new workspace
-    gets an identity.
+    files at the top, and all below the folder `memory` ("": everywhere) and those `beside` it. In `learnings` ("":
+    a folder of that name where memory is) lies what an agent learned of its mistakes. `is_seeded`: whether a new
+    workspace gets an identity.
     """
 
     name: str
@@ -36,6 +37,8 @@ class Layout:
     notes: str
     memory: str
     is_seeded: bool = True
+    beside: tuple[str, ...] = ()
+    learnings: str = ""
 
     def named(self, file: str) -> str:
         """The path of a file of a profile, in which {identity} and {overview} stand for those here."""
@@ -48,6 +51,10 @@ class Layout:
     def note_path(self, day: date) -> str:
         """The path of the note of a day."""
         return _within(self.notes, f"{day.isoformat()}.md")
+
+    def learning_path(self, kind: str) -> str:
+        """The path of the learnings of a kind."""
+        return _within(self.learnings or self.memory_path("learnings"), f"{kind}.md")
 
     def memory_path(self, below: str) -> str:
         """The path of what lies at `below` where memory is."""
@@ -78,7 +85,7 @@ class Layout:
     def is_within(self, path: str) -> bool:
         """Whether `path` is a Markdown file where memory is, whatever its name begins with."""
         top, below, _ = path.partition("/")
-        return path.endswith(".md") and (not below or ((top == self.memory or not self.memory) and top != AGENTS))
+        return path.endswith(".md") and (not below or ((top in self._tops or not self.memory) and top != AGENTS))
 
     def is_kept(self, path: str) -> bool:
         """Whether crabmem keeps the history of `path`: the settings, and Markdown where memory is.
@@ -108,12 +115,12 @@ class Layout:
     @cached_property
     def folders(self) -> tuple[str, ...]:
         """The folders that memory has, outer ones first, but for the workspace itself."""
-        return tuple(sorted({folder for folder in (self.memory, *self.entries) if folder}))
+        return tuple(sorted({folder for folder in (self.memory, *self.beside, *self.entries) if folder}))
 
     @cached_property
     def fixed(self) -> frozenset[str]:
         """The paths whose names have a meaning, and so stay whatever happens."""
-        paths = (self.identity, self.overview, SETTINGS, *self.entries, self.memory)
+        paths = (self.identity, self.overview, SETTINGS, *self.entries, self.memory, *self.beside)
         return frozenset(each for path in paths for each in way(path))
 
     @cached_property
@@ -121,6 +128,10 @@ class Layout:
         """The folders of entries in which files may lie that are none."""
         others = (self.notes, *(path.rpartition("/")[0] for path in (self.identity, self.overview)))
         return frozenset(self.entries).intersection(others)
+
+    @cached_property
+    def _tops(self) -> frozenset[str]:
+        return frozenset((self.memory, *self.beside))
 
     @cached_property
     def _whole(self) -> frozenset[str]:
@@ -189,6 +200,11 @@ class Workspace:
     def turns(self) -> Path:
         """Which versions of entries were injected before turns."""
         return self.private / "turns"
+
+    @cached_property
+    def uses(self) -> Path:
+        """Which entries were used when."""
+        return self.private / "uses"
 
     @cached_property
     def bylines(self) -> Path:

@@ -36,6 +36,9 @@ SAMPLES: dict[str, list[str]] = {
     "forget": ["wifi"],
     "rename": ["wifi", "Guest network"],
     "links": ["wifi"],
+    "learn error": ["exec", "exit 1"],
+    "learn correction": ["No, in May."],
+    "learn win": ["Asking first"],
     "import": [str(FIXTURES / "household" / "memory" / "entries")],
     "memory show": [],
     "memory set": ["-c", "# Overview"],
@@ -199,7 +202,7 @@ def test_every_verb_that_prints_data_prints_json_and_nothing_else(run: Run, root
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize("verb", ["", "memory", "soul", "proposals", "agents", *VERBS])
+@pytest.mark.parametrize("verb", ["", "memory", "soul", "proposals", "agents", "learn", *VERBS])
 def test_the_help_of_every_verb_begins_with_a_sentence(run: Run, verb: str) -> None:
     result = run(*verb.split(), "--help")
     paragraphs = [" ".join(part.split()) for part in result.stdout.split("\n\n")]

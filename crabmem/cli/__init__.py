@@ -14,6 +14,7 @@ _VERBS = {
     "tour": "try",
     "entries": "remember recall show list edit forget",
     "linking": "rename links",
+    "learning": "learn",
     "files": "memory soul prompt context",
     "noting": "note flush",
     "profiles": "profile",

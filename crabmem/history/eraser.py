@@ -251,12 +251,12 @@ class Eraser:
         return Order(name, dict(made.refs), dict(made.new), moves, changes, tuple(gone))
 
     def _texts(self, made: Rewritten, erasure: Erasure) -> Iterator[tuple[str, bytes]]:
-        """The logs, the index and what we say of turns and repairs, made anew: where they belong, and their bytes."""
+        """The logs, the index and what we say of turns, uses and repairs, made anew, by where they belong."""
         for log in sorted((self._git / "logs").rglob("*")):
             if log.is_file():
                 target = _new_name(log.relative_to(self._git).as_posix(), erasure)
                 yield target, b"".join(_new_log(log.read_bytes(), made.rewriting))
-        for name in ("turns", "repairs.log"):
+        for name in ("turns", "uses", "repairs.log"):
             with suppress(FileNotFoundError):
                 text = (self._private / name).read_bytes().decode("utf-8", "surrogateescape")
                 yield f"crabmem/{name}", made.rewriting.words(text).encode("utf-8", "surrogateescape")

@@ -25,7 +25,7 @@ from .result import Hints, Result, ToolFunction
 __all__ = ["FAMILIES", "Hints", "Result", "Tool", "Toolbox", "family", "listed"]
 
 #: The modules here that hold tools. Those of the first are there for whoever asks for them by name, in any profile.
-FAMILIES = ("entries", "files", "looking", "notes", "named", "paragraphs", "chunks", "proposing")
+FAMILIES = ("entries", "files", "looking", "notes", "named", "paragraphs", "chunks", "proposing", "facts")
 _EVERYWHERE = FAMILIES[:4]
 
 

@@ -1,0 +1,71 @@
+"""The verbs for what an agent learns of its mistakes, as the program around it tells."""
+
+import click
+
+from .. import learnings, wire
+from ..learnings import Lesson
+from .base import as_json, coloured_diff, content_of, opened, show, tell, warn
+
+_WORDS = click.argument("words", metavar="TEXT|-")
+
+
+@click.group("learn")
+def learn() -> None:
+    """Add a line to what an agent learned of its mistakes, which it reads again when a session begins.
+
+    \b
+    crabmem learn error exec "exit 1: no such file" --context "while building"
+    crabmem learn correction "No, in May." --said "The fair is in June."
+    crabmem learn win "Asking before deleting saved the day"
+
+    For the program around the agent. In profiles whose prompt shows them: --profile legion.
+    """
+
+
+@learn.command("error")
+@click.argument("tool")
+@_WORDS
+@click.option("--context", default="", help="What was being done.")
+@as_json
+@click.pass_context
+def error_(ctx: click.Context, tool: str, words: str, context: str, json_wanted: bool) -> None:
+    """Record that TOOL failed, and how."""
+    _learn(ctx, learnings.failed(tool, _given(words), context), json_wanted)
+
+
+@learn.command("correction")
+@_WORDS
+@click.option("--said", default="", help="What the agent had said.")
+@click.option("--if-one", is_flag=True, help="Only if the message begins as corrections do: no, wrong, actually, …")
+@as_json
+@click.pass_context
+def correction_(ctx: click.Context, words: str, said: str, if_one: bool, json_wanted: bool) -> None:
+    """Record the message with which a person corrected the agent."""
+    message = _given(words)
+    if if_one and not learnings.is_correction(message):
+        show(json_wanted, None, lambda: "")
+        return tell("no correction")
+    _learn(ctx, learnings.corrected(message, said), json_wanted)
+
+
+@learn.command("win")
+@_WORDS
+@as_json
+@click.pass_context
+def win_(ctx: click.Context, words: str, json_wanted: bool) -> None:
+    """Record what worked well."""
+    _learn(ctx, learnings.worked(_given(words)), json_wanted)
+
+
+def _given(words: str) -> str:
+    return content_of(None, None, "-") if words == "-" else words
+
+
+def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:
+    changed = opened(ctx, is_person=False).learn(lesson)
+    state = "learned" if changed.commit else "said so already"
+    show(json_wanted, wire.changed(changed), lambda: f"{state}: {changed.path}\n{coloured_diff(changed.diff)}")
+    warn(changed.warnings)
+
+
+COMMANDS = (learn,)

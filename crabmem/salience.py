@@ -1,0 +1,56 @@
+"""How much a fact matters just now: how often it was used, and how long ago it was used or changed. Pure.
+
+Computed from times whenever it is asked for: nothing has to run in between, and no fact is changed by being read.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from math import log
+from typing import NamedTuple
+
+#: What use can make of a fact at most, where one that nobody used is 1.
+CAP = 10.0
+#: What a fact that nothing was heard of for long still counts.
+FLOOR = 0.01
+_STEP = timedelta(hours=6)
+_KEPT = 0.95
+_LEAST = 0.1
+_LESS_A_DAY = 0.05
+# What the score of an answer gains at most: what was asked for decides, not what is asked for often.
+_GAIN = 0.25
+
+
+class Used(NamedTuple):
+    """How often a fact was used, as far as is known, and when last."""
+
+    times: int
+    last: datetime
+
+
+def salience(now: datetime, changed: datetime, used: Used | None = None) -> float:
+    """From 0.01 to 10: 1 for a fact that was changed just now and never used."""
+    latest = max(changed, used.last) if used else changed
+    return _boost(now, used) * max(FLOOR, _KEPT ** (_since(now, latest) // _STEP))
+
+
+def favoured(score: float, salience: float) -> float:
+    """The score of an answer, at most a quarter more for what matters most."""
+    return score * (1 + _GAIN * log(1 + salience) / log(1 + CAP))
+
+
+def used(moments: Iterable[datetime]) -> Used | None:
+    """What uses at those moments come to; None for none."""
+    whole = list(moments)
+    return Used(len(whole), max(whole)) if whole else None
+
+
+def _boost(now: datetime, used: Used | None) -> float:
+    if used is None:
+        return 1.0
+    days = _since(now, used.last) / timedelta(days=1)
+    return min(CAP, 1 + log(1 + used.times) * max(_LEAST, 1 - _LESS_A_DAY * days))
+
+
+def _since(now: datetime, then: datetime) -> timedelta:
+    """How long ago; what is told of the future is of now."""
+    return max(timedelta(), now - then)

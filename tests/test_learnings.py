@@ -1,0 +1,147 @@
+"""What an agent learned of its mistakes: lines in bounded files, which history keeps whole."""
+
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabmem import Memory
+from crabmem.errors import HoldsSecret, InvalidArguments
+from crabmem.learnings import BEGINNINGS, MOST, Lesson, corrected, failed, is_correction, learned, worked
+from tests.conftest import git
+
+NOW = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
+
+
+# feature: 74
+def test_an_error_is_one_line_with_time_tool_and_context() -> None:
+    lesson = failed("exec", "exit 1:\n  no such file", "while building")
+    assert learned("", lesson, NOW) == (
+        "# Errors\n\n- [2026-03-14 09:26] **exec**: exit 1: no such file (while building)\n"
+    )
+
+
+# feature: 74
+def test_a_correction_has_what_was_said_and_the_answer_each_cut() -> None:
+    words = corrected("No, " + "b" * 900, "a" * 900).words
+    said, answer = words.removeprefix("after “").split("”: ")
+    assert (len(said), len(answer)) == (200, 500) and said.endswith("…") and answer.startswith("No, bbb")
+
+
+# feature: 75
+@pytest.mark.parametrize("message", ["No, in May", "no. May!", "WRONG", "Actually, it is May", "That’s not it", "nope"])
+def test_a_correction_is_told_by_how_it_begins(message: str) -> None:
+    assert is_correction(message)
+
+
+# feature: 75
+@pytest.mark.parametrize(
+    "message",
+    ["", "no problem", "Nobody said so", "wrongly", "I actually like it", "stop no,", "nopeace", "actually fun"],
+)
+def test_what_only_begins_alike_is_no_correction(message: str) -> None:
+    assert not is_correction(message)
+
+
+@given(st.sampled_from(BEGINNINGS), st.text("abc xyz", max_size=20))
+def test_every_beginning_counts_whatever_follows_a_space(start: str, rest: str) -> None:
+    assert is_correction(f"  {start.upper()} {rest}")
+
+
+def test_beginnings_are_whoevers_language_they_are() -> None:
+    assert is_correction("nein, im Mai", ["nein,"]) and not is_correction("nein, im Mai")
+
+
+def test_the_same_again_at_the_end_is_said_once() -> None:
+    once = learned("", failed("exec", "exit 1"), NOW)
+    assert learned(once, failed("exec", "exit 1"), NOW + timedelta(hours=1)) == once
+    other = learned(once, failed("exec", "exit 2"), NOW)
+    assert learned(other, failed("exec", "exit 1"), NOW).count("exit 1") == 2
+
+
+# feature: 74
+@given(
+    st.lists(st.text(min_size=1, max_size=40).filter(str.strip), min_size=1, max_size=30), st.integers(0, MOST + 500)
+)
+def test_a_file_stays_bounded_and_the_newest_is_always_there(texts: list[str], before: int) -> None:
+    text = "# Errors\n\n" + "- [2026-01-01 00:00] **old**: it failed\n" * (before // 40)
+    for number, words in enumerate(texts):
+        text = learned(text, Lesson("wins", f"{number} {' '.join(words.split())}"), NOW)
+        assert len(text.encode()) <= MOST and text.startswith("# Errors\n\n")
+    assert text.endswith(f"{len(texts) - 1} {' '.join(texts[-1].split())}\n")
+
+
+def test_above_the_lessons_a_persons_words_stay() -> None:
+    old = "# Errors\nRead this first.\n" + "".join(f"- [2026-01-01 00:00] **t**: {n}\n  more\n" for n in range(1_500))
+    text = learned(old, failed("new", "broke"), NOW)
+    assert text.startswith("# Errors\nRead this first.\n- [2026-01-01 00:00]") and len(text.encode()) <= MOST // 2 + 50
+    assert text.endswith("**t**: 1499\n  more\n- [2026-03-14 09:26] **new**: broke\n")
+
+
+def test_a_file_of_another_system_keeps_its_line_breaks() -> None:
+    assert (
+        learned("# Wins\r\n\r\n- [x] a\r\n", worked("b"), NOW) == "# Wins\r\n\r\n- [x] a\r\n- [2026-03-14 09:26] b\r\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: worked(" \n"), lambda: corrected(""), lambda: failed("", "x"), lambda: failed("t", " ")]
+)
+def test_a_blank_lesson_is_refused(make: object) -> None:
+    with pytest.raises(InvalidArguments):
+        make()  # type: ignore[operator]
+
+
+def test_each_lesson_is_one_commit_and_history_keeps_what_went(memory: Memory) -> None:
+    file = memory.root / "memory/learnings/errors.md"
+    memory.learn(failed("first", "the oldest of all"))
+    file.write_text(file.read_text() + "- [2026-01-01 00:00] **old**: it failed\n" * 1_300)
+    memory.learn(failed("last", "the newest of all"))
+    assert "oldest" not in file.read_text() and "newest" in file.read_text()
+    assert git(memory.root, "log", "--format=%s", "-3").split("\n")[::2] == ["learn: errors", "learn: errors"]
+    assert "the oldest of all" in git(memory.root, "log", "-p", "--", "memory/learnings/errors.md")
+    assert memory.learn(failed("last", "the newest of all")).commit is None
+
+
+def test_a_credential_is_refused_where_the_settings_say_so(memory: Memory) -> None:
+    memory.init()
+    (memory.root / "crabmem.toml").write_text('secrets = "refuse"\n')
+    with pytest.raises(HoldsSecret):
+        memory.learn(failed("push", "ghp_0123456789abcdefghijklmnopqrstuvwxyz"))
+    assert not (memory.root / "memory/learnings").exists()
+
+
+@pytest.mark.parametrize(
+    ("layout", "path"),
+    [('memory = "notes"', "notes/learnings"), ('memory = ""', "learnings"), ('beside = ["x"]\nlearnings = "x"', "x")],
+)
+def test_lessons_lie_where_memory_is_or_the_profile_says(tmp_path: Path, layout: str, path: str) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(f'about = "x"\npart = []\n[layout]\n{layout}\n')
+    with Memory(tmp_path / "m", profile=str(file)) as memory:
+        assert memory.learn(worked("Asking first")).path == f"{path}/wins.md"
+        assert git(memory.root, "status", "--porcelain") == ""
+
+
+def test_a_folder_whose_history_is_not_kept_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text('about = "x"\npart = []\n[layout]\nlearnings = "elsewhere"\n')
+    with Memory(tmp_path / "m", profile=str(file)) as memory, pytest.raises(InvalidArguments, match="beside"):
+        memory.learn(worked("Asking first"))
+    assert not (tmp_path / "m").exists()
+
+
+def test_lessons_of_many_processes_are_all_kept(tmp_path: Path) -> None:
+    code = (
+        "import sys; from crabmem import Memory; from crabmem.learnings import failed\n"
+        "with Memory(sys.argv[1], agent=sys.argv[2]) as memory:\n"
+        "    for n in range(5): memory.learn(failed(sys.argv[2], f'error {n}'))"
+    )
+    Memory(tmp_path).init()
+    started = [subprocess.Popen(["python", "-c", code, tmp_path, agent]) for agent in ("ann", "bob", "cid")]
+    assert [each.wait() for each in started] == [0, 0, 0]
+    text = (tmp_path / "memory/learnings/errors.md").read_text()
+    assert all(text.count(f"**{agent}**: error {n}\n") == 1 for agent in ("ann", "bob", "cid") for n in range(5))

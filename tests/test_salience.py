@@ -1,0 +1,124 @@
+"""How much facts matter: computed from times, never by changing a file."""
+
+from datetime import UTC, datetime, timedelta
+from math import log
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabmem import Memory
+from crabmem.errors import NotFound
+from crabmem.salience import CAP, FLOOR, Used, favoured, salience
+from crabmem.uses import Uses
+from tests.conftest import git
+
+NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
+MOMENTS = st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
+USED = st.none() | st.builds(Used, st.integers(1, 10**9), MOMENTS)
+
+
+def ago(**time: float) -> datetime:
+    return NOW - timedelta(**time)
+
+
+# feature: 76
+def test_use_boosts_and_time_takes_away() -> None:
+    assert salience(NOW, ago(hours=5)) == 1
+    assert salience(NOW, ago(hours=6)) == pytest.approx(0.95)
+    assert salience(NOW, ago(days=1)) == pytest.approx(0.95**4)
+    assert salience(NOW, ago(days=400), Used(3, NOW)) == pytest.approx(1 + log(4))
+    assert salience(NOW, ago(days=400), Used(3, ago(days=10))) == pytest.approx((1 + log(4) * 0.5) * 0.95**40)
+    assert salience(NOW, ago(days=400), Used(3, ago(days=100))) == pytest.approx((1 + log(4) * 0.1) * FLOOR)
+
+
+# feature: 76
+@given(MOMENTS, MOMENTS, USED)
+def test_it_lies_between_floor_and_cap(now: datetime, changed: datetime, used: Used | None) -> None:
+    assert FLOOR <= salience(now, changed, used) <= CAP
+
+
+@given(MOMENTS, MOMENTS, st.integers(1, 10**6), MOMENTS, st.timedeltas(timedelta(), timedelta(days=900)))
+def test_more_use_never_counts_less_and_more_time_never_more(
+    now: datetime, changed: datetime, times: int, last: datetime, later: timedelta
+) -> None:
+    used = Used(times, last)
+    assert salience(now, changed, used) <= salience(now, changed, Used(times + 1, last))
+    assert salience(now + later, changed, used) <= salience(now, changed, used)
+
+
+@given(st.floats(0, 1e6), st.floats(FLOOR, CAP))
+def test_what_matters_gains_a_quarter_at_most(score: float, weight: float) -> None:
+    assert score <= favoured(score, weight) <= score * 1.25 * (1 + 1e-12)
+
+
+def three(memory: Memory) -> None:
+    for name in ("Alpha", "Beta", "Gamma"):
+        memory.remember(name, "", f"The {name} fact of the harbour.")
+
+
+# feature: 76, 77
+def test_what_is_used_surfaces_first_and_then_the_newest(memory: Memory) -> None:
+    three(memory)
+    assert [hit.entry.name for hit in memory.salient()] == ["Gamma", "Beta", "Alpha"]
+    memory.used(["Alpha"])
+    assert [hit.entry.name for hit in memory.salient(2)] == ["Alpha", "Gamma"]
+
+
+# feature: 76
+def test_counting_uses_changes_no_file_and_no_history(memory: Memory) -> None:
+    three(memory)
+    before = [(file.stat().st_mtime_ns, file.read_bytes()) for file in (memory.root / "memory").rglob("*.md")]
+    head = git(memory.root, "rev-parse", "HEAD")
+    memory.used(["Alpha", "beta"])
+    memory.salient()
+    assert before == [(file.stat().st_mtime_ns, file.read_bytes()) for file in (memory.root / "memory").rglob("*.md")]
+    assert (git(memory.root, "rev-parse", "HEAD"), git(memory.root, "status", "--porcelain")) == (head, "")
+
+
+# feature: 76
+def test_what_recall_finds_is_not_used_by_being_found(memory: Memory) -> None:
+    three(memory)
+    for _ in range(5):
+        memory.recall("alpha fact")
+        memory.recall_facts("alpha fact")
+    assert [hit.score for hit in memory.salient()] == [1, 1, 1]
+
+
+def test_a_lost_cache_is_neutral_and_one_of_rubbish_too(memory: Memory) -> None:
+    three(memory)
+    memory.used(["Alpha"])
+    uses = memory.root / ".git/crabmem/uses"
+    uses.write_bytes(b"\xff\xfe rubbish\n{}\n[1]\n")
+    assert [hit.score for hit in memory.salient()] == [1, 1, 1]
+    uses.unlink()
+    assert [hit.score for hit in memory.salient()] == [1, 1, 1]
+
+
+def test_uses_of_what_was_forgotten_or_purged_go(memory: Memory) -> None:
+    three(memory)
+    uses = memory.root / ".git/crabmem/uses"
+    memory.used(["Alpha", "Beta", "Beta", "Gamma"])
+    memory.forget("Beta")
+    assert len(uses.read_bytes().splitlines()) == 2
+    memory.purge("Alpha")
+    assert len(uses.read_bytes().splitlines()) == 1 and b"lpha" not in uses.read_bytes()
+    memory.remember("Beta", "", "Anew.")
+    assert {hit.entry.name: hit.score > 1 for hit in memory.salient()} == {"Beta": False, "Gamma": True}
+
+
+def test_uses_hold_no_name_and_are_bounded(tmp_path: Path) -> None:
+    uses = Uses(tmp_path / "uses")
+    for number in range(4_200):
+        uses.add(["memory/entries/the-secret-affair.md"], NOW + timedelta(seconds=number))
+    data = (tmp_path / "uses").read_bytes()
+    assert b"secret" not in data and len(data) <= 256_000
+    known = uses.known()("memory/entries/the-secret-affair.md")
+    assert known and known.times > 1_000 and known.last == NOW + timedelta(seconds=4_199)
+
+
+def test_where_there_is_no_memory_yet_nothing_is_made(tmp_path: Path) -> None:
+    with Memory(tmp_path / "none") as memory, pytest.raises(NotFound):
+        memory.used(["Alpha"])
+    assert memory.salient() == () and list(tmp_path.iterdir()) == []
