@@ -1,16 +1,14 @@
 """The settings of a workspace: what `crabmem.toml` may say, and what holds when it says nothing."""
 
-import difflib
 import json
 import re
-from collections.abc import Sequence
-from typing import Annotated, Literal, get_args, get_type_hints
+from typing import Annotated, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
+from . import tables
 from .bounds import RECALL_LIMIT
-from .edit import BOM
 from .errors import InvalidSettings
 
 _WIDTH = 24
@@ -111,14 +109,8 @@ def parsed(text: str, file: str) -> Settings:
     Raises:
         InvalidSettings: not TOML, an unknown key, or a value of the wrong kind.
     """
-    try:
-        return msgspec.toml.decode(text.removeprefix(BOM), type=Settings)
-    except msgspec.ValidationError as error:
-        raise InvalidSettings(f"{file}: {_reason(str(error))}") from None
-    except RecursionError:
-        raise InvalidSettings(f"{file} is not TOML that we read: it is nested too deeply") from None
-    except msgspec.DecodeError as error:
-        raise InvalidSettings(f"{file} is not TOML: {error}") from None
+    # Most workspaces have no settings, and what reads TOML takes long to load.
+    return tables.read(text, file, Settings) if text else Settings()
 
 
 def layout_in(text: str) -> tuple[str, str]:
@@ -140,8 +132,7 @@ def as_dict(settings: Settings) -> dict[str, object]:
 
 def as_toml(settings: Settings) -> str:
     """The settings as `crabmem.toml` would say them, each with what it means."""
-    tables = {name: getattr(settings, name) for name in _TABLES}
-    said = [f"[{name}]  # {kind.__doc__}\n{_lines(tables[name])}" for name, kind in _TABLES.items()]
+    said = [f"[{name}]  # {kind.__doc__}\n{_lines(getattr(settings, name))}" for name, kind in _TABLES.items()]
     return "\n".join([_lines(settings), *said])
 
 
@@ -157,30 +148,6 @@ def _descriptions(table: type[msgspec.Struct]) -> dict[str, str]:
     """What each setting means, tables apart."""
     hints = get_type_hints(table, include_extras=True)
     return {key: hint.__metadata__[0].description for key, hint in hints.items() if hasattr(hint, "__metadata__")}
-
-
-def _reason(message: str) -> str:
-    """msgspec's message in words of this file, with the nearest known key or value."""
-    unknown = message.partition("unknown field `")[2].partition("`")[0]
-    if message.startswith("Invalid enum value"):
-        given = message.split("'")[1]
-        return f"{message.replace('`$.', '`')}; {_instead(given, _values(message))}"
-    if not unknown:
-        return message.replace("`$.", "`").replace("Object", "the file")
-    inside = next((name for name in _TABLES if f"$.{name}" in message), "")
-    known = (_TABLES[inside] if inside else Settings).__struct_fields__
-    return f"unknown setting `{inside + '.' if inside else ''}{unknown}`; {_instead(unknown, known)}"
-
-
-def _values(message: str) -> tuple[str, ...]:
-    """What may be said at the place that `message` names."""
-    *table, key = message.rpartition("`$.")[2].rstrip("`").split(".")
-    return get_args(get_type_hints(_TABLES[table[0]] if table else Settings)[key])
-
-
-def _instead(unknown: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(unknown, known, n=1)
-    return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
 
 
 _PROFILE = re.compile(r"""^profile[ \t]*=[ \t]*["']([^"'\n]*)["']""", re.MULTILINE)
