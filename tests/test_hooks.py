@@ -757,6 +757,21 @@ def test_other_commands_with_that_word_are_no_hooks(root: Path) -> None:
     assert b"pre-compact" in helped.stdout
 
 
+def test_profile_and_kind_are_those_of_the_command_the_environment_or_the_settings(root: Path) -> None:
+    def begun(*options: str, **environment: str) -> str:
+        told = json.dumps(spoken("claude-code", "session-start")).encode()
+        command, own = (
+            [*COMMAND, "--dir", str(root), *options, "hook", "--deadline", "30"],
+            {**os.environ, **environment},
+        )
+        return context(json.loads(subprocess.run(command, input=told, capture_output=True, check=True, env=own).stdout))
+
+    (root / "crabmem.toml").write_text('profile = "claw"\n')
+    assert "## MEMORY.md" in begun() and "## MEMORY.md" not in begun("--kind", "group")
+    assert "## MEMORY.md" not in begun(CRABMEM_KIND="group")
+    assert "<memory>" in begun("--profile", "crab") and "<memory>" in begun(CRABMEM_PROFILE="crab")
+
+
 def test_hook_that_has_nothing_to_do_loads_next_to_nothing(root: Path) -> None:
     code = (
         "import os, sys; from crabmem import hooking\n"

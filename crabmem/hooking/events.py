@@ -10,7 +10,7 @@ from ..bylines import Bylines, kept, signed
 from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, WROTE, Json
 from ..settings import Settings
 from ..turns import Kind, Talk, Turn, Turns
-from ..workspace import SETTINGS, Workspace
+from ..workspace import DEFAULT, SETTINGS, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _wrote(call: Call) -> Json:
 def _memory(call: Call) -> "Memory":
     from ..api import Memory
 
-    profile = call.workspace.profile or None
+    profile = call.workspace.profile or DEFAULT  # it was looked for already, and the settings may not be who said it
     return Memory(call.workspace.root, agent=call.agent, session=call.session, profile=profile, kind=call.kind)
 
 
