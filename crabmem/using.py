@@ -82,6 +82,11 @@ class Using(Keyed):
     def _used(self, entries: Sequence[Entry]) -> None:
         self._uses.add([entry.path for entry in entries], self._clock())
 
+    def _forget_uses(self) -> None:
+        """Forget how what is gone was used."""
+        if self._workspace.uses.exists():
+            self._uses.keep(self._steadily(lambda: list(self._listing().index.marks())))
+
     def _salient(self, limit: int) -> tuple[Hit, ...]:
         listing = self._listing()
         known, now = self._uses.known(), self._clock()

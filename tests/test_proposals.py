@@ -327,7 +327,7 @@ def test_no_face_but_the_command_line_knows_how_to_decide() -> None:
         for file in package.rglob("*.py")
         if re.search(r"apply_proposal|reject_proposal", file.read_text())
     }
-    assert knowing == {"memory.py", "cli/proposing.py"}
+    assert knowing == {"proposing.py", "cli/proposing.py"}
 
 
 # On the command line
@@ -624,7 +624,7 @@ tools = ["proposing"]
 layout = { identity = "self/IDENTITY.md", memory = "" , entries = ["facts"], notes = "", overview = "CONTEXT.md" }
 
 [kinds.group]
-hides = ["{identity}", "self/IDENTITY.md"]
+hides = ["self/IDENTITY.md"]
 
 [[part]]
 file = "{identity}"
