@@ -212,7 +212,6 @@ def test_what_is_written_to_a_new_file_is_what_is_read(fast: Memory, text: str) 
     assert call(fast, "read", "new.md").data["text"] == text == fast.file("memory/new.md").read_bytes().decode()
 
 
-# feature: 104
 def test_only_markdown_is_memory_and_hidden_files_are_not_listed(sample: Sample) -> None:
     root = sample("harness")
     with opened(root) as memory:

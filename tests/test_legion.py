@@ -54,7 +54,7 @@ def parts(root: Path, kind: Kind = "main") -> dict[str, tuple[str, int]]:
 # What sessions are told
 
 
-# feature: 16, 32
+# feature: 32
 def test_parts_are_joined_by_a_rule_with_a_header_only_where_a_file_has_none(root: Path) -> None:
     put(root, "INSTRUCTIONS.md", "Keep watch.")
     put(root, "SOUL.md", "# Who I am\n\nCalm.")
@@ -228,7 +228,7 @@ def test_a_snippet_shows_what_matched_however_far_in(legion: Memory) -> None:
     assert len(found) == 2 and all("whale" in each["snippet"] and len(each["snippet"]) <= 300 for each in found)
 
 
-# feature: 53, 55
+# feature: 42, 48
 def test_words_of_other_scripts_are_found_and_a_word_said_twice_counts_once(legion: Memory) -> None:
     legion.save_fact("灯台の発電機は月曜日に点検する", "upkeep")
     legion.save_fact("Das Café am Hafen öffnet um neun")
@@ -265,7 +265,6 @@ def test_the_identity_is_written_only_where_the_settings_allow_and_told_of(root:
     assert (root / "SOUL.md").read_text() == "# Me\n"
 
 
-# feature: 5
 def test_no_tool_of_it_writes_the_overview(root: Path) -> None:
     with Memory(root, profile="legion", soul_editable=True) as memory:
         assert {tool.name for tool in memory.tools} == {"memory_search", "memory_save", "memory_recall", "soul"}
@@ -310,7 +309,7 @@ def test_a_new_workspace_begins_with_stubs_and_an_agent_of_its_own_with_its_name
     assert "# cook" in prompt(root / "agents/cook") and "What this agent is for" in prompt(root / "agents/cook")
 
 
-# feature: 18
+# feature: 16, 18
 def test_an_agent_of_its_own_has_its_own_facts_and_lessons_and_the_person_of_all(root: Path) -> None:
     put(root, "USER.md", "# User\n\nMarit.")
     with Memory(root, profile="legion") as memory:
@@ -388,7 +387,7 @@ def test_a_workspace_that_is_there_is_read_by_everything_and_not_a_byte_of_it_ch
     assert everything(root) == before
 
 
-# feature: 1, 8
+# feature: 1
 def test_a_workspace_that_is_there_is_told_whole_and_found(sample: Sample) -> None:
     root = sample("legion")
     text = prompt(root)

@@ -63,6 +63,7 @@ def test_a_fact_that_shares_no_word_is_found_by_what_it_means(root: Path) -> Non
         assert names(both, "puppy physician") == ["Luna"]
 
 
+# feature: 61
 def test_what_means_something_else_is_not_found(root: Path) -> None:
     with Memory(root, embedder=Own()) as both:
         assert both.recall("train coast").note == "no match among 4 entries"
@@ -119,7 +120,7 @@ def similar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return filled(tmp_path_factory.mktemp("similar"), facts | {"Code": ("noise", "Error E-4711: it is dry.")})
 
 
-# feature: 60, 61
+# feature: 60
 @given(st.lists(st.floats(-3, 3), min_size=5, max_size=40), st.integers(1, 9))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_only_fact_with_the_code_that_is_asked_for_is_in_the_answer_whatever_it_means(

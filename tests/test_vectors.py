@@ -333,6 +333,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+# feature: 63
 def test_a_model_in_the_cache_is_loaded_by_name_without_the_net(hub: Path, offline: list[object]) -> None:
     assert Model2Vec("emi/tiny").embed(["dog"]).shape == (1, len(GROUPS))
     assert chosen("auto", Wanted("emi/tiny", "http://127.0.0.1:1/v1"))[0] == "model2vec"
@@ -375,6 +376,7 @@ def test_a_folder_without_a_model_is_named(tmp_path: Path, offline: list[object]
     assert not offline
 
 
+# feature: 63, 64
 def test_without_the_extra_the_way_to_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = saved_model(tmp_path / "model")
     monkeypatch.setitem(sys.modules, "model2vec", None)
@@ -555,13 +557,11 @@ def test_a_proxy_is_not_asked_for_what_is_on_this_machine(told: Service, monkeyp
 # The choice
 
 
-# feature: 63
 def test_settings_name_every_provider() -> None:
     named = get_args(get_type_hints(Vectors)["provider"])
     assert set(named) == {"auto", "off", *PROVIDERS}
 
 
-# feature: 63
 @pytest.mark.parametrize(("provider", "need"), [("http", "vectors.url"), ("model2vec", "vectors.model")])
 def test_what_a_provider_lacks_is_named(provider: str, need: str) -> None:
     lacking = Wanted("", "https://example.org") if provider == "model2vec" else Wanted("small")
