@@ -1,4 +1,7 @@
-"""Patterns of paths: `*` stands for any letters of one name, `**/` for any folders, `?` for one letter."""
+"""Patterns of paths: `*` stands for any letters of one name, `**/` for any folders, `?` for one letter.
+
+One that begins with `!` takes away what it stands for.
+"""
 
 import re
 from collections.abc import Iterable
@@ -9,8 +12,9 @@ _MEANT = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
-    """Whether `path` is one that a pattern stands for."""
-    return any(_expression(pattern).fullmatch(path) for pattern in patterns)
+    """Whether `path` is one that a pattern stands for, and none takes away."""
+    found = [pattern[:1] for pattern in patterns if _expression(pattern.removeprefix("!")).fullmatch(path)]
+    return bool(found) and "!" not in found
 
 
 @cache

@@ -17,3 +17,14 @@ from crabmem.globs import matches
 )  # fmt: skip
 def test_a_pattern_stands_for_paths(path: str, pattern: str, does: bool) -> None:
     assert matches(path, [pattern]) is does
+    assert not matches(path, [pattern, f"!{pattern}"]) and not matches(path, [f"!{pattern}", pattern])
+
+
+def test_what_a_pattern_takes_away_is_all_that_is_missing() -> None:
+    patterns = ["!memory/entries/*", "memory/**/*.md"]
+    paths = ["memory/a.md", "memory/b/a.md", "memory/entries/a.md", "memory/entries/b/a.md", "a.md"]
+    assert [path for path in paths if matches(path, patterns)] == [
+        "memory/a.md",
+        "memory/b/a.md",
+        "memory/entries/b/a.md",
+    ]

@@ -220,6 +220,14 @@ def test_search_never_gives_more_than_asked_for(legion: Memory, limit: int, cate
         assert 0 < len(legion.call(tool, asked).data[key]) <= limit
 
 
+# feature: 8
+def test_a_file_in_a_folder_of_memory_is_found_and_a_fact_once(legion: Memory) -> None:
+    legion.save_fact("The dinghy leaks at the bow.")
+    put(legion.root, "memory/boats/dinghy.md", "The dinghy has two oars.\n")
+    found = [each["file"] for each in legion.call("memory_search", {"query": "dinghy"}).data["results"]]
+    assert sorted(found) == ["memory/boats/dinghy.md", "memory/entries/the-dinghy-leaks-at-the-bow.md"]
+
+
 # feature: 69
 def test_a_snippet_shows_what_matched_however_far_in(legion: Memory) -> None:
     legion.save_fact("The log of the tower.\n" + "Nothing odd was seen at all. " * 40 + "Then a whale came by.")
