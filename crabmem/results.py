@@ -20,6 +20,11 @@ _SHOWN = 80
 CREATOR = "crabmem"
 
 
+def byline(author: str, session: str | None) -> str:
+    """Who it was, and in which session."""
+    return f"{author} [{session}]" if session else author
+
+
 @dataclass(frozen=True)
 class Commit:
     """One commit as people and programs read it.
@@ -43,6 +48,11 @@ class Commit:
     reverts: tuple[str, ...] = field(default=(), repr=False)
     restores: str | None = field(default=None, repr=False)
     renamed: tuple[str, str] | None = field(default=None, repr=False)
+
+    @property
+    def line(self) -> str:
+        """When, by whom and what, on one line."""
+        return f"{self.time:%Y-%m-%d %H:%M}  {byline(self.author, self.session)}  {self.subject}"
 
     @property
     def is_person(self) -> bool:

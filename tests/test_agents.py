@@ -163,6 +163,7 @@ def test_agents_are_listed_with_how_much_they_know_and_since_when(memory: Memory
     assert [(agent["name"], agent["entries"]) for agent in found["agents"]] == [("anna", 1), ("ben", 1)]
     assert all(agent["written"] and Path(agent["path"]).is_dir() for agent in found["agents"])
     assert run(memory, "agents").stdout.splitlines()[0].startswith("anna  1 fact, last written ")
+    assert json.loads(run(memory, "agents", "--json").stdout) == found
     assert "left as they are: memory/hives/queen.md" in run(memory, "agents", "clone", "anna", "ben").stderr
 
 

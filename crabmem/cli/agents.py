@@ -9,8 +9,9 @@ from .base import as_json, opened, plain, show, tell
 
 
 @click.group("agents", invoke_without_command=True)
+@as_json
 @click.pass_context
-def agents_verbs(ctx: click.Context) -> None:
+def agents_verbs(ctx: click.Context, json_wanted: bool) -> None:
     """List, make or copy the workspaces of agents that have one of their own.
 
     Each lies in agents/NAME with a history of its own. Files of the prompt that it lacks are those of the workspace
@@ -22,7 +23,7 @@ def agents_verbs(ctx: click.Context) -> None:
       crabmem agents clone coder reviewer
     """
     if ctx.invoked_subcommand is None:
-        ctx.invoke(list_, json_wanted=False)
+        ctx.invoke(list_, json_wanted=json_wanted)
 
 
 @agents_verbs.command("list")

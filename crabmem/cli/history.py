@@ -99,9 +99,7 @@ def _say(done: Restored, json_wanted: bool, verb: str = "restored") -> None:
 
 def _line(commit: Commit) -> str:
     """One commit on one line: id, time, author, subject."""
-    session = f" [{commit.session}]" if commit.session else ""
-    rest = plain(f"{commit.time:%Y-%m-%d %H:%M}  {commit.author}{session}  {commit.subject}")
-    return f"{click.style(short(commit.commit), fg='yellow')}  {rest}"
+    return f"{click.style(short(commit.commit), fg='yellow')}  {plain(commit.line)}"
 
 
 COMMANDS = (log, diff, rollback, undo)

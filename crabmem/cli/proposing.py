@@ -4,7 +4,7 @@ import click
 
 from .. import wire
 from ..edit import shortened
-from ..results import Proposal
+from ..results import Proposal, byline
 from ..version import short
 from .base import as_json, coloured_diff, confirm, opened, plain, show, sure
 from .files import show_changed
@@ -70,17 +70,17 @@ def reject(ctx: click.Context, id: str, yes: bool, json_wanted: bool) -> None:
 
 def _line(proposal: Proposal) -> str:
     why = f"  {shortened(proposal.reason, _REASON)}" if proposal.reason else ""
-    return plain(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}  {_who(proposal)}  {proposal.path}{why}")
+    return plain(f"{_made(proposal)}  {proposal.path}{why}")
 
 
 def _heading(proposal: Proposal) -> str:
     reason = f"\n\n{proposal.reason}" if proposal.reason else ""
     told = f"\n\n{_CLASHES}" if proposal.clashes else "" if proposal.diff else "\n\nthe file says that already"
-    return plain(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}  {_who(proposal)}{reason}{told}")
+    return plain(f"{_made(proposal)}{reason}{told}")
 
 
-def _who(proposal: Proposal) -> str:
-    return f"{proposal.author}{f' [{proposal.session}]' if proposal.session else ''}"
+def _made(proposal: Proposal) -> str:
+    return f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}  {byline(proposal.author, proposal.session)}"
 
 
 COMMANDS = (proposals,)

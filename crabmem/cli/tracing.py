@@ -6,7 +6,7 @@ import click
 
 from .. import wire
 from ..edit import shortened
-from ..results import Commit
+from ..results import Commit, byline
 from ..traces import Digest, Line, News, Sighting, Sightings
 from ..version import short
 from .base import as_json, opened, plain, show, tell
@@ -39,7 +39,7 @@ def _line(line: Line) -> str:
 
 
 def _who(author: str, session: str | None, is_person: bool) -> str:
-    return f"{author}{'*' * is_person}{f' [{session}]' if session else ''}"
+    return byline(f"{author}{'*' * is_person}", session)
 
 
 def who(commit: Commit) -> str:

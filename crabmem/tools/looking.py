@@ -101,8 +101,7 @@ def _check_limit(limit: int) -> None:
 
 
 def _commit(commit: Commit) -> str:
-    session = f" [{commit.session}]" if commit.session else ""
-    return f"{short(commit.commit)}  {commit.time:%Y-%m-%d %H:%M}  {commit.author}{session}  {commit.subject}"
+    return f"{short(commit.commit)}  {commit.line}"
 
 
 def _line(entry: Entry) -> str:
