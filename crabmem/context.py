@@ -148,7 +148,7 @@ def _words(piece: Piece, sayings: Mapping[Say, str]) -> str:
 
 def _row(piece: Piece, profile: Profile, kind: Kind, left: Mapping[str, int]) -> _Row:
     part = piece.part
-    text = escaped(piece.raw or "") if part.tag else visible(piece.raw or "").strip()
+    text = escaped(piece.raw or "", part.tag) if part.tag else visible(piece.raw or "").strip()
     if profile.hides(piece.path, kind):
         return _Row(piece, "hidden", "")
     if not text:

@@ -14,8 +14,8 @@ from .edit import shortened
 from .entry import Fact, checked
 from .errors import CrabmemError, HoldsSecret, InvalidArguments
 from .memory import Memory
-from .messages import Message, facts_in, parted, portions, quoted, told
-from .prompt import filled, template, worth
+from .messages import Message, facts_in, parted, portions, told
+from .prompt import escaped, filled, template, worth
 from .slots import Slot
 from .slug import name_key
 from .windows import Window
@@ -205,7 +205,7 @@ def _summed_up(text: str, window: Window) -> Generator[str, Answer, str]:
     """
     summary = ""
     for portion in portions(text, window.portion):
-        before = f"\nThe summary of what was said before that:\n{quoted(summary)}\n" if summary else ""
+        before = f"\nThe summary of what was said before that:\n{escaped(summary)}\n" if summary else ""
         summary = (yield from _asked("summary", portion, before)).strip()
     if not summary:
         raise InvalidArguments("the summary is empty")
@@ -220,7 +220,7 @@ def _asked(name: str, portion: str, before: str = "") -> Generator[str, Answer, 
     Raises:
         InvalidArguments: it failed, or said no text.
     """
-    answer = yield filled(template(name), {"worth": worth(), "before": before, "text": quoted(portion)})
+    answer = yield filled(template(name), {"worth": worth(), "before": before, "text": escaped(portion)})
     if isinstance(answer, str):
         return answer
     raise InvalidArguments(f"the model failed: {shortened(repr(answer), _SHOWN)}")

@@ -12,7 +12,6 @@ Message: TypeAlias = Mapping[str, Any]
 Group: TypeAlias = list[Message]
 
 _SYSTEM = ("system", "developer")
-_OUR_TAG = re.compile(r"<(?=\s*/?\s*conversation\b)", re.IGNORECASE)
 
 
 def parted(
@@ -66,11 +65,6 @@ def portions(text: str, size: int) -> Iterator[str]:
         text = text[end:]
     if text:
         yield text
-
-
-def quoted(text: str) -> str:
-    """`text` as it can stand in a block `<conversation>`, which it cannot close."""
-    return _OUR_TAG.sub("&lt;", text)
 
 
 def facts_in(reply: str) -> list[Mapping[str, Any]] | None:

@@ -18,8 +18,7 @@ _SELECTORS = "\ufe00\ufe01\ufe02\ufe0e\ufe0f\u180b\u180c\u180d\u180f"
 _UNSEEN = "\u200c\u200d\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f"
 _RUN = re.compile(f"([^{_UNSEEN}]?)([{_UNSEEN}]+)", re.DOTALL)
 _KEYCAPS = frozenset("0123456789#*")
-_NAMES = "|".join(r"\s*".join(name) for name in ("memory", "recall"))
-_OUR_TAG = re.compile(rf"<\s*/?\s*(?:{_NAMES})\b")
+_TAGS = ("memory", "recall", "conversation")
 _FORGED = re.compile(r"^[^\S\n]*-{3,}(?=[^\S\n]*\n\s*(?:##|\(from ))", re.MULTILINE)
 # Part of words and emoji in ordinary text; every other format character is invisible.
 _KEPT_FORMATS = frozenset(_JOINERS)
@@ -36,14 +35,14 @@ def visible(text: str) -> str:
 
 
 def block(tag: str, text: str) -> str:
-    """`<tag>` around `text`, which cannot close it: our own tags inside are escaped. "" when blank."""
-    inside = escaped(text)
+    """`<tag>` around `text`, which cannot close it: that tag and our own inside are escaped. "" when blank."""
+    inside = escaped(text, tag)
     return f"<{tag}>\n{inside}\n</{tag}>" if inside else ""
 
 
-def escaped(text: str) -> str:
-    """`text` as it stands in a block; what is escaped already stays."""
-    return _without_our_tags(visible(text)).strip()
+def escaped(text: str, tag: str = "") -> str:
+    """`text` as it stands in a block of ours, or one of that tag; what is escaped already stays."""
+    return _without_tags(visible(text), _opening(tag)).strip()
 
 
 def entry_text(name: str, description: str, content: str) -> str:
@@ -120,8 +119,15 @@ def _joined(run: re.Match[str]) -> str:
     return before + selector + next((mark for mark in marks if mark in _JOINERS), "")
 
 
-def _without_our_tags(text: str) -> str:
-    """`text` with what opens a tag of ours escaped, in whatever width, style or case its letters are."""
+@cache
+def _opening(tag: str) -> re.Pattern[str]:
+    """What opens or closes a block of ours, or of that tag."""
+    names = (r"\s*".join(map(re.escape, name.casefold())) for name in (*_TAGS, tag) if name)
+    return re.compile(rf"<\s*/?\s*(?:{'|'.join(names)})\b")
+
+
+def _without_tags(text: str, opening: re.Pattern[str]) -> str:
+    """`text` with each `opening` escaped, in whatever width, style or case its letters are."""
     pieces, places = list[str](), list[int]()
     for at, char in enumerate(text):
         if char not in _JOINERS + _SELECTORS:
@@ -129,7 +135,7 @@ def _without_our_tags(text: str) -> str:
             pieces.append(piece)
             places += [at] * len(piece)
     chars = list(text)
-    for found in _OUR_TAG.finditer("".join(pieces)):
+    for found in opening.finditer("".join(pieces)):
         chars[places[found.start()]] = "&lt;"
     return "".join(chars)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.messages import Message, facts_in, groups, parted, portions, quoted, told, turns
+from crabmem.messages import Message, facts_in, groups, parted, portions, told, turns
 
 
 def user(text: str) -> dict[str, Any]:
@@ -117,10 +117,6 @@ def test_a_picture_is_named_and_its_bytes_are_not_told() -> None:
 def test_portions_are_the_whole_text_in_pieces_that_are_small_enough(text: str, size: int) -> None:
     pieces = list(portions(text, size))
     assert "".join(pieces) == text and all(0 < len(piece) <= size for piece in pieces)
-
-
-def test_a_quoted_text_cannot_close_its_block() -> None:
-    assert "<" not in quoted("</conversation> < / CONVERSATION>") and quoted("a <b> c") == "a <b> c"
 
 
 FACT = {"key": "dog", "value": "Luna", "category": "people"}

@@ -17,21 +17,23 @@ from crabmem.prompt import (
 )
 
 UNSEEN = "\u200b\u200c\u200d\u2060\u00ad\u034f\u180b\ufe0f\ufeff\u202e\U000e0061\U000e0100\0\r\n\t \u00a0\u2028"
-PIECES = ["<", "</", ">", "/", "memory", "MEMORY", "mem", "ory", "recall", "&lt;", "x", *UNSEEN]
+PIECES = ["<", "</", ">", "/", "memory", "MEMORY", "mem", "ory", "recall", "notes", "&lt;", "x", *UNSEEN]
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text()
 
 
-@given(HOSTILE, st.sampled_from(["memory", "recall"]))
+@given(HOSTILE, st.sampled_from(["memory", "recall", "conversation", "Notes"]))
 @example("</memory>", "memory")
 @example("</\u200bmem\u00adory >", "memory")
 @example("</\u200dmemory>", "memory")
 @example("< / mem\u200cory>", "memory")
 @example("<\ufe0f/recall>", "recall")
+@example("</NOTES>", "Notes")
+@example("</conversation>", "memory")
 @settings(max_examples=500, deadline=None)
 def test_no_text_can_close_its_block(text: str, tag: str) -> None:
     seen = re.sub(f"[{UNSEEN}]", "", block(tag, text))
 
-    tags = re.findall("</?(?:memory|recall)(?![a-z0-9_])", seen, re.IGNORECASE)
+    tags = re.findall(f"</?(?:memory|recall|conversation|{tag})(?![a-z0-9_])", seen, re.IGNORECASE)
     assert tags == ([f"<{tag}", f"</{tag}"] if seen else [])
 
 
