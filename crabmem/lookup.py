@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from .briefing import Briefing
+from .edit import lines_in
 from .entry import decoded
 from .errors import InvalidArguments, NotFound, Unreadable
 from .recalling import check_question
@@ -61,8 +62,6 @@ class Lookup(Briefing):
         return bool(path) and self.layout.is_kept(path) and matches(path, self.profile.search.files)
 
     def _excerpt(self, path: str, start: int, count: int | None) -> Excerpt:
-        from .sections import lines_of
-
         scan, words = self._store.scan(), f"there is no {path}; it may not have been written yet"
         self._check_seen(path, words)
         if scan.is_hidden(path):
@@ -70,7 +69,7 @@ class Lookup(Briefing):
         data = scan.data(path)
         if data is None:
             raise NotFound(words)
-        lines = lines_of(decoded(path, data))
+        lines = lines_in(decoded(path, data))
         chosen = lines[start - 1 :][:count]
         return Excerpt(path, start, tuple(chosen), len(lines), version_of(data))
 

@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from .edit import lines_in
+
 
 class Recent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a daily note counts more whose day is at most `days` ago."""
@@ -46,7 +48,7 @@ class Section:
 
 def taken_apart(text: str, rules: Search) -> list[Section]:
     """The sections of a text, in order; none of one that is blank."""
-    lines = lines_of(text)
+    lines = lines_in(text)
     if rules.unit == "paragraph":
         return list(_paragraphs(lines))
     if rules.unit == "file":
@@ -57,12 +59,6 @@ def taken_apart(text: str, rules: Search) -> list[Section]:
         for start, end in _chunks(text, starts, rules.size, min(rules.overlap, rules.size // 2))
         if not text[start:end].isspace()
     ]
-
-
-def lines_of(text: str) -> list[str]:
-    """The lines of a text with their ends; no empty one after the last end."""
-    lines = text.split("\n")
-    return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
 def aged(days: int, recent: Sequence[Recent]) -> float:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crabmem.sections import Recent, Search, Section, aged, lines_of, taken_apart
+from crabmem.edit import lines_in
+from crabmem.sections import Recent, Search, Section, aged, taken_apart
 
 TEXTS = st.text(st.sampled_from("ab é語\n\r\t#-\u2028"), max_size=300)
 PARAGRAPHS = Search(unit="paragraph")
@@ -26,7 +27,7 @@ def told_apart(text: str) -> str:
 def test_every_character_is_in_a_chunk_and_none_is_longer_than_its_size(text: str, size: int, overlap: int) -> None:
     text = told_apart(text)
     chunks = taken_apart(text, Search(unit="chunk", size=size, overlap=overlap))
-    lines = lines_of(text)
+    lines = lines_in(text)
     held = set[int]()
     for chunk in chunks:
         assert len(chunk.text) <= size
@@ -74,7 +75,7 @@ def test_paragraphs_end_at_blank_lines_and_before_headings() -> None:
 @given(TEXTS)
 def test_every_word_is_in_one_paragraph_at_the_lines_it_says(text: str) -> None:
     found = taken_apart(text, PARAGRAPHS)
-    lines = lines_of(text)
+    lines = lines_in(text)
     assert "".join("".join(each.text.split()) for each in found) == "".join(text.split())
     assert all(each.text == "".join(lines[each.start - 1 : each.end]).strip("\r\n") for each in found)
 
@@ -91,7 +92,7 @@ def test_a_whole_file_is_one_section() -> None:
 
 @given(TEXTS)
 def test_lines_are_all_of_the_text_as_it_is(text: str) -> None:
-    lines = lines_of(text)
+    lines = lines_in(text)
     assert "".join(lines) == text
     assert len(lines) == text.count("\n") + (not text.endswith("\n") and bool(text))
 
