@@ -8,6 +8,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from .prompt import filled
+
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -50,4 +52,4 @@ def _shared(space: int, head: int, tail: int) -> tuple[int, int]:
 
 
 def _mark(budget: Budget, file: str, kept: int, of: int) -> str:
-    return budget.mark.replace("{file}", file).replace("{kept}", str(kept)).replace("{of}", str(of))
+    return filled(budget.mark, {"file": file, "kept": str(kept), "of": str(of)})

@@ -6,7 +6,7 @@ from .edit import BOM
 from .hosts import tables
 from .jsonc import at
 from .profile import Profile, Seed
-from .prompt import template
+from .prompt import filled, template
 from .workspace import Layout
 
 
@@ -16,14 +16,13 @@ def seeds(profile: Profile, layout: Layout, is_own: bool, is_new: bool, about: M
     `is_new`: nothing is in it yet. `about` is what {name} and {description} in a text stand for.
     """
     chosen = (seed for seed in profile.seed if _is_for(seed, is_own) and (is_new or not seed.is_first))
-    return {layout.named(seed.file): _filled(template(seed.template) if seed.template else seed.words, about)
-            for seed in chosen}  # fmt: skip
+    return {layout.named(seed.file): filled(_text(seed), about) for seed in chosen}
 
 
 def tells(profile: Profile, word: str) -> bool:
     """Whether a seed for agents says `word` of them, as "description"."""
     own = (seed for seed in profile.seed if _is_for(seed, is_own=True))
-    return any(f"{{{word}}}" in (template(seed.template) if seed.template else seed.words) for seed in own)
+    return any(f"{{{word}}}" in _text(seed) for seed in own)
 
 
 def naming(text: str, profile: str) -> str:
@@ -40,7 +39,5 @@ def _is_for(seed: Seed, is_own: bool) -> bool:
     return seed.of == "any" or seed.of == ("agent" if is_own else "parent")
 
 
-def _filled(text: str, about: Mapping[str, str]) -> str:
-    for word, value in about.items():
-        text = text.replace(f"{{{word}}}", value)
-    return text
+def _text(seed: Seed) -> str:
+    return template(seed.template) if seed.template else seed.words

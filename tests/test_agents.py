@@ -51,6 +51,12 @@ def test_a_new_agent_has_its_own_files_and_shows_what_it_lacks_of_the_others(mem
         assert [commit.subject for commit in anna.log()] == ["edit: USER.md", "init: the agent Anna Bee"]
 
 
+def test_what_an_agent_is_called_is_not_looked_into(memory: Memory) -> None:
+    memory.new_agent("{description}", "Paints {name}.")
+    with own(memory, "description") as agent:
+        assert "{description}" in agent.identity().text and "Paints {name}." in agent.identity().text
+
+
 # feature: 18
 def test_what_an_agent_remembers_no_other_finds(memory: Memory) -> None:
     for name in ("a", "ab"):
