@@ -31,7 +31,11 @@ _TIME = "[%Y-%m-%d %H:%M]"
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson: its kind, and its words, which are one line."""
+    """One lesson: its kind, and its words, which are one line.
+
+    Raises:
+        InvalidArguments: there are none.
+    """
 
     kind: Kind
     words: str
@@ -42,7 +46,11 @@ class Lesson:
 
 
 def failed(tool: str, error: str, context: str = "") -> Lesson:
-    """That a tool failed, and at what."""
+    """That a tool failed, and at what.
+
+    Raises:
+        InvalidArguments: either is blank.
+    """
     name, words, around = shortened(tool, _TOOL), shortened(error, _ERROR), shortened(context, _CONTEXT)
     if not name or not words:
         raise InvalidArguments("name the tool, and say how it failed")

@@ -39,12 +39,12 @@ class Lookup(Briefing):
         self._meaning_of_sections.save()
         return found
 
-    def excerpt(self, path: str, start: int = 1, lines: int | None = None) -> Excerpt:
-        """So many `lines` of a file that is searched, from line `start` on; None for all.
+    def excerpt(self, path: str, start: int = 1, lines: int | None = None, at: str | None = None) -> Excerpt:
+        """So many `lines` of a file that is searched, from line `start` on; None for all. With `at`, as it was then.
 
         Raises:
             InvalidArguments: it is none of those files, or a number is below 1.
-            NotFound: there is no such file for a session of this kind.
+            NotFound: there is no such file for a session of this kind, or no such revision or time.
             Unreadable: something else than a text is there.
         """
         for name, value in (("the first line", start), ("the number of lines", lines)):
@@ -53,7 +53,7 @@ class Lookup(Briefing):
         if not self.searches(path):
             there = ", ".join(self.profile.search.files) or "none in this profile"
             raise InvalidArguments(f"{path or 'nothing'} is none of the files that are searched ({there})")
-        return self._steadily(lambda: self._excerpt(path, start, lines))
+        return self._steadily(lambda: self._excerpt(path, start, lines, at))
 
     def searches(self, path: str) -> bool:
         """Whether a file at `path` would be one of those that are searched."""
@@ -61,14 +61,14 @@ class Lookup(Briefing):
 
         return bool(path) and self.layout.is_kept(path) and matches(path, self.profile.search.files)
 
-    def _excerpt(self, path: str, start: int, count: int | None) -> Excerpt:
+    def _excerpt(self, path: str, start: int, count: int | None, at: str | None) -> Excerpt:
         scan, words = self._store.scan(), f"there is no {path}; it may not have been written yet"
         self._check_seen(path, words)
-        if scan.is_hidden(path):
+        if at is None and scan.is_hidden(path):
             raise Unreadable(f"{path} is no regular file that could be read; `crabmem doctor` says why")
-        data = scan.data(path)
+        data = scan.data(path) if at is None else self._own(path, at)
         if data is None:
-            raise NotFound(words)
+            raise NotFound(words if at is None else f"there was no {path} at {at}")
         lines = lines_in(decoded(path, data))
         chosen = lines[start - 1 :][:count]
         return Excerpt(path, start, tuple(chosen), len(lines), version_of(data))

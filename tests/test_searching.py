@@ -348,6 +348,11 @@ def test_files_are_searched_as_they_were(root: Path) -> None:
         assert paths(found) == ["MEMORY.md", "memory/2026-03-14.md"] and found[0].snippet == "Luna's vet is Dr. Moreno."
         assert memory.search("zebra", as_of=then).note == f"no match among 3 files; as memory was at {then[:8]}"
         assert paths(memory.search("zebra")) == ["memory/zoo.md"]
+        [hit] = [hit for hit in found if hit.path == "memory/2026-03-14.md"]
+        read = memory.excerpt(hit.path, hit.start, hit.end - hit.start + 1, at=then)
+        assert hit.snippet in "".join(read.lines) and read.total >= hit.end
+        with pytest.raises(NotFound, match=f"there was no memory/zoo.md at {then}"):
+            memory.excerpt("memory/zoo.md", at=then)
 
 
 # By meaning
