@@ -7,6 +7,8 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from . import fs
 from .bylines import kept
 from .catalog import Progress, found, readable
@@ -299,7 +301,7 @@ class Memory(Restoring):
         if sections is None:
             return done
         more = self._meaning_of_sections.embed(sections, rules, progress)
-        return dataclasses.replace(done, made=done.made + more.made, sections=more.entries)
+        return replace(done, made=done.made + more.made, sections=more.entries)
 
     def mend(self) -> list[str]:
         """Mend what can be mended without a choice; what was done, a line each.
