@@ -4,6 +4,7 @@ agent gets, how files are searched, and what a new workspace begins with.
 A family of agents is such a file of data; nothing anywhere asks for a profile's name.
 """
 
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
@@ -164,23 +165,29 @@ def parsed(text: str, file: str) -> Profile:
         InvalidSettings: it is none.
     """
     profile = tables.read(text, file, Profile)
+    if wrong := next(_faults(profile, file), None):
+        raise InvalidSettings(f"{file}: {wrong}")
+    return profile
+
+
+def _faults(profile: Profile, file: str) -> Iterator[str]:
+    """What is wrong with a profile although each of its values could be."""
     for number, part in enumerate(profile.part, 1):
         if sum(bool(getattr(part, source)) for source in _SOURCES) != 1:
-            raise InvalidSettings(f"{file}: part {number} must name one of {', '.join(_SOURCES)}")
+            yield f"part {number} must name one of {', '.join(_SOURCES)}"
         if part.share and part.share not in profile.shares:
-            raise InvalidSettings(f"{file}: part {number} has the share {part.share}, which is not among `shares`")
+            yield f"part {number} has the share {part.share}, which is not among `shares`"
     layout = layout_of(file, profile) or ORDINARY
     for number, seed in enumerate(profile.seed, 1):
         if bool(seed.template) == bool(seed.words):
-            raise InvalidSettings(f"{file}: seed {number} must name one of template, words")
+            yield f"seed {number} must name one of template, words"
         if not layout.is_kept(layout.named(seed.file)):
-            raise InvalidSettings(f"{file}: seed {number} is {seed.file}, which history does not keep; name a .md file")
+            yield f"seed {number} is {seed.file}, which history does not keep; name a .md file"
     for kind, path in ((kind, path) for kind, session in profile.kinds.items() for path in session.hides):
         if "{" in path:
-            raise InvalidSettings(f"{file}: kinds.{kind} hides {path}; name the file itself")
+            yield f"kinds.{kind} hides {path}; name the file itself"
     if profile.kinds.get("main", Session()).hides:
-        raise InvalidSettings(f"{file}: sessions of the kind main see everything; hide files from other kinds")
-    return profile
+        yield "sessions of the kind main see everything; hide files from other kinds"
 
 
 def checked_kind(kind: str) -> Kind:
