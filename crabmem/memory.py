@@ -129,6 +129,7 @@ class Memory(Using):
         def decide(scan: Scan) -> Draft:
             plan = self._plan(scan)
             path = plan.add(fact)
+            self._refuse_unseen([path])
             self._timeline.check_version(path, scan.files.get(path), if_version)
             return Draft(plan.files, self._note("remember", fact.name))
 
@@ -216,7 +217,7 @@ class Memory(Using):
         """
 
         def decide(scan: Scan) -> Draft:
-            entry = found(self._catalog.listing(scan), name)
+            entry = found(self._catalog.listing(scan), name, self._sees)
             return Draft({entry.path: None}, self._note("forget", entry.name))
 
         done = self._write(decide)
@@ -240,7 +241,7 @@ class Memory(Using):
         name, plans = checked(Fact(new, "", "")).name, list[tuple[Entry, "Renaming"]]()
 
         def decide(scan: Scan) -> Draft:
-            entry = found(listing := self._catalog.listing(scan), old)
+            entry = found(listing := self._catalog.listing(scan), old, self._sees)
             plan = renaming(listing, entry, name, keep_alias, self._kept_from_agents())
             refuse_new(shown(plan.files[plan.path]) or "", shown(scan.data(entry.path)), self.settings.secrets)
             plans.append((entry, plan))
@@ -537,6 +538,7 @@ class Memory(Using):
             MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
         """
         named = (commits,) if isinstance(commits, str) else tuple(commits)
+        self._check_whole()
         unwanted = Unwanted(named, session, agent, since)
         chosen = self._reverting.chosen(unwanted)
 
@@ -660,8 +662,7 @@ class Memory(Using):
     def _write(self, decide: Callable[[Scan], Draft]) -> Written:
         def seen(scan: Scan) -> Draft:
             draft = decide(scan)
-            for path in draft.changes:
-                self._refuse_hidden(path)
+            self._refuse_unseen(draft.changes)
             return draft
 
         if not self._history.has_begun():
@@ -691,10 +692,18 @@ class Memory(Using):
         if not self._sees(path):
             raise Disabled(f"{path} is not for sessions of the kind {self.kind}; leave it to one of the kind main")
 
+    def _refuse_unseen(self, paths: Iterable[str]) -> None:
+        """As `_refuse_hidden`, of what nobody named who may not see it."""
+        if not all(map(self._sees, paths)):
+            raise Disabled(
+                f"that would change what is not for sessions of the kind {self.kind}; leave it to one of the kind main"
+            )
+
     def _tried(self, decide: Callable[[Scan], Draft]) -> Written:
         """What a write would do now."""
         scan = self._store.scan()
         changes = decide(scan).changes
+        self._refuse_unseen(changes)
         return Written(None, {path: scan.data(path) for path in changes}, changes)
 
     def _plan(self, scan: Scan) -> Plan:
@@ -827,9 +836,12 @@ class Memory(Using):
         before, data = done.before[path], done.after[path]
         commit = None if before == data else done.commit
         diff = unified_diff(shown(before), shown(data), path)
-        origin = partial(self._timeline.origin, path, commit)
+        origin = partial(self._origin, path, commit)
         told = self._minded(done, [path])
         return Changed(path, version_of(data or b""), commit, before is None, diff, told, origin)
+
+    def _origin(self, path: str, commit: str | None) -> Commit | None:
+        return self._told_of(self._timeline.origin(path, commit))
 
     def _minded(self, done: Written, paths: Iterable[str]) -> tuple[str, ...]:
         """What to mind about a write of `paths`."""

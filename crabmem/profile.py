@@ -19,6 +19,7 @@ from .errors import InvalidArguments, InvalidSettings
 from .globs import matches
 from .prompt import template
 from .sections import Search
+from .slug import name_key
 from .windows import Window
 from .workspace import ORDINARY, Layout
 
@@ -153,7 +154,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def hides(self, path: str, kind: Kind) -> bool:
         """Whether a session of that kind may not see the file at `path`, in whatever case its name is written."""
         hidden = self.kinds.get(kind, Session()).hides
-        return matches(path.casefold(), [pattern.casefold() for pattern in hidden])
+        return bool(hidden) and matches(name_key(path), map(name_key, hidden))
+
+    def hides_any(self, kind: Kind) -> bool:
+        """Whether there are files that a session of that kind may not see."""
+        return bool(self.kinds.get(kind, Session()).hides)
 
 
 @lru_cache(maxsize=16)  # asked of every file that a session may see
