@@ -4,6 +4,8 @@ agent gets, how files are searched, and what a new workspace begins with.
 A family of agents is such a file of data; nothing anywhere asks for a profile's name.
 """
 
+import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
@@ -21,7 +23,7 @@ from .prompt import template
 from .sections import Search
 from .slug import name_key
 from .windows import Window
-from .workspace import ORDINARY, Layout
+from .workspace import ORDINARY, Layout, is_contained
 
 #: The kinds of sessions: who is there to read along, and what the session is for.
 Kind = Literal["main", "subagent", "scheduled", "heartbeat", "group"]
@@ -30,6 +32,9 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 #: many daily notes there are and where, `salient` the facts that matter most.
 Say = Literal["tools", "time", "place", "cut", "notes", "salient"]
 
+_TEMPLATE = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9_-]+)*")
+# More than anybody writes into a profile.
+_LARGEST = 1_000_000
 _SOURCES = ("file", "notes", "words", "template", "say")
 
 
@@ -175,6 +180,8 @@ def parsed(text: str, file: str) -> Profile:
         if part.share and part.share not in profile.shares:
             raise InvalidSettings(f"{file}: part {number} has the share {part.share}, which is not among `shares`")
     layout = layout_of(file, profile) or ORDINARY
+    _check_places(file, profile, layout)
+    _check_templates(file, profile)
     for number, seed in enumerate(profile.seed, 1):
         if bool(seed.template) == bool(seed.words):
             raise InvalidSettings(f"{file}: seed {number} must name one of template, words")
@@ -186,6 +193,33 @@ def parsed(text: str, file: str) -> Profile:
     if profile.kinds.get("main", Session()).hides:
         raise InvalidSettings(f"{file}: sessions of the kind main see everything; hide files from other kinds")
     return profile
+
+
+def _check_places(file: str, profile: Profile, layout: Layout) -> None:
+    """Refuse a profile that leads out of the workspace: it may have come with a folder of somebody else's."""
+    if lost := next(layout.lost(), None):
+        raise InvalidSettings(
+            f"{file}: layout.{lost[0]} is {lost[1] or 'blank'}, whose history would not be kept; name Markdown at the "
+            "top of the workspace, or what is below `memory` or `beside` it"
+        )
+    if not layout.entries or layout.identity.casefold() == layout.overview.casefold():
+        raise InvalidSettings(f"{file}: layout needs a folder of entries, and identity and overview in two files")
+    paths = [layout.named(path) for part in profile.part for path in (part.file, part.given) if path]
+    for path in (*paths, layout.learning_path("errors")):
+        if not is_contained(path):
+            raise InvalidSettings(f"{file}: {path} is not in the workspace; name a file in it")
+
+
+def _check_templates(file: str, profile: Profile) -> None:
+    """Refuse what would lead out of our templates."""
+    for name in _templates(profile):
+        if not _TEMPLATE.fullmatch(name):
+            raise InvalidSettings(f"{file}: {name} is not the name of a template; say it in `words`")
+
+
+def _templates(profile: Profile) -> Iterator[str]:
+    named = (*(part.template or part.default for part in profile.part), *(seed.template for seed in profile.seed))
+    return filter(None, named)
 
 
 def checked_kind(kind: str) -> Kind:
@@ -223,7 +257,7 @@ def text_of(name: str) -> str:
     """
     if name.endswith(".toml"):
         try:
-            return Path(name).expanduser().read_text("utf-8")
+            return _read(Path(name).expanduser())
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise InvalidArguments(f"the profile {name} cannot be read: {reason.lower()}") from None
@@ -231,6 +265,16 @@ def text_of(name: str) -> str:
         known = f"there are {', '.join(names())}, or give a .toml file"
         raise InvalidArguments(f"there is no profile {name}; {known} (--profile, or `profile` in crabmem.toml)")
     return (resources.files("crabmem") / "profiles" / f"{name}.toml").read_text("utf-8")
+
+
+def _read(file: Path) -> str:
+    if file.exists() and not file.is_file():  # a device or a pipe has no end
+        raise ValueError("it is not a regular file")
+    with file.open("rb") as opened:
+        data = opened.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise ValueError(f"it is larger than {_LARGEST:,} bytes")
+    return data.decode("utf-8")
 
 
 @cache
@@ -255,8 +299,7 @@ def check_templates(profile: Profile, file: str) -> None:
     Raises:
         InvalidSettings: one is not there; `file` is named.
     """
-    named = (*(part.template or part.default for part in profile.part), *(seed.template for seed in profile.seed))
-    for name in filter(None, named):
+    for name in _templates(profile):
         try:
             template(name)
         except OSError:
