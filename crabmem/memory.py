@@ -769,7 +769,8 @@ class Memory(Using):
         before = decoded(path, scan.data(path) or b"")
         text = in_style_of(content, before)
         refuse_new(f"{text}\n{reason}", before, self.settings.secrets)
-        return text.encode()
+        data = text.encode()
+        return self._grown(scan, {path: data}).get(path) or data
 
     def _reasoned(self, tool: str, path: str, reason: str) -> Note:
         """The words of a commit about a whole file."""
