@@ -8,7 +8,7 @@ import pytest
 
 from crabmem import CrabmemError, Fact, Memory
 from crabmem.errors import Stale
-from crabmem.profile import parsed
+from crabmem.profile import named, parsed
 from crabmem.questions import Expectation
 from crabmem.slots import Slot
 from tests.conftest import git
@@ -160,3 +160,11 @@ def test_an_agent_of_another_family_does_not_show_groups_what_its_parent_hides(t
         assert SECRET in writer.prompt() + writer.overview().text
         guest = writer.of_kind("group")
         assert SECRET not in guest.prompt() + guest.overview().text + repr(guest.overview("HEAD"))
+
+
+@pytest.mark.parametrize("profile", ["camel", "claw", "legion"])
+def test_no_folder_of_a_persons_memory_is_deep_enough_for_a_group(profile: str) -> None:
+    family = named(profile)
+    places = ["MEMORY.md", "memory/2026-03-01.md", "memory/a/b/c.md", "Memory/entries/x.md"]
+    assert all(family.hides(path, "group") for path in places)
+    assert profile != "legion" or family.hides("learnings/old/errors.md", "group")
