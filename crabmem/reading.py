@@ -244,7 +244,9 @@ class Reading(Handle):
             return found
         shelf = source.shelf
         broken = (item if isinstance(item, str) else item.path for item in shelf.unreadable)
-        searched, unreadable = (sum(map(self._sees, paths)) for paths in (shelf.index.marks(), broken))
+        profile = self.profile  # looked at once, for all files
+        hidden = partial(profile.hides, kind=self.kind)
+        searched, unreadable = (sum(not hidden(path) for path in paths) for paths in (shelf.index.marks(), broken))
         return replace(found, searched=searched, unreadable=unreadable, is_filtered=is_filtered)
 
     def _with_provenance(self, found: Recall, scan: Scan | None) -> Recall:
