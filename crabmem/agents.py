@@ -41,7 +41,7 @@ class Agents(Memory):
         if description and not tells(self.profile, "description"):
             raise InvalidArguments(f"the profile {self.profile_name} keeps no description of an agent; leave it out")
         with self._opened(root) as agent:
-            if agent._workspace.private.is_dir():
+            if agent._is_made():
                 raise AlreadyThere(f"there is an agent in {root} already; `crabmem agents` lists them")
             self.init()
             note = Note(f"init: the agent {one_line(name)}", identity(CREATOR))
@@ -66,6 +66,11 @@ class Agents(Memory):
             files, head = origin._cloned(), short(origin._timeline.head() or "")
             agent = stack.enter_context(self._opened(root))
             return agent._begin(lambda scan: files, agent._note("clone", f"from {one_line(source)} at {head}"))
+
+    def _is_made(self) -> bool:
+        """Whether there is this workspace, whole: who made it may have been killed before the first commit."""
+        is_begun = self._workspace.private.is_dir()
+        return is_begun and bool(self._timeline.head() or not self._seeds(self._store.scan()))
 
     def _cloned(self) -> dict[str, bytes]:
         """The files that another agent is given a copy of."""

@@ -263,8 +263,9 @@ def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
     return entries
 
 
-def found(shelf: Shelf, name: str) -> Entry:
-    """The entry called `name`: by name, else by slug, else by alias, else by its whole path.
+def found(shelf: Shelf, name: str, sees: Callable[[str], bool] = lambda path: True) -> Entry:
+    """The entry called `name`: by name, else by slug, else by alias, else by its whole path; of those that who asks
+    `sees`, as if there were no others.
 
     Raises:
         NotFound: none is; the message has the nearest names.
@@ -274,16 +275,20 @@ def found(shelf: Shelf, name: str) -> Entry:
         raise NotFound(f"no entry named: {shortened(name, _SHOWN)}")
     key = name_key(name)
     for label in (NAME + key, FILE + key, ALIAS + key):
-        matches = shelf.having(label)
+        matches = _seen(shelf, label, sees)
         exact = [entry for entry in matches if entry.name == name] if label.startswith(NAME) else []
         matches = exact or matches
         if len(matches) > 1:
             raise InvalidArguments(f"several entries are called {name}; say which file: {_told_apart(matches)}")
         if matches:
             return matches[0]
-    if at_path := [entry for entry in shelf.having(FILE + _stem_key(name)) if entry.path == name]:
+    if at_path := [entry for entry in _seen(shelf, FILE + _stem_key(name), sees) if entry.path == name]:
         return at_path[0]
-    raise NotFound(f"no entry named: {name}{_nearest(shelf, key)}")
+    raise NotFound(f"no entry named: {name}{_nearest(shelf, key, sees)}")
+
+
+def _seen(shelf: Shelf, label: str, sees: Callable[[str], bool]) -> list[Entry]:
+    return [entry for entry in shelf.having(label) if sees(entry.path)]
 
 
 def _told_apart(entries: Sequence[Entry]) -> str:
@@ -361,10 +366,10 @@ class _Taken:
         return not is_free or key in self._others or bool(self._index.labelled(f"{FILE}{key}"))
 
 
-def _nearest(shelf: Shelf, key: str) -> str:
+def _nearest(shelf: Shelf, key: str, sees: Callable[[str], bool]) -> str:
     keys = {label.partition(" ")[2]: label for label in shelf.labels() if label.startswith((NAME, ALIAS))}
     near = difflib.get_close_matches(key, keys, n=_NEAREST, cutoff=0.5)
-    names = dict.fromkeys(entry.name for match in near for entry in shelf.having(keys[match])[:1])
+    names = dict.fromkeys(entry.name for match in near for entry in _seen(shelf, keys[match], sees)[:1])
     return f" (nearest: {', '.join(names)})" if names else ""
 
 

@@ -160,6 +160,8 @@ def inside(root: Path, path: str, make: bool = False) -> Iterator[Spot]:
         NotADirectoryError: a link or a file stands in its place.
     """
     *way, name = path.split("/")
+    if ".." in (*way, name):
+        raise NotADirectoryError(errno.ENOTDIR, "it is not in the workspace", path)
     if make:
         make_folder(root)
     with ExitStack() as stack:

@@ -1,14 +1,15 @@
 """Patterns of paths: `*` stands for any letters of one name, `**/` for any folders, `?` for one letter.
 
-One that begins with `!` takes away what it stands for.
+One that begins with `!` takes away what it stands for. What stands between two stars is sought once, where it is first:
+no pattern, whoever wrote it, keeps a search busy.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
-_SIGNS = re.compile(r"(\*\*/|\*|\?)")
-_MEANT = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
+_NAME = "[^/]*"
+_FOLDERS = f"(?:{_NAME}/)*"
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
@@ -19,4 +20,26 @@ def matches(path: str, patterns: Iterable[str]) -> bool:
 
 @cache
 def _expression(pattern: str) -> "re.Pattern[str]":
-    return re.compile("".join(_MEANT.get(piece) or re.escape(piece) for piece in _SIGNS.split(pattern)), re.DOTALL)
+    *folders, last = pattern.split("/")
+    runs: list[list[str]] = [[]]
+    for name in folders:
+        if name == "**":
+            runs.append([])
+        else:
+            runs[-1].append(f"{_named(name)}/")
+    first, *others = ("".join(run) for run in runs)
+    return re.compile(first + _sought(f"{_FOLDERS}?", others, _FOLDERS) + _named(last), re.DOTALL)
+
+
+def _named(pattern: str) -> str:
+    """What one name is matched by."""
+    first, *others = ("".join("[^/]" if sign == "?" else re.escape(sign) for sign in piece)
+                      for piece in re.split(r"\*+", pattern))  # fmt: skip
+    return first + _sought(f"{_NAME}?", others, _NAME)
+
+
+def _sought(least: str, pieces: Sequence[str], most: str) -> str:
+    """Pieces in this order, `least` of anything before each, `most` before the last."""
+    if not pieces:
+        return ""
+    return "".join(f"(?>{least}{piece})" for piece in pieces[:-1]) + most + pieces[-1]

@@ -15,7 +15,8 @@ from .results import (
     Step,
 )
 from .sightings import seen
-from .timeline import limited, state_on_disk
+from .store import Scan
+from .timeline import State, limited, state_on_disk
 from .traces import Digest, Filter, Line, Sightings
 
 
@@ -72,6 +73,7 @@ class Hindsight(Lookup):
         Raises:
             InvalidArguments: the query is blank.
         """
+        self._check_whole()
         return seen(query, self.settings.language, self._history, self.layout)
 
     def digest(self, since: str = "1 week ago", until: str | None = None) -> Digest:
@@ -80,6 +82,7 @@ class Hindsight(Lookup):
         Raises:
             NotFound: there is no such revision or time.
         """
+        self._check_whole()
         return digested(self._history, self._timeline, self.layout, since, until)
 
     def diff(self, since: str | None = None, until: str | None = None, name: str | None = None) -> str:
@@ -88,7 +91,7 @@ class Hindsight(Lookup):
         before = self._timeline.state_since(since)
         after = self._timeline.state_at(until) if until else state_on_disk(scan, before)
         only = self._paths_since(name, since) if name else None
-        return self._timeline.diff(limited(before, only), limited(after, only), scan)
+        return self._diff(before, after, only, scan)
 
     def patch(self, commit: str, name: str | None = None) -> str:
         """What a commit changed, as a unified diff; with `name`, in that entry."""
@@ -96,7 +99,7 @@ class Hindsight(Lookup):
         before = self._timeline.state_of(self._timeline.parent(found_at))
         only = self._timeline.places(self._path_of(name), found_at) if name else None
         after = self._timeline.state_of(found_at)
-        return self._timeline.diff(limited(before, only), limited(after, only), self._store.scan())
+        return self._diff(before, after, only, self._store.scan())
 
     def bisect(
         self,
@@ -115,7 +118,14 @@ class Hindsight(Lookup):
             InvalidArguments: it is good at `until`, bad at `since`, or good nowhere.
             NotFound: there is no such revision or time.
         """
+        self._check_whole()
         return bisected(self._timeline, self._moment, test, since, until, progress)
+
+    def _diff(self, before: State, after: State, only: set[str] | None, scan: Scan) -> str:
+        """What lies between two states, of the files at the paths `only` (None: all) that may be seen."""
+        one, other = (limited(state, only) for state in (before, after))
+        seen = None if self.kind == "main" else set(filter(self._sees, {*one, *other}))
+        return self._timeline.diff(limited(one, seen), limited(other, seen), scan)
 
     def _paths_since(self, name: str, since: str | None) -> set[str]:
         """Where the entry called `name` is, and where it was then."""

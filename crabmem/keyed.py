@@ -19,7 +19,8 @@ class Keyed(Hindsight):
     def item(self, slot: Slot) -> Entry | None:
         """The entry that is kept at `slot`; None when there is none."""
         check_slot(slot)
-        return self._steadily(lambda: kept_at(self._listing(), slot))
+        entry = self._steadily(lambda: kept_at(self._listing(), slot))
+        return entry if entry and self._sees(entry.path) else None
 
     def items(
         self,
@@ -35,7 +36,7 @@ class Keyed(Hindsight):
 
         def look() -> list[Entry]:
             listing = self._listing()
-            paths = _ordered(listing, namespace)
+            paths = list(filter(self._sees, _ordered(listing, namespace)))
             if where is None:
                 return list(map(listing.at, paths[offset:end]))
             return list(islice(filter(where, map(listing.at, paths)), offset, end))
@@ -45,7 +46,7 @@ class Keyed(Hindsight):
     def namespaces(self) -> set[tuple[str, ...]]:
         """All namespaces in which something is kept."""
         slots = within(self._steadily(self._listing).index, ())
-        return {slot.namespace if slot else ELSEWHERE for slot in slots.values()}
+        return {slot.namespace if slot else ELSEWHERE for path, slot in slots.items() if self._sees(path)}
 
     def times(self, entries: Sequence[Entry]) -> list[tuple[datetime, datetime]]:
         """When each of `entries` was learned and last changed: by history, and by the disk for what it lacks."""

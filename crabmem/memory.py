@@ -64,6 +64,7 @@ class Memory(Restoring):
         def decide(scan: Scan) -> Draft:
             plan = self._plan(scan)
             path = plan.add(fact)
+            self._refuse_unseen([path])
             self._timeline.check_version(path, scan.files.get(path), if_version)
             return Draft(plan.files, self._note("remember", fact.name))
 
@@ -122,7 +123,7 @@ class Memory(Restoring):
         """
 
         def decide(scan: Scan) -> Draft:
-            entry = found(self._catalog.listing(scan), name)
+            entry = found(self._catalog.listing(scan), name, self._sees)
             return Draft({entry.path: None}, self._note("forget", entry.name))
 
         done = self._write(decide)
@@ -146,7 +147,7 @@ class Memory(Restoring):
         name, plans = checked(Fact(new, "", "")).name, list[tuple[Entry, "Renaming"]]()
 
         def decide(scan: Scan) -> Draft:
-            entry = found(listing := self._catalog.listing(scan), old)
+            entry = found(listing := self._catalog.listing(scan), old, self._sees)
             plan = renaming(listing, entry, name, keep_alias, self._kept_from_agents())
             refuse_new(shown(plan.files[plan.path]) or "", shown(scan.data(entry.path)), self.settings.secrets)
             plans.append((entry, plan))

@@ -4,6 +4,7 @@ agent gets, how files are searched, and what a new workspace begins with.
 A family of agents is such a file of data; nothing anywhere asks for a profile's name.
 """
 
+import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import resources
@@ -20,8 +21,9 @@ from .errors import InvalidArguments, InvalidSettings
 from .globs import matches
 from .prompt import template
 from .sections import Search
+from .slug import name_key
 from .windows import Window
-from .workspace import ORDINARY, Layout
+from .workspace import ORDINARY, Layout, is_contained
 
 #: The kinds of sessions: who is there to read along, and what the session is for.
 Kind = Literal["main", "subagent", "scheduled", "heartbeat", "group"]
@@ -30,6 +32,9 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 #: many daily notes there are and where, `salient` the facts that matter most.
 Say = Literal["tools", "time", "place", "cut", "notes", "salient"]
 
+_TEMPLATE = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9_-]+)*")
+# More than anybody writes into a profile.
+_LARGEST = 1_000_000
 _SOURCES = ("file", "notes", "words", "template", "say")
 
 
@@ -154,7 +159,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def hides(self, path: str, kind: Kind) -> bool:
         """Whether a session of that kind may not see the file at `path`, in whatever case its name is written."""
         hidden = self.kinds.get(kind, Session()).hides
-        return matches(path.casefold(), [pattern.casefold() for pattern in hidden])
+        return bool(hidden) and matches(name_key(path), map(name_key, hidden))
+
+    def hides_any(self, kind: Kind) -> bool:
+        """Whether there are files that a session of that kind may not see."""
+        return bool(self.kinds.get(kind, Session()).hides)
 
 
 @lru_cache(maxsize=16)  # asked of every file that a session may see
@@ -178,6 +187,7 @@ def _faults(profile: Profile, file: str) -> Iterator[str]:
         if part.share and part.share not in profile.shares:
             yield f"part {number} has the share {part.share}, which is not among `shares`"
     layout = layout_of(file, profile) or ORDINARY
+    yield from _lost(profile, layout)
     for number, seed in enumerate(profile.seed, 1):
         if bool(seed.template) == bool(seed.words):
             yield f"seed {number} must name one of template, words"
@@ -188,6 +198,29 @@ def _faults(profile: Profile, file: str) -> Iterator[str]:
             yield f"kinds.{kind} hides {path}; name the file itself"
     if profile.kinds.get("main", Session()).hides:
         yield "sessions of the kind main see everything; hide files from other kinds"
+
+
+def _lost(profile: Profile, layout: Layout) -> Iterator[str]:
+    """What leads out of the workspace, or out of our templates: a profile may have come with a folder of others."""
+    for key, path in layout.lost():
+        yield (
+            f"layout.{key} is {path or 'blank'}, whose history would not be kept; name Markdown at the top of the "
+            "workspace, or what is below `memory` or `beside` it"
+        )
+    if not layout.entries or layout.identity.casefold() == layout.overview.casefold():
+        yield "layout needs a folder of entries, and identity and overview in two files"
+    paths = [layout.named(path) for part in profile.part for path in (part.file, part.given) if path]
+    for path in (*paths, layout.learning_path("errors")):
+        if not is_contained(path):
+            yield f"{path} is not in the workspace; name a file in it"
+    for name in _templates(profile):
+        if not _TEMPLATE.fullmatch(name):
+            yield f"{name} is not the name of a template; say it in `words`"
+
+
+def _templates(profile: Profile) -> Iterator[str]:
+    named = (*(part.template or part.default for part in profile.part), *(seed.template for seed in profile.seed))
+    return filter(None, named)
 
 
 def checked_kind(kind: str) -> Kind:
@@ -225,7 +258,7 @@ def text_of(name: str) -> str:
     """
     if name.endswith(".toml"):
         try:
-            return Path(name).expanduser().read_text("utf-8")
+            return _read(Path(name).expanduser())
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise InvalidArguments(f"the profile {name} cannot be read: {reason.lower()}") from None
@@ -233,6 +266,16 @@ def text_of(name: str) -> str:
         known = f"there are {', '.join(names())}, or give a .toml file"
         raise InvalidArguments(f"there is no profile {name}; {known} (--profile, or `profile` in crabmem.toml)")
     return (resources.files("crabmem") / "profiles" / f"{name}.toml").read_text("utf-8")
+
+
+def _read(file: Path) -> str:
+    if file.exists() and not file.is_file():  # a device or a pipe has no end
+        raise ValueError("it is not a regular file")
+    with file.open("rb") as opened:
+        data = opened.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise ValueError(f"it is larger than {_LARGEST:,} bytes")
+    return data.decode("utf-8")
 
 
 @cache
@@ -257,8 +300,7 @@ def check_templates(profile: Profile, file: str) -> None:
     Raises:
         InvalidSettings: one is not there; `file` is named.
     """
-    named = (*(part.template or part.default for part in profile.part), *(seed.template for seed in profile.seed))
-    for name in filter(None, named):
+    for name in _templates(profile):
         try:
             template(name)
         except OSError:

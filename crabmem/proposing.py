@@ -59,7 +59,7 @@ class Proposing(Noting):
             now, before = self._identity_in(scan), scan.data(path)
             made = against(waiting.add(decide(scan), now, note, self._clock()), now)
             told = warnings(f"{shown(made.data)}\n{reason}", now.text, self.settings.secrets)
-            origin = partial(self._timeline.origin, path, None)
+            origin = partial(self._origin, path, None)
             return Proposed(path, version_of(before or b""), None, False, made.diff, told, origin, made)
 
         if not self._history.has_begun():

@@ -1,9 +1,10 @@
 """Reading memory: looks at the disk, takes no lock, changes nothing."""
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
@@ -12,7 +13,7 @@ from .catalog import found
 from .credentials import warnings
 from .edit import shown
 from .entry import MAX_NAME, Entry, decoded, parsed
-from .errors import InvalidArguments, NotFound
+from .errors import Disabled, InvalidArguments, NotFound
 from .evaluating import evaluated
 from .handle import Handle, T
 from .losses import Losses
@@ -20,19 +21,16 @@ from .pasts import Past
 from .provenance import with_provenance
 from .questions import Expectation
 from .recalling import Fits, check_question, narrowed
-from .results import (
-    Document,
-    Evaluation,
-    Finding,
-    Links,
-    Recall,
-)
+from .results import Commit, Document, Evaluation, Finding, Links, Provenance, Recall, Reference
 from .slug import slug_of
 from .source import Source
-from .store import Store
+from .store import Scan, Store
 from .tree import Tree
 from .version import version_of
-from .workspace import Layout
+from .workspace import DEFAULT, Layout, Workspace
+
+if TYPE_CHECKING:
+    from .profile import Profile
 
 #: Asks a source, of what was changed when that was asked for.
 _Answer: TypeAlias = Callable[[Source, Fits | None], Recall]
@@ -78,14 +76,15 @@ class Reading(Handle):
         labels = labels_of(tags) or ()
 
         def answer(source: Source, changed: Fits | None) -> Recall:
-            fits = self._in_sight(narrowed(source.shelf, changed, tuple(namespace), where))
-            return source.recall(query, limit, labels, budget, explain, fits)
+            asked = narrowed(source.shelf, changed, tuple(namespace), where)
+            found = source.recall(query, limit, labels, budget, explain, self._in_sight(asked))
+            return self._counted(found, source, bool(labels or asked))
 
         look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
         found = self._steadily(lambda: look(answer, since, until))
         if blame:
             scan = None if found.as_of else self._store.scan()
-            found = replace(found, hits=with_provenance(found.hits, self._history, scan, found.as_of))
+            found = self._with_provenance(found, scan)
         self._catalog.save()
         self._meaning.save()
         return found
@@ -106,6 +105,7 @@ class Reading(Handle):
             NotFound: what must be found is no entry, now or then; or there is no such revision.
             InvalidArguments: a question cannot be asked, or none is for this workspace.
         """
+        self._check_whole()
         asked, then = list(questions), None if since is None else self._timeline.commit_at(since)
         past = None if then is None else self._source(then)
 
@@ -118,12 +118,10 @@ class Reading(Handle):
             NotFound: there is none.
         """
         try:
-            entry = found(self._listing() if at is None else self._past(self._timeline.commit_at(at)), name)
-            self._check_seen(entry.path, f"no entry named: {name}")
-            return entry
+            return found(self._listing() if at is None else self._past(self._timeline.commit_at(at)), name, self._sees)
         except NotFound:
             for path in self.layout.places(slug_of(name[:MAX_NAME])) if at is None else ():
-                if data := self._store.read(path):
+                if self._sees(path) and (data := self._store.read(path)):
                     parsed(path, data)  # says so when the file is there and cannot be read
             raise
 
@@ -137,7 +135,8 @@ class Reading(Handle):
 
     def blobs(self) -> dict[str, str]:
         """The id of the blob of every file that crabmem keeps the history of, by path, as they are on disk now."""
-        return {path: file.blob for path, file in self._steadily(self._store.scan).files.items()}
+        files = self._steadily(self._store.scan).files
+        return {path: file.blob for path, file in files.items() if self._sees(path)}
 
     def overview(self, at: str | None = None) -> Document:
         """`MEMORY.md`; an agent's own workspace without one shows its parent's.
@@ -163,7 +162,7 @@ class Reading(Handle):
         from .linking import references
 
         links = self._steadily(lambda: tuple(references(self._listing())))
-        found = tuple(link for link in links if self._sees(link.path))
+        found = tuple(self._leading(link) for link in links if self._sees(link.path))
         if name is None:
             return Links(None, (), (), tuple(link for link in found if link.to is None))
         path = self.layout.whole_file(name) or self.get(name).path
@@ -239,6 +238,44 @@ class Reading(Handle):
             return fits
         return lambda path: self._sees(path) and (fits is None or fits(path))
 
+    def _counted(self, found: Recall, source: Source, is_filtered: bool) -> Recall:
+        """`found`, which looked at no more than a session of this kind may see; `is_filtered`: less was asked for."""
+        if self.kind == "main":
+            return found
+        shelf = source.shelf
+        broken = (item if isinstance(item, str) else item.path for item in shelf.unreadable)
+        profile = self.profile  # looked at once, for all files
+        hidden = partial(profile.hides, kind=self.kind)
+        searched, unreadable = (sum(not hidden(path) for path in paths) for paths in (shelf.index.marks(), broken))
+        return replace(found, searched=searched, unreadable=unreadable, is_filtered=is_filtered)
+
+    def _with_provenance(self, found: Recall, scan: Scan | None) -> Recall:
+        """`found`, each hit with where it comes from, as far as a session of this kind may know."""
+        hits = with_provenance(found.hits, self._history, scan, found.as_of)
+        return replace(found, hits=tuple(replace(hit, provenance=self._known_of(hit.provenance)) for hit in hits))
+
+    def _known_of(self, origin: Provenance | None) -> Provenance | None:
+        if origin is None or self.kind == "main":
+            return origin
+        learned, changed = map(self._told_of, (origin.learned, origin.changed))
+        return replace(origin, learned=learned, changed=changed)
+
+    def _told_of(self, commit: Commit | None) -> Commit | None:
+        """`commit`, without its words and paths where these name what a session of this kind may not see."""
+        if commit is None or all(map(self._sees, commit.paths)):
+            return commit
+        seen = tuple(filter(self._sees, commit.paths))
+        return dataclasses.replace(commit, subject="", entries=(), paths=seen, renamed=None)
+
+    def _leading(self, link: Reference) -> Reference:
+        """A link; one to what a session of this kind may not see leads nowhere."""
+        return link if link.to is None or self._sees(link.to) else replace(link, to=None)
+
+    def _check_whole(self) -> None:
+        """Refuse what tells of all files at once to a session of a kind that may not see them all."""
+        if self._kind != "main" and self.profile.hides_any(self._kind):
+            raise Disabled(f"sessions of the kind {self._kind} see only some files; ask in one of the kind main")
+
     def _check_seen(self, path: str, words: str) -> None:
         """Raise NotFound for what a session of this kind may not see."""
         if not self._sees(path):
@@ -262,6 +299,8 @@ class Reading(Handle):
         if (parent := self._parent) is None:
             return None
         path = path_in(parent.layout)
+        if self._kind != "main" and _profile_of(parent).hides(path, self._kind):
+            return None
         if at is not None:
             return self._timeline.file_of(parent, self._timeline.commit_at(at), path)
         return Store(parent, self._clock_ns).read(path)
@@ -269,12 +308,14 @@ class Reading(Handle):
     def _path_of(self, name: str) -> str:
         """Where the entry called `name` is, or was when it was last written about; or MEMORY.md, Crab.md."""
         try:
-            return self.layout.whole_file(name) or self.get(name).path
+            path = self.layout.whole_file(name) or self.get(name).path
         except NotFound:
-            path = self._timeline.last_path(name)
-            if path is None:
+            last = self._timeline.last_path(name)
+            if last is None or not self._sees(last):
                 raise
-            return path
+            return last
+        self._check_seen(path, f"no entry named: {name}")
+        return path
 
     def _path_at(self, name: str, commit: str) -> str:
         """Where the entry called `name` is, or else was at `commit`, or else when it was last written about."""
@@ -282,6 +323,12 @@ class Reading(Handle):
             return self._path_of(name)
         except NotFound:
             return self.get(name, commit).path
+
+
+def _profile_of(workspace: Workspace) -> "Profile":
+    from .profile import named  # late: most sessions are main
+
+    return named(workspace.profile or DEFAULT)
 
 
 def labels_of(labels: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -89,6 +89,7 @@ class Restoring(Proposing):
             MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
         """
         named = (commits,) if isinstance(commits, str) else tuple(commits)
+        self._check_whole()
         unwanted = Unwanted(named, session, agent, since)
         chosen = self._reverting.chosen(unwanted)
 

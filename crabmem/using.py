@@ -10,7 +10,6 @@ from .entry import Entry
 from .facts import category_of, tiered
 from .keyed import Keyed
 from .prompt import block
-from .provenance import with_provenance
 from .recalling import Fits, Ranking, Search, Shelf, check_question
 from .results import Hit, Recall
 from .salience import favoured, salience
@@ -74,7 +73,7 @@ class Using(Keyed):
             found = replace(others, trouble=trouble) if others.hits else found
         self._catalog.save()
         self._meaning.save()
-        return replace(found, hits=with_provenance(found.hits, self._history, self._store.scan(), None))
+        return self._with_provenance(found, self._store.scan())
 
     def _in_prompt(self) -> str:
         return f"{super()._in_prompt()}\n{self.salient_text()}"
@@ -99,7 +98,7 @@ class Using(Keyed):
         source = self._source_now()
         ranking = self._in_tiers(source.shelf, source.ranking and source.ranking(query))
         arranged = source._replace(ranking=lambda query: ranking)
-        return arranged.recall(query, limit, tags, budget, fits=self._in_sight(None))
+        return self._counted(arranged.recall(query, limit, tags, budget, fits=self._in_sight(None)), source, bool(tags))
 
     def _in_tiers(self, shelf: Shelf, by_more: Ranking | None) -> Ranking:
         """Ranks what words or meaning find by how much it matters, then by category."""

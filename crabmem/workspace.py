@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .errors import InvalidArguments
 from .notes import is_note
-from .slug import slug_of
+from .slug import is_portable, slug_of
 
 SETTINGS = "crabmem.toml"
 #: The profile of a workspace that names none.
@@ -100,6 +100,17 @@ class Layout:
         """Whether a file that is kept may lie in the folder of that path."""
         return self.is_kept(f"{folder}/x.md")
 
+    def lost(self) -> Iterator[tuple[str, str]]:
+        """The places whose history would not be kept, as those outside of the workspace: what each is, and its path."""
+        files = {"identity": self.identity, "overview": self.overview}
+        folders = [("entries", each) for each in self.entries] + [("beside", each) for each in self.beside]
+        for what, folder in (*folders, ("notes", self.notes), ("memory", self.memory)):
+            if folder and not (_is_plain(folder) and self.may_hold_files(folder)):
+                yield what, folder
+        for what, path in files.items():
+            if path == SETTINGS or not (_is_plain(path) and self.is_kept(path)):
+                yield what, path
+
     def is_telling(self, path: str) -> bool:
         """Whether a file at `path` tells that a repository is one of memory."""
         return path == self.identity or (path.startswith(f"{self.memory}/") if self.memory else self.is_kept(path))
@@ -140,6 +151,15 @@ class Layout:
     @cached_property
     def _whole_by_name(self) -> Mapping[str, str]:
         return {path.rpartition("/")[2].casefold(): path for path in (self.identity, self.overview, SETTINGS)}
+
+
+def is_contained(path: str) -> bool:
+    """Whether `path` leads to a place in the workspace on every system, and to none in a repository."""
+    return _is_plain(path) and ".git" not in path.casefold().split("/")
+
+
+def _is_plain(path: str) -> bool:
+    return all(part not in (".", "..") and is_portable(part) for part in path.split("/"))
 
 
 def _within(folder: str, name: str) -> str:

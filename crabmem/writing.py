@@ -16,7 +16,7 @@ from .errors import CrabmemError, Disabled
 from .history import Note, identity
 from .history.commit import one_line
 from .plan import Plan
-from .results import CREATOR, Begun, Changed, Saved
+from .results import CREATOR, Begun, Changed, Commit, Saved
 from .store import Scan
 from .tree import Tree, drafted
 from .using import Using
@@ -67,8 +67,7 @@ class Writing(Using):
     def _write(self, decide: Callable[[Scan], Draft]) -> Written:
         def seen(scan: Scan) -> Draft:
             draft = decide(scan)
-            for path in draft.changes:
-                self._refuse_hidden(path)
+            self._refuse_unseen(draft.changes)
             return draft
 
         if not self._history.has_begun():
@@ -82,6 +81,7 @@ class Writing(Using):
         """What a write would do now."""
         scan = self._store.scan()
         changes = decide(scan).changes
+        self._refuse_unseen(changes)
         return Written(None, {path: scan.data(path) for path in changes}, changes)
 
     def _begin(
@@ -129,6 +129,13 @@ class Writing(Using):
         if not self._sees(path):
             raise Disabled(f"{path} is not for sessions of the kind {self.kind}; leave it to one of the kind main")
 
+    def _refuse_unseen(self, paths: Iterable[str]) -> None:
+        """As `_refuse_hidden`, of what nobody named who may not see it."""
+        if not all(map(self._sees, paths)):
+            raise Disabled(
+                f"that would change what is not for sessions of the kind {self.kind}; leave it to one of the kind main"
+            )
+
     def _drafted(
         self, tree: Tree, changes: Mapping[str, str | None], may_shrink: bool = False
     ) -> dict[str, bytes | None]:
@@ -167,7 +174,8 @@ class Writing(Using):
         before = decoded(path, scan.data(path) or b"")
         text = in_style_of(content, before)
         refuse_new(f"{text}\n{reason}", before, self.settings.secrets)
-        return text.encode()
+        data = text.encode()
+        return self._grown(scan, {path: data}).get(path) or data
 
     def _reasoned(self, tool: str, path: str, reason: str) -> Note:
         """The words of a commit about a whole file."""
@@ -180,9 +188,12 @@ class Writing(Using):
         before, data = done.before[path], done.after[path]
         commit = None if before == data else done.commit
         diff = unified_diff(shown(before), shown(data), path)
-        origin = partial(self._timeline.origin, path, commit)
+        origin = partial(self._origin, path, commit)
         told = self._minded(done, [path])
         return Changed(path, version_of(data or b""), commit, before is None, diff, told, origin)
+
+    def _origin(self, path: str, commit: str | None) -> Commit | None:
+        return self._told_of(self._timeline.origin(path, commit))
 
     def _minded(self, done: Written, paths: Iterable[str]) -> tuple[str, ...]:
         """What to mind about a write of `paths`."""

@@ -2,7 +2,10 @@
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -182,3 +185,34 @@ def test_a_workspace_that_an_agent_had_before_is_listed_as_it_is(memory: Memory)
     assert (made.made, made.paths, made.left) == (True, (), ("KEEPER.md",))
     with own(memory, "anna") as anna:
         assert anna.identity().text == "Anna." and anna.log()[0].subject == "edit: KEEPER.md"
+
+
+_KILLED = """
+import os, sys
+from crabmem import Memory
+
+left = int(sys.argv[2])
+
+def step(event, given):
+    global left
+    if event in ("os.rename", "os.link", "os.mkdir") or (event == "open" and given[2] & os.O_WRONLY):
+        left -= 1
+        if not left:
+            os._exit(9)
+
+with Memory(sys.argv[1]) as memory:
+    memory.new_agent("first")  # so that all that is read late is there
+    sys.addaudithook(step)
+    memory.new_agent("second")
+"""
+
+
+@pytest.mark.parametrize("steps", [6, 12, 18, 24, 30])
+def test_an_agent_that_was_half_made_when_its_maker_was_killed_is_made_whole(memory: Memory, steps: int) -> None:
+    done = subprocess.run([sys.executable, "-c", _KILLED, str(memory.root), str(steps)], check=False)
+    assert done.returncode == 9
+    with suppress(AlreadyThere):  # where only what follows the commit was left to do
+        memory.new_agent("second")
+    with own(memory, "first") as first, own(memory, "second") as second:
+        second.recover()
+        assert second.blobs().keys() == first.blobs().keys() != set()

@@ -1,6 +1,11 @@
 """Patterns of paths."""
 
+import re
+import time
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crabmem.globs import matches
 
@@ -28,3 +33,36 @@ def test_what_a_pattern_takes_away_is_all_that_is_missing() -> None:
         "memory/b/a.md",
         "memory/entries/b/a.md",
     ]
+
+
+def slowly(path: str, pattern: str) -> bool:
+    """The same, said plainly."""
+    if not pattern:
+        return not path
+    if pattern.startswith("**/"):
+        below = (slowly(path[at + 1 :], pattern) for at, char in enumerate(path) if char == "/")
+        return slowly(path, pattern[3:]) or any(below)
+    if pattern[0] == "*":
+        return slowly(path, pattern[1:]) or (path[:1] not in ("", "/") and slowly(path[1:], pattern))
+    return (
+        bool(path)
+        and (path[0] == pattern[0] or (pattern[0] == "?" and path[0] != "/"))
+        and slowly(path[1:], pattern[1:])
+    )
+
+
+@given(
+    st.lists(st.text("ab.", max_size=4), min_size=1, max_size=4).map("/".join),
+    st.lists(st.one_of(st.just("**"), st.text("ab.*?", max_size=5)), min_size=1, max_size=4),
+)
+def test_a_pattern_stands_for_what_it_says(path: str, names: list[str]) -> None:
+    # Only a whole name of two stars is any folders.
+    pattern = "/".join(name if name == "**" else re.sub(r"\*+", "*", name) for name in names)
+    assert matches(path, [pattern]) is slowly(path, pattern)
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 40 + "b", "**/" * 40 + "b", "*?" * 60 + "b", "**/*a/" * 20 + "b"])
+def test_no_pattern_keeps_a_search_busy(pattern: str) -> None:
+    began = time.perf_counter()
+    assert not matches("a" * 250 + "/a" * 1_000, [pattern])
+    assert time.perf_counter() - began < 5

@@ -116,7 +116,11 @@ def test_a_credential_is_refused_where_the_settings_say_so(memory: Memory) -> No
 
 @pytest.mark.parametrize(
     ("layout", "path"),
-    [('memory = "notes"', "notes/learnings"), ('memory = ""', "learnings"), ('beside = ["x"]\nlearnings = "x"', "x")],
+    [
+        ('memory = "notes"\noverview = "OVERVIEW.md"\nnotes = "notes"\nentries = ["notes"]', "notes/learnings"),
+        ('memory = ""', "learnings"),
+        ('beside = ["x"]\nlearnings = "x"', "x"),
+    ],
 )
 def test_lessons_lie_where_memory_is_or_the_profile_says(tmp_path: Path, layout: str, path: str) -> None:
     file = tmp_path / "own.toml"

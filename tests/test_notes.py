@@ -96,6 +96,18 @@ def test_a_note_cannot_be_moved_away_nor_hidden_among_other_changes(growing: cor
     assert growing.browse(lambda tree: tree.paths()) == [DAY]
 
 
+def test_an_overview_that_only_grows_is_not_replaced(tmp_path: Path) -> None:
+    family = tmp_path / "diary.toml"
+    family.write_text('about = "x"\npart = []\nappend_only = ["memory/MEMORY.md"]\n')
+    with Memory(tmp_path / "m", profile=str(family)) as memory:
+        memory.write_overview("# Overview\n\nOld.\n")
+        with pytest.raises(Disabled, match=r"memory/MEMORY\.md only grows"):
+            memory.write_overview("# Another\n")
+        assert memory.call("memory", {"content": "# Another"}).is_error
+        memory.write_overview("# Overview\n\nOld.\nNew.\n")
+        assert memory.overview().text == "# Overview\n\nOld.\nNew.\n"
+
+
 def test_notes_of_other_days_can_be_begun_and_other_files_changed(growing: core.Memory) -> None:
     for day, texts in {"2026-02-28.md": ("One.\n", "One.\nTwo.\n"), "plan.md": ("One.\n", "Two.\n")}.items():
         for text in texts:

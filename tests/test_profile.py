@@ -111,15 +111,16 @@ def test_a_group_never_sees_what_is_hidden_from_it(root: Path) -> None:
         assert [entry.name for entry in memory.entries()] == ["Wifi"] and memory.overview().text == ""
         assert "Walross" not in memory.before_turn("what is the password of the house and of the guests?")
         assert memory.browse(lambda tree: tree.paths()) == ["entries/wifi.md"] and memory.notes() == []
-        with pytest.raises(NotFound, match=r"^no entry named: Private wifi$"):
+        with pytest.raises(NotFound, match=r"^no entry named: Private wifi \(nearest: Wifi\)$"):
             memory.get("Private wifi")
+        with pytest.raises(NotFound, match=r"^no entry named: Private wifi \(nearest: Wifi\)$"):
+            memory.forget("Private wifi")
         with Memory(root) as main:
             head = main.newest()
         for write in (
             lambda: memory.write_overview("Mine."),
             lambda: memory.remember("Private wifi", "the password of the house", "Seehund"),
             lambda: memory.write_note("More."),
-            lambda: memory.forget("Private wifi"),
         ):
             refused(write)
         assert memory.newest() == head

@@ -1,0 +1,170 @@
+"""What a kind of session may not see reaches it by no way there is."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from crabmem import CrabmemError, Fact, Memory
+from crabmem.errors import Stale
+from crabmem.profile import named, parsed
+from crabmem.questions import Expectation
+from crabmem.slots import Slot
+from tests.conftest import git
+
+FAMILY = """
+about = "one keeper has secrets"
+tools = ["entries", "files", "looking", "notes", "named", "facts", "proposing"]
+
+[layout]
+identity = "WHO.md"
+overview = "NOTES.md"
+
+[kinds.group]
+hides = ["NOTES.md", "memory/entries/private-*.md", "memory/????-??-??.md"]
+
+[search]
+files = ["NOTES.md", "memory/**/*.md"]
+
+[[part]]
+file = "{overview}"
+
+[[part]]
+say = "salient"
+"""
+#: Stands in hidden files only, their names included.
+SECRET = "quokka"
+PLACE = Slot(("zoo", "animals"), "feeding")
+
+Way = Callable[[Memory], object]
+WAYS: dict[str, Way] = {
+    "a name half right": lambda memory: memory.get("marsupia"),
+    "its name": lambda memory: memory.get("Vet"),
+    "its name then": lambda memory: memory.get("Vet", "HEAD"),
+    "an alias": lambda memory: memory.get("marsupial"),
+    "forgetting it": lambda memory: memory.forget("marsupial"),
+    "forgetting what is called nearly so": lambda memory: memory.forget("marsupia"),
+    "renaming it": lambda memory: memory.rename("marsupial", "Other", dry_run=True),
+    "renaming what it links to": lambda memory: memory.rename("Wifi", "Network", dry_run=True),
+    "writing over it": lambda memory: memory.remember("Vet", "", "x", if_version="0000000"),
+    "writing over the overview": lambda memory: memory.write_overview("x", "0000000"),
+    "all entries": lambda memory: memory.entries(),
+    "all entries then": lambda memory: memory.entries("HEAD"),
+    "recall": lambda memory: memory.recall("feeding marsupial", explain=True, blame=True),
+    "recall of then": lambda memory: memory.recall("feeding marsupial", as_of="HEAD", tags=["zoo"]),
+    "recall by namespace": lambda memory: memory.recall("feeding", namespace=["zoo"]),
+    "facts": lambda memory: memory.recall_facts("feeding marsupial"),
+    "salience": lambda memory: memory.salient(),
+    "search": lambda memory: memory.search("feeding marsupial"),
+    "search of then": lambda memory: memory.search("feeding", as_of="HEAD"),
+    "before a turn": lambda memory: memory.before_turn("how does the marsupial feeding go?"),
+    "the prompt": lambda memory: memory.prompt(),
+    "the prompt of then": lambda memory: memory.prompt("HEAD"),
+    "overview": lambda memory: memory.overview(),
+    "links": lambda memory: memory.links(),
+    "links of an entry": lambda memory: memory.links("Wifi"),
+    "a slot": lambda memory: memory.item(PLACE),
+    "slots": lambda memory: memory.items(),
+    "a namespace": lambda memory: memory.items(("zoo",)),
+    "namespaces": lambda memory: memory.namespaces(),
+    "emptying a slot": lambda memory: memory.keep({PLACE: None}),
+    "filling a slot": lambda memory: memory.keep({PLACE: Fact("x", "", "y")}),
+    "blame": lambda memory: memory.blame("marsupial"),
+    "blame of the overview": lambda memory: memory.blame("NOTES.md"),
+    "the log": lambda memory: memory.log(),
+    "the log of it": lambda memory: memory.log(name="marsupial"),
+    "a patch": lambda memory: [memory.patch(commit) for commit in git(memory.root, "rev-list", "HEAD").split()],
+    "a patch of it": lambda memory: memory.patch("HEAD~1", "NOTES.md"),
+    "a diff": lambda memory: memory.diff(git(memory.root, "rev-list", "HEAD").split()[-1]),
+    "a diff of it": lambda memory: memory.diff("HEAD~3", name="NOTES.md"),
+    "when it was said": lambda memory: memory.when("feeding"),
+    "when words of it were": lambda memory: memory.when("at dawn, by hand"),
+    "news": lambda memory: memory.digest(),
+    "evaluation": lambda memory: memory.evaluate([Expectation("feeding", ("marsupial",))]),
+    "going back": lambda memory: memory.rollback("HEAD~3", dry_run=True),
+    "going back of it": lambda memory: memory.rollback("HEAD~1", "marsupial", dry_run=True),
+    "going back for good": lambda memory: memory.rollback("HEAD~3"),
+    "reverting": lambda memory: memory.revert(git(memory.root, "rev-list", "HEAD").split()[:2], dry_run=True),
+    "reverting for good": lambda memory: memory.revert(git(memory.root, "rev-list", "HEAD").split()[:2]),
+    "undoing": lambda memory: memory.undo(),
+    "browsing": lambda memory: memory.browse(lambda tree: tree.paths()),
+    "blobs": lambda memory: memory.blobs(),
+    "tools": lambda memory: [
+        memory.call(tool.name, arguments)
+        for tool in memory.tools_named(["recall", "get", "list", "log", "memory_search", "memory_list", "memory_read"])
+        for arguments in (
+            {},
+            *({key: text} for key in ("query", "name", "filename") for text in ("feeding", "marsupia", "NOTES.md")),
+        )
+    ],
+}
+
+
+@pytest.fixture
+def secretive(tmp_path: Path) -> Iterator[Path]:
+    """A workspace in which a file of each kind is hidden from groups."""
+    (tmp_path / "family.toml").write_text(FAMILY)
+    root = tmp_path / "memory"
+    with Memory(root, profile=str(tmp_path / "family.toml")) as memory:
+        memory.remember("Wifi", "the network", "The network of the house. See [[marsupial]].")
+        memory.keep({PLACE: Fact("Private quokka", "feeding the quokka", "The quokka: at dawn, by hand. [[Wifi]]")})
+        memory.remember("Private quokka", "feeding", "The quokka: at dawn, by hand. [[Wifi]]", aliases=["marsupial"])
+        vet = "---\nname: Vet\n---\n\nDr. Moreno looks after the quokka.\n"
+        (root / "memory/entries/private-vet.md").write_text(vet)
+        with (root / "memory/entries/wifi.md").open("a") as file:
+            file.write("Its key is on the fridge.\n")
+        memory.adopt()  # one commit, whose subject names both
+        memory.write_overview("# Notes\n\nThe quokka is fed at dawn. [[Wifi]]\n")
+        memory.write_note("The quokka was fed.")
+    yield root
+
+
+def told(value: object) -> str:
+    """All that a value tells whoever has it."""
+    return repr(value) + (json.dumps([str(value)]) if isinstance(value, CrabmemError) else "")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_of_a_hidden_file_reaches_a_session(secretive: Path, tmp_path: Path, way: str) -> None:
+    with Memory(secretive, agent="guest", profile=str(tmp_path / "family.toml"), kind="group") as guest:
+        before = git(secretive, "rev-parse", "HEAD")
+        try:
+            said = told(WAYS[way](guest))
+        except CrabmemError as error:
+            said = told(error) + (told(vars(error)) if isinstance(error, Stale) else "")
+    assert SECRET not in said.casefold()
+    assert git(secretive, "rev-parse", "HEAD") == before
+
+
+def test_what_is_counted_is_what_a_session_sees(secretive: Path, tmp_path: Path) -> None:
+    with Memory(secretive, profile=str(tmp_path / "family.toml"), kind="group") as guest:
+        found = guest.recall("submarine")
+        assert (found.searched, found.note) == (1, "no match among 1 entry")
+        assert guest.recall_facts("submarine").note == "no match among 1 entry"
+
+
+def test_a_hidden_name_is_hidden_however_its_letters_are_composed() -> None:
+    family = parsed('about = "x"\npart = []\n[kinds.group]\nhides = ["memory/entries/Jos\u00e9.md"]', "x.toml")
+    assert family.hides("memory/entries/jose\u0301.md", "group")
+
+
+def test_an_agent_of_another_family_does_not_show_groups_what_its_parent_hides(tmp_path: Path) -> None:
+    with Memory(tmp_path / "home", profile="camel") as home:
+        home.use_profile()
+        home.write_overview("# Notes\n\nThe quokka is fed at dawn.\n")
+        home.new_agent("writer")
+    own = tmp_path / "home/agents/writer"
+    (own / "crabmem.toml").write_text('profile = "crab"\n')
+    with Memory(own) as writer:
+        assert SECRET in writer.prompt() + writer.overview().text
+        guest = writer.of_kind("group")
+        assert SECRET not in guest.prompt() + guest.overview().text + repr(guest.overview("HEAD"))
+
+
+@pytest.mark.parametrize("profile", ["camel", "claw", "legion"])
+def test_no_folder_of_a_persons_memory_is_deep_enough_for_a_group(profile: str) -> None:
+    family = named(profile)
+    places = ["MEMORY.md", "memory/2026-03-01.md", "memory/a/b/c.md", "Memory/entries/x.md"]
+    assert all(family.hides(path, "group") for path in places)
+    assert profile != "legion" or family.hides("learnings/old/errors.md", "group")
