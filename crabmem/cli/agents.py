@@ -5,12 +5,13 @@ import click
 from .. import wire
 from ..edit import counted
 from ..results import Agent, Begun
-from .base import as_json, opened, plain, show, tell
+from .base import as_json, complete_agents, opened, plain, show, tell
 
 
 @click.group("agents", invoke_without_command=True)
+@as_json
 @click.pass_context
-def agents_verbs(ctx: click.Context) -> None:
+def agents_verbs(ctx: click.Context, json_wanted: bool) -> None:
     """List, make or copy the workspaces of agents that have one of their own.
 
     Each lies in agents/NAME with a history of its own. Files of the prompt that it lacks are those of the workspace
@@ -22,7 +23,7 @@ def agents_verbs(ctx: click.Context) -> None:
       crabmem agents clone coder reviewer
     """
     if ctx.invoked_subcommand is None:
-        ctx.invoke(list_, json_wanted=False)
+        ctx.invoke(list_, json_wanted=json_wanted)
 
 
 @agents_verbs.command("list")
@@ -49,8 +50,8 @@ def new(ctx: click.Context, name: str, description: str, json_wanted: bool) -> N
 
 
 @agents_verbs.command()
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="TO")
+@click.argument("source", metavar="FROM", shell_complete=complete_agents)
+@click.argument("target", metavar="TO", shell_complete=complete_agents)
 @as_json
 @click.pass_context
 def clone(ctx: click.Context, source: str, target: str, json_wanted: bool) -> None:

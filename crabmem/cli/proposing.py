@@ -6,9 +6,10 @@ from .. import wire
 from ..edit import shortened
 from ..results import Proposal
 from ..version import short
-from .base import as_json, coloured_diff, confirm, opened, plain, show, sure
+from .base import as_json, coloured_diff, completed, confirm, opened, plain, show, sure
 from .files import show_changed
 
+_complete = completed(lambda memory: [short(proposal.id) for proposal in memory.proposals()])
 _REASON = 80
 _NONE = 'nothing waits; with soul = "propose" in crabmem.toml, agents propose what they would have the identity say'
 _CLASHES = "the same lines were changed since: to have it, edit the file, and reject the proposal"
@@ -36,7 +37,7 @@ def proposals(ctx: click.Context, json_wanted: bool) -> None:
 
 
 @proposals.command("show")
-@click.argument("id")
+@click.argument("id", shell_complete=_complete)
 @as_json
 @click.pass_context
 def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
@@ -46,7 +47,7 @@ def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
 
 
 @proposals.command("apply")
-@click.argument("id")
+@click.argument("id", shell_complete=_complete)
 @as_json
 @click.pass_context
 def apply_(ctx: click.Context, id: str, json_wanted: bool) -> None:
@@ -55,7 +56,7 @@ def apply_(ctx: click.Context, id: str, json_wanted: bool) -> None:
 
 
 @proposals.command("reject")
-@click.argument("id")
+@click.argument("id", shell_complete=_complete)
 @sure
 @as_json
 @click.pass_context
