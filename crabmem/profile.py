@@ -146,6 +146,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Whether a session of that kind is asked to store what a full window would lose."""
         return self.kinds.get(kind, Session()).flush
 
+    def finds(self, path: str) -> bool:
+        """Whether agents come upon the file at `path` without recall: by a search over files, or by its name where
+        there is no such search."""
+        return self.layout is not None and (not self.search.files or matches(path, self.search.files))
+
     def only_grows(self, path: str) -> bool:
         """Whether tools may only add to the file at `path`."""
         return matches(path, self.append_only)
@@ -180,6 +185,7 @@ def parsed(text: str, file: str) -> Profile:
             raise InvalidSettings(f"{file}: kinds.{kind} hides {path}; name the file itself")
     if profile.kinds.get("main", Session()).hides:
         raise InvalidSettings(f"{file}: sessions of the kind main see everything; hide files from other kinds")
+    _check_templates(profile, file)
     return profile
 
 
@@ -221,7 +227,8 @@ def text_of(name: str) -> str:
             return Path(name).expanduser().read_text("utf-8")
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise InvalidArguments(f"the profile {name} cannot be read: {reason.lower()}") from None
+            told = f"the profile {name} cannot be read: {reason.lower()}"
+            raise InvalidArguments(f"{told} (--profile, or `profile` in crabmem.toml)") from None
     if name not in names():
         known = f"there are {', '.join(names())}, or give a .toml file"
         raise InvalidArguments(f"there is no profile {name}; {known} (--profile, or `profile` in crabmem.toml)")
@@ -244,23 +251,18 @@ def as_dict(profile: Profile) -> dict[str, object]:
     return built
 
 
-def check_templates(profile: Profile, file: str) -> None:
-    """Check that there are the texts that a profile names.
-
-    Raises:
-        InvalidSettings: one is not there; `file` is named.
-    """
-    named = (*(part.template or part.default for part in profile.part), *(seed.template for seed in profile.seed))
-    for name in filter(None, named):
-        try:
-            template(name)
-        except OSError:
-            raise InvalidSettings(f"{file}: crabmem has no template {name}; say it in `words`") from None
-
-
 def layout_of(name: str, profile: Profile) -> Layout | None:
     """How a workspace of a profile is laid out; None when its settings say."""
     places = profile.layout
     if places is None:
         return None
     return Layout(name, **msgspec.structs.asdict(places))
+
+
+def _check_templates(profile: Profile, file: str) -> None:
+    named = (*(part.template or part.default for part in profile.part), *(seed.template for seed in profile.seed))
+    for name in filter(None, named):
+        try:
+            template(name)
+        except OSError:
+            raise InvalidSettings(f"{file}: crabmem has no template {name}; say it in `words`") from None

@@ -78,8 +78,9 @@ class Reading(Handle):
         labels = labels_of(tags) or ()
 
         def answer(source: Source, changed: Fits | None) -> Recall:
-            fits = self._in_sight(narrowed(source.shelf, changed, tuple(namespace), where))
-            return source.recall(query, limit, labels, budget, explain, fits)
+            fits = narrowed(source.shelf, changed, tuple(namespace), where)
+            found = source.recall(query, limit, labels, budget, explain, self._in_sight(fits))
+            return replace(found, is_filtered=bool(labels or fits))
 
         look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
         found = self._steadily(lambda: look(answer, since, until))

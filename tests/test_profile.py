@@ -108,6 +108,7 @@ def test_a_group_never_sees_what_is_hidden_from_it(root: Path) -> None:
         assert [told.status for told in memory.context().parts] == ["ok", "missing", "hidden", "hidden", "hidden"]
         assert [hit.entry.name for hit in memory.recall("password")] == ["Wifi"]
         assert [hit.entry.name for hit in memory.recall("password", as_of="now")] == ["Wifi"]
+        assert "asked for" not in memory.recall("quokka").note and "asked for" in memory.recall("x", tags=["y"]).note
         assert [entry.name for entry in memory.entries()] == ["Wifi"] and memory.overview().text == ""
         assert "Walross" not in memory.before_turn("what is the password of the house and of the guests?")
         assert memory.browse(lambda tree: tree.paths()) == ["entries/wifi.md"] and memory.notes() == []
@@ -181,10 +182,15 @@ def test_a_profile_that_changes_under_an_open_workspace_is_told(root: Path) -> N
         ('profile = "nope"', "there is no profile nope; there are "),
         ('profile = "../gone.toml"', r"the profile .*gone\.toml cannot be read"),
         ('profile = "../bad.toml"', r"bad\.toml: unknown setting `abut`; did you mean `about`\?"),
+        ('profile = "../half.toml"', r"half\.toml: `part` is missing"),
+        ('profile = "../gone.toml"', "`profile` in crabmem.toml"),
+        ('profile = "../text.toml"', r"text\.toml: crabmem has no template nowhere; say it in `words`"),
     ],
 )
 def test_a_profile_that_is_none_is_told_at_once(root: Path, tmp_path: Path, said: str, message: str) -> None:
     (tmp_path / "bad.toml").write_text('abut = "x"\n')
+    (tmp_path / "half.toml").write_text('about = "x"\n')
+    (tmp_path / "text.toml").write_text('about = "x"\npart = [{ template = "nowhere" }]\n')
     (root / "crabmem.toml").write_text(said + "\n")
     with pytest.raises(CrabmemError, match=message):
         Memory(root)
