@@ -591,6 +591,19 @@ def test_a_shell_completes_what_there_is(run: Run, root: Path, typed: str, found
     ]
 
 
+def test_a_lesson_that_no_prompt_shows_is_told(run: Run) -> None:
+    assert (
+        "the profile claw does not put memory/learnings/wins.md" in run("--profile", "claw", "learn", "win", "x").stderr
+    )
+    assert run("--profile", "legion", "learn", "win", "x").stderr == ""
+
+
+def test_an_adopted_workspace_is_told_by_its_files(tmp_path: Path) -> None:
+    (tmp_path / "SOUL.md").write_text("Calm.")
+    told = CliRunner().invoke(cli, ["adopt", str(tmp_path), "--profile", "claw"]).stderr
+    assert f"2 files, 0 facts among them, in {tmp_path}: " in told
+
+
 def test_recall_that_finds_no_fact_says_that_files_are_searched_otherwise(run: Run) -> None:
     told = run("--profile", "claw", "recall", "quokka").stderr
     assert "a tool for agents searches MEMORY.md, " in told and "crabmem tools" in told

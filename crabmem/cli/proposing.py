@@ -6,7 +6,7 @@ from .. import wire
 from ..edit import shortened
 from ..results import Proposal
 from ..version import short
-from .base import as_json, coloured_diff, completed, confirm, opened, plain, show, sure
+from .base import as_json, coloured_diff, completed, confirm, opened, plain, show, sure, tell
 from .files import show_changed
 
 _complete = completed(lambda memory: [short(proposal.id) for proposal in memory.proposals()])
@@ -33,7 +33,9 @@ def proposals(ctx: click.Context, json_wanted: bool) -> None:
     """
     if ctx.invoked_subcommand is None:
         found = opened(ctx).proposals()
-        show(json_wanted, [wire.proposal(each) for each in found], lambda: "\n".join(map(_line, found)) or _NONE)
+        show(json_wanted, [wire.proposal(each) for each in found], lambda: "\n".join(map(_line, found)))
+        if not found and not json_wanted:
+            tell(_NONE)
 
 
 @proposals.command("show")

@@ -58,7 +58,7 @@ def init(ctx: click.Context, dry_run: bool, json_wanted: bool) -> None:
     words = f"{verb if done.made else 'already there:'} {memory.root}"
     show(json_wanted, wire.begun(done), lambda: words)
     if done.paths and not json_wanted:
-        tell(f"{verb} {', '.join(done.paths)}")
+        tell(f"{'would write' if dry_run else 'wrote'} {', '.join(done.paths)}")
 
 
 @click.command()
