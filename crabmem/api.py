@@ -1,7 +1,6 @@
 """The Python face: a memory that reads the clock and knows its tools."""
 
 import os
-import platform
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -145,6 +144,8 @@ class Memory(Agents):
         return f"It is {now:%A, %Y-%m-%d, %H:%M} ({now.tzname()}, UTC{now:%z})."
 
     def _place_said(self) -> str:
+        import platform  # late: few profiles say it
+
         host = f"Host: {platform.node()} ({platform.system()} {platform.release()})"
         runtime = f"Runtime: Python {platform.python_version()}"
         return "\n".join([f"Workspace: {self.root}", f"Working directory: {os.getcwd()}", host, runtime])

@@ -4,12 +4,12 @@ What was cut or left out is always in the account, and in the text where the pro
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from .budget import Budget, cut
 from .profile import Kind, Part, Profile, Say
@@ -23,8 +23,7 @@ _TOOLS = "{tools}"
 _PER_TOKEN = 4
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(msgspec.Struct, frozen=True):
     """What a part of a profile is in a workspace: `raw` is the text of the file at `path`, None when there is none."""
 
     part: Part
@@ -43,8 +42,7 @@ def guidance(parts: Iterable[Part], tools: str) -> str:
     return joined(text.replace(_TOOLS, tools) for text in words if tools and _TOOLS in text)
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(msgspec.Struct, frozen=True):
     """One row of the account: how much there is of a part, and how much of it goes in, in characters."""
 
     name: str
@@ -63,8 +61,7 @@ class Told:
         return tokens(self.injected)
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """The text that goes before a conversation of that kind, and the account of its parts and tools."""
 
     kind: Kind
@@ -83,8 +80,7 @@ class Context:
         return tokens(len(self.text))
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(msgspec.Struct, frozen=True):
     piece: Piece
     status: Status
     text: str
@@ -189,6 +185,6 @@ def _framed(piece: Piece, text: str) -> str:
 
 _KEPT: dict[str, Callable[[Budget], Budget]] = {
     "both": lambda budget: budget,
-    "head": lambda budget: msgspec.structs.replace(budget, head=1.0, tail=0.0),
-    "tail": lambda budget: msgspec.structs.replace(budget, head=0.0, tail=1.0),
+    "head": lambda budget: replace(budget, head=1.0, tail=0.0),
+    "tail": lambda budget: replace(budget, head=0.0, tail=1.0),
 }

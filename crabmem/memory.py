@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from . import fs, prompt
 from .bounds import MAX_REASON
 from .bylines import kept
@@ -632,7 +634,7 @@ class Memory(Using):
         if sections is None:
             return done
         more = self._meaning_of_sections.embed(sections, rules, progress)
-        return dataclasses.replace(done, made=done.made + more.made, sections=more.entries)
+        return replace(done, made=done.made + more.made, sections=more.entries)
 
     def mend(self) -> list[str]:
         """Mend what can be mended without a choice; what was done, a line each.

@@ -50,8 +50,7 @@ class Commit:
         return not self.agent and self.author != CREATOR and not (self.tool and self.author == "agent")
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """A whole file: `text` is "" and `version` None while there is no such file."""
 
     path: str
@@ -115,8 +114,7 @@ class Proposed(Changed):
     proposal: Proposal
 
 
-@dataclass(frozen=True)
-class Forgotten:
+class Forgotten(msgspec.Struct, frozen=True):
     """An entry that is gone from memory and stays in history."""
 
     name: str
@@ -124,8 +122,7 @@ class Forgotten:
     commit: str | None
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """A word of the question, as it was asked, in one field of a hit, and how much that added to the score."""
 
     word: str
@@ -133,8 +130,7 @@ class Match:
     added: float
 
 
-@dataclass(frozen=True)
-class Provenance:
+class Provenance(msgspec.Struct, frozen=True):
     """Where a fact comes from: the commits it was `learned` and `changed` last with, since it was last missing.
 
     Both are None while it is not recorded; with `is_recorded` False what stands there now is not in them.
@@ -274,8 +270,7 @@ class FileSearch(msgspec.Struct, frozen=True):
         return "; ".join([*odd, *_blind_spots(self)])
 
 
-@dataclass(frozen=True)
-class Excerpt:
+class Excerpt(msgspec.Struct, frozen=True):
     """Lines of a file as they are, from the line `start` on; `total` is how many the whole file has."""
 
     path: str
@@ -313,8 +308,7 @@ def _listed(texts: Iterable[str]) -> str:
     return ", ".join(first[:_NAMED] + more)
 
 
-@dataclass(frozen=True)
-class Reindexed:
+class Reindexed(msgspec.Struct, frozen=True):
     """What reading everything anew came to: the entries and sections of files, who makes vectors ("": nobody), and
     how many it made now."""
 
@@ -325,8 +319,7 @@ class Reindexed:
     sections: int = 0
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(msgspec.Struct, frozen=True):
     """A link in the file at `path`: what it says, and the path it leads to; None for nowhere."""
 
     path: str
@@ -334,8 +327,7 @@ class Reference:
     to: str | None
 
 
-@dataclass(frozen=True)
-class Links:
+class Links(msgspec.Struct, frozen=True):
     """The links out of a file of memory and into it; of all memory, with no `path`, those that lead nowhere alone."""
 
     path: str | None
@@ -344,8 +336,7 @@ class Links:
     broken: tuple[Reference, ...]
 
 
-@dataclass(frozen=True)
-class Renamed:
+class Renamed(msgspec.Struct, frozen=True):
     """An entry that has another name: its commit (None: it was called so already), its paths, the files and the diff.
 
     Links in the files at `left`, which whoever asked may not write, do not lead there any more.
@@ -361,8 +352,7 @@ class Renamed:
     diff: str
 
 
-@dataclass(frozen=True)
-class Rewritten:
+class Rewritten(msgspec.Struct, frozen=True):
     """Files that were written, moved or removed: the commit (None: nothing differed), the paths and the diff."""
 
     commit: str | None
@@ -371,8 +361,7 @@ class Rewritten:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Begun:
+class Begun(msgspec.Struct, frozen=True):
     """What a workspace was given to begin with: its folder, the commit (None: nothing was missing), and the files.
 
     `made`: its history was begun now. `left` are files that were there already, and stay as they are.
@@ -385,8 +374,7 @@ class Begun:
     left: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Agent:
+class Agent(msgspec.Struct, frozen=True):
     """An agent that has a workspace of its own: how many entries are in it, and when it was last written, if ever."""
 
     name: str
@@ -395,8 +383,7 @@ class Agent:
     written: datetime | None
 
 
-@dataclass(frozen=True)
-class Restored:
+class Restored(msgspec.Struct, frozen=True):
     """A rollback or undo: its commit (None: nothing differed), the commit gone back to, the files and the diff."""
 
     commit: str | None
@@ -405,8 +392,7 @@ class Restored:
     diff: str
 
 
-@dataclass(frozen=True)
-class Reverted:
+class Reverted(msgspec.Struct, frozen=True):
     """Commits taken back: the new commit (None: nothing differs without them), the files and the diff.
 
     `commits` are those taken back, newest first, without their paths.
@@ -418,8 +404,7 @@ class Reverted:
     diff: str
 
 
-@dataclass(frozen=True)
-class Purge:
+class Purge(msgspec.Struct, frozen=True):
     """What a purge will do, or did. Nothing in it holds what is purged: names and paths are as they are afterwards.
 
     `entries` are names of entries that hold it, or go; `paths` files that change, by the path they get; of `commits`
@@ -443,8 +428,7 @@ class Purge:
     standing: "Standing | None" = None
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(msgspec.Struct, frozen=True):
     """A look at every object and file of a workspace: how many, how many bytes, and where it still stands."""
 
     objects: int
@@ -453,8 +437,7 @@ class Standing:
     places: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Stats:
+class Stats(msgspec.Struct, frozen=True):
     """How much there is, and how often it spoke.
 
     Of the last `turns` turns in so many `sessions`, from `since` on (None: there was none), memory `spoke` before
@@ -471,8 +454,7 @@ class Stats:
     since: datetime | None
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """Something `doctor` has to say: `level` is "info", "warning" or "error", `check` what it was looking at."""
 
     level: str
@@ -481,8 +463,7 @@ class Finding:
     check: str = ""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One look of a bisection: the how manieth, of about how many, at which commit.
 
     `is_good` is None where it could not be told.
@@ -494,8 +475,7 @@ class Step:
     is_good: bool | None
 
 
-@dataclass(frozen=True)
-class Bisected:
+class Bisected(msgspec.Struct, frozen=True):
     """Who changed an answer: the one commit, or those among which it could not be told, from the oldest on.
 
     It was good at the commit `good` and bad at `bad`; of `commits` so many were `looked_at`.
@@ -513,8 +493,7 @@ class Bisected:
         return self.suspects[0] if len(self.suspects) == 1 else None
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What recall made of a question: what it found, what is `missing` of what was wanted, and how good that is.
 
     `is_right` tells whether all of it was found, and came first where that was asked.
@@ -527,8 +506,7 @@ class Answer:
     figures: Figures
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(msgspec.Struct, frozen=True):
     """How good recall is: the answers to questions, with at most `limit` hits each.
 
     `past` is the same for the memory as it was, if that was asked; `elsewhere` are questions that were not

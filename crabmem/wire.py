@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
+from msgspec.structs import asdict
+
 from .edit import shown
 from .entry import Entry
 from .merging import Conflicting
@@ -195,7 +197,7 @@ def forgotten(item: Forgotten) -> ForgottenData:
 
 def reindexed(item: Reindexed) -> Data:
     """What reading everything anew came to."""
-    return dict(vars(item))
+    return asdict(item)
 
 
 def restored(item: Restored) -> Data:
@@ -216,7 +218,7 @@ def conflicts(error: Conflicting) -> Data:
 
 def purge(item: Purge) -> Data:
     """What a purge will do, or did."""
-    done = {key: value for key, value in vars(item).items() if key not in ("is_done", "standing")}
+    done = {key: value for key, value in asdict(item).items() if key not in ("is_done", "standing")}
     found = item.standing
     return {**done, "entries": list(item.entries), "paths": list(item.paths), "purged": item.is_done,
             "standing": standing(found) if found else None}  # fmt: skip
@@ -253,7 +255,7 @@ def document(item: Document) -> DocumentData:
 def context(item: "Context") -> Data:
     """What goes before a conversation, by its parts; without the text."""
     parts = [
-        {**vars(part), "raw_tokens": part.raw_tokens, "injected_tokens": part.injected_tokens} for part in item.parts
+        {**asdict(part), "raw_tokens": part.raw_tokens, "injected_tokens": part.injected_tokens} for part in item.parts
     ]
     totals = {"characters": item.characters, "tokens": item.tokens}
     return {"kind": item.kind, "parts": parts, **totals, "tools": list(item.tools)}
@@ -272,7 +274,7 @@ def reference(item: Reference) -> Data:
 
 def renamed(item: Renamed) -> Data:
     """What renaming did."""
-    return {**vars(item), "paths": list(item.paths), "left": list(item.left)}
+    return {**asdict(item), "paths": list(item.paths), "left": list(item.left)}
 
 
 def commit(item: Commit) -> CommitData:
@@ -350,7 +352,7 @@ def bisected(item: Bisected) -> Data:
 
 def stats(item: Stats) -> Data:
     """How much there is, and how often it spoke."""
-    return {**vars(item), "since": item.since.isoformat() if item.since else None}
+    return {**asdict(item), "since": item.since.isoformat() if item.since else None}
 
 
 def finding(item: Finding) -> Data:

@@ -393,8 +393,7 @@ def script() -> Iterator[list[Call | str]]:
 
 
 def test_the_sdks_tool_runner_drives_it(memory: Memory, script: list[Call | str]) -> None:
-    with serving(*script) as api:
-        client = anthropic.Anthropic(base_url=api.url, api_key="none")
+    with serving(*script) as api, anthropic.Anthropic(base_url=api.url, api_key="none") as client:
         last = client.beta.messages.tool_runner(
             model="m",
             max_tokens=100,

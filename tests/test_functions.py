@@ -96,8 +96,10 @@ def test_another_format_is_wrong_usage_and_names_those_there_are(tmp_path: Path)
 
 def test_a_loop_over_openai_chat_remembers_and_answers(free: Memory) -> None:
     messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Our vet is Dr. Moreno."}]
-    with serving(Call("remember", VET), "Noted.") as api:
-        client = openai.OpenAI(base_url=api.environment["OPENAI_BASE_URL"], api_key="none")
+    with (
+        serving(Call("remember", VET), "Noted.") as api,
+        openai.OpenAI(base_url=api.environment["OPENAI_BASE_URL"], api_key="none") as client,
+    ):
         tools: Any = functions.openai_chat(free.tools)
         while True:
             message = client.chat.completions.create(model="m", messages=messages, tools=tools).choices[0].message
@@ -119,8 +121,10 @@ def test_a_loop_over_openai_chat_remembers_and_answers(free: Memory) -> None:
 
 def test_a_loop_over_openai_responses_goes_on_after_an_error_of_the_model(free: Memory) -> None:
     items: list[ResponseInputItemParam] = [{"role": "user", "content": "Our vet is Dr. Moreno."}]
-    with serving(Call("remember", '{"name": "Luna'), Call("remember", VET), "Noted.") as api:
-        client = openai.OpenAI(base_url=api.environment["OPENAI_BASE_URL"], api_key="none")
+    with (
+        serving(Call("remember", '{"name": "Luna'), Call("remember", VET), "Noted.") as api,
+        openai.OpenAI(base_url=api.environment["OPENAI_BASE_URL"], api_key="none") as client,
+    ):
         tools: Any = functions.openai_responses(free.tools, strict=True)
         while True:
             response = client.responses.create(model="m", input=items, tools=tools)
@@ -139,8 +143,10 @@ def test_a_loop_over_openai_responses_goes_on_after_an_error_of_the_model(free: 
 
 def test_a_loop_over_anthropic_messages_remembers_and_answers(free: Memory) -> None:
     messages: list[anthropic.types.MessageParam] = [{"role": "user", "content": "Our vet is Dr. Moreno."}]
-    with serving(Call("remember", VET), "Noted.") as api:
-        client = anthropic.Anthropic(base_url=api.url, api_key="none")
+    with (
+        serving(Call("remember", VET), "Noted.") as api,
+        anthropic.Anthropic(base_url=api.url, api_key="none") as client,
+    ):
         tools: Any = functions.anthropic(free.tools)
         while True:
             reply = client.messages.create(model="m", max_tokens=100, messages=messages, tools=tools)

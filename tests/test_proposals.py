@@ -624,7 +624,7 @@ tools = ["proposing"]
 layout = { identity = "self/IDENTITY.md", memory = "" , entries = ["facts"], notes = "", overview = "CONTEXT.md" }
 
 [kinds.group]
-hides = ["{identity}", "self/IDENTITY.md"]
+hides = ["self/IDENTITY.md"]
 
 [[part]]
 file = "{identity}"

@@ -4,7 +4,8 @@ A check is a function from a `Patient` to findings; adding one is adding it to `
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ..errors import CrabmemError
 from ..results import Finding
