@@ -4,6 +4,7 @@ agent gets, how files are searched, and what a new workspace begins with.
 A family of agents is such a file of data; nothing anywhere asks for a profile's name.
 """
 
+from datetime import date
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
@@ -20,7 +21,7 @@ from .globs import matches
 from .prompt import template
 from .sections import Search
 from .windows import Window
-from .workspace import ORDINARY, Layout
+from .workspace import FLAT, ORDINARY, Layout
 
 #: The kinds of sessions: who is there to read along, and what the session is for.
 Kind = Literal["main", "subagent", "scheduled", "heartbeat", "group"]
@@ -29,6 +30,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 #: many daily notes there are and where, `salient` the facts that matter most.
 Say = Literal["tools", "time", "place", "cut", "notes", "salient"]
 
+_NOT_KEPT = "which history does not keep; name a .md file of the workspace"
 _SOURCES = ("file", "notes", "words", "template", "say")
 
 
@@ -96,7 +98,7 @@ class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     identity: str = ORDINARY.identity
     overview: str = ORDINARY.overview
-    entries: tuple[str, ...] = ORDINARY.entries
+    entries: Annotated[tuple[str, ...], Meta(min_length=1)] = ORDINARY.entries
     notes: str = ORDINARY.notes
     memory: str = ORDINARY.memory
     beside: tuple[str, ...] = ORDINARY.beside
@@ -169,17 +171,29 @@ def parsed(text: str, file: str) -> Profile:
         InvalidSettings: it is none.
     """
     profile = tables.read(text, file, Profile)
+    shown = layout_of(file, profile) or FLAT  # whose workspace may be flat: Markdown anywhere in it
     for number, part in enumerate(profile.part, 1):
+        if part.file and not shown.is_kept(shown.named(part.file)):
+            raise InvalidSettings(f"{file}: part {number} is {part.file}, {_NOT_KEPT}")
         if sum(bool(getattr(part, source)) for source in _SOURCES) != 1:
             raise InvalidSettings(f"{file}: part {number} must name one of {', '.join(_SOURCES)}")
         if part.share and part.share not in profile.shares:
             raise InvalidSettings(f"{file}: part {number} has the share {part.share}, which is not among `shares`")
     layout = layout_of(file, profile) or ORDINARY
+    for path in (
+        layout.identity,
+        layout.overview,
+        *layout.places("x"),
+        layout.note_path(date.max),
+        layout.learning_path("x"),
+    ):
+        if not layout.is_kept(path):
+            raise InvalidSettings(f"{file}: layout leads to {path}, {_NOT_KEPT}")
     for number, seed in enumerate(profile.seed, 1):
         if bool(seed.template) == bool(seed.words):
             raise InvalidSettings(f"{file}: seed {number} must name one of template, words")
         if not layout.is_kept(layout.named(seed.file)):
-            raise InvalidSettings(f"{file}: seed {number} is {seed.file}, which history does not keep; name a .md file")
+            raise InvalidSettings(f"{file}: seed {number} is {seed.file}, {_NOT_KEPT}")
     for kind, path in ((kind, path) for kind, session in profile.kinds.items() for path in session.hides):
         if "{" in path:
             raise InvalidSettings(f"{file}: kinds.{kind} hides {path}; name the file itself")

@@ -11,7 +11,7 @@ from .edit import BOM
 from .errors import InvalidSettings
 
 T = TypeVar("T", bound=msgspec.Struct)
-_PLACE = re.compile(r"at `\$\.?([^`]*)`\Z")
+_PLACE = re.compile(r"at (?:`key` in )?`\$\.?([^`]*)`\Z")
 
 
 def read(text: str, file: str, kind: type[T]) -> T:

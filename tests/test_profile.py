@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from crabmem import CrabmemError, Memory
 from crabmem.cli import cli
 from crabmem.errors import Disabled, InvalidArguments, InvalidSettings, NotFound
+from crabmem.profile import named
 from tests.conftest import git
 
 FAMILY = """
@@ -194,6 +195,25 @@ def test_a_profile_that_is_none_is_told_at_once(root: Path, tmp_path: Path, said
     (root / "crabmem.toml").write_text(said + "\n")
     with pytest.raises(CrabmemError, match=message):
         Memory(root)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("[kinds.grup]\ntools = []", "Invalid enum value 'grup' - at `key` in `kinds`; did you mean `group`\\?"),
+        ("[kinds.guest]\ntools = []", "known: main, subagent, "),
+        ('[[part]]\nfile = "../SOUL.md"', r"part 2 is \.\./SOUL\.md, which history does not keep"),
+        ('[[part]]\nfile = "SOUL.txt"', "part 2 is SOUL.txt, which history does not keep; name a .md file"),
+        ('[layout]\nidentity = "../x.md"', r"layout leads to \.\./x\.md"),
+        ('[layout]\nnotes = "../days"', r"layout leads to \.\./days/"),
+        ('[layout]\nlearnings = "elsewhere"', "layout leads to elsewhere/"),
+        ("[layout]\nentries = []", "of length >= 1 - at `layout.entries`"),
+    ],
+)
+def test_a_profile_that_leads_where_nothing_is_kept_is_refused(tmp_path: Path, said: str, message: str) -> None:
+    (tmp_path / "odd.toml").write_text(f'about = "x"\n[[part]]\nwords = "Hello."\n{said}\n')
+    with pytest.raises(InvalidSettings, match=f"odd.toml: .*{message}"):
+        named(str(tmp_path / "odd.toml"))
 
 
 def test_an_unknown_kind_of_session_names_those_there_are(root: Path) -> None:

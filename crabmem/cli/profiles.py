@@ -3,6 +3,7 @@
 import click
 
 from .. import profile as profiles
+from ..edit import counted
 from ..tools import family
 from .base import as_json, complete_profiles, opened, plain, show, wanted_of
 
@@ -50,7 +51,7 @@ def check(ctx: click.Context, file: str | None, json_wanted: bool) -> None:
     found = profiles.named(chosen)
     for name in {*found.tools, *(tool for kind in profiles.KINDS for tool in found.tools_for(kind))}:
         family(name)
-    words = f"{chosen} is right: {len(found.part)} parts, tools {', '.join(found.tools) or 'none'}"
+    words = f"{chosen} is right: {counted(len(found.part), 'part')}, tools {', '.join(found.tools) or 'none'}"
     show(json_wanted, {"profile": chosen, "parts": len(found.part), "tools": found.tools}, lambda: words)
 
 
