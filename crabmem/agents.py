@@ -11,7 +11,7 @@ from .history.commit import one_line
 from .memory import Memory
 from .results import CREATOR, Agent, Begun
 from .version import short
-from .workspace import AGENTS, agent_folder
+from .workspace import AGENTS, Layout, agent_folder
 
 #: What the workspace of all is called among its agents.
 ALL = "."
@@ -63,8 +63,9 @@ class Agents(Memory):
         with ExitStack() as stack:
             origin = self if source == ALL else stack.enter_context(self._opened(self._existing(source)))
             origin.adopt()
-            files, head = origin._cloned(), short(origin._timeline.head() or "")
+            head = short(origin._timeline.head() or "")
             agent = stack.enter_context(self._opened(root))
+            files = origin._cloned(agent.layout)
             return agent._begin(lambda scan: files, agent._note("clone", f"from {one_line(source)} at {head}"))
 
     def _is_made(self) -> bool:
@@ -72,12 +73,12 @@ class Agents(Memory):
         is_begun = self._workspace.private.is_dir()
         return is_begun and bool(self._timeline.head() or not self._seeds(self._store.scan()))
 
-    def _cloned(self) -> dict[str, bytes]:
-        """The files that another agent is given a copy of."""
+    def _cloned(self, layout: Layout) -> dict[str, bytes]:
+        """The files that another agent is given a copy of; the overview goes by its name in that agent's `layout`."""
         patterns = [self.layout.named(pattern) for pattern in self.profile.clone]
-        scan = self._store.scan()
+        scan, renamed = self._store.scan(), {self.layout.overview: layout.overview}
         chosen = (path for path in sorted(scan.files) if matches(path, patterns) and self._sees(path))
-        return {path: scan.data(path) or b"" for path in chosen}
+        return {renamed.get(path, path): scan.data(path) or b"" for path in chosen}
 
     def _told(self, folder: Path) -> Agent:
         with self._opened(folder) as agent:

@@ -271,8 +271,8 @@ class Memory(Restoring):
             scan = self._store.scan()
         except CrabmemError as error:
             return [Finding("error", "", str(error), "files")]
-        parts = (self._workspace, self._history, self._writer, self._catalog, self._meaning)
-        return examined(Patient(*parts, lambda: self.settings, scan, self._clock(), progress or (lambda count: None)))
+        parts = (self._workspace, self._history, self._writer, self._catalog, self._meaning, lambda: self.settings)
+        return examined(Patient(*parts, self.profile.finds, scan, self._clock(), progress or (lambda count: None)))
 
     def compact(self, progress: Callable[[int], None] | None = None) -> Packed | None:
         """Pack what writes left behind, as happens by itself now and then; None when nothing was to be done.

@@ -23,7 +23,7 @@ from .prompt import template
 from .sections import Search
 from .slug import name_key
 from .windows import Window
-from .workspace import ORDINARY, Layout, is_contained
+from .workspace import FLAT, ORDINARY, Layout, is_contained
 
 #: The kinds of sessions: who is there to read along, and what the session is for.
 Kind = Literal["main", "subagent", "scheduled", "heartbeat", "group"]
@@ -35,6 +35,7 @@ Say = Literal["tools", "time", "place", "cut", "notes", "salient"]
 _TEMPLATE = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9_-]+)*")
 # More than anybody writes into a profile.
 _LARGEST = 1_000_000
+_NOT_KEPT = "which history does not keep; name a .md file of the workspace"
 _SOURCES = ("file", "notes", "words", "template", "say")
 
 
@@ -102,7 +103,7 @@ class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     identity: str = ORDINARY.identity
     overview: str = ORDINARY.overview
-    entries: tuple[str, ...] = ORDINARY.entries
+    entries: Annotated[tuple[str, ...], Meta(min_length=1)] = ORDINARY.entries
     notes: str = ORDINARY.notes
     memory: str = ORDINARY.memory
     beside: tuple[str, ...] = ORDINARY.beside
@@ -152,6 +153,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Whether a session of that kind is asked to store what a full window would lose."""
         return self.kinds.get(kind, Session()).flush
 
+    def finds(self, path: str) -> bool:
+        """Whether agents come upon the file at `path` without recall: by a search over files, or by its name where
+        there is no such search."""
+        return self.layout is not None and (not self.search.files or matches(path, self.search.files))
+
     def only_grows(self, path: str) -> bool:
         """Whether tools may only add to the file at `path`."""
         return matches(path, self.append_only)
@@ -181,7 +187,10 @@ def parsed(text: str, file: str) -> Profile:
 
 def _faults(profile: Profile, file: str) -> Iterator[str]:
     """What is wrong with a profile although each of its values could be."""
+    shown = layout_of(file, profile) or FLAT  # whose workspace may be flat: Markdown anywhere in it
     for number, part in enumerate(profile.part, 1):
+        if part.file and not shown.is_kept(shown.named(part.file)):
+            yield f"part {number} is {part.file}, {_NOT_KEPT}"
         if sum(bool(getattr(part, source)) for source in _SOURCES) != 1:
             yield f"part {number} must name one of {', '.join(_SOURCES)}"
         if part.share and part.share not in profile.shares:
@@ -192,7 +201,7 @@ def _faults(profile: Profile, file: str) -> Iterator[str]:
         if bool(seed.template) == bool(seed.words):
             yield f"seed {number} must name one of template, words"
         if not layout.is_kept(layout.named(seed.file)):
-            yield f"seed {number} is {seed.file}, which history does not keep; name a .md file"
+            yield f"seed {number} is {seed.file}, {_NOT_KEPT}"
     for kind, path in ((kind, path) for kind, session in profile.kinds.items() for path in session.hides):
         if "{" in path:
             yield f"kinds.{kind} hides {path}; name the file itself"
@@ -209,18 +218,21 @@ def _lost(profile: Profile, layout: Layout) -> Iterator[str]:
         )
     if not layout.entries or layout.identity.casefold() == layout.overview.casefold():
         yield "layout needs a folder of entries, and identity and overview in two files"
-    paths = [layout.named(path) for part in profile.part for path in (part.file, part.given) if path]
-    for path in (*paths, layout.learning_path("errors")):
-        if not is_contained(path):
+    for path in (*(part.given for part in profile.part if part.given), layout.learning_path("errors")):
+        if not is_contained(layout.named(path)):
             yield f"{path} is not in the workspace; name a file in it"
-    for name in _templates(profile):
-        if not _TEMPLATE.fullmatch(name):
-            yield f"{name} is not the name of a template; say it in `words`"
+    templates = (*(part.template or part.default for part in profile.part), *(seed.template for seed in profile.seed))
+    for name in filter(None, templates):
+        if not _is_template(name):
+            yield f"crabmem has no template {name}; say it in `words`"
 
 
-def _templates(profile: Profile) -> Iterator[str]:
-    named = (*(part.template or part.default for part in profile.part), *(seed.template for seed in profile.seed))
-    return filter(None, named)
+def _is_template(name: str) -> bool:
+    """Whether there is a text of ours that is called so; one that leads elsewhere is none."""
+    try:
+        return bool(_TEMPLATE.fullmatch(name) and template(name))
+    except OSError:
+        return False
 
 
 def checked_kind(kind: str) -> Kind:
@@ -261,7 +273,8 @@ def text_of(name: str) -> str:
             return _read(Path(name).expanduser())
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise InvalidArguments(f"the profile {name} cannot be read: {reason.lower()}") from None
+            told = f"the profile {name} cannot be read: {reason.lower()}"
+            raise InvalidArguments(f"{told} (--profile, or `profile` in crabmem.toml)") from None
     if name not in names():
         known = f"there are {', '.join(names())}, or give a .toml file"
         raise InvalidArguments(f"there is no profile {name}; {known} (--profile, or `profile` in crabmem.toml)")
@@ -292,19 +305,6 @@ def as_dict(profile: Profile) -> dict[str, object]:
     """A profile as plain values, whole."""
     built: dict[str, object] = msgspec.to_builtins(profile)
     return built
-
-
-def check_templates(profile: Profile, file: str) -> None:
-    """Check that there are the texts that a profile names.
-
-    Raises:
-        InvalidSettings: one is not there; `file` is named.
-    """
-    for name in _templates(profile):
-        try:
-            template(name)
-        except OSError:
-            raise InvalidSettings(f"{file}: crabmem has no template {name}; say it in `words`") from None
 
 
 def layout_of(name: str, profile: Profile) -> Layout | None:

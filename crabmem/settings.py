@@ -77,7 +77,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     recency: Annotated[
         float, Meta(ge=0, le=1, description="how much more facts score whose file name begins with today's date")
     ] = 0.0
-    soul_editable: Annotated[bool, Meta(description="may agents write Crab.md?")] = False
+    soul_editable: Annotated[bool, Meta(description="may agents write the identity, Crab.md?")] = False
     soul: Annotated[
         Literal["refuse", "propose"],
         Meta(description="where they may not; propose: what they write waits for a person"),

@@ -11,7 +11,7 @@ from .edit import BOM
 from .errors import InvalidSettings
 
 T = TypeVar("T", bound=msgspec.Struct)
-_PLACE = re.compile(r"at `\$\.?([^`]*)`\Z")
+_PLACE = re.compile(r"at (?:`key` in )?`\$\.?([^`]*)`\Z")
 
 
 def read(text: str, file: str, kind: type[T]) -> T:
@@ -45,7 +45,8 @@ def _reason(message: str, kind: type[msgspec.Struct]) -> str:
         return f"{message.replace('`$.', '`')}; {_instead(message.split(chr(39))[1], _values(kind, place))}"
     unknown = message.partition("unknown field `")[2].partition("`")[0]
     if not unknown:
-        return message.replace("`$.", "`").replace("Object", "the file")
+        told = re.sub(r"Object missing required field (`[^`]*`)", r"\1 is missing", message)
+        return told.replace("`$.", "`").replace("Object", "the file")
     known = _table_at(kind, _keys(place)).__struct_fields__
     return f"unknown setting `{'.'.join([*filter(None, [place]), unknown])}`; {_instead(unknown, known)}"
 

@@ -72,7 +72,8 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def asked(self, note: str, today: date) -> str:
         """What asks a model to store before it is too late; `note` is the path of the note of `today`."""
         values = {"worth": worth(), "note": note, "date": today.isoformat(), "silent": self.silent}
-        words = filled(self.ask or template("filling").strip(), values)
+        values["how"] = filled(template(f"filling/{self.store}").strip(), values)
+        words = filled(self.ask or template("filling/asked").strip(), values)
         return words if self.silent in words else f"{words}\n\nIf there is nothing to store, answer {self.silent}."
 
     def warned(self, tokens: int, size: int) -> str:

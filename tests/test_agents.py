@@ -147,6 +147,20 @@ def test_a_clone_overwrites_nothing_and_says_what_it_left(memory: Memory) -> Non
         assert (again.commit, again.paths) == (None, ()) and len(again.left) == 2
 
 
+def test_an_overview_by_its_older_name_is_cloned_as_the_one_overview(tmp_path: Path) -> None:
+    with Memory(tmp_path, profile="camel", is_person=True) as memory:
+        old = tmp_path / "agents" / "anna" / "memory.md"
+        old.parent.mkdir(parents=True)
+        old.write_text("Boxes are green.\n")
+        assert "MEMORY.md" in memory.clone_agent("anna", "ben").paths
+        memory.new_agent("carl")
+        assert "MEMORY.md" in memory.clone_agent("anna", "carl").left
+    for name in ("ben", "carl"):
+        found = [file.name for file in (tmp_path / "agents" / name).iterdir() if file.name.casefold() == "memory.md"]
+        assert found == ["MEMORY.md"]
+    assert (tmp_path / "agents" / "ben" / "MEMORY.md").read_text() == old.read_text()
+
+
 @pytest.mark.parametrize(("source", "target"), [("anna", "Anna"), (".", "."), ("anna", ".")])
 def test_nobody_is_a_copy_of_itself(memory: Memory, source: str, target: str) -> None:
     memory.new_agent("anna")
@@ -169,6 +183,7 @@ def test_agents_are_listed_with_how_much_they_know_and_since_when(memory: Memory
         "memory/hives/queen.md"
     ]
     found = json.loads(run(memory, "agents", "list", "--json").stdout)
+    assert found == json.loads(run(memory, "agents", "--json").stdout)
     assert [(agent["name"], agent["entries"]) for agent in found["agents"]] == [("anna", 1), ("ben", 1)]
     assert all(agent["written"] and Path(agent["path"]).is_dir() for agent in found["agents"])
     assert run(memory, "agents").stdout.splitlines()[0].startswith("anna  1 fact, last written ")

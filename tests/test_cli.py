@@ -105,6 +105,10 @@ def verbs(group: click.Group, prefix: str = "") -> Iterator[tuple[str, click.Com
 VERBS = dict(verbs(cli))
 
 
+#: Stands for the id of the proposal that waits.
+PROPOSED = "an id"
+
+
 @pytest.fixture(autouse=True)
 def plain_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody's settings, an editor that leaves files as they are, and temporary files where we see them."""
@@ -538,6 +542,11 @@ def test_tools_lists_what_call_accepts(run: Run) -> None:
     assert [line.split()[0] for line in run("tools").stdout.splitlines()] == ["remember", "forget", "recall", "memory"]
 
 
+def test_the_tools_of_a_family_are_listed_in_two_columns(run: Run) -> None:
+    found = run("--profile", "camel", "tools").stdout.splitlines()
+    assert len({re.sub(r"^(\w+ +).*", r"\1", line).__len__() for line in found}) == 1 and len(found) == 4
+
+
 def test_config_prints_settings_that_crabmem_toml_accepts(run: Run, root: Path) -> None:
     (root / "crabmem.toml").write_text('person = "Ada \\"Countess\\" Lovelace <ada@example.org>"\nrecall_limit = 9\n')
     printed = run("config").stdout
@@ -549,6 +558,56 @@ def test_config_prints_settings_that_crabmem_toml_accepts(run: Run, root: Path) 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_completion_script_names_the_command(run: Run, shell: str) -> None:
     assert "_CRABMEM_COMPLETE" in run("completion", shell).stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("--profile c", ["camel", "claw", "crab"]),
+        ("--kind s", ["subagent", "scheduled"]),
+        ("--workspace co", ["coder"]),
+        ("init --profile le", ["legion"]),
+        ("profile show h", ["harness"]),
+        ("profile check mine.", ["mine."]),
+        ("agents clone ", ["coder"]),
+        ("proposals show 0", []),
+        ("proposals apply ", [PROPOSED]),
+    ],
+)
+def test_a_shell_completes_what_there_is(run: Run, root: Path, typed: str, found: list[str]) -> None:
+    with Memory(root) as memory:
+        memory.new_agent("coder")
+        (root / "crabmem.toml").write_text('soul = "propose"\n')
+        memory.write_identity("I am Ada.")
+        waiting = memory.proposals()[0].id[:8]
+    words = f"crabmem --dir {root} {typed}".split(" ")
+    told = {"_CRABMEM_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in told.items():
+            patch.setenv(name, value)
+        result = CliRunner().invoke(cli, [], prog_name="crabmem", complete_var="_CRABMEM_COMPLETE")
+    assert [line.partition(",")[2] for line in result.stdout.splitlines() if line] == [
+        waiting if each == PROPOSED else each for each in found
+    ]
+
+
+def test_a_lesson_that_no_prompt_shows_is_told(run: Run) -> None:
+    assert (
+        "the profile claw does not put memory/learnings/wins.md" in run("--profile", "claw", "learn", "win", "x").stderr
+    )
+    assert run("--profile", "legion", "learn", "win", "x").stderr == ""
+
+
+def test_an_adopted_workspace_is_told_by_its_files(tmp_path: Path) -> None:
+    (tmp_path / "SOUL.md").write_text("Calm.")
+    told = CliRunner().invoke(cli, ["adopt", str(tmp_path), "--profile", "claw"]).stderr
+    assert f"2 files, 0 facts among them, in {tmp_path}: " in told
+
+
+def test_recall_that_finds_no_fact_says_that_files_are_searched_otherwise(run: Run) -> None:
+    told = run("--profile", "claw", "recall", "quokka").stderr
+    assert "a tool for agents searches MEMORY.md, " in told and "crabmem tools" in told
+    assert run("recall", "quokka").stderr.count("\n") == 1
 
 
 def test_doctor_exits_with_1_when_there_is_an_error(run: Run, root: Path) -> None:

@@ -29,6 +29,7 @@ append_only = ["memory/????-??-??.md"]
 reserve = 20_000
 soft = 4_000
 warn = 0.8
+store = "note"
 
 [kinds.heartbeat]
 flush = false

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from crabmem import CrabmemError, Memory
 from crabmem.cli import cli
 from crabmem.errors import Disabled, InvalidArguments, InvalidSettings, NotFound
+from crabmem.profile import named
 from tests.conftest import git
 
 FAMILY = """
@@ -108,6 +109,7 @@ def test_a_group_never_sees_what_is_hidden_from_it(root: Path) -> None:
         assert [told.status for told in memory.context().parts] == ["ok", "missing", "hidden", "hidden", "hidden"]
         assert [hit.entry.name for hit in memory.recall("password")] == ["Wifi"]
         assert [hit.entry.name for hit in memory.recall("password", as_of="now")] == ["Wifi"]
+        assert "asked for" not in memory.recall("quokka").note and "asked for" in memory.recall("x", tags=["y"]).note
         assert [entry.name for entry in memory.entries()] == ["Wifi"] and memory.overview().text == ""
         assert "Walross" not in memory.before_turn("what is the password of the house and of the guests?")
         assert memory.browse(lambda tree: tree.paths()) == ["entries/wifi.md"] and memory.notes() == []
@@ -182,13 +184,37 @@ def test_a_profile_that_changes_under_an_open_workspace_is_told(root: Path) -> N
         ('profile = "nope"', "there is no profile nope; there are "),
         ('profile = "../gone.toml"', r"the profile .*gone\.toml cannot be read"),
         ('profile = "../bad.toml"', r"bad\.toml: unknown setting `abut`; did you mean `about`\?"),
+        ('profile = "../half.toml"', r"half\.toml: `part` is missing"),
+        ('profile = "../gone.toml"', "`profile` in crabmem.toml"),
+        ('profile = "../text.toml"', r"text\.toml: crabmem has no template nowhere; say it in `words`"),
     ],
 )
 def test_a_profile_that_is_none_is_told_at_once(root: Path, tmp_path: Path, said: str, message: str) -> None:
     (tmp_path / "bad.toml").write_text('abut = "x"\n')
+    (tmp_path / "half.toml").write_text('about = "x"\n')
+    (tmp_path / "text.toml").write_text('about = "x"\npart = [{ template = "nowhere" }]\n')
     (root / "crabmem.toml").write_text(said + "\n")
     with pytest.raises(CrabmemError, match=message):
         Memory(root)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("[kinds.grup]\ntools = []", "Invalid enum value 'grup' - at `key` in `kinds`; did you mean `group`\\?"),
+        ("[kinds.guest]\ntools = []", "known: main, subagent, "),
+        ('[[part]]\nfile = "../SOUL.md"', r"part 2 is \.\./SOUL\.md, which history does not keep"),
+        ('[[part]]\nfile = "SOUL.txt"', "part 2 is SOUL.txt, which history does not keep; name a .md file"),
+        ('[layout]\nidentity = "../x.md"', r"layout leads to \.\./x\.md"),
+        ('[layout]\nnotes = "../days"', r"layout leads to \.\./days/"),
+        ('[layout]\nlearnings = "elsewhere"', "layout leads to elsewhere/"),
+        ("[layout]\nentries = []", "of length >= 1 - at `layout.entries`"),
+    ],
+)
+def test_a_profile_that_leads_where_nothing_is_kept_is_refused(tmp_path: Path, said: str, message: str) -> None:
+    (tmp_path / "odd.toml").write_text(f'about = "x"\n[[part]]\nwords = "Hello."\n{said}\n')
+    with pytest.raises(InvalidSettings, match=f"odd.toml: .*{message}"):
+        named(str(tmp_path / "odd.toml"))
 
 
 def test_an_unknown_kind_of_session_names_those_there_are(root: Path) -> None:

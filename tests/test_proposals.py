@@ -343,7 +343,7 @@ def crab(root: Path, *words: str, **environment: str) -> subprocess.CompletedPro
 
 
 def test_a_person_lists_shows_and_applies_on_the_command_line(root: Path, agent: Memory) -> None:
-    assert crab(root, "proposals").stdout.startswith("nothing waits")
+    assert crab(root, "proposals").stderr.startswith("nothing waits")
     made = proposed(agent, reason="Ann cannot hear me.")
     assert re.fullmatch(
         rf"{made.id[:8]}  \d{{4}}-\d\d-\d\d \d\d:\d\d  coder \[s-1\]  Crab.md  Ann cannot hear me.\n",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crabmem.windows import Window
 
-CLAW = Window(reserve=20_000, soft=4_000)
+CLAW = Window(reserve=20_000, soft=4_000, store="note")
 CAMEL = Window(flush=0.8, keep=6, unit="turn", store="note", silent="NOTHING")
 LEGION = Window(flush=0.6, compact=0.7, warn=0.8, prune=0.9, least=100)
 
@@ -95,6 +95,11 @@ def test_the_prompt_names_the_note_its_date_and_the_token() -> None:
     text = CLAW.asked("memory/2026-03-01.md", date(2026, 3, 1))
     assert "to memory/2026-03-01.md, the note of 2026-03-01" in text
     assert "answer NO_REPLY and nothing else" in text and "{" not in text
+
+
+def test_who_stores_facts_is_not_told_of_a_note_that_no_tool_adds_to() -> None:
+    text = LEGION.asked("memory/2026-03-01.md", date(2026, 3, 1))
+    assert "with your tools for memory" in text and "note" not in text.replace("nothing", "") and "{" not in text
 
 
 @given(st.text(max_size=80), st.text(min_size=1, max_size=12))

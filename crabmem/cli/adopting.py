@@ -59,7 +59,8 @@ def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) 
     commit = next((newest for newest in memory.log(limit=1) if newest not in before), None)
     facts = memory.stats().entries
     _say(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
-    tell(f"{counted(facts, 'fact')} in {root}: give every command --dir {root}, or set CRABMEM_DIR={root}")
+    kept = f"{counted(len(memory.blobs()), 'file')}, {counted(facts, 'fact')} among them, in {root}"
+    tell(f"{kept}: give every command --dir {root}, or set CRABMEM_DIR={root}")
     if not meant.profile:
         tell(f'Claude Code writes there with "autoMemoryDirectory": "{root}" in its settings')
     _refuse(memory)

@@ -5,7 +5,7 @@ import click
 from .. import wire
 from ..edit import counted
 from ..results import Agent, Begun
-from .base import as_json, opened, plain, show, tell
+from .base import as_json, complete_agents, opened, plain, show, tell
 
 
 @click.group("agents", invoke_without_command=True)
@@ -50,8 +50,8 @@ def new(ctx: click.Context, name: str, description: str, json_wanted: bool) -> N
 
 
 @agents_verbs.command()
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="TO")
+@click.argument("source", metavar="FROM", shell_complete=complete_agents)
+@click.argument("target", metavar="TO", shell_complete=complete_agents)
 @as_json
 @click.pass_context
 def clone(ctx: click.Context, source: str, target: str, json_wanted: bool) -> None:

@@ -97,13 +97,47 @@ class Verbs(click.Group):
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx) from None
 
 
+def completed(of: Callable[[Memory], Iterable[str]]) -> Callable[..., list[str]]:
+    """What a shell completes an argument with: of the texts that `of` finds in the workspace, those that begin so."""
+
+    def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+        given = ctx.find_root().params  # no verb runs now, and so nobody has made a `Wanted` of them
+        folder = root_of(given.get("folder"), None, os.environ, Path.home())
+        try:
+            with Memory(folder, profile=given.get("profile")) as memory:
+                return [text for text in of(memory) if text.startswith(begun)]
+        except CrabmemError:
+            return []
+
+    return complete
+
+
+def complete_profiles(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
+    """The profiles whose names begin so, else files."""
+    from click.shell_completion import CompletionItem
+
+    from ..profile import names
+
+    return [CompletionItem(name) for name in names() if name.startswith(begun)] or [CompletionItem(begun, type="file")]
+
+
+def _complete_kinds(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    from ..profile import KINDS
+
+    return [kind for kind in KINDS if kind.startswith(begun)]
+
+
+complete_agents = completed(lambda memory: [agent.name for agent in memory.agents()])
+_WORKSPACE = "The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]"
+
+
 @click.group(cls=Verbs, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--dir", "folder", metavar="D", help="Workspace folder.  [env: CRABMEM_DIR]")
-@click.option("--workspace", metavar="W", help="The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]")
+@click.option("--workspace", metavar="W", shell_complete=complete_agents, help=_WORKSPACE)
 @click.option("--agent", metavar="A", envvar="CRABMEM_AGENT", help="Who writes, for the history.  [env: CRABMEM_AGENT]")
 @click.option("--session", metavar="S", envvar="CRABMEM_SESSION", help="In which session.  [env: CRABMEM_SESSION]")
-@click.option("--profile", metavar="P", envvar="CRABMEM_PROFILE", help=_PROFILE)
-@click.option("--kind", metavar="K", envvar="CRABMEM_KIND", default="main", help=_KIND)
+@click.option("--profile", metavar="P", envvar="CRABMEM_PROFILE", shell_complete=complete_profiles, help=_PROFILE)
+@click.option("--kind", metavar="K", envvar="CRABMEM_KIND", default="main", shell_complete=_complete_kinds, help=_KIND)
 @click.version_option(__version__, message="crabmem %(version)s")
 @click.pass_context
 def cli(
@@ -164,7 +198,12 @@ def use_profile(ctx: click.Context, param: click.Parameter, value: str | None) -
 
 
 as_profile = click.option(
-    "--profile", metavar="P", callback=use_profile, expose_value=False, help="A family, or a file.toml."
+    "--profile",
+    metavar="P",
+    callback=use_profile,
+    expose_value=False,
+    shell_complete=complete_profiles,
+    help="A family, or a file.toml.",
 )
 as_json = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")
 dry = click.option("--dry-run", is_flag=True, help="Only show what would change.")

@@ -99,7 +99,8 @@ def recall(
     synonyms, another language (see [vectors] in `crabmem config`).
     """
     asked = " ".join(query)
-    found = opened(ctx).recall(
+    memory = opened(ctx)
+    found = memory.recall(
         asked, limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of, blame=blame
     )
     texts = [
@@ -109,6 +110,8 @@ def recall(
     show(json_wanted, wire.recall(found), lambda: entry_texts(texts))
     if found.note and not json_wanted:
         tell(f"no memories found: {found.note}" if not found.hits else found.note)
+    if not found.hits and not json_wanted and (files := memory.profile.search.files):
+        tell(f"recall finds facts; a tool for agents searches {', '.join(files)}: see `crabmem tools`")
 
 
 def _blamed(hit: Hit) -> str:

@@ -62,10 +62,13 @@ def _given(words: str) -> str:
 
 
 def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:
-    changed = opened(ctx, is_person=False).learn(lesson)
+    memory = opened(ctx, is_person=False)
+    changed = memory.learn(lesson)
     state = "learned" if changed.commit else "said so already"
     show(json_wanted, wire.changed(changed), lambda: f"{state}: {changed.path}\n{coloured_diff(changed.diff)}")
     warn(changed.warnings)
+    if not json_wanted and not any(part.file == changed.path for part in memory.profile.part):
+        tell(f"the profile {memory.profile_name} does not put {changed.path} into the prompt; legion does")
 
 
 COMMANDS = (learn,)

@@ -3,8 +3,9 @@
 import click
 
 from .. import profile as profiles
+from ..edit import counted
 from ..tools import family
-from .base import as_json, opened, plain, show, wanted_of
+from .base import as_json, complete_profiles, opened, plain, show, wanted_of
 
 
 @click.group("profile")
@@ -30,7 +31,7 @@ def list_(ctx: click.Context, json_wanted: bool) -> None:
 
 
 @profile_verbs.command("show")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_profiles)
 @as_json
 @click.pass_context
 def show_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
@@ -41,7 +42,7 @@ def show_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
 
 
 @profile_verbs.command()
-@click.argument("file", required=False)
+@click.argument("file", required=False, shell_complete=complete_profiles)
 @as_json
 @click.pass_context
 def check(ctx: click.Context, file: str | None, json_wanted: bool) -> None:
@@ -50,8 +51,7 @@ def check(ctx: click.Context, file: str | None, json_wanted: bool) -> None:
     found = profiles.named(chosen)
     for name in {*found.tools, *(tool for kind in profiles.KINDS for tool in found.tools_for(kind))}:
         family(name)
-    profiles.check_templates(found, chosen)
-    words = f"{chosen} is right: {len(found.part)} parts, tools {', '.join(found.tools) or 'none'}"
+    words = f"{chosen} is right: {counted(len(found.part), 'part')}, tools {', '.join(found.tools) or 'none'}"
     show(json_wanted, {"profile": chosen, "parts": len(found.part), "tools": found.tools}, lambda: words)
 
 

@@ -6,9 +6,10 @@ from .. import wire
 from ..edit import shortened
 from ..results import Proposal, byline
 from ..version import short
-from .base import as_json, coloured_diff, confirm, opened, plain, show, sure
+from .base import as_json, coloured_diff, completed, confirm, opened, plain, show, sure, tell
 from .files import show_changed
 
+_complete = completed(lambda memory: [short(proposal.id) for proposal in memory.proposals()])
 _REASON = 80
 _NONE = 'nothing waits; with soul = "propose" in crabmem.toml, agents propose what they would have the identity say'
 _CLASHES = "the same lines were changed since: to have it, edit the file, and reject the proposal"
@@ -32,11 +33,13 @@ def proposals(ctx: click.Context, json_wanted: bool) -> None:
     """
     if ctx.invoked_subcommand is None:
         found = opened(ctx).proposals()
-        show(json_wanted, [wire.proposal(each) for each in found], lambda: "\n".join(map(_line, found)) or _NONE)
+        show(json_wanted, [wire.proposal(each) for each in found], lambda: "\n".join(map(_line, found)))
+        if not found and not json_wanted:
+            tell(_NONE)
 
 
 @proposals.command("show")
-@click.argument("id")
+@click.argument("id", shell_complete=_complete)
 @as_json
 @click.pass_context
 def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
@@ -46,7 +49,7 @@ def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
 
 
 @proposals.command("apply")
-@click.argument("id")
+@click.argument("id", shell_complete=_complete)
 @as_json
 @click.pass_context
 def apply_(ctx: click.Context, id: str, json_wanted: bool) -> None:
@@ -55,7 +58,7 @@ def apply_(ctx: click.Context, id: str, json_wanted: bool) -> None:
 
 
 @proposals.command("reject")
-@click.argument("id")
+@click.argument("id", shell_complete=_complete)
 @sure
 @as_json
 @click.pass_context

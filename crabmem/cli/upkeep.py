@@ -10,6 +10,7 @@ from click.shell_completion import get_completion_class
 from .. import settings, wire
 from ..api import Memory
 from ..doctor import CHECKS
+from ..edit import counted
 from ..errors import CrabmemError
 from ..functions import FORMATS
 from ..results import Stats
@@ -57,7 +58,7 @@ def init(ctx: click.Context, dry_run: bool, json_wanted: bool) -> None:
     words = f"{verb if done.made else 'already there:'} {memory.root}"
     show(json_wanted, wire.begun(done), lambda: words)
     if done.paths and not json_wanted:
-        tell(f"{verb} {', '.join(done.paths)}")
+        tell(f"{'would write' if dry_run else 'wrote'} {', '.join(done.paths)}")
 
 
 @click.command()
@@ -93,7 +94,8 @@ def stats(ctx: click.Context, json_wanted: bool) -> None:
 
 def _told(found: Stats) -> str:
     """The figures for a person."""
-    facts = f"{found.entries:,} facts" + (f", {found.unreadable} files unreadable" if found.unreadable else "")
+    unreadable = f", {counted(found.unreadable, 'file')} unreadable" if found.unreadable else ""
+    facts = f"{found.entries:,} fact{'' if found.entries == 1 else 's'}{unreadable}"
     if not found.since:
         return f"{facts}\nno host has asked before a turn yet (`before_turn`)"
     share = found.spoke / found.turns
@@ -223,7 +225,9 @@ def tools(ctx: click.Context, wanted: str | None, json_wanted: bool) -> None:
     if wanted:
         return click.echo(as_text(FORMATS[wanted](offered), indent=2))
     data = [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in offered]
-    show(json_wanted, data, lambda: "\n".join(f"{tool.name:9} {tool.description.splitlines()[0]}" for tool in offered))
+    width = max((len(tool.name) for tool in offered), default=0)
+    lines = (f"{tool.name.ljust(width)}  {tool.description.splitlines()[0]}" for tool in offered)
+    show(json_wanted, data, lambda: "\n".join(lines))
 
 
 @click.command()

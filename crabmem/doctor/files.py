@@ -65,7 +65,7 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
     where = " or ".join(folder or "the workspace itself" for folder in layout.entries)
     for path in sorted(patient.scan.files):
         folder = path.rpartition("/")[0]
-        if folder and folder not in layout.entries:
+        if folder and folder not in layout.entries and not patient.is_found(path):
             yield info(path, f"it is not directly in {where}, so it is recorded but not recalled")
     for path in _among_agents(patient.workspace):
         yield warning(path, "it is no part of an agent's workspace, so it is neither recorded nor recalled; move it")
@@ -106,10 +106,12 @@ def entries(patient: Patient) -> Iterator[Finding]:
     named = defaultdict(list)
     for entry in listing.entries:
         named[name_key(entry.name)].append(entry)
+        if entry.problem == NO_HEADER and patient.is_found(entry.path):
+            continue
         if entry.problem:
             say = info if entry.problem == NO_HEADER else warning
             yield say(entry.path, f"{entry.problem}; its file name serves as name, all of it as content")
-        elif not entry.description.strip():
+        elif not entry.description.strip() and not entry.content.startswith(entry.name):
             yield info(entry.path, "it has no description, which recall searches first of all")
     for same in named.values():
         for entry in same[1:]:

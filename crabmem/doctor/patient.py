@@ -25,6 +25,8 @@ class Patient:
     catalog: Catalog
     meaning: Meaning
     settings: Callable[[], Settings]
+    #: Whether agents come upon a file without recall.
+    is_found: Callable[[str], bool]
     scan: Scan
     now: datetime
     #: Told how many objects of the history were looked at.

@@ -100,7 +100,7 @@ class Toolbox:
             raise Disabled("tools are switched off here; a person may set tools = true in crabmem.toml")
         item = self._all().get(name)
         if item is None:
-            offered = ", ".join(tool.name for tool in self.offered)
+            offered = ", ".join(tool.name for tool in self.offered) or "none in this session"
             return Result(f"no tool named: {name} (there are: {offered})", is_error=True)
         try:
             given = msgspec.convert(_object(arguments), _arguments(item.function))
