@@ -218,7 +218,7 @@ def _lost(profile: Profile, layout: Layout) -> Iterator[str]:
         )
     if not layout.entries or layout.identity.casefold() == layout.overview.casefold():
         yield "layout needs a folder of entries, and identity and overview in two files"
-    for path in (*(part.given for part in profile.part if part.given), layout.learning_path("errors")):
+    for path in (part.given for part in profile.part if part.given):
         if not is_contained(layout.named(path)):
             yield f"{path} is not in the workspace; name a file in it"
     templates = (*(part.template or part.default for part in profile.part), *(seed.template for seed in profile.seed))

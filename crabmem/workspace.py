@@ -104,7 +104,8 @@ class Layout:
         """The places whose history would not be kept, as those outside of the workspace: what each is, and its path."""
         files = {"identity": self.identity, "overview": self.overview}
         folders = [("entries", each) for each in self.entries] + [("beside", each) for each in self.beside]
-        for what, folder in (*folders, ("notes", self.notes), ("memory", self.memory)):
+        folders += [("notes", self.notes), ("learnings", self.learnings), ("memory", self.memory)]
+        for what, folder in folders:
             if folder and not (_is_plain(folder) and self.may_hold_files(folder)):
                 yield what, folder
         for what, path in files.items():

@@ -205,9 +205,9 @@ def test_a_profile_that_is_none_is_told_at_once(root: Path, tmp_path: Path, said
         ("[kinds.guest]\ntools = []", "known: main, subagent, "),
         ('[[part]]\nfile = "../SOUL.md"', r"part 2 is \.\./SOUL\.md, which history does not keep"),
         ('[[part]]\nfile = "SOUL.txt"', "part 2 is SOUL.txt, which history does not keep; name a .md file"),
-        ('[layout]\nidentity = "../x.md"', r"layout leads to \.\./x\.md"),
-        ('[layout]\nnotes = "../days"', r"layout leads to \.\./days/"),
-        ('[layout]\nlearnings = "elsewhere"', "layout leads to elsewhere/"),
+        ('[layout]\nidentity = "../x.md"', r"layout\.identity is \.\./x\.md, whose history"),
+        ('[layout]\nnotes = "../days"', r"layout\.notes is \.\./days, whose history"),
+        ('[layout]\nlearnings = "elsewhere"', r"layout\.learnings is elsewhere, whose history"),
         ("[layout]\nentries = []", "of length >= 1 - at `layout.entries`"),
     ],
 )
