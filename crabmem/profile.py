@@ -216,8 +216,8 @@ def _lost(profile: Profile, layout: Layout) -> Iterator[str]:
             f"layout.{key} is {path or 'blank'}, whose history would not be kept; name Markdown at the top of the "
             "workspace, or what is below `memory` or `beside` it"
         )
-    if not layout.entries or layout.identity.casefold() == layout.overview.casefold():
-        yield "layout needs a folder of entries, and identity and overview in two files"
+    if layout.identity.casefold() == layout.overview.casefold():
+        yield "layout needs identity and overview in two files"
     for path in (part.given for part in profile.part if part.given):
         if not is_contained(layout.named(path)):
             yield f"{path} is not in the workspace; name a file in it"
