@@ -84,13 +84,11 @@ class Noting(Writing):
         goes; history keeps it.
 
         Raises:
-            InvalidArguments: it cannot be kept, or the profile names a folder for it whose history is not kept.
+            InvalidArguments: it cannot be kept.
             HoldsSecret: there is a credential in it, and the settings refuse that.
         """
         check_text("lesson", lesson.words)
         path = self.layout.learning_path(lesson.kind)
-        if not self.layout.is_kept(path):
-            raise InvalidArguments(f"the history of {path} is not kept; name its folder in `beside` of the profile")
 
         def decide(scan: Scan) -> Draft:
             before = decoded(path, scan.data(path) or b"")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.errors import HoldsSecret, InvalidArguments
+from crabmem.errors import HoldsSecret, InvalidArguments, InvalidSettings
 from crabmem.learnings import BEGINNINGS, MOST, Lesson, corrected, failed, is_correction, learned, worked
 from tests.conftest import git
 
@@ -133,8 +133,8 @@ def test_lessons_lie_where_memory_is_or_the_profile_says(tmp_path: Path, layout:
 def test_a_folder_whose_history_is_not_kept_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
     file.write_text('about = "x"\npart = []\n[layout]\nlearnings = "elsewhere"\n')
-    with Memory(tmp_path / "m", profile=str(file)) as memory, pytest.raises(InvalidArguments, match="beside"):
-        memory.learn(worked("Asking first"))
+    with pytest.raises(InvalidSettings, match="beside"):
+        Memory(tmp_path / "m", profile=str(file))
     assert not (tmp_path / "m").exists()
 
 
