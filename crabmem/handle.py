@@ -68,6 +68,7 @@ class Handle:
         self._clock = clock
         self._soul_editable = soul_editable
         self._known_settings: dict[str | None, Settings] = {None: Settings()}
+        self._fit: Settings | None = None
         self._meaning = Meaning(self._workspace, environment or {}, clock, embedder)
         self._meaning_of_sections = Meaning(self._workspace, environment or {}, clock, embedder, "section-vectors")
         self._searcher = cache(partial(_searcher, self._workspace))
@@ -199,6 +200,8 @@ class Handle:
 
     def _fitting(self, rules: Settings) -> Settings:
         """These settings, which have to be those of the workspace as it was opened."""
+        if rules is self._fit:  # every recall asks
+            return rules
         opened = self._workspace
         profile = opened.profile if self._given_profile is not None else profile_at(opened.root, rules.profile)
         # Of a profile that has a layout of its own, what the settings say of it means nothing.
@@ -209,6 +212,8 @@ class Handle:
                     f"{opened.file(SETTINGS)} says that the {what} is {now or 'the usual'}, and it was "
                     f"{then or 'the usual'} when this process opened the folder: start it again"
                 )
+        # What the workspace around an agent's own says may change meanwhile.
+        self._fit = None if opened.around else rules
         return rules
 
     def _sees(self, path: str) -> bool:
