@@ -1,6 +1,7 @@
 """What an agent learned of its mistakes: lines in bounded files, which history keeps whole."""
 
 import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -145,7 +146,7 @@ def test_lessons_of_many_processes_are_all_kept(tmp_path: Path) -> None:
         "    for n in range(5): memory.learn(failed(sys.argv[2], f'error {n}'))"
     )
     Memory(tmp_path).init()
-    started = [subprocess.Popen(["python", "-c", code, tmp_path, agent]) for agent in ("ann", "bob", "cid")]
+    started = [subprocess.Popen([sys.executable, "-c", code, tmp_path, agent]) for agent in ("ann", "bob", "cid")]
     assert [each.wait() for each in started] == [0, 0, 0]
     text = (tmp_path / "memory/learnings/errors.md").read_text()
     assert all(text.count(f"**{agent}**: error {n}\n") == 1 for agent in ("ann", "bob", "cid") for n in range(5))
