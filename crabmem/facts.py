@@ -31,7 +31,8 @@ def name_of(content: str) -> str:
     Of a long one the beginning, and a digest of the rest: what begins alike is not the same. Nothing in it is taken
     for a key.
     """
-    line = next((line.strip(_MARKS) for line in content.splitlines() if line.strip(_MARKS)), "")
+    # Only before it are marks no words: at the end they are of C# and C++.
+    line = next((line.lstrip(_MARKS).rstrip() for line in content.splitlines() if line.strip(_MARKS)), "")
     ends = (found.start() for found in _END.finditer(line) if found.start() >= _LEAST)
     sentence = " ".join("".join(filter(_is_shown, line[: next(ends, len(line))])).split()).rstrip(".")
     if len(sentence) <= _NAME:

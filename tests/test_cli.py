@@ -570,7 +570,7 @@ def test_a_completion_script_names_the_command(run: Run, shell: str) -> None:
         ("profile show h", ["harness"]),
         ("profile check mine.", ["mine."]),
         ("agents clone ", ["coder"]),
-        ("proposals show 0", []),
+        ("proposals show zz", []),
         ("proposals apply ", [PROPOSED]),
     ],
 )

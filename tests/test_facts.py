@@ -42,6 +42,11 @@ def test_what_begins_alike_is_told_apart(one: str, other: str) -> None:
     assert len(name_of(first)) <= 130
 
 
+def test_what_ends_in_signs_is_told_apart() -> None:
+    names = {name_of(f"The program is written in {language}") for language in ("C", "C#", "C++")}
+    assert len(names) == 3
+
+
 # feature: 48, 78
 @given(st.lists(st.sampled_from(["", "a", "A", "b", "c", "d", "e"]), max_size=20))
 def test_the_best_categories_come_first_the_best_hit_stays_first_and_none_is_lost(categories: list[str]) -> None:
