@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec.structs import replace
 
 from . import prompt
-from .catalog import found
+from .catalog import Listing, found
 from .credentials import warnings
 from .edit import shown
 from .entry import MAX_NAME, Entry, decoded, parsed
@@ -222,7 +222,9 @@ class Reading(Handle):
         return self._pasts.at(commit, self._rules_of(commit).language, keep)
 
     def _source_now(self) -> Source:
-        listing = self._listing()
+        return self._source_of(self._listing())
+
+    def _source_of(self, listing: Listing) -> Source:
         rules = self._settings_of(listing.scan)
         return Source(listing, rules, self._today, self._ranking(listing, rules))
 

@@ -5,12 +5,13 @@ from heapq import nsmallest
 
 from msgspec.structs import replace
 
+from .catalog import Listing
 from .edit import shortened
 from .entry import Entry
 from .facts import category_of, tiered
 from .keyed import Keyed
 from .prompt import block
-from .recalling import Fits, Ranking, Search, Shelf, check_question
+from .recalling import Fits, Ranking, Search, check_question
 from .results import Hit, Recall
 from .salience import favoured, salience
 from .search import Ranked
@@ -95,17 +96,17 @@ class Using(Keyed):
         return tuple(Hit(listing.at(path), score) for score, _, path in best)
 
     def _answered(self, query: str, tags: tuple[str, ...], limit: int | None, budget: int | None) -> Recall:
-        source = self._source_now()
-        ranking = self._in_tiers(source.shelf, source.ranking and source.ranking(query))
+        source = self._source_of(listing := self._listing())
+        ranking = self._in_tiers(listing, source.ranking and source.ranking(query))
         arranged = source._replace(ranking=lambda query: ranking)
         return self._counted(arranged.recall(query, limit, tags, budget, fits=self._in_sight(None)), source, bool(tags))
 
-    def _in_tiers(self, shelf: Shelf, by_more: Ranking | None) -> Ranking:
+    def _in_tiers(self, shelf: Listing, by_more: Ranking | None) -> Ranking:
         """Ranks what words or meaning find by how much it matters, then by category."""
-        known, now, scan = self._uses.known(), self._clock(), self._store.scan()
+        known, now = self._uses.known(), self._clock()
 
         def weight(path: str) -> float:
-            return salience(now, self._touched(scan, path), known(path))
+            return salience(now, self._touched(shelf.scan, path), known(path))
 
         def ranking(search: Search, limit: int, fits: Fits | None) -> tuple[list[Ranked], str]:
             pool = max(limit, _POOL)
