@@ -1,7 +1,9 @@
 """What tests stand on: real folders, a clock that is handed in, copies of the sample workspaces."""
 
 import compileall
+import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,9 +21,18 @@ PACKAGE = FIXTURES.parent / "crabmem"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the package once, where the surroundings keep Python from it: else each process of ours does it again."""
+    """Compile the package once, where the surroundings keep Python from it: else each process of ours does it again.
+
+    What crabmem keeps of a person on this machine is kept in a folder of the tests' own.
+    """
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(PACKAGE, quiet=2)
+        os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="crabmem-tests-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 
 class Clock:

@@ -52,7 +52,7 @@ ROWS: list[list[str]] = [
         "profile",
         "context",
     ],
-    ["fs", "guard"],
+    ["fs", "guard", "user_state"],
     ["jottings"],
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "bylines", "purged", "hosts"],
     ["meaning", "cached", "uses"],
