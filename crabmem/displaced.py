@@ -37,6 +37,6 @@ class Displaced:
 
     def _lines(self) -> list[bytes]:
         try:
-            return self._file.read_bytes().splitlines()
+            return fs.read(self._file)[0].splitlines()
         except FileNotFoundError:
             return []

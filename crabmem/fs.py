@@ -6,10 +6,10 @@ plain OSError; who calls knows what it means. What differs between systems lives
 
 import ctypes
 import errno
+import mmap
 import os
 import shutil
 import signal
-import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,16 +18,20 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from . import regular
+from .regular import NotAFile as NotAFile
+
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 SHARED_FILE = 0o644
 MAX_BYTES = 5_000_000
+#: Nothing that is read whole below `.git` is larger, a workspace of 100,000 entries included.
+LARGE = 128_000_000
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
-_READ = os.O_RDONLY | _NO_FOLLOW | _NO_WAIT | _BINARY | _CLOEXEC
 _FOLDER = os.O_RDONLY | _CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 _HAS_HANDLES = os.open in os.supports_dir_fd and os.listdir in os.supports_fd and hasattr(os, "O_DIRECTORY")
 _EXCHANGE_IS_MISSING = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
@@ -39,10 +43,6 @@ def _nothing(operation: str, path: str) -> None:
 
 
 before: Callable[[str, str], None] = _nothing
-
-
-class NotAFile(OSError):
-    """Something other than a regular file of at most `MAX_BYTES` has that name."""
 
 
 class BeingWritten(OSError):
@@ -202,39 +202,39 @@ def read(place: Place, steady: bool = False, limit: int = MAX_BYTES) -> tuple[by
         NotAFile: a link, folder, pipe or device, or too large.
         BeingWritten: only when `steady`, where the system can tell: the text may be half of one.
     """
-    handle = _opened_to_read(place)
+    name, folder = _at(place)
+    handle = regular.opened(name, folder, _path(place), limit)
     try:
         status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise NotAFile(errno.EINVAL, "it is not a regular file", _path(place))
         if steady:
             with _nobody_writing(handle, _path(place)):
-                data = _all_of(handle, limit)
+                data = _all_of(handle, status.st_size, limit)
         else:
-            data = _all_of(handle, limit)
+            data = _all_of(handle, status.st_size, limit)
     finally:
         os.close(handle)
-    if len(data) > limit:
+    if len(data) > limit:  # it grew meanwhile
         raise NotAFile(errno.EFBIG, f"it is larger than {limit} bytes", _path(place))
     return data, status
 
 
-def _opened_to_read(place: Place) -> int:
-    name, folder = _at(place)
+def mapped(file: Path) -> mmap.mmap:
+    """A large regular file as it lies on the disk, read only where it is looked at; to be closed by who has it.
+
+    Raises: as `read`; ValueError for an empty file.
+    """
+    handle = regular.opened(os.fspath(file))
     try:
-        return os.open(name, _READ, dir_fd=folder)
-    except OSError as error:
-        error.filename = _path(place)
-        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
-            raise NotAFile(error.errno, "it is not a regular file", _path(place)) from None
-        raise
+        return mmap.mmap(handle, 0, access=mmap.ACCESS_READ)
+    finally:
+        os.close(handle)
 
 
-def _all_of(handle: int, limit: int) -> bytes:
-    """What an open file holds, up to one byte more than we take."""
-    pieces = []
-    room = limit + 1
-    while room and (piece := os.read(handle, room)):
+def _all_of(handle: int, size: int, limit: int) -> bytes:
+    """What an open file of `size` bytes holds, however it grows meanwhile, up to one byte more than we take."""
+    pieces, room = list[bytes](), limit + 1
+    # `os.read` has a buffer made of as many bytes as it is asked for.
+    while room and (piece := os.read(handle, min(room, max(size, 65_536) + 1))):
         pieces.append(piece)
         room -= len(piece)
     return b"".join(pieces)
@@ -339,7 +339,7 @@ def create(file: Path, data: bytes, mode: int = PRIVATE_FILE) -> os.stat_result:
 def overwrite(file: Path, data: bytes) -> None:
     """Write `data` in place, durably. Not atomic: for files whose torn state is recognised."""
     before("open", str(file))
-    handle = _opened_to_write(file, os.O_TRUNC)
+    handle = _opened_to_write(file, truncated=True)
     try:
         _write(handle, file, data)
         _sync(handle, file)
@@ -350,7 +350,7 @@ def overwrite(file: Path, data: bytes) -> None:
 def hint(file: Path, data: bytes) -> None:
     """Write in place without waiting for the disk: for what may be lost or torn without harm."""
     before("hint", str(file))
-    handle = _opened_to_write(file, os.O_TRUNC)
+    handle = _opened_to_write(file, truncated=True)
     try:
         _write(handle, file, data)
     finally:
@@ -383,8 +383,18 @@ def append(file: Path, data: bytes) -> None:
         os.close(handle)
 
 
-def _opened_to_write(file: Path, flags: int) -> int:
-    return os.open(file, os.O_WRONLY | os.O_CREAT | flags | _NO_FOLLOW | _BINARY | _CLOEXEC, PRIVATE_FILE)
+def _opened_to_write(file: Path, flags: int = 0, truncated: bool = False) -> int:
+    """A handle to write a regular file, made if there is none. A pipe or device that has its name is not touched."""
+    flags |= os.O_WRONLY | os.O_CREAT | _NO_FOLLOW | _NO_WAIT | _BINARY | _CLOEXEC
+    handle = os.open(file, flags, PRIVATE_FILE)
+    try:
+        regular.check(handle, str(file))
+        if truncated:
+            os.ftruncate(handle, 0)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
 
 
 def rename(source: Place, target: Place) -> None:
@@ -431,7 +441,7 @@ def chmod(place: Path, mode: int) -> None:
 def touch(file: Path) -> None:
     """Make a file look new, so that `git prune` spares it."""
     before("touch", str(file))
-    os.utime(file)
+    os.utime(file, follow_symlinks=os.utime not in os.supports_follow_symlinks)
 
 
 def sync_folder(folder: Path | Folder) -> None:

@@ -20,12 +20,14 @@ from .meaning import Entries, Meaning
 from .pasts import Pasts
 from .recalling import Ranking
 from .reverting import Reverting
+from .seal import Seal
 from .settings import Settings
 from .speaking import Speaker
 from .store import Scan, Store, usable_folder
 from .timeline import Timeline
 from .turns import Turns
 from .upkeep import Upkeep
+from .user_state import state_folder
 from .uses import Uses
 from .version import blob_id
 from .voice import Voice
@@ -61,6 +63,7 @@ class Handle:
         `progress` is told how many of the entries were read that have to be before recall can answer;
         `environment` holds the keys that settings name. `kind` is that of the session that it is for.
         """
+        state = state_folder(environment or {})
         self._workspace = workspace_at(usable_folder(root), profile)
         self._given_profile = profile
         self._kind = _kind_of(kind)
@@ -74,11 +77,13 @@ class Handle:
         self._searcher = cache(partial(_searcher, self._workspace))
         self._catalog = Catalog(self._workspace, self._language, progress)
         self._store = Store(self._workspace, self._clock_ns, self._marks)
-        self._history = History(self._workspace)
+        self._history = History(self._workspace, Seal(state, "purge"))
         self._timeline = Timeline(self._history, self._workspace.layout, clock)
         self._pasts = Pasts(self._workspace, self._timeline, self._catalog, self._history.blob)
         self._reverting = Reverting(self._history, self._timeline)
-        self._writer = Writer(self._workspace, self._store, self._history, clock, lambda: self.settings)
+        self._writer = Writer(
+            self._workspace, self._store, self._history, clock, lambda: self.settings, Seal(state, "journal")
+        )
         self._turns = Turns(self._workspace.turns)
         self._uses = Uses(self._workspace.uses)
         self._speaker = self._speaker_of_session()

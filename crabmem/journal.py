@@ -4,10 +4,13 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from . import fs
+from .seal import Seal
+from .version import blob_id
 from .workspace import Layout
 
 _STAGED = re.compile(r"write-[0-9a-f]{16}\Z")
@@ -36,17 +39,29 @@ class Intent(msgspec.Struct, frozen=True):
     head: str | None = None
 
 
-class Journal:
-    """The one intent of a workspace, in `file`. Only used under the writer's lock."""
+class Pending(NamedTuple):
+    """A write that did not end. `is_ours`: this user began it on this machine, so it may be finished unasked."""
 
-    def __init__(self, file: Path, layout: Layout) -> None:
+    intent: Intent
+    is_ours: bool
+
+
+class Journal:
+    """The one intent of a workspace, in `file`; those of strangers in the folder `aside`.
+
+    Only used under the writer's lock.
+    """
+
+    def __init__(self, file: Path, aside: Path, layout: Layout, seal: Seal) -> None:
         self._file = file
+        self._aside = aside
         self._layout = layout
+        self._seal = seal
 
     def begin(self, intent: Intent) -> None:
         """Make `intent` durable."""
         fresh = not self._file.exists()
-        fs.overwrite(self._file, msgspec.json.encode(intent) + b"\n")
+        fs.overwrite(self._file, self._seal.sealed(msgspec.json.encode(intent)) + b"\n")
         if fresh:
             fs.sync_folder(self._file.parent)
 
@@ -54,26 +69,42 @@ class Journal:
         """Forget the intent. One that comes back after a power cut is recognised as done."""
         fs.hint(self._file, b"")
 
-    def pending(self) -> Intent | None:
-        """The intent of a write that did not end; one that was cut short had not begun.
+    def pending(self) -> Pending | None:
+        """The write that did not end; None for one that was cut short, which had not begun.
 
-        One that names anything but our files is none of ours, whoever put it there.
+        None also for one that names anything but our files: whoever put it there, it is never done.
         """
-        try:
-            intent = msgspec.json.decode(self._file.read_bytes(), type=Intent)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-        return intent if _is_ours(intent, self._layout) else None
+        return self._read(self._file)
+
+    def set_aside(self, pending: Pending) -> Path:
+        """Make way for our writes, and keep an intent of somebody else until a person decides; where it is now."""
+        fs.make_folder(self._aside)
+        place = self._aside / f"journal-{blob_id(msgspec.json.encode(pending.intent))[:12]}"
+        fs.rename(self._file, place)
+        return place
+
+    def waiting(self) -> dict[Path, Intent]:
+        """The intents that were set aside, and where each is."""
+        found = {place: self._read(place) for place in sorted(self._aside.glob("journal-*"))}
+        return {place: pending.intent for place, pending in found.items() if pending}
 
     def is_open(self) -> bool:
         """Whether something is, or was, under way; False where that cannot be seen."""
         try:
-            return self._file.stat().st_size > 0
+            return self._file.lstat().st_size > 0
         except OSError:
             return False
 
+    def _read(self, file: Path) -> Pending | None:
+        try:
+            data, is_ours = self._seal.opened(fs.read(file)[0].removesuffix(b"\n"))
+            intent = msgspec.json.decode(data, type=Intent)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        return Pending(intent, is_ours) if _names_only_ours(intent, self._layout) else None
 
-def _is_ours(intent: Intent, layout: Layout) -> bool:
+
+def _names_only_ours(intent: Intent, layout: Layout) -> bool:
     """Whether every path, id and word is one that we could have written."""
     steps = all(
         layout.is_kept(path)

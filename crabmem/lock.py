@@ -64,7 +64,7 @@ class WriterLock:
     def _tell_holder(self, us: bytes) -> None:
         """Say who holds the lock, unless that is said already."""
         try:
-            told = self._holder.read_bytes()
+            told = fs.read(self._holder)[0]
         except OSError:
             told = b""
         if told != us:
@@ -72,7 +72,7 @@ class WriterLock:
 
     def _holder_name(self) -> str:
         try:
-            return f"process {int(self._holder.read_bytes())}"
+            return f"process {int(fs.read(self._holder)[0])}"
         except (OSError, ValueError):
             return "another process"
 
@@ -82,7 +82,8 @@ def _locked(place: Path, flags: int, deadline: float) -> Iterator[None]:
     """Hold the kernel's lock on a file or folder; TimeoutError when that did not work until `deadline`."""
     import fcntl
 
-    handle = os.open(place, flags | os.O_CLOEXEC, fs.PRIVATE_FILE)
+    # A link may lead to a place where locking makes a file, or keeps somebody else waiting.
+    handle = os.open(place, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, fs.PRIVATE_FILE)
     try:
         while not _taken(handle):
             if time.monotonic() > deadline:

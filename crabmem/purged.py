@@ -19,6 +19,6 @@ class Purges:
 
     def _told(self) -> int:
         try:
-            return os.stat(self._file).st_size
+            return os.lstat(self._file).st_size
         except OSError:
             return 0

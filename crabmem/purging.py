@@ -215,7 +215,9 @@ class Purger:
         folder = self._workspace.private / "recovered"
         files = [file for file in folder.glob("*") if file.is_file()]
         return [
-            file.relative_to(self._workspace.git).as_posix() for file in files if _is_in(erasure, file.read_bytes())
+            file.relative_to(self._workspace.git).as_posix()
+            for file in files
+            if _is_in(erasure, fs.read(file, limit=fs.LARGE)[0])
         ]
 
     # What is left
@@ -234,7 +236,7 @@ class Purger:
             path = file.relative_to(root).as_posix()
             with suppress(OSError):
                 if file.stat().st_size <= _TOO_LARGE:
-                    data = file.read_bytes()
+                    data = fs.read(file, limit=_TOO_LARGE)[0]
                     is_in = _is_in(erasure, data, path) if erasure.contents else path in erasure.paths
                     yield len(data), path if is_in else None
 

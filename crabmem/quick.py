@@ -7,7 +7,7 @@ settings and YAML take longer than the search. Whatever is not plain is left to 
 import os
 import sys
 
-from . import plain, stamp
+from . import plain, regular, stamp
 from .bounds import MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
 from .notes import is_note
 from .search import SIGNS, load, rules, tokens
@@ -23,8 +23,7 @@ _OVERVIEW = "MEMORY.md"
 _ODD = ("CRABMEM_WORKSPACE", "CRABMEM_PROFILE", "CRABMEM_KIND", "_CRABMEM_COMPLETE")
 # From here on there are characters that nobody sees.
 _MARKS = "\u0300"
-_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)
-_FOLDER = _FILE | getattr(os, "O_DIRECTORY", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 
 
 def answered(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> bool:
@@ -122,7 +121,7 @@ def _are_same(marks: "Mapping[str, bytes]", folder: int, beginning: int, languag
 
 def _text(file: str) -> str:
     """An entry as a model reads it; "" when there is more to it than plain words."""
-    with open(os.open(file, _FILE), encoding="utf-8", newline="") as opened:
+    with open(regular.opened(file), encoding="utf-8", newline="") as opened:
         found = plain.taken_apart(opened.read())
     if found is None:
         return ""

@@ -213,6 +213,11 @@ class Workspace:
         return self.git / "crabmem"
 
     @cached_property
+    def aside(self) -> Path:
+        """What somebody else began in this folder, and nobody finishes before a person says so."""
+        return self.private / "aside"
+
+    @cached_property
     def index(self) -> Path:
         """What recall need not read again: derived, and may be deleted at any time."""
         return self.private / "index"

@@ -20,6 +20,7 @@ from .journal import Intent, Journal, Step
 from .lock import WriterLock
 from .losses import LEAST, Losses, is_blank, losses, lost
 from .outside import Edit, edit_note, written_note
+from .seal import Seal
 from .settings import Settings
 from .stamp import Stamp, changed_ns
 from .store import File, Placed, Scan, Store
@@ -35,7 +36,10 @@ AT_ONCE_NS = 10_000_000_000
 _RECENT = 8
 _ADVICE = (
     ((errno.ENOSPC, errno.EDQUOT), "free some space"),
-    ((errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY), "something else stands there: move it away"),
+    (
+        (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY, errno.ELOOP, errno.EINVAL, errno.ENXIO),
+        "something else stands there: move it away",
+    ),
 )
 
 
@@ -77,7 +81,10 @@ class Agreed:
 
 
 class Writer:
-    """Writes one workspace. `clock` tells the time of commits; `settings` are asked for at each write."""
+    """Writes one workspace. `clock` tells the time of commits; `settings` are asked for at each write.
+
+    `seal` is what this user seals journals with: one of somebody else is not finished before a person says so.
+    """
 
     def __init__(
         self,
@@ -86,6 +93,7 @@ class Writer:
         history: History,
         clock: Callable[[], datetime],
         settings: Callable[[], Settings],
+        seal: Seal,
     ) -> None:
         self._workspace = workspace
         self._layout = workspace.layout
@@ -93,7 +101,7 @@ class Writer:
         self._history = history
         self._clock = clock
         self._settings = settings
-        self._journal = Journal(workspace.private / "journal", workspace.layout)
+        self._journal = Journal(workspace.private / "journal", workspace.aside, workspace.layout, seal)
         self._bylines = Bylines(workspace.bylines)
         self._displaced = Displaced(workspace.private / "displaced", workspace.layout)
         self._lock = WriterLock(workspace.private / "lock")
@@ -161,9 +169,16 @@ class Writer:
             pass
 
     def mend(self) -> list[str]:
-        """Finish what was interrupted, put back what the history lost and the disk has; what was done."""
+        """Finish what was interrupted, put back what the history lost and the disk has; what was done.
+
+        A person asked for it: what was begun by another user, or on another machine, is finished too.
+        """
         before = self.repairs()
-        with self._alone():
+        with self._alone(believes_others=True):
+            for place, intent in self._journal.waiting().items():
+                self._carried_on(intent)
+                fs.unlink(place)
+                self._report(f"a write that was begun elsewhere was finished: {intent.subject}")
             scan = self._store.scan()
             self._put_back(scan, scan.files)
             self._agreed = None
@@ -175,9 +190,9 @@ class Writer:
     def repairs(self) -> list[str]:
         """What writes had to repair, a line each, oldest first."""
         try:
-            return self._workspace.repairs.read_text("utf-8", "replace").splitlines()
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+            return fs.read(self._workspace.repairs)[0].decode("utf-8", "replace").splitlines()
+        except OSError:
+            return []  # there is none; one that is no file of ours is named by `doctor`
 
     def _put_back(self, scan: Scan, paths: Iterable[str]) -> None:
         """Store again the texts that a prune, or a power cut, took from the history while they are on disk."""
@@ -232,11 +247,21 @@ class Writer:
         )
 
     def is_interrupted(self) -> bool:
-        """Whether a write was begun and did not end."""
-        return self._journal.is_open() or self._history.is_half_erased()
+        """Whether this user began a write, or a purge, on this machine, and it did not end."""
+        if self._journal.is_open():
+            pending = self._journal.pending()
+            return pending is not None and pending.is_ours
+        return self._history.is_half_erased()
+
+    def waiting(self) -> list[str]:
+        """What other users, or other machines, began and nobody ended: it waits for a person's word."""
+        pending = self._journal.pending()
+        theirs = [pending.intent] if pending and not pending.is_ours else []
+        writes = [f"the write {intent.subject!r}" for intent in (*theirs, *self._journal.waiting().values())]
+        return writes + ["a purge"] * self._history.has_foreign_purge()
 
     @contextmanager
-    def _alone(self, timeout: float | None = None) -> Iterator[None]:
+    def _alone(self, timeout: float | None = None, believes_others: bool = False) -> Iterator[None]:
         """The writer's lock in a repository that is whole, every crash before us cleared up."""
         rules = self._settings()
         try:
@@ -244,7 +269,7 @@ class Writer:
                 self._history.prepare()
                 with self._lock.held(rules.lock_timeout if timeout is None else timeout):
                     # Before the locks are released that a purge left on every reference.
-                    self._report(self._history.resume_erasing())
+                    self._report(self._history.resume_erasing(believes_others))
                     self._history.recover()
                     with self._history.writing():
                         self._report(self._history.mend())
@@ -408,9 +433,12 @@ class Writer:
 
     def _finish_interrupted(self) -> None:
         """Finish the write that a crash interrupted, or take it back where it had changed nothing."""
-        intent = self._journal.pending()
-        if intent:
-            self._carried_on(intent)
+        pending = self._journal.pending()
+        if pending and pending.is_ours:
+            self._carried_on(pending.intent)
+        elif pending:
+            place = self._journal.set_aside(pending)
+            self._report(f"a write that was begun elsewhere waits in {place}; `crabmem doctor --fix` finishes it")
         elif self._journal.is_open():
             self._journal.finish()
         self._clear_leftovers()
@@ -460,7 +488,8 @@ class Writer:
     def _clear_leftovers(self) -> None:
         """Remove temporary files whose text is in history, displaced ones after a while; record what is not."""
         displaced, staying = self._displaced.all(), {}
-        for name in self._store.leftovers():
+        waiting = {step.temporary for intent in self._journal.waiting().values() for step in intent.steps.values()}
+        for name in (each for each in self._store.leftovers() if each not in waiting):
             path = displaced.get(name)
             # Asked before the look: what is written after it is still there at the next one.
             stays = path and (self._store.is_open(name) or self._store.age_ns(name) < LATE_NS)

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
+from crabmem.seal import can_keep_key
+from crabmem.user_state import state_folder
 from tests.faults.repository import assert_clean, git
 from tests.story import tell
 
@@ -28,6 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(PACKAGE, quiet=2)
         os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="crabmem-tests-")
+        can_keep_key(state_folder(os.environ))  # now: tests that count changes of the disk all find it
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

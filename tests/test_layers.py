@@ -52,8 +52,9 @@ ROWS: list[list[str]] = [
         "profile",
         "context",
     ],
+    ["regular"],
     ["fs", "guard", "user_state"],
-    ["jottings"],
+    ["jottings", "seal"],
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "bylines", "purged", "hosts"],
     ["meaning", "cached", "uses"],
     ["voice", "timeline", "catalog", "locating"],
@@ -162,3 +163,37 @@ def test_every_change_of_the_disk_goes_through_fs() -> None:
                 owner = ast.unparse(node.func.value)
                 harmless = node.func.attr == "replace" and owner not in ("os",)
                 assert owner == "fs" or harmless, f"{file.name}: {ast.unparse(node)}"
+
+
+#: Who reads files that are no workspace's, and why nobody else could have put them there.
+READS_ELSEWHERE = {
+    "fs": "the one reader",
+    "regular": "the one reader",
+    "prompt": "texts that ship with the package",
+    "profile": "profiles that ship with the package, or that a person names",
+    "cli": "files that a person names on the command line",
+    "lock": "locks, which are opened and not read",
+    "history/packing": "a lock, which is opened and not read",
+    "hooking": "standard streams",
+    "mcp": "standard streams",
+}
+
+
+def test_every_file_of_a_workspace_is_read_through_fs() -> None:
+    """A workspace may come from a stranger: only `fs` and `regular` look what a file is before they read it."""
+    reading = {"read_bytes", "read_text", "open", "fdopen", "mmap"}
+    allowed = {"regular.opened"}
+    for file in FILES:
+        place = file.relative_to(PACKAGE).with_suffix("").as_posix()
+        if place in READS_ELSEWHERE or top(file) in READS_ELSEWHERE:
+            continue
+        text = file.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+            if name in reading:
+                said = ast.get_source_segment(text, node) or ""
+                block = "\n".join(text.splitlines()[max(0, node.lineno - 4) : node.end_lineno])
+                is_checked = any(each in block for each in allowed)
+                assert is_checked or ast.unparse(node.func).startswith(("fs.", "self._opener.")), f"{place}: {said}"

@@ -62,7 +62,7 @@ def dying(root: Path, at: int, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def dying_at(root: Path, at: int, monkeypatch: pytest.MonkeyPatch, work: Callable[[core.Memory], object]) -> int:
-    memory, death = core.Memory(root, Voice(), local_time), Death(at)
+    memory, death = core.Memory(root, Voice(), local_time, environment=os.environ), Death(at)
     with monkeypatch.context() as patched, suppress(Died):
         patched.setattr(fs, "before", death)
         work(memory)

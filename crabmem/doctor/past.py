@@ -103,6 +103,12 @@ def leftovers(patient: Patient) -> Iterator[Finding]:
     workspace = patient.workspace
     if patient.writer.is_interrupted():
         yield info(".git/crabmem/journal", "a write was interrupted; the next one finishes it")
+    for what in patient.writer.waiting():
+        yield warning(
+            ".git/crabmem",
+            f"{what} was begun by another user or on another machine and not ended; if you trust this folder, "
+            "`crabmem doctor --fix` finishes it",
+        )
     for lock in patient.history.locks():
         yield _lock(lock, workspace.root, patient.now.timestamp())
     for file in _listed(workspace.private / "recovered"):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from .. import fs
 from ..errors import Busy, DamagedHistory, Unwritable
 from ..results import Commit
+from ..seal import Seal
 from ..workspace import Workspace
 from . import repository
 from .ancestry import Ancestry, Difference, Origin
@@ -36,13 +37,13 @@ from .whole import Stored, everything
 
 if TYPE_CHECKING:
     from .eraser import Eraser
+    from .exchange import Exchange
 
 __all__ = ["Change", "Difference", "History", "Note", "Packed", "Stored", "identity"]
 
 _TRIES = 50
 # Fewer steps back are quicker than a look for the line.
 _STEPS = 16
-_FOLDERS = ("objects", "refs", "logs", "info")
 # While one of these exists the person is in the middle of something that moves the branch.
 _IN_PROGRESS = {
     "rebase-merge": "rebase",
@@ -57,8 +58,11 @@ _IN_PROGRESS = {
 class History:
     """The repository of a workspace, which need not exist yet."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, seal: Seal | None = None) -> None:
+        """`seal` is what this user seals the orders of purges with; None for who purges nothing."""
+        self._seal = seal or Seal(None, "purge")
         self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
+        self._is_free_of_links = False
         self._is_telling = workspace.layout.is_telling
         private = self._private
         self._refs = Refs(self._git, private / "tmp")
@@ -95,6 +99,11 @@ class History:
                 f"{self._git} is not a folder (a worktree, a submodule or a link); "
                 "memory needs a repository of its own: use another folder"
             )
+        if not self._is_free_of_links and (link := repository.link_in(self._git)):
+            raise DamagedHistory(
+                f"{link} is a symbolic link, which may lead anywhere and is not followed: put the folder itself there"
+            )
+        self._is_free_of_links = True
         return self._git.is_dir()
 
     def has_begun(self) -> bool:
@@ -113,7 +122,6 @@ class History:
         if not self.exists():
             repository.create(self._root)
         self._refuse_foreign_format()
-        self._refuse_links()
         if not self._private.is_dir():
             if not self._holds_memory():
                 raise Unwritable(
@@ -133,13 +141,6 @@ class History:
             raise DamagedHistory(
                 f"{self._git} has Git's {form} format, which crabmem does not write; use another folder"
             )
-
-    def _refuse_links(self) -> None:
-        """Refuse to write where a link inside `.git` leads, which may be anywhere."""
-        ours, git = str(self._private), str(self._git)
-        for folder in (ours, f"{ours}/tmp", *(f"{git}/{name}" for name in _FOLDERS)):
-            if os.path.islink(folder):
-                raise DamagedHistory(f"{folder} is a symbolic link; memory does not follow links: put the folder there")
 
     def claim(self) -> None:
         """Put what is ours into a repository that somebody else made."""
@@ -175,24 +176,38 @@ class History:
         return done or (f"{restored} objects that a prune took were put back" if restored else None)
 
     def is_half_erased(self) -> bool:
-        """Whether a purge was begun and did not end."""
-        return (self._private / "purging").exists() or (self._private / "purging.done").exists()
+        """Whether this user began a purge on this machine that did not end."""
+        return self._has_begun_to_erase() and self._exchange().is_ours()
 
-    def resume_erasing(self) -> str | None:
-        """Finish, or take back, what a purge did not end; what there is to say. Only under the writer's lock."""
-        if not self.is_half_erased():
+    def has_foreign_purge(self) -> bool:
+        """Whether somebody else began a purge that did not end, so that a person has to say what becomes of it."""
+        return self._has_begun_to_erase() and self._exchange().is_foreign()
+
+    def resume_erasing(self, believes_others: bool = False) -> str | None:
+        """Finish, or take back, what a purge did not end; what there is to say. Only under the writer's lock.
+
+        Raises:
+            Unwritable: somebody else began it, and nobody said `believes_others`.
+        """
+        if not self._has_begun_to_erase():
             return None
-        from .exchange import Exchange  # which no other write needs
-
-        said = Exchange(self._root, self._private, self._refs).resumed()
+        said = self._exchange().resumed(believes_others)
         self.forget()
         return said
+
+    def _has_begun_to_erase(self) -> bool:
+        return any(os.path.lexists(self._private / name) for name in ("purging", "purging.done"))
+
+    def _exchange(self) -> "Exchange":
+        from .exchange import Exchange  # which no other write needs
+
+        return Exchange(self._root, self._private, self._refs, self._seal)
 
     def eraser(self) -> "Eraser":
         """What erases from this repository."""
         from .eraser import Eraser
 
-        return Eraser(self._root, self._private, self._refs, self._objects, self._packing)
+        return Eraser(self._root, self._private, self._refs, self._objects, self._packing, self._exchange())
 
     def forget(self) -> None:
         """Read everything anew from now on."""
@@ -324,7 +339,7 @@ class History:
         files = {
             ".git/packed-refs": self._refs.packed_is_whole(),
             ".git/config": repository.is_readable(self._git / "config"),
-            ".git/shallow": not shallow.exists() or all(map(OID.fullmatch, shallow.read_bytes().split())),
+            ".git/shallow": not shallow.exists() or all(map(OID.fullmatch, fs.read(shallow)[0].split())),
         }
         return [path for path, is_fine in files.items() if not is_fine]
 

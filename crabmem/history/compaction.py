@@ -34,6 +34,7 @@ from typing import Protocol, Self
 
 from .. import fs
 from ..errors import DamagedHistory
+from ..regular import HUGE
 from .keeping import KEEP
 from .objects import Objects
 from .pack import BrokenPack, Growing, check, ids
@@ -98,7 +99,7 @@ class Ours:
     def read(cls, file: Path) -> "Ours | None":
         """What `file` says; None when it says nothing that can be used."""
         try:
-            said = json.loads(file.read_bytes())
+            said = json.loads(fs.read(file)[0])
             chains = {path: Chain(int(each["count"]), tuple(each["bases"])) for path, each in said["chains"].items()}
             found = cls(said["pack"], said["before"], chains)
             return found if found._is_sound() else None
@@ -262,7 +263,7 @@ class Compaction:
 
     def _drop(self, name: str) -> None:
         shared = self._packs / _SHARED
-        if shared.exists() and name.encode() in shared.read_bytes():
+        if shared.exists() and name.encode() in fs.read(shared, limit=HUGE)[0]:
             fs.unlink(shared)  # an index over several packs, which Git removes itself when one of them goes
         for ending in ("idx", "rev", "bitmap", "pack"):
             fs.unlink(self._file(name, ending))
@@ -314,7 +315,7 @@ class Compaction:
         if ours and self._can_grow(ours.pack):
             growing = Growing()
             with suppress(BrokenPack, OSError):
-                growing.copy(self._file(ours.pack, "pack").read_bytes(), self._file(ours.pack, "idx"))
+                growing.copy(fs.read(self._file(ours.pack, "pack"), limit=HUGE)[0], self._file(ours.pack, "idx"))
                 return Filling(self._reach, growing, ours.chains), ours
         return Filling(self._reach, Growing(), {}), None
 

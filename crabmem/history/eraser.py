@@ -91,13 +91,14 @@ class _Source:
 class Eraser:
     """Erases from one repository; `private` is the folder for what is ours."""
 
-    def __init__(self, root: Path, private: Path, refs: Refs, objects: Objects, packing: Packing) -> None:
+    def __init__(self, root: Path, private: Path, refs: Refs, objects: Objects, packing: Packing,
+                 exchange: Exchange) -> None:  # fmt: skip
         self._git = root / ".git"
         self._private = private
         self._refs = refs
         self._objects = objects
         self._packing = packing
-        self.exchange = Exchange(root, private, refs)
+        self.exchange = exchange
 
     def refuse(self, in_progress: str | None) -> None:
         """Refuse what cannot be rewritten alone.
@@ -111,7 +112,7 @@ class Eraser:
             place = self._git / name
             if place.is_file() or (place.is_dir() and any(place.iterdir())):
                 raise Unwritable(f"{self._git} cannot be purged: {reason}")
-        config = (self._git / "config").read_text("utf-8", "replace").lower()
+        config = fs.read(self._git / "config")[0].decode("utf-8", "replace").lower()
         if "promisor" in config or "partialclone" in config or any(self._git.glob("objects/pack/*.promisor")):
             raise Unwritable(f"{self._git} is a partial clone, whose history is elsewhere; purge it there")
         if any(ref.startswith(_REPLACED) for ref in self._refs.all()):
@@ -198,7 +199,7 @@ class Eraser:
         names = dict.fromkeys(ref.removeprefix(_REMOTES).partition("/")[0] for ref in refs)
         parser = configparser.RawConfigParser(strict=False, interpolation=None, allow_no_value=True)
         with suppress(configparser.Error, UnicodeDecodeError):
-            text = (self._git / "config").read_text("utf-8")
+            text = fs.read(self._git / "config")[0].decode("utf-8")
             parser.read_string("\n".join(line.strip() for line in text.splitlines()))
         return {name: parser.get(f'remote "{name}"', "url", fallback="") for name in names}
 
@@ -232,7 +233,7 @@ class Eraser:
                 raise
             self.exchange.give(order)
         self._objects.forget()
-        self.exchange.finish()
+        self.exchange.finish(order)
         self._objects.forget()
 
     def _order(self, made: Rewritten, files: Iterable[tuple[str, str | None, bytes | None, int]], erasure: Erasure,
@@ -255,10 +256,10 @@ class Eraser:
         for log in sorted((self._git / "logs").rglob("*")):
             if log.is_file():
                 target = _new_name(log.relative_to(self._git).as_posix(), erasure)
-                yield target, b"".join(_new_log(log.read_bytes(), made.rewriting))
+                yield target, b"".join(_new_log(fs.read(log, limit=fs.LARGE)[0], made.rewriting))
         for name in ("turns", "uses", "repairs.log"):
             with suppress(FileNotFoundError):
-                text = (self._private / name).read_bytes().decode("utf-8", "surrogateescape")
+                text = fs.read(self._private / name)[0].decode("utf-8", "surrogateescape")
                 yield f"crabmem/{name}", made.rewriting.words(text).encode("utf-8", "surrogateescape")
         index = renamed(self._git / "index", lambda path, blob: _new_row(path, blob, made.rewriting, erasure))
         if index is not None:

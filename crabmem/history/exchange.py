@@ -2,8 +2,14 @@
 
 All that is new lies ready in a folder first. While there is no order in it the old history stands, and the folder
 is thrown away; from the moment there is one, every step can be done again, and the next command does so.
+
+An order moves and deletes files, so it is believed only when this user gave it on this machine, or a person says so,
+and when it names nothing but what a purge has to do with.
 """
 
+import os
+import re
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -11,16 +17,23 @@ from pathlib import Path
 import msgspec
 
 from .. import fs
-from ..errors import Busy
+from ..errors import Busy, Unwritable
+from ..seal import Seal
 from ..version import blob_id
 from .compaction import checked
-from .refs import Refs
+from .refs import Refs, is_ref
 
 _ORDER = "order"
 _COMING = "order.coming"
 _STAYING = frozenset(
-    ["lock", "lock.d", "lock.pid", "packing", "purging", "purges", "tmp", "turns", "repairs.log", "recovered"]
+    ["lock", "lock.d", "lock.pid", "packing", "purging", "purges", "tmp", "turns", "repairs.log", "recovered", "aside"]
 )
+_PACK = re.compile(r"pack-[0-9a-f]{40}\Z")
+_OID = re.compile(r"[0-9a-f]{40}\Z")
+_READY = re.compile(r"[0-9]{6,9}\Z")
+# What a purge makes anew of `.git`, but for references and their logs; and what of it may go.
+_MADE_ANEW = frozenset(["index", "crabmem/pack", "crabmem/turns", "crabmem/uses", "crabmem/repairs.log"])
+_GOING = re.compile(r"crabmem/(recovered|tmp)/[^/]+\Z")
 # What Git and its users leave beside the references, made of words and ids of commits.
 _LEFT = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "TAG_EDITMSG", "NOTES_EDITMSG",
          "AUTO_MERGE", "MERGE_RR", "gc.log", "gitk.cache", "index.broken", "info/refs")  # fmt: skip
@@ -51,7 +64,8 @@ class Order(msgspec.Struct, frozen=True):
 class Exchange:
     """The exchange in one repository. Only under the writer's lock."""
 
-    def __init__(self, root: Path, private: Path, refs: Refs) -> None:
+    def __init__(self, root: Path, private: Path, refs: Refs, seal: Seal) -> None:
+        self._seal = seal
         self._root = root
         self._git = root / ".git"
         self._private = private
@@ -82,40 +96,85 @@ class Exchange:
         checked(pack, place, oids)
 
     def give(self, order: Order) -> None:
-        """From here on the new history stands: what is missing of it anybody can do."""
-        fs.create(self._folder / _COMING, msgspec.json.encode(order))
+        """From here on the new history stands: what is missing of it anybody can do.
+
+        Raises:
+            Unwritable: a name in it is one that nobody would believe, so that a crash could not be mended.
+        """
+        if strange := next(_strange_names(order), None):
+            raise Unwritable(f"{strange!r} is no name that a purge can deal with: rename it, and purge again")
+        fs.create(self._folder / _COMING, self._seal.sealed(msgspec.json.encode(order)))
         fs.sync_folder(self._folder)
         fs.rename(self._folder / _COMING, self._folder / _ORDER)
         fs.sync_folder(self._folder)
         fs.sync_folder(self._private)
 
-    def resumed(self) -> str | None:
-        """Finish what a crash interrupted, or take it back; what there is to say about it."""
-        fs.remove_tree(self._done)
-        return self._resumed() if self._folder.exists() else None
+    def is_ours(self) -> bool:
+        """Whether what was begun, if it got as far as an order, was begun by this user on this machine."""
+        given = self._given()
+        return given is None or given[1]
 
-    def _resumed(self) -> str:
-        if not (self._folder / _ORDER).exists():
+    def is_foreign(self) -> bool:
+        """Whether there is an order that could be done, of somebody else."""
+        given = self._given()
+        return given is not None and given[0] is not None and not given[1]
+
+    def _given(self) -> tuple[Order | None, bool] | None:
+        """The order (None: one that is not to be done), and whether it is this user's; None where there is none."""
+        try:
+            data, is_ours = self._seal.opened(fs.read(self._folder / _ORDER, limit=fs.LARGE)[0])
+            order = msgspec.json.decode(data, type=Order)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None, False
+        return (order, is_ours) if next(_strange_names(order), None) is None else (None, False)
+
+    def resumed(self, believes_others: bool) -> str | None:
+        """Finish what a crash interrupted, or take it back; what there is to say about it.
+
+        Raises:
+            Unwritable: somebody else began it, and nobody said `believes_others`.
+        """
+        fs.remove_tree(self._done)
+        if not os.path.lexists(self._folder):
+            return None
+        given = self._given()
+        if given is None:
             self.give_up()
             return "a purge was interrupted before it changed anything: the history is the old one; purge again"
-        self.finish()
+        order, is_ours = given
+        if order is None:
+            return self._set_aside()
+        if not (is_ours or believes_others):
+            raise Unwritable(
+                f"{self._root} holds a purge that another user or another machine began: if you trust this folder, "
+                "`crabmem doctor --fix` finishes it; reading goes on"
+            )
+        self.finish(order)
         return "a purge that was interrupted was finished: the history is the new one,"
+
+    def _set_aside(self) -> str:
+        """Keep out of the way what no purge of crabmem's left; what there is to say."""
+        fs.make_folder(aside := self._private / "aside")
+        place = aside / f"purging-{secrets.token_hex(4)}"
+        fs.rename(self._folder, place)
+        return f"what claims to be a purge names files that a purge does not touch: it was moved to {place}, not done"
 
     def give_up(self) -> None:
         """Throw away what lies ready."""
         fs.remove_tree(self._folder)
 
-    def finish(self) -> None:
-        """Do what the order says, as far as it is not done, and whatever the settings say of waiting for the disk.
+    def finish(self, order: Order) -> None:
+        """Do what an order says, as far as it is not done, and whatever the settings say of waiting for the disk.
 
         Raises:
             Busy: somebody moved a reference meanwhile, whose history still is the old one; no object was removed.
         """
         with fs.durability(True):
-            self._finish()
+            self._finish(order)
 
-    def _finish(self) -> None:
-        order = msgspec.json.decode((self._folder / _ORDER).read_bytes(), type=Order)
+    def _finish(self, order: Order) -> None:
         packs = self._git / "objects" / "pack"
         fs.make_folder(packs)
         for ending in ("pack", "idx"):
@@ -173,7 +232,7 @@ class Exchange:
                     fs.exchange(ready, spot)
                 else:
                     fs.rename(spot, ready)
-                if blob_id(ready.read_bytes()) != change.was:  # it was saved at this very moment
+                if blob_id(fs.read(ready)[0]) != change.was:  # it was saved at this very moment
                     fs.exchange(ready, spot) if change.ready else fs.rename(ready, spot)
 
     def _blob(self, spot: fs.Spot) -> str | None:
@@ -210,6 +269,32 @@ class Exchange:
     def _mark(self) -> None:
         """Tell others, who may hold words of the old history in memory, that there was a purge."""
         fs.append(self._private / "purges", b".")
+
+
+def _strange_names(order: Order) -> Iterator[str]:
+    """What of an order no purge of ours says: a name that may lead elsewhere, or to what a purge leaves alone."""
+    yield from [] if _PACK.match(order.pack) else [order.pack]
+    for refs in (order.refs, order.new):
+        yield from (ref for ref in refs if not is_ref(ref))
+        yield from (oid for oid in refs.values() if not _OID.match(oid))
+    yield from (name for name in order.moves if not _READY.match(name))
+    yield from (target for target in order.moves.values() if not (target in _MADE_ANEW or _is_log(target)))
+    for change in order.files:
+        yield from [] if _is_in_workspace(change.path) else [change.path]
+        yield from [change.was] if change.was is not None and not _OID.match(change.was) else []
+        yield from [change.ready] if change.ready is not None and not _READY.match(change.ready) else []
+    yield from (name for name in order.gone if not (_GOING.match(name) and name.rpartition("/")[2] not in (".", "..")))
+
+
+def _is_log(target: str) -> bool:
+    name = target.removeprefix("logs/")
+    return target != name and (name == "HEAD" or is_ref(name))
+
+
+def _is_in_workspace(path: str) -> bool:
+    """Whether a path stays in the workspace, and out of every repository in it."""
+    parts = path.split("/")
+    return not any(part in ("", ".", "..") or part.casefold() == ".git" for part in parts) and "\0" not in path
 
 
 def _files_in(folder: Path) -> Iterator[Path]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from .. import fs
+from .. import fs, regular
 from ..errors import Busy
 from . import rows
 from .refs import Refs
@@ -53,7 +53,7 @@ class Index:
 
     def _late(self) -> list[str]:
         try:
-            return self._behind.read_bytes().decode("utf-8", "surrogateescape").splitlines()
+            return fs.read(self._behind)[0].decode("utf-8", "surrogateescape").splitlines()
         except FileNotFoundError:
             return []
 
@@ -75,13 +75,14 @@ class Index:
         if self._known and self._checksum() == self._known[0]:
             return self._known[1]
         try:
-            return rows.parsed(self._file.read_bytes())
+            return rows.parsed(fs.read(self._file, limit=fs.LARGE)[0])
         except FileNotFoundError:
             raise OddIndex from None
 
     def _checksum(self) -> bytes:
         try:
-            with self._file.open("rb") as file:
+            handle = regular.opened(os.fspath(self._file))
+            with os.fdopen(handle, "rb") as file:
                 file.seek(-_CHECKSUM, os.SEEK_END)
                 return file.read()
         except OSError:

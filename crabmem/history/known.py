@@ -109,7 +109,7 @@ def _raw(commit: str, row: Row) -> bytes:
 def _read(file: Path) -> Iterator[tuple[str, Row]]:
     """The rows in a file; none when it is not whole and ours."""
     try:
-        data = file.read_bytes()
+        data = fs.read(file, limit=fs.LARGE)[0]
     except OSError:
         return
     end = len(data) - _SUM

@@ -127,7 +127,7 @@ class Lines:
 
     def _read(self) -> bytes:
         try:
-            return b"" if fs.is_elsewhere(self._file) else self._file.read_bytes()
+            return b"" if fs.is_elsewhere(self._file) else fs.read(self._file, limit=fs.LARGE)[0]
         except OSError:
             return b""
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from .. import fs
 from ..errors import DamagedHistory
 from ..version import short
 from .keeping import Keep
@@ -35,7 +36,7 @@ def mended(git: Path, refs: Refs, keep: Keep, is_whole: Callable[[str], bool]) -
 def _head_again(git: Path, refs: Refs) -> Head:
     """The head, with a HEAD that cannot be read pointed at the main branch again."""
     file = git / "HEAD"
-    text = file.read_bytes() if file.is_file() else b""
+    text = fs.read(file)[0] if file.is_file() and not file.is_symlink() else b""
     ref = text.decode("ascii", "replace").removeprefix("ref: ").strip()
     if not is_ref(ref):
         ref = MAIN

@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # what most writes do not need takes long to import
 
     from .disk import Disk
 
+#: No object of more bytes is read: a few compressed bytes can stand for gigabytes.
+LARGEST = 64_000_000
 #: An id of Git's, or the beginning of one.
 HEX = re.compile(r"[0-9a-f]{4,40}\Z")
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
@@ -95,7 +97,7 @@ class Objects:
     def _loose(self, oid: str) -> tuple[str, bytes] | None:
         """Kind and bytes of an object that is no pack's; None when it is not there, or not what its name says."""
         try:
-            kind, data = _unpacked(self._spares.file(oid).read_bytes())
+            kind, data = _unpacked(fs.read(self._spares.file(oid), limit=LARGEST)[0])
         except (OSError, ValueError, zlib.error):
             return None
         return (kind, data) if oid_of(kind, data) == oid else None
@@ -267,9 +269,11 @@ class Objects:
     def shallow(self) -> frozenset[bytes]:
         """The commits at which a shallow clone ends."""
         try:
-            return frozenset((self._folder.parent / "shallow").read_bytes().split())
+            return frozenset(fs.read(self._folder.parent / "shallow")[0].split())
         except FileNotFoundError:
             return frozenset()
+        except OSError as error:
+            raise DamagedHistory(f"`.git/shallow` cannot be read: {fs.reason(error)}") from None
 
     def tree(self, tree: str) -> bytes:
         """The bytes of a tree; what lies in a pack is not compared with its name, which costs more than reading it."""
@@ -409,11 +413,12 @@ def _packed(kind: str, data: bytes) -> bytes:
 
 
 def _unpacked(stored: bytes) -> tuple[str, bytes]:
-    """Kind and bytes of an object stored by itself; ValueError or zlib.error when it is none."""
-    plain = zlib.decompress(stored)
+    """Kind and bytes of an object stored by itself; ValueError or zlib.error for none, or one too large to be read."""
+    inflating = zlib.decompressobj()
+    plain = inflating.decompress(stored, LARGEST)  # a few bytes can stand for gigabytes
     found = _KIND.match(plain)
-    if not found:
-        raise ValueError("not an object of Git's")
+    if not found or not inflating.eof:
+        raise ValueError("not an object of Git's, or larger than we read")
     return found[1].decode(), plain[found.end() :]
 
 

@@ -19,6 +19,8 @@ from dulwich.pack import (
     write_pack_object,
 )
 
+from .. import fs
+from ..regular import HUGE
 from .delta import delta
 from .objects import oid_of
 
@@ -121,7 +123,7 @@ def check(pack: Path, index: Path, oids: Iterable[str]) -> None:
     Raises:
         Exception: what dulwich raises for whatever is wrong.
     """
-    _whole(pack.read_bytes(), index)  # dulwich leaves files open when they are not what they should be
+    _whole(fs.read(pack, limit=HUGE)[0], index)  # dulwich leaves files open when they are not what they should be
     read = Pack.from_objects(PackData(pack, SHA1), load_pack_index(index, SHA1))
     try:
         for oid in oids:
@@ -154,7 +156,7 @@ def _entries(index: Path, pack: bytes | None = None) -> list[tuple[int, str, int
 
     Read without dulwich, which takes ten times as long: it is read at each compaction.
     """
-    data = index.read_bytes()
+    data = fs.read(index, limit=HUGE)[0]
     count = int.from_bytes(data[_IDS - 4 : _IDS], "big")
     whole = len(data) == _IDS + 28 * count + 40 and hashlib.sha1(data[:-_TRAILER]).digest() == data[-_TRAILER:]
     if not whole or data[:8] != _INDEX or (pack is not None and data[-40:-20] != pack[-_TRAILER:]):

@@ -94,7 +94,7 @@ class Packing:
 
     def _read(self) -> bytes:
         try:
-            return self._counter.read_bytes()
+            return fs.read(self._counter)[0]
         except FileNotFoundError:
             return b""
 
@@ -106,7 +106,9 @@ class Packing:
             return
         import fcntl
 
-        handle = os.open(self._private / "packing", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, fs.PRIVATE_FILE)
+        handle = os.open(
+            self._private / "packing", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, fs.PRIVATE_FILE
+        )
         try:
             with suppress(BlockingIOError):
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -5,6 +5,8 @@ import struct
 from bisect import bisect_left
 from pathlib import Path
 
+from .. import fs
+
 _HEAD = b"\xfftOc\x00\x00\x00\x02"
 _FANOUT = 8
 _NAMES = _FANOUT + 256 * 4
@@ -21,7 +23,7 @@ def is_packed(objects: Path, oid: str) -> bool:
 
 def _lists(index: Path, name: bytes) -> bool:
     try:
-        with index.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        with fs.mapped(index) as data:
             if data[:_FANOUT] != _HEAD:
                 return False
             first = struct.unpack_from(">I", data, _FANOUT + 4 * (name[0] - 1))[0] if name[0] else 0

@@ -49,7 +49,7 @@ def settled_by_parsing(file: Path, paths: Mapping[bytes, Settled], head: Callabl
 def _read(file: Path, head: Callable[[], Mapping[str, str]]) -> tuple[_Entries, int]:
     """The index as it is; one made from `head` when there is none, or it is broken."""
     try:
-        data = file.read_bytes()
+        data = fs.read(file, limit=fs.LARGE)[0]
     except FileNotFoundError:
         return _from_head(head()), 2
     try:
@@ -143,7 +143,7 @@ def _plain(file: Path) -> tuple[dict[bytes, IndexEntry], int]:
     if not file.exists():
         return {}, 2
     try:
-        entries, version, extensions = _parsed(file.read_bytes())
+        entries, version, extensions = _parsed(fs.read(file, limit=fs.LARGE)[0])
     except _BROKEN:
         raise UnknownIndex from None
     plain = {path: entry for path, entry in entries.items() if isinstance(entry, IndexEntry)}

@@ -221,7 +221,7 @@ class Refs:
     def last_noted(self, ref: str) -> Iterator[str]:
         """The commits the log of `ref` names, newest first."""
         try:
-            lines = (self._git / "logs" / ref).read_bytes().splitlines()
+            lines = fs.read(self._git / "logs" / ref, limit=fs.LARGE)[0].splitlines()
         except OSError:
             return
         for line in reversed(lines):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import fs
+from ..errors import DamagedHistory
 from .refs import MAIN
 
 if TYPE_CHECKING:
@@ -72,10 +73,30 @@ def foreign_format(git: Path) -> str | None:
     return None
 
 
+def link_in(git: Path) -> Path | None:
+    """A folder of what is read and written of a repository that is a link, so that all below it is elsewhere."""
+    waiting = [git / name for name in ("objects", "refs", "logs", "info", "crabmem")]
+    while waiting:
+        folder = waiting.pop()
+        if folder.is_symlink():
+            return folder
+        try:
+            with os.scandir(folder) as items:
+                found = list(items)
+        except OSError:
+            continue  # it is not there, or who reads it says what is wrong
+        links = [item for item in found if item.is_symlink() and not item.is_file()]
+        if links:
+            return Path(links[0].path)
+        if folder.name != "objects":  # the folders in which objects lie have no others in them
+            waiting += [Path(item.path) for item in found if item.is_dir(follow_symlinks=False)]
+    return None
+
+
 def is_readable(file: Path) -> bool:
     """Whether a configuration file, if there is one, is in the form of Git's."""
     try:
-        _parsed(file.read_bytes())
+        _parsed(fs.read(file)[0])
     except FileNotFoundError:
         return True
     except (ValueError, OSError):
@@ -97,12 +118,14 @@ def is_sparse(git: Path) -> bool:
 def _configured(file: Path, section: str, key: str) -> str:
     """A setting in a configuration file of the repository, in lower case; "" when it has none."""
     try:
-        data = file.read_bytes()
+        data = fs.read(file)[0]
         if key.encode() not in data.lower():
             return ""  # parsing takes longer, and every write asks
         return _parsed(data).get((section.encode(),), key.encode()).decode("utf-8", "replace").lower()
     except (FileNotFoundError, ValueError, KeyError):
         return ""
+    except OSError as error:
+        raise DamagedHistory(f"{file} cannot be read: {fs.reason(error)}") from None
 
 
 def furnish(git: Path, private: Path) -> None:
@@ -110,7 +133,7 @@ def furnish(git: Path, private: Path) -> None:
     fs.make_folder(private / "tmp")
     fs.make_folder(git / "info")
     exclude = git / "info" / "exclude"
-    present = exclude.read_text("utf-8", "replace") if exclude.exists() else ""
+    present = fs.read(exclude)[0].decode("utf-8", "replace") if exclude.exists() else ""
     if _EXCLUDE not in present:
         fs.append(exclude, ("\n" * bool(present and not present.endswith("\n")) + _EXCLUDE).encode())
 

@@ -67,7 +67,7 @@ class Spares:
     def read(self, oid: str) -> bytes | None:
         """The object as Git compresses it; None when there is no spare."""
         try:
-            return (self._folder / oid).read_bytes()
+            return fs.read(self._folder / oid, limit=fs.LARGE)[0]
         except OSError:
             return None
 
@@ -90,7 +90,7 @@ class Spares:
     def signature(self, oid: str) -> tuple[int, ...] | None:
         """Size, time and number of the object's file, by which a change is seen; None when there is none."""
         try:
-            status = os.stat(f"{self._objects}/{oid[:2]}/{oid[2:]}")
+            status = os.lstat(f"{self._objects}/{oid[:2]}/{oid[2:]}")
         except FileNotFoundError:
             return None
         return status.st_size, status.st_mtime_ns, status.st_ino

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from .. import fs
 from ..erasing import Erasure
+from ..regular import HUGE
 from .objects import Objects
 from .rewriting import names_in, words_in
 
@@ -40,7 +42,7 @@ def in_files(erasure: Erasure, git: Path) -> Iterator[tuple[int, str | None]]:
         name = file.relative_to(git).as_posix()
         if _PASSED_OVER.fullmatch(name) or not file.is_file() or file.is_symlink():
             continue
-        data = file.read_bytes()
+        data = fs.read(file, limit=HUGE)[0]
         text = data.decode("utf-8", "surrogateescape")
         is_in = erasure.is_in_file(data) or erasure.is_in_file(name.encode("utf-8", "surrogateescape"))
         if erasure.contents is None and _WORDS.fullmatch(name):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 
+from .. import regular
 from .index import Index
 from .segment import Segment
 
@@ -63,8 +64,11 @@ def _is_elsewhere(folder: Path | str) -> bool:
 
 def _read(folder: Path | str, name: str) -> Segment | None:
     try:
-        with open(os.path.join(folder, name), "rb") as file:
-            return Segment(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        handle = regular.opened(os.path.join(folder, name))
+        try:
+            return Segment(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
+        finally:
+            os.close(handle)
     except (OSError, ValueError):  # nothing there, an empty file, or `Damaged`
         return None
 

@@ -20,6 +20,8 @@ _MAGIC = b"crabmem vectors 1\n"
 _KEY = 20
 # Half of what an embedder gives: what is lost changes no order that anybody would see.
 _NUMBER = "<f2"
+# 50,000 texts of several pieces, by a model of 3,072 dimensions.
+_LARGEST = 1_000_000_000
 #: Keys that are not asked for any more are dropped when they are more than the others, and than so many.
 SPARE = 1_000
 
@@ -112,7 +114,7 @@ class Kept:
 def load(file: Path) -> Kept | None:
     """What is kept in `file`; None when that is nothing to be trusted."""
     try:
-        data = b"" if fs.is_elsewhere(file) else file.read_bytes()
+        data = b"" if fs.is_elsewhere(file) else fs.read(file, limit=_LARGEST)[0]
         return _unpacked(data)
     except (OSError, ValueError, msgspec.DecodeError):
         return None

@@ -40,6 +40,7 @@ from crabmem.journal import Journal
 from crabmem.moments import moment
 from crabmem.outside import Edit, edit_note
 from crabmem.plain import taken_apart
+from crabmem.seal import Seal
 from crabmem.search import Document as Asked
 from crabmem.search import Index as Search
 from crabmem.search import load, save, tokens
@@ -441,9 +442,11 @@ def _journals() -> list[bytes]:
 @target(_journals)
 def journal(data: bytes) -> None:
     """A journal holds an intent for files of ours, or none."""
-    intent = Journal(_put("journal", data), ORDINARY).pending()
-    assert intent is None or all(map(ORDINARY.is_kept, intent.steps))
-    assert intent is None or all(step.temporary.startswith("write-") for step in intent.steps.values())
+    file = _put("journal", data)
+    pending = Journal(file, file.parent / "aside", ORDINARY, Seal(None, "journal")).pending()
+    assert pending is None or all(map(ORDINARY.is_kept, pending.intent.steps))
+    assert pending is None or all(step.temporary.startswith("write-") for step in pending.intent.steps.values())
+    assert pending is None or not pending.is_ours
 
 
 @target(lambda: [b'{"write-0123456789abcdef": "memory/entries/luna.md"}\n', b'{"../x": "Crab.md"}\n{'])

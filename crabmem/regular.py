@@ -1,0 +1,55 @@
+"""Opening a file that may be anything: a workspace may come from a stranger, with pipes, devices and links in it.
+
+Everything that crabmem reads below a workspace is opened here. Loads next to nothing, for processes that only ask.
+"""
+
+import errno
+import os
+import stat
+
+#: What no file of a repository, or of ours in it, may exceed: packs and indexes are mapped and may be large.
+HUGE = 1 << 40
+
+# Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
+_READ = os.O_RDONLY
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"):
+    _READ |= getattr(os, _flag, 0)
+_IS_OTHER = (errno.ELOOP, errno.ENXIO, errno.EISDIR)
+
+
+class NotAFile(OSError):
+    """Something other than a regular file of the size that is taken has that name."""
+
+
+def opened(name: str, folder: int | None = None, path: str = "", limit: int = HUGE) -> int:
+    """A handle to read the regular file `name`, in an open `folder` if one is given. The last part may not be a link.
+
+    `path` is what errors call it.
+
+    Raises:
+        FileNotFoundError: nothing there.
+        NotAFile: a link, folder, pipe or device, or a file of more than `limit` bytes.
+    """
+    try:
+        handle = os.open(name, _READ, dir_fd=folder)
+    except OSError as error:
+        error.filename = path or name
+        if error.errno in _IS_OTHER:
+            raise NotAFile(error.errno, "it is not a regular file", path or name) from None
+        raise
+    try:
+        check(handle, path or name, limit)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def check(handle: int, path: str, limit: int = HUGE) -> os.stat_result:
+    """The status of an open file; NotAFile when it is not a regular one of at most `limit` bytes."""
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        raise NotAFile(errno.EINVAL, "it is not a regular file", path)
+    if status.st_size > limit:
+        raise NotAFile(errno.EFBIG, f"it is larger than {limit} bytes", path)
+    return status

@@ -1,0 +1,89 @@
+"""A seal tells what this user made on this machine from what came with a folder.
+
+A write or a purge that a crash interrupted is finished by whoever comes next, from a file in the workspace. That file
+may be a stranger's, so what is finished without a question bears a seal: an HMAC by a key that lies in no workspace.
+"""
+
+import hmac
+import os
+import secrets
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from . import fs
+
+_KEY = "key"
+_SIZE = 32
+
+
+class Opened(NamedTuple):
+    """What a sealed text says, and whether it was sealed by this user on this machine."""
+
+    data: bytes
+    is_ours: bool
+
+
+class Seal:
+    """Seals texts for one purpose, with the key in `folder`, which is made when it is needed first."""
+
+    def __init__(self, folder: Path | None, purpose: str) -> None:
+        """`folder` of None: there is no place for a key, and only this process knows its own texts again."""
+        self._folder = folder
+        self._purpose = purpose.encode()
+
+    def sealed(self, data: bytes) -> bytes:
+        """`data` behind a line with its seal."""
+        return self._sign(data, _key(self._folder, make=True)) + b"\n" + data
+
+    def opened(self, text: bytes) -> Opened:
+        """The data of what `sealed` returned, or of what somebody says was sealed."""
+        seal, _, data = text.partition(b"\n")
+        return Opened(data, hmac.compare_digest(seal, self._sign(data, _key(self._folder, make=False))))
+
+    def _sign(self, data: bytes, key: bytes) -> bytes:
+        return hmac.new(key, self._purpose + b"\n" + data, sha256).hexdigest().encode()
+
+
+def can_keep_key(folder: Path | None) -> bool:
+    """Whether processes to come will know again what this one seals."""
+    _key(folder, make=True)
+    return folder is not None and _read(folder) is not None
+
+
+def _key(folder: Path | None, make: bool) -> bytes:
+    """The key in `folder`; where there is none, and none can be made, one that only this process has."""
+    found = _read(folder) if folder else None
+    if found is None and folder and make:
+        with suppress(OSError):  # `doctor` says that there is no place for it
+            _make(folder)
+        found = _read(folder)
+    return found or _key_of_this_process()
+
+
+def _read(folder: Path) -> bytes | None:
+    with suppress(OSError):
+        key = fs.read(folder / _KEY, limit=_SIZE)[0]
+        return key if len(key) == _SIZE else None
+    return None
+
+
+def _make(folder: Path) -> None:
+    """Put a key into `folder`, wholly or not at all; one that another process was quicker with stays."""
+    fs.make_folder(folder)
+    new = folder / f"{_KEY}.{secrets.token_hex(8)}"
+    fs.create(new, secrets.token_bytes(_SIZE))
+    try:
+        fs.link(new, folder / _KEY)
+    except FileExistsError:
+        return
+    finally:
+        fs.unlink(new)
+    fs.sync_folder(folder)
+
+
+@cache
+def _key_of_this_process() -> bytes:
+    return os.urandom(_SIZE)
