@@ -6,7 +6,7 @@ writer finds; the journal says whose it was.
 
 import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -263,7 +263,7 @@ class Writer:
     @contextmanager
     def _alone(self, timeout: float | None = None, believes_others: bool = False) -> Iterator[None]:
         """The writer's lock in a repository that is whole, every crash before us cleared up."""
-        rules = self._settings()
+        rules, is_done = self._settings(), False
         try:
             with fs.durability(rules.durability == "full"):
                 self._history.prepare()
@@ -276,8 +276,10 @@ class Writer:
                         self._finish_interrupted()
                         self._history.settle({})
                         yield
+                        is_done = True
         except OSError as error:
-            raise _refused(error) from error
+            if not is_done:  # else a mark of ours could not be removed: the next write does that
+                raise _refused(error) from error
 
     def _adopted(
         self, even_if_many: bool = False, is_later: Callable[[str, File | None], bool] = lambda path, file: False
@@ -359,7 +361,7 @@ class Writer:
         intent = self._begun(changes, draft.note, scan)
         placed = self._placed(intent)
         commit = self._committed(intent, placed)
-        self._ended(intent)
+        self._conclude(intent, placed)
         displaced = {path: place.displaced for path, place in placed.items()}
         return Written(commit, before | displaced, draft.changes, self._unrecorded)
 
@@ -411,9 +413,20 @@ class Writer:
         displaced = {path: place.displaced for path, place in placed.items()}
         self._record_raced(intent, displaced)
         blobs = {path: step.new for path, step in intent.steps.items()}
-        commit = self._record(blobs, _note(intent), intent.when, journalled=True)
-        self._history.settle({path: (blobs[path], place.stamp) for path, place in placed.items()})
-        return commit
+        return self._record(blobs, _note(intent), intent.when, journalled=True)
+
+    def _conclude(self, intent: Intent, placed: Mapping[str, Placed]) -> None:
+        """Do what follows a commit. A failure is none of the write, which stands: its journal stays, and the next
+        write makes it good."""
+        try:
+            self._history.settle({path: (intent.steps[path].new, place.stamp) for path, place in placed.items()})
+            if not self._history.late_failures:
+                return self._ended(intent)
+            failed: OSError | CrabmemError = self._history.late_failures[0]
+        except (OSError, CrabmemError) as error:
+            failed = error
+        with suppress(OSError):  # the disk is full, say: the report is worth less than the write
+            self._report(f"after a write that stands, something failed, and the next write made it good: {failed}")
 
     def _record_raced(self, intent: Intent, displaced: Mapping[str, bytes | None]) -> None:
         """Record what the person saved between our look and our exchange."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import fs
-from ..errors import Busy, DamagedHistory, Unwritable
+from ..errors import Busy, CrabmemError, DamagedHistory, Unwritable
 from ..results import Commit
 from ..seal import Seal
 from ..workspace import Workspace
@@ -63,6 +63,8 @@ class History:
         self._seal = seal or Seal(None, "purge")
         self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
         self._is_free_of_links = False
+        #: What failed after the commit of this write was on the branch: no failure of the write, the next one mends it.
+        self.late_failures: list[OSError | CrabmemError] = []
         self._is_telling = workspace.layout.is_telling
         private = self._private
         self._refs = Refs(self._git, private / "tmp")
@@ -155,6 +157,8 @@ class History:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """What every write happens in: nobody's `git gc` may run beside it."""
+        self._objects.begin()
+        self.late_failures.clear()
         with self._refs.without_gc():
             try:
                 yield
@@ -503,13 +507,33 @@ class History:
         """Whether the branch took `commit`, which is then kept; it waits while the person rebases."""
         self._objects.flush()
         if not self.in_progress():
-            if not self._refs.swap(head.ref, head.commit, commit):
+            if not self._swapped(head, commit):
                 return False
             logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
             self._refs.note(logs, head.commit, commit, self._objects.heading(commit).committer, note.subject)
-        self._objects.settled()
-        self._keep.advance(commit)
+            self._afterwards(self._objects.settled)
+            self._afterwards(lambda: self._keep.advance(commit))
+        else:  # only what keeps it makes it part of memory
+            self._objects.settled()
+            self._keep.advance(commit)
         return True
+
+    def _swapped(self, head: Head, commit: str) -> bool:
+        """Whether the branch is at `commit` now, moved there by us from where `head` found it."""
+        try:
+            return self._refs.swap(head.ref, head.commit, commit)
+        except OSError as error:
+            if self._refs.read(head.ref) != commit:
+                raise
+            self.late_failures.append(error)
+            return True
+
+    def _afterwards(self, step: Callable[[], None]) -> None:
+        """Do what follows a commit that is on the branch."""
+        try:
+            step()
+        except (OSError, CrabmemError) as error:
+            self.late_failures.append(error)
 
     def _is_whole(self, commit: str) -> bool:
         """Whether the commit and the folders of its tree can be read."""

@@ -318,6 +318,10 @@ class Objects:
         sizes, self._sizes = self._sizes, []
         return sum(sizes), len(sizes)
 
+    def begin(self) -> None:
+        """Forget what a write put that then failed: a purge or a prune may have taken it, and nothing refers to it."""
+        self._fresh.clear()
+
     def flush(self) -> None:
         """Make the names of all that was put durable; what refers to it comes after."""
         for folder in sorted(self._unsynced):
