@@ -339,7 +339,7 @@ def create(file: Path, data: bytes, mode: int = PRIVATE_FILE) -> os.stat_result:
 def overwrite(file: Path, data: bytes) -> None:
     """Write `data` in place, durably. Not atomic: for files whose torn state is recognised."""
     before("open", str(file))
-    handle = _opened_to_write(file, truncated=True)
+    handle = _opened_to_write(file, os.O_TRUNC)
     try:
         _write(handle, file, data)
         _sync(handle, file)
@@ -350,7 +350,7 @@ def overwrite(file: Path, data: bytes) -> None:
 def hint(file: Path, data: bytes) -> None:
     """Write in place without waiting for the disk: for what may be lost or torn without harm."""
     before("hint", str(file))
-    handle = _opened_to_write(file, truncated=True)
+    handle = _opened_to_write(file, os.O_TRUNC)
     try:
         _write(handle, file, data)
     finally:
@@ -383,14 +383,11 @@ def append(file: Path, data: bytes) -> None:
         os.close(handle)
 
 
-def _opened_to_write(file: Path, flags: int = 0, truncated: bool = False) -> int:
-    """A handle to write a regular file, made if there is none. A pipe or device that has its name is not touched."""
-    flags |= os.O_WRONLY | os.O_CREAT | _NO_FOLLOW | _NO_WAIT | _BINARY | _CLOEXEC
-    handle = os.open(file, flags, PRIVATE_FILE)
+def _opened_to_write(file: Path, flags: int) -> int:
+    """A handle to write a regular file, made if there is none. Nothing is written to a pipe or device of its name."""
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | flags | _NO_FOLLOW | _NO_WAIT | _BINARY | _CLOEXEC, PRIVATE_FILE)
     try:
         regular.check(handle, str(file))
-        if truncated:
-            os.ftruncate(handle, 0)
     except BaseException:
         os.close(handle)
         raise

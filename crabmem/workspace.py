@@ -17,6 +17,8 @@ SETTINGS = "crabmem.toml"
 #: The profile of a workspace that names none.
 DEFAULT = "crab"
 AGENTS = "agents"
+#: What of `.git/crabmem` is a folder, besides those of locks, `<lock>.d`; all else there is a file.
+PRIVATE_FOLDERS = frozenset(["aside", "index", "purging", "purging.done", "recent", "recovered", "tmp"])
 
 
 @dataclass(frozen=True)

@@ -546,7 +546,7 @@ def dying_at_each_call(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     while died:
         at += 1
         copy = Path(shutil.copytree(root, tmp_path / f"copy-{at}", symlinks=True))
-        memory, died = core.Memory(copy, Voice(), local_time), False
+        memory, died = core.Memory(copy, Voice(), local_time, environment=os.environ), False
         with monkeypatch.context() as patched:
             patched.setattr(fs, "before", Death(at))
             try:

@@ -25,6 +25,7 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "entries": files.entries,
     "links": files.links,
     "history": past.objects,
+    "repository": past.repository,
     "branch": past.branch,
     "identity": past.identity,
     "proposals": past.proposals,
@@ -33,7 +34,7 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "vectors": machine.vectors,
     "secrets": files.secrets,
 }
-_ABOUT_HISTORY = ("history", "branch", "identity", "proposals", "locks and leftovers")
+_ABOUT_HISTORY = ("history", "repository", "branch", "identity", "proposals", "locks and leftovers")
 _LEVELS = ("error", "warning", "info")
 
 

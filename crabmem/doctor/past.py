@@ -1,6 +1,8 @@
 """What is odd about the history: its objects, its branch, what a crash or another program left behind."""
 
 import math
+import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,12 +13,14 @@ from ..proposals import Proposals
 from ..results import Finding
 from ..timeline import Timeline
 from ..version import short
+from ..workspace import PRIVATE_FOLDERS
 from .patient import Patient, error, info, warning
 
 _NAMED = 10
 _REPAIRS = 20
 _TELL_EVERY = 500
 _STALE_AFTER = 600
+_FILES_OF_GIT = ("HEAD", "config", "index", "packed-refs", "shallow")
 
 
 def objects(patient: Patient) -> Iterator[Finding]:
@@ -96,6 +100,30 @@ def proposals(patient: Patient) -> Iterator[Finding]:
     path = patient.workspace.layout.identity
     if waiting := len(Proposals(patient.history, path).all()):
         yield info(path, f"{counted(waiting, 'proposal')} to change it; `crabmem proposals` shows what agents want")
+
+
+def repository(patient: Patient) -> Iterator[Finding]:
+    """Whether what lies in `.git`, and is read there, is what Git and crabmem put there."""
+    git, private = patient.workspace.git, patient.workspace.private
+    for place in [git / name for name in _FILES_OF_GIT] + _listed(private):
+        is_folder = place.parent == private and (place.name in PRIVATE_FOLDERS or place.suffix == ".d")
+        try:
+            mode = place.lstat().st_mode
+        except OSError:
+            continue
+        if not (stat.S_ISDIR(mode) if is_folder else stat.S_ISREG(mode)):
+            wanted = "folder" if is_folder else "regular file"
+            yield error(_path(place, patient), f"it is no {wanted}, so it is not read, and stops writes: move it away")
+    alternates = git / "objects/info/alternates"
+    if os.path.lexists(alternates):
+        yield warning(
+            _path(alternates, patient),
+            "it borrows objects of another repository, which crabmem does not read: `git repack -a -d`, and remove it",
+        )
+
+
+def _path(file: Path, patient: Patient) -> str:
+    return file.relative_to(patient.workspace.root).as_posix()
 
 
 def leftovers(patient: Patient) -> Iterator[Finding]:

@@ -339,13 +339,18 @@ class History:
 
     def misread(self) -> list[str]:
         """The files of the repository, apart from objects and references, that Git cannot read."""
-        shallow = self._git / "shallow"
         files = {
             ".git/packed-refs": self._refs.packed_is_whole(),
             ".git/config": repository.is_readable(self._git / "config"),
-            ".git/shallow": not shallow.exists() or all(map(OID.fullmatch, fs.read(shallow)[0].split())),
+            ".git/shallow": self._is_shallow_readable(),
         }
         return [path for path, is_fine in files.items() if not is_fine]
+
+    def _is_shallow_readable(self) -> bool:
+        try:
+            return all(map(OID.fullmatch, self._objects.shallow()))
+        except DamagedHistory:
+            return False
 
     def locks(self) -> list[Path]:
         """The locks of other Git processes, or of one that died."""
@@ -507,6 +512,7 @@ class History:
         """Whether the branch took `commit`, which is then kept; it waits while the person rebases."""
         self._objects.flush()
         if not self.in_progress():
+            self._keep.wait()  # before the branch moves: what is on it is not called failed any more
             if not self._swapped(head, commit):
                 return False
             logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)

@@ -26,6 +26,7 @@ _LINK = "lock-"
 GC = "gc.pid"
 REF_WAIT = 2.0
 GC_WAIT = 5.0
+_PAUSE = 0.01
 _GC_GIVEN_UP = 12 * 60 * 60
 
 
@@ -153,6 +154,14 @@ class Refs:
                     fs.unlink(lock)
         finally:
             fs.unlink(ours)
+
+    def wait_for(self, ref: str) -> None:
+        """Wait until nobody holds the lock of `ref`; Busy when somebody does so for too long."""
+        deadline = time.monotonic() + REF_WAIT
+        while (lock := self._git / f"{ref}.lock").exists():
+            if time.monotonic() > deadline:
+                raise Busy(_held(lock))
+            time.sleep(_PAUSE)
 
     def release_leftovers(self) -> int:
         """Remove the locks that a crash left to us; how many. Only under the writer's lock."""
@@ -283,10 +292,12 @@ def _link_patiently(ours: Path, lock: Path, wait: float) -> None:
             fs.make_folder(lock.parent)
         except FileExistsError:
             if time.monotonic() > deadline:
-                raise Busy(
-                    f"`{lock}` is held by another Git process; if none runs, a crash left it: remove it"
-                ) from None
-            time.sleep(0.01)
+                raise Busy(_held(lock)) from None
+            time.sleep(_PAUSE)
+
+
+def _held(lock: Path) -> str:
+    return f"`{lock}` is held by another Git process; if none runs, a crash left it: remove it"
 
 
 def _same_file(one: Path, other: Path) -> bool:

@@ -109,6 +109,7 @@ class Home:
     def write(self, **environment: str) -> dict[str, object]:
         """Let an agent write, recall and go back in a process with this home; what it saw."""
         usual = {"PATH": os.environ["PATH"], "HOME": str(self.place), "PYTHONPATH": os.pathsep.join(sys.path)}
+        usual["XDG_STATE_HOME"] = str(self.place.parent / "state")  # what crabmem keeps there is no setting
         command = [sys.executable, "-c", _WRITER, str(self.root), json.dumps(BYTES)]
         done = subprocess.run(command, capture_output=True, text=True, env={**usual, **environment}, cwd=self.place)
         assert done.returncode == 0, done.stderr[-2_000:]

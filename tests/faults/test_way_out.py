@@ -7,14 +7,16 @@ import socket
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from crabmem import CrabmemError, Memory, Unreadable
+from crabmem.seal import Seal
 from crabmem.slug import name_key
+from crabmem.user_state import state_folder
 from crabmem.workspace import root_of
 
 from .attacks import FACES, NAMES, PATHS, SECRET, CommandLine, Face, Ground, Python, folded, folder, grounds, words_of
@@ -210,6 +212,12 @@ _FORGED = [
 ]
 
 
+def put_journal(root: Path, intent: Mapping[str, object]) -> None:
+    """A journal that this user made: one of somebody else is not even tried."""
+    sealed = Seal(state_folder(os.environ), "journal").sealed(json.dumps(intent).encode())
+    (root / ".git/crabmem/journal").write_bytes(sealed)
+
+
 @pytest.mark.parametrize("forged", _FORGED, ids=str)
 def test_no_words_of_a_journal_make_a_commit_that_git_refuses(ground: Ground, forged: dict[str, str]) -> None:
     blob = git(ground.root, "hash-object", "-w", "Crab.md").strip()
@@ -218,7 +226,7 @@ def test_no_words_of_a_journal_make_a_commit_that_git_refuses(ground: Ground, fo
     steps = {f"{ENTRIES}/begun.md": {**step, "new": blob}, f"{ENTRIES}/other.md": step}
     words = {"subject": "remember: x", "author": "a <a@x>", "body": "", "trailers": [], **forged}
     intent = {**words, "when": "2026-03-01T12:00:00+00:00", "steps": steps}
-    (ground.root / ".git/crabmem/journal").write_text(json.dumps(intent))
+    put_journal(ground.root, intent)
     with Memory(ground.root, agent="agent") as memory:
         assert memory.remember("Known", "x", "y").commit
     ground.assert_untouched(forged, "")
@@ -232,9 +240,7 @@ def test_a_prune_after_a_crash_leaves_no_commit_without_its_text(ground: Ground)
     new = git(ground.root, "hash-object", f"{ENTRIES}/known.md").strip()
     words = {"subject": "remember: Known", "author": "a <a@x>", "body": "", "trailers": [["Tool", "remember"]]}
     steps = {f"{ENTRIES}/known.md": {"old": old, "new": new, "temporary": f"write-{1:016x}"}}
-    (ground.root / ".git/crabmem/journal").write_text(
-        json.dumps({**words, "when": "2026-03-01T12:00:00+00:00", "steps": steps})
-    )
+    put_journal(ground.root, {**words, "when": "2026-03-01T12:00:00+00:00", "steps": steps})
     with Memory(ground.root, agent="agent") as memory:
         assert memory.remember("Other", "x", "y").commit
         assert memory.log(limit=2)[1].subject == "remember: Known"
