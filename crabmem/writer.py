@@ -62,13 +62,15 @@ class Draft:
 class Written:
     """What a write did: its commit (None when everything was so already), and the bytes before and after.
 
-    `unrecorded` are so many facts that were lost outside that this waits for somebody to confirm it.
+    `unrecorded` are so many facts that were lost outside that this waits for somebody to confirm it. With
+    `is_index_foreign` the person's Git does not know of the write: their next commit would take it back.
     """
 
     commit: str | None
     before: Mapping[str, bytes | None]
     after: Mapping[str, bytes | None]
     unrecorded: Losses | None = None
+    is_index_foreign: bool = False
 
 
 @dataclass(frozen=True)
@@ -363,7 +365,7 @@ class Writer:
         commit = self._committed(intent, placed)
         self._conclude(intent, placed)
         displaced = {path: place.displaced for path, place in placed.items()}
-        return Written(commit, before | displaced, draft.changes, self._unrecorded)
+        return Written(commit, before | displaced, draft.changes, self._unrecorded, self._history.is_index_foreign())
 
     def _record_replaced(self, paths: Iterable[str], scan: Scan) -> None:
         """Record what is about to be replaced, and what the last look therefore left unrecorded.

@@ -24,6 +24,12 @@ from .version import version_of
 from .workspace import SETTINGS
 from .writer import Draft, Written
 
+#: What a person has to know whose next commit would take back what was written.
+FOREIGN_INDEX = (
+    "Git's index is in a form that crabmem does not write, so your next `git commit` would take this back: "
+    "`git sparse-checkout disable` makes it a plain one"
+)
+
 
 class Writing(Using):
     """What all operations that write share. Of these only the first is here: how a workspace begins."""
@@ -200,7 +206,9 @@ class Writing(Using):
         rule = self.settings.secrets
         texts = ((shown(done.after[path]) or "", shown(done.before[path])) for path in paths)
         told = tuple(words for text, before in texts for words in warnings(text, before, rule))
-        return (*told, done.unrecorded.words) if done.unrecorded else told
+        if done.unrecorded:
+            told = (*told, done.unrecorded.words)
+        return (*told, FOREIGN_INDEX) if done.is_index_foreign else told
 
     def _saved(self, done: Written, path: str) -> Saved:
         change = self._changed(done, path)

@@ -68,7 +68,13 @@ def branch(patient: Patient) -> Iterator[Finding]:
         yield error(path, "Git cannot read it; restore it from a backup, or delete it and look at `git status`")
     if doing := history.in_progress():
         yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
-    elif history.is_detached():
+    elif not history.has_plain_index():
+        yield warning(
+            ".git/index",
+            "it is in a form that crabmem does not write, or holds files that are not merged: your next `git commit` "
+            "would take back what was written since; `git sparse-checkout disable` makes it a plain one",
+        )
+    if not doing and history.is_detached():
         yield warning(".git", "HEAD is detached, so writes are on no branch; `git switch main`, they are kept anyway")
     held = patient.writer.unrecorded(patient.scan)
     if held:

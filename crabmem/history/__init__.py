@@ -32,7 +32,7 @@ from .objects import HEX, OID, Change, Objects
 from .packing import Packed, Packing
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
-from .rows import Settled
+from .rows import Settled, UnknownIndex
 from .whole import Stored, everything
 
 if TYPE_CHECKING:
@@ -319,6 +319,20 @@ class History:
             self._index.expect(paths, durably=False)
         else:
             self._index.settle(paths, lambda: self.files(self.head()))
+
+    def is_index_foreign(self) -> bool:
+        """Whether Git's index is in a form that we do not write, so that Git takes what was written for its removal."""
+        return self._index.is_foreign
+
+    def has_plain_index(self) -> bool:
+        """Whether Git's index, if there is one, is in a form that writes keep in step with the branch."""
+        from .parsing import staged  # which no write needs
+
+        try:
+            staged(self._git / "index")
+        except (UnknownIndex, OSError):
+            return False
+        return True
 
     def in_progress(self) -> str | None:
         """What the person is in the middle of that moves the branch, such as "rebase"; None for nothing."""

@@ -22,6 +22,8 @@ class Index:
         self._behind = private / "index-behind"
         self._refs = refs
         self._known: tuple[bytes, Rows] | None = None
+        #: Whether the index was last found in a form that we do not write, so that Git does not know what was written.
+        self.is_foreign = False
 
     def settle(self, paths: Mapping[str, Settled], head: Callable[[], Mapping[str, str]]) -> bool:
         """Make the index say `paths`; whether it does. `head` tells the whole head, when that is needed."""
@@ -30,9 +32,11 @@ class Index:
         wanted = {**{path: (files.get(path), None) for path in late}, **paths}
         try:
             self._refs.replace("index", lambda: self._with(wanted, head), _WAIT)
-        except (Busy, UnknownIndex):
+        except (Busy, UnknownIndex) as error:
+            self.is_foreign = isinstance(error, UnknownIndex)
             self.expect(paths, durably=False)
             return False
+        self.is_foreign = False
         if self.is_behind():
             fs.unlink(self._behind)
         return True

@@ -22,6 +22,7 @@ from dulwich.objects import ObjectID
 from .. import fs
 from ..stamp import Stamp
 from .rows import Settled, UnknownIndex, is_whole, numbers
+from .split import joined
 
 # What dulwich raises for an index that is cut short, altered or of a version to come.
 _BROKEN = (
@@ -53,7 +54,7 @@ def _read(file: Path, head: Callable[[], Mapping[str, str]]) -> tuple[_Entries, 
     except FileNotFoundError:
         return _from_head(head()), 2
     try:
-        entries, version, extensions = _parsed(data)
+        entries, version, extensions = _parsed(_whole(data, file))
     except _BROKEN:
         if is_whole(data):
             raise UnknownIndex from None  # whole, and of a form that dulwich does not read
@@ -139,11 +140,16 @@ def _entry_like(entry: IndexEntry, oid: str) -> IndexEntry:
     return replace(new, mode=entry.mode, flags=entry.flags, extended_flags=entry.extended_flags)
 
 
+def _whole(data: bytes, file: Path) -> bytes:
+    """The bytes of an index, in one where it is split in two."""
+    return joined(data, lambda oid: fs.read(file.with_name(f"sharedindex.{oid}"), limit=fs.LARGE)[0]) or data
+
+
 def _plain(file: Path) -> tuple[dict[bytes, IndexEntry], int]:
     if not file.exists():
         return {}, 2
     try:
-        entries, version, extensions = _parsed(fs.read(file, limit=fs.LARGE)[0])
+        entries, version, extensions = _parsed(_whole(fs.read(file, limit=fs.LARGE)[0], file))
     except _BROKEN:
         raise UnknownIndex from None
     plain = {path: entry for path, entry in entries.items() if isinstance(entry, IndexEntry)}

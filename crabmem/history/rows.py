@@ -27,7 +27,7 @@ class OddIndex(Exception):
 
 
 class UnknownIndex(Exception):
-    """The index uses a form (split, sparse) that we leave to Git."""
+    """The index uses a form (a sparse one, say) that we leave to Git."""
 
 
 class Rows:
