@@ -8,10 +8,12 @@ import msgspec
 from msgspec import Meta
 
 from . import tables
-from .bounds import RECALL_LIMIT
+from .bounds import MAX_CHARACTERS, MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
 from .errors import InvalidSettings
 
 _WIDTH = 24
+#: Characters of a name, a path or an address.
+_MAX_NAME = 1_000
 Language = Literal[
     "none", "arabic", "armenian", "basque", "catalan", "czech", "danish", "dutch", "english", "esperanto", "estonian",
     "finnish", "french", "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian",
@@ -23,9 +25,11 @@ Language = Literal[
 class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """For hosts that ask before each turn."""
 
-    limit: Annotated[int, Meta(ge=1, description="facts a turn")] = 3
-    words: Annotated[int, Meta(ge=0, description="of the message that are searched for; 0: the 64 that tell most")] = 0
-    characters: Annotated[int, Meta(ge=1, description="injected at most")] = 4_000
+    limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT, description="facts a turn")] = 3
+    words: Annotated[
+        int, Meta(ge=0, le=MAX_QUERY, description="of the message that are searched for; 0: the 64 that tell most")
+    ] = 0
+    characters: Annotated[int, Meta(ge=1, le=MAX_CHARACTERS, description="injected at most")] = 4_000
     threshold: Annotated[
         float, Meta(ge=0, le=1, description="of what the message says a fact must have so much, or memory is silent")
     ] = 0.22
@@ -46,11 +50,19 @@ class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     provider: Annotated[
         Literal["auto", "off", "model2vec", "http"], Meta(description="auto: the model on this machine, else the url")
     ] = "auto"
-    model: Annotated[str, Meta(description="a folder, a name on Hugging Face, or what the service calls it")] = ""
-    url: Annotated[str, Meta(description="of a service with OpenAI's /embeddings: https://api.openai.com/v1")] = ""
-    key: Annotated[str, Meta(description="the environment variable with its key: OPENAI_API_KEY")] = ""
+    model: Annotated[
+        str, Meta(max_length=_MAX_NAME, description="a folder, a name on Hugging Face, or what the service calls it")
+    ] = ""
+    url: Annotated[
+        str,
+        Meta(max_length=_MAX_NAME, description="of a service with OpenAI's /embeddings: https://api.openai.com/v1"),
+    ] = ""
+    key: Annotated[
+        str,
+        Meta(max_length=_MAX_NAME, description="the environment variable with its key: OPENAI_API_KEY"),
+    ] = ""
     weight: Annotated[float, Meta(ge=0, le=1, description="of meaning; words have the rest")] = 0.6
-    timeout: Annotated[float, Meta(gt=0, le=600, description="seconds that a recall waits for the service")] = 5.0
+    timeout: Annotated[float, Meta(gt=0, le=60, description="seconds that a recall waits for the service")] = 5.0
 
     @property
     def are_wanted(self) -> bool:
@@ -65,14 +77,19 @@ class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of `crabmem.toml`. A description is what `crabmem config` says of a setting."""
 
-    recall_limit: Annotated[int, Meta(ge=1, description="facts that recall gives when no limit is named")] = (
-        RECALL_LIMIT
-    )
+    recall_limit: Annotated[
+        int, Meta(ge=1, le=MAX_LIMIT, description="facts that recall gives when no limit is named")
+    ] = RECALL_LIMIT
     language: Annotated[Language, Meta(description="whose endings recall sees through: any of Snowball's, or none")] = (
         "english"
     )
     recall_budget: Annotated[
-        int, Meta(ge=1, description="characters of an answer to an agent; longer facts are cut to what matched")
+        int,
+        Meta(
+            ge=1,
+            le=MAX_CHARACTERS,
+            description="characters of an answer to an agent; longer facts are cut to what matched",
+        ),
     ] = 20_000
     recency: Annotated[
         float, Meta(ge=0, le=1, description="how much more facts score whose file name begins with today's date")
@@ -82,8 +99,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Literal["refuse", "propose"],
         Meta(description="where they may not; propose: what they write waits for a person"),
     ] = "refuse"
-    person: Annotated[str, Meta(description="who edits from outside are recorded as: Ann <ann@example.org>")] = "person"
-    lock_timeout: Annotated[float, Meta(gt=0, le=86_400, description="seconds to wait for another writer")] = 10.0
+    person: Annotated[
+        str, Meta(max_length=_MAX_NAME, description="who edits from outside are recorded as: Ann <ann@example.org>")
+    ] = "person"
+    lock_timeout: Annotated[float, Meta(gt=0, le=600, description="seconds to wait for another writer")] = 10.0
     durability: Annotated[
         Literal["full", "fast"],
         Meta(description="fast: a write does not wait for the disk, and may be lost with the power"),
@@ -92,7 +111,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Literal["refuse", "warn", "off"], Meta(description="what becomes of a write that holds a credential")
     ] = "refuse"
     profile: Annotated[
-        str, Meta(description="whose files, prompt and tools: camel, claw, legion, harness, or a file.toml; else crab")
+        str,
+        Meta(
+            max_length=_MAX_NAME,
+            description="whose files, prompt and tools: camel, claw, legion, harness, or a file.toml; else crab",
+        ),
     ] = ""
     tools: Annotated[bool, Meta(description="are agents offered tools? Without, the prompt still has the files")] = True
     layout: Annotated[

@@ -13,17 +13,17 @@ from crabmem.settings import AutoRecall, Settings, Vectors, as_dict, as_toml, pa
 COUNTS = st.integers(1, 10_000)
 CHOSEN = st.builds(
     Settings,
-    recall_limit=COUNTS,
+    recall_limit=st.integers(1, 1_000),
     language=st.sampled_from(["english", "german", "none"]),
     recall_budget=COUNTS,
     recency=st.floats(0, 1),
     soul_editable=st.booleans(),
     soul=st.sampled_from(["refuse", "propose"]),
     person=st.text(st.characters(exclude_categories=["Cs"])),
-    lock_timeout=st.floats(0.001, 3_600),
+    lock_timeout=st.floats(0.001, 600),
     durability=st.sampled_from(["full", "fast"]),
     secrets=st.sampled_from(["refuse", "warn", "off"]),
-    auto_recall=st.builds(AutoRecall, COUNTS, COUNTS, COUNTS, st.floats(0, 1)),
+    auto_recall=st.builds(AutoRecall, st.integers(1, 1_000), COUNTS, COUNTS, st.floats(0, 1)),
     vectors=st.builds(Vectors, model=st.text(st.characters(exclude_categories=["Cs"])), weight=st.floats(0, 1)),
 )
 
@@ -91,6 +91,19 @@ def test_a_wrong_setting_is_named_with_its_file(text: str, message: str) -> None
         parsed(text, "/home/emi/crabmem.toml")
 
     assert str(caught.value).startswith("/home/emi/crabmem.toml: ")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["recall_limit = 1_001", "recall_budget = 1_000_001", "lock_timeout = 601", "lock_timeout = inf", "recency = nan",
+     "[auto_recall]\nlimit = 1_001", "[auto_recall]\nwords = 10_001", "[auto_recall]\ncharacters = 1_000_001",
+     "[auto_recall]\nthreshold = nan", "[vectors]\ntimeout = 61", "[vectors]\ntimeout = inf", "[vectors]\nweight = nan",
+     *(f"{name} = '{'x' * 1_001}'" for name in ("person", "profile")),
+     *(f"[vectors]\n{name} = '{'x' * 1_001}'" for name in ("model", "url"))],
+)  # fmt: skip
+def test_a_setting_that_would_hang_or_flood_is_refused(said: str) -> None:
+    with pytest.raises(InvalidSettings, match=r"(<=|>=|>) "):
+        parsed(said, "crabmem.toml")
 
 
 @pytest.mark.parametrize(
