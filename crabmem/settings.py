@@ -14,6 +14,27 @@ from .errors import InvalidSettings
 _WIDTH = 24
 #: Characters of a name, a path or an address.
 _MAX_NAME = 1_000
+#: Variables that hold the key of a service with OpenAI's /embeddings, and the hosts (with all below them) that such a
+#: key is for. It is sent to no other, whatever the settings say.
+KEYS: dict[str, tuple[str, ...]] = {
+    "OPENAI_API_KEY": ("api.openai.com",),
+    "AZURE_OPENAI_API_KEY": ("openai.azure.com", "services.ai.azure.com"),
+    "VOYAGE_API_KEY": ("api.voyageai.com",),
+    "GEMINI_API_KEY": ("generativelanguage.googleapis.com",),
+    "GOOGLE_API_KEY": ("generativelanguage.googleapis.com",),
+    "MISTRAL_API_KEY": ("api.mistral.ai",),
+    "COHERE_API_KEY": ("api.cohere.com", "api.cohere.ai"),
+    "CO_API_KEY": ("api.cohere.com", "api.cohere.ai"),
+    "JINA_API_KEY": ("api.jina.ai",),
+    "TOGETHER_API_KEY": ("api.together.xyz", "api.together.ai"),
+    "FIREWORKS_API_KEY": ("api.fireworks.ai",),
+    "DEEPINFRA_API_KEY": ("api.deepinfra.com",),
+    "OPENROUTER_API_KEY": ("openrouter.ai",),
+    "DASHSCOPE_API_KEY": ("dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"),
+}
+# A key for any other service, or for a gateway. The token of our own server is none.
+_OWN_KEYS = "CRABMEM_"
+_NO_KEYS = ("CRABMEM_TOKEN",)
 Language = Literal[
     "none", "arabic", "armenian", "basque", "catalan", "czech", "danish", "dutch", "english", "esperanto", "estonian",
     "finnish", "french", "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian",
@@ -59,10 +80,24 @@ class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
     key: Annotated[
         str,
-        Meta(max_length=_MAX_NAME, description="the environment variable with its key: OPENAI_API_KEY"),
+        Meta(max_length=_MAX_NAME, description="the environment variable with its key: OPENAI_API_KEY, or CRABMEM_..."),
     ] = ""
     weight: Annotated[float, Meta(ge=0, le=1, description="of meaning; words have the rest")] = 0.6
     timeout: Annotated[float, Meta(gt=0, le=60, description="seconds that a recall waits for the service")] = 5.0
+
+    def __post_init__(self) -> None:
+        """Refuse a key that is not for this service.
+
+        Raises:
+            ValueError: the message says what to do.
+        """
+        if not self.key or (self.key.startswith(_OWN_KEYS) and self.key not in _NO_KEYS):
+            return
+        way_out = f"put the key of this service into a variable whose name begins with {_OWN_KEYS}"
+        if self.key not in KEYS:
+            raise ValueError(f"vectors.key is not {next(iter(KEYS))} or such a name that is known; {way_out}")
+        if self.url and not _is_at(self.url, KEYS[self.key]):
+            raise ValueError(f"vectors.key is {self.key}, which is for {' and '.join(KEYS[self.key])} alone; {way_out}")
 
     @property
     def are_wanted(self) -> bool:
@@ -171,6 +206,14 @@ def _descriptions(table: type[msgspec.Struct]) -> dict[str, str]:
     """What each setting means, tables apart."""
     hints = get_type_hints(table, include_extras=True)
     return {key: hint.__metadata__[0].description for key, hint in hints.items() if hasattr(hint, "__metadata__")}
+
+
+def _is_at(url: str, hosts: tuple[str, ...]) -> bool:
+    """Whether an address is at one of the hosts, or below it."""
+    from urllib.parse import urlsplit  # late: most settings name no service
+
+    host = urlsplit(url).hostname or ""
+    return any(host == each or host.endswith(f".{each}") for each in hosts)
 
 
 _PROFILE = re.compile(r"""^profile[ \t]*=[ \t]*["']([^"'\n]*)["']""", re.MULTILINE)

@@ -371,19 +371,19 @@ def test_nobody_holds_back_who_interrupts_and_words_go_on_after(root: Path) -> N
 def test_the_key_is_read_from_the_environment_and_never_shown(
     root: Path, told: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wants(root, url=told.url, model="small", key="NOTES_KEY")
+    wants(root, url=told.url, model="small", key="CRABMEM_NOTES_KEY")
     with Memory(root) as both:
         assert both.recall("noise").note == (
-            "by words alone: the environment variable NOTES_KEY holds no key; vectors.key names it"
+            "by words alone: the environment variable CRABMEM_NOTES_KEY holds no key; vectors.key names it"
         )
-    monkeypatch.setenv("NOTES_KEY", " sk-12\n")
+    monkeypatch.setenv("CRABMEM_NOTES_KEY", " sk-12\n")
     with Memory(root) as both:
         assert names(both, "puppy") == ["Luna"] and told.headers[0]["Authorization"] == "Bearer sk-12"
         told.reply = lambda texts: (401, texts[0].encode() + b"sk-12")
         seen = [both.recall("noise").note, *(finding.message for finding in both.doctor())]
     assert "refuses the key" in seen[0] and not any("sk-12" in text for text in seen)
     assert not any(b"sk-12" in file.read_bytes() for file in root.rglob("*") if file.is_file())
-    monkeypatch.setenv("NOTES_KEY", "sk-\n12")
+    monkeypatch.setenv("CRABMEM_NOTES_KEY", "sk-\n12")
     with Memory(root) as both:
         assert "holds no key" in both.recall("noise").note
 
