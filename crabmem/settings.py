@@ -66,7 +66,7 @@ class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Recall by meaning too; off until a model or a url is named."""
+    """Recall by meaning too; off until a model or a url is named, and allowed by `crabmem config allow`."""
 
     provider: Annotated[
         Literal["auto", "off", "model2vec", "http"], Meta(description="auto: the model on this machine, else the url")
@@ -104,9 +104,14 @@ class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Whether anything is named that could make vectors."""
         return self.provider != "off" and bool(self.model or self.url)
 
+    @property
+    def named(self) -> tuple[str, str, str, str]:
+        """What decides where texts and a key go, and which files are loaded: provider, model, url and key."""
+        return self.provider, self.model, self.url, self.key
+
     def asks_like(self, other: "Vectors") -> bool:
         """Whether both ask the same for vectors, weighing and waiting apart."""
-        return (self.provider, self.model, self.url) == (other.provider, other.model, other.url)
+        return self.named[:3] == other.named[:3]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

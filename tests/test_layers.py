@@ -53,7 +53,7 @@ ROWS: list[list[str]] = [
         "context",
     ],
     ["fs", "guard", "user_state"],
-    ["jottings"],
+    ["jottings", "allowed"],
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "bylines", "purged", "hosts"],
     ["meaning", "cached", "uses"],
     ["voice", "timeline", "catalog", "locating"],

@@ -1,6 +1,7 @@
 """Recall by meaning: what it finds, what it never loses, and that words go on whatever happens to it."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from crabmem import EmbedderFailed, Expectation, Memory, meaning, memory
 from crabmem.cli import cli
 from crabmem.voice import Voice
+from tests.conftest import allow
 from tests.embedding import GROUPS, Array, Own, Reply, Service, good, saved_model, service, vectors
 
 FACTS = {
@@ -48,9 +50,10 @@ def is_fact(text: str) -> bool:
 
 
 def wants(root: Path, **said: object) -> None:
-    """Write the settings of vectors."""
+    """Write the settings of vectors, and allow what they name."""
     lines = [f"{key} = {json.dumps(value)}" for key, value in said.items()]
     (root / "crabmem.toml").write_text("[vectors]\n" + "\n".join(lines) + "\n")
+    allow(root)
 
 
 # What it finds
@@ -283,7 +286,7 @@ def test_a_service_that_failed_three_times_is_left_alone_for_a_minute(root: Path
     now = [datetime(2026, 3, 1, tzinfo=UTC)]
     wants(root, url=told.url, timeout=0.2)
     told.reply = lambda texts: (401, b"")
-    with memory.Memory(root, Voice(None, None, True), lambda: now[0]) as both:
+    with memory.Memory(root, Voice(None, None, True), lambda: now[0], environment=os.environ) as both:
         for _ in range(6):
             names(both, "noise")
         assert len(told.asked) == 3

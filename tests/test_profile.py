@@ -10,7 +10,7 @@ from crabmem import CrabmemError, Memory
 from crabmem.cli import cli
 from crabmem.errors import Disabled, InvalidArguments, InvalidSettings, NotFound
 from crabmem.profile import named
-from tests.conftest import git
+from tests.conftest import allow, git
 
 FAMILY = """
 about = "a family of its own"
@@ -69,6 +69,7 @@ def root(tmp_path: Path, family: Path) -> Path:
         memory.write_overview("Likes tea.")
     (root / "WHO.md").write_text("I am Ada.")
     (root / "crabmem.toml").write_text('profile = "../family.toml"\n')
+    allow(root)
     return root
 
 
@@ -194,6 +195,7 @@ def test_a_profile_that_is_none_is_told_at_once(root: Path, tmp_path: Path, said
     (tmp_path / "half.toml").write_text('about = "x"\n')
     (tmp_path / "text.toml").write_text('about = "x"\npart = [{ template = "nowhere" }]\n')
     (root / "crabmem.toml").write_text(said + "\n")
+    allow(root)
     with pytest.raises(CrabmemError, match=message):
         Memory(root)
 
