@@ -108,5 +108,5 @@ class Agents(Memory):
 
     def _opened(self, root: Path) -> "Agents":
         """The memory of an agent, spoken by whoever speaks here."""
-        given = (self._soul_editable, None, None, None, self._given_profile, self.kind)
+        given = (self._soul_editable, None, None, self._environment, self._given_profile, self.kind)
         return Agents(root, self._voice, self._clock, *given)

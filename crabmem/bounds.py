@@ -5,6 +5,10 @@ MAX_QUERY = 10_000
 MAX_LIMIT = 1_000
 #: Facts of an answer where nobody says how many.
 RECALL_LIMIT = 5
+#: Characters of an answer, where the settings say how many.
+MAX_CHARACTERS = 1_000_000
+#: Characters of files before a conversation, where a profile says how many.
+MAX_PROMPT = 10_000_000
 #: Characters of what is said about a write, for the history.
 MAX_REASON = 4_000
 #: Characters in the name of an agent or a session.

@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from .bounds import MAX_PROMPT
 from .prompt import filled
 
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -21,8 +22,8 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     characters stay.
     """
 
-    part: Annotated[int, Meta(ge=1)] = 262_144
-    total: Annotated[int, Meta(ge=1)] = 1_048_576
+    part: Annotated[int, Meta(ge=1, le=MAX_PROMPT)] = 262_144
+    total: Annotated[int, Meta(ge=1, le=MAX_PROMPT)] = 1_048_576
     head: Share = 0.7
     tail: Share = 0.2
     least: Annotated[int, Meta(ge=0)] = 64

@@ -72,7 +72,7 @@ class DamagedHistory(CrabmemError):
 
 
 class InvalidSettings(CrabmemError):
-    """`crabmem.toml` is not TOML, or names a setting that does not exist."""
+    """`crabmem.toml` is not TOML, names a setting that does not exist, or a profile that nobody allowed to be read."""
 
 
 class EmbedderFailed(CrabmemError):

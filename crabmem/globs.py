@@ -7,6 +7,12 @@ no pattern, whoever wrote it, keeps a search busy.
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import Annotated, TypeAlias
+
+from msgspec import Meta
+
+#: Patterns in a file that somebody wrote: no more, and no longer, than are tried on every path in a moment.
+Patterns: TypeAlias = Annotated[tuple[Annotated[str, Meta(max_length=300)], ...], Meta(max_length=100)]
 
 _NAME = "[^/]*"
 _FOLDERS = f"(?:{_NAME}/)*"

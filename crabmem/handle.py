@@ -9,7 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from msgspec.structs import replace
+
 from . import settings
+from .allowed import Allowed
 from .catalog import Catalog, Listing, Progress
 from .entry import decoded
 from .errors import Busy, CrabmemError, InvalidSettings
@@ -61,10 +64,13 @@ class Handle:
         """`clock` tells the local time; `soul_editable`, `embedder` and `profile` override the settings.
 
         `progress` is told how many of the entries were read that have to be before recall can answer;
-        `environment` holds the keys that settings name. `kind` is that of the session that it is for.
+        `environment` holds the keys that settings name, and says where it is kept what this user allowed them.
+        `kind` is that of the session that it is for.
         """
-        state = state_folder(environment or {})
-        self._workspace = workspace_at(usable_folder(root), profile)
+        self._environment = environment or {}
+        state = state_folder(self._environment)
+        self._allowed = Allowed(self._environment)
+        self._workspace = workspace_at(usable_folder(root), profile, self._allowed)
         self._given_profile = profile
         self._kind = _kind_of(kind)
         self._voice = voice
@@ -72,8 +78,8 @@ class Handle:
         self._soul_editable = soul_editable
         self._known_settings: dict[str | None, Settings] = {None: Settings()}
         self._fit: Settings | None = None
-        self._meaning = Meaning(self._workspace, environment or {}, clock, embedder)
-        self._meaning_of_sections = Meaning(self._workspace, environment or {}, clock, embedder, "section-vectors")
+        self._meaning = Meaning(self._workspace, self._environment, clock, embedder)
+        self._meaning_of_sections = Meaning(self._workspace, self._environment, clock, embedder, "section-vectors")
         self._searcher = cache(partial(_searcher, self._workspace))
         self._catalog = Catalog(self._workspace, self._language, progress)
         self._store = Store(self._workspace, self._clock_ns, self._marks)
@@ -194,7 +200,9 @@ class Handle:
     def _parent(self) -> Workspace | None:
         """The workspace that a named agent's own lies in, once there is one."""
         around = self._workspace.around
-        return workspace_at(around, self._given_profile) if around and Workspace(around).private.is_dir() else None
+        if around is None or not Workspace(around).private.is_dir():
+            return None
+        return workspace_at(around, self._given_profile, self._allowed)
 
     def _settings_in(self, blob: str | None, read: Callable[[], bytes | None]) -> Settings:
         """The settings in a blob, which `read` reads when it was not met before."""
@@ -208,7 +216,9 @@ class Handle:
         if rules is self._fit:  # every recall asks
             return rules
         opened = self._workspace
-        profile = opened.profile if self._given_profile is not None else profile_at(opened.root, rules.profile)
+        profile = opened.profile
+        if self._given_profile is None:
+            profile = profile_at(opened.root, rules.profile, self._allowed)
         # Of a profile that has a layout of its own, what the settings say of it means nothing.
         layout = rules.layout if opened.layout.name in LAYOUTS else opened.layout.name
         for what, now, then in (("profile", profile, opened.profile), ("layout", layout, opened.layout.name)):
@@ -257,6 +267,17 @@ class Handle:
         if not meaning.is_wanted(rules.vectors):
             return None
         return lambda query: partial(meaning.fused, shelf, rules.vectors, query)
+
+    def _ranking_as_asked_now(
+        self, shelf: Entries, rules: Settings, meaning: Meaning | None = None
+    ) -> Callable[[str], Ranking] | None:
+        """`_ranking` by settings of any time, with the key and the timeout of today's; None where these name somebody
+        else, who then is asked nothing."""
+        now = self.settings.vectors
+        if not now.asks_like(rules.vectors):
+            return None
+        asked = replace(rules.vectors, key=now.key, timeout=now.timeout)
+        return self._ranking(shelf, replace(rules, vectors=asked), meaning)
 
     def _has_searched(self) -> bool:
         """Whether files were searched here."""

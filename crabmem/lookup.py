@@ -105,9 +105,7 @@ class Lookup(Briefing):
     def _found(self, shelf: "Sections", way: "Way", rules: Settings, query: str, limit: int | None) -> FileSearch:
         from .searching import searched
 
-        # Whom the settings of today do not name is asked nothing.
-        is_same = self.settings.vectors.asks_like(rules.vectors)
-        ranking = self._ranking(shelf, rules, self._meaning_of_sections) if is_same else None
+        ranking = self._ranking_as_asked_now(shelf, rules, self._meaning_of_sections)
         profile = self.profile  # looked at once, for all files
         return searched(
             shelf,

@@ -4,6 +4,7 @@ An entry gets its vectors when a recall comes upon it, within a second, the like
 They are kept by the id of the entry's blob, so that an edited one gets others, and one that is brought back has them.
 """
 
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -12,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from . import fs
+from .allowed import Allowed
 from .entry import Entry
 from .errors import EmbedderFailed
 from .guard import Guard, loading
@@ -85,7 +87,8 @@ class Meaning:
         embedder: "Embedder | None" = None,
         file: str = "vectors",
     ) -> None:
-        """`environment` has the keys of services; an `embedder` that is given wins over the settings.
+        """`environment` has the keys of services, and says where it is kept what this user allowed. An `embedder` that
+        is given wins over the settings, and needs no permission.
 
         `file` is the name of the cache, where other texts have vectors, too.
         """
@@ -93,6 +96,7 @@ class Meaning:
         self._file = workspace.index / file
         self._purges = Purges(workspace.private / "purges")
         self._environment = environment
+        self._allowed = Allowed(environment)
         self._given = embedder
         self._begun: tuple[Vectors, str, Embedder] | None = None
         self._kept: Kept | None = None
@@ -102,6 +106,8 @@ class Meaning:
         self._places: tuple[Mapping[str, bytes], Kept, dict[str, int], Array] | None = None
         # One may understand questions and choke on entries.
         self._asking, self._making, self._has_told = _Trust(clock), _Trust(clock), False
+        #: For whom it was said that a permission is missing.
+        self._refused: Vectors | None = None
         self._beginning, self._growing = Guard(), Guard()
 
     def is_wanted(self, rules: Vectors) -> bool:
@@ -119,8 +125,12 @@ class Meaning:
     ) -> tuple[list[Ranked], str]:
         """The best by words and meaning, and the first time that this cannot be, why `search` alone says which.
 
-        `search` finds by words at most so many, all of which `accept` accepts; what it finds first is among them.
+        Nothing is loaded or sent, and no key read, before this user allowed it. `search` finds by words at most so
+        many, all of which `accept` accepts; what it finds first is among them.
         """
+        if refusal := self._refusal(rules):
+            told, self._refused = self._refused == rules, rules
+            return search(limit), "" if told else f"by words alone: {refusal}"
         if not self._asking:
             return search(limit), ""
         try:
@@ -210,6 +220,8 @@ class Meaning:
             from .vectors.providers import Wanted, chosen
         if self._given is not None:
             return type(self._given).__name__, self._given
+        if refusal := self._refusal(rules):
+            raise EmbedderFailed(refusal)
         key = self._environment.get(rules.key, "").strip() if rules.key else ""
         if rules.key and not (key.isascii() and key.isprintable() and key):
             raise EmbedderFailed(f"the environment variable {rules.key} holds no key; vectors.key names it")
@@ -217,6 +229,14 @@ class Meaning:
         wanted = Wanted(rules.model, rules.url, key, timeout, self._root, may_download=not in_a_hurry)
         name, embedder = chosen(rules.provider, wanted)
         return f"{name} {rules.model}".strip(), embedder
+
+    def _refusal(self, rules: Vectors) -> str:
+        """Why nobody is asked whom the settings name: this user has not allowed it; "" where they have."""
+        if self._given is not None or self._allowed.reach(self._root).vectors == rules.named:
+            return ""
+        # What the settings say may be a stranger's words, so they are not repeated here, where a model may read them.
+        way_out = f"`crabmem --dir {shlex.quote(str(self._root))} config allow`"
+        return f"[vectors] in {SETTINGS} is not allowed on this machine; {way_out} says what it would do, and allows it"
 
     def _matching(self, embedder: "Embedder") -> "Kept":
         """The vectors that are kept of this embedder; none of another."""

@@ -15,10 +15,11 @@ import msgspec
 from msgspec import Meta
 
 from . import tables
+from .bounds import MAX_PROMPT
 from .budget import Budget
 from .entry import MAX_CONTENT
 from .errors import InvalidArguments, InvalidSettings
-from .globs import matches
+from .globs import Patterns, matches
 from .prompt import template
 from .sections import Search
 from .slug import name_key
@@ -53,17 +54,17 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     file: str = ""
-    notes: Annotated[int, Meta(ge=0)] = 0
+    notes: Annotated[int, Meta(ge=0, le=100)] = 0
     words: str = ""
     template: str = ""
     say: Say | Literal[""] = ""
     title: str = ""
     is_titled: bool = False
-    tag: str = ""
+    tag: Annotated[str, Meta(max_length=40, pattern=r"^(?:[A-Za-z](?:[\w-]*[A-Za-z0-9])?)?\Z")] = ""
     kinds: tuple[Kind, ...] = ()
     of: Literal["nearest", "own", "parent"] = "nearest"
     lines: Annotated[int, Meta(ge=0)] = 0
-    limit: Annotated[int, Meta(ge=1)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=MAX_PROMPT)] | None = None
     share: str = ""
     keep: Literal["both", "head", "tail"] = "both"
     default: str = ""
@@ -94,7 +95,7 @@ class Session(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     in the prompt nor by any tool, and whether it is asked to store what a full window would lose."""
 
     tools: tuple[str, ...] | None = None
-    hides: tuple[str, ...] = ()
+    hides: Patterns = ()
     flush: bool = True
 
 
@@ -103,10 +104,10 @@ class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     identity: str = ORDINARY.identity
     overview: str = ORDINARY.overview
-    entries: Annotated[tuple[str, ...], Meta(min_length=1)] = ORDINARY.entries
+    entries: Annotated[tuple[str, ...], Meta(min_length=1, max_length=100)] = ORDINARY.entries
     notes: str = ORDINARY.notes
     memory: str = ORDINARY.memory
-    beside: tuple[str, ...] = ORDINARY.beside
+    beside: Annotated[tuple[str, ...], Meta(max_length=100)] = ORDINARY.beside
     learnings: str = ORDINARY.learnings
 
 
@@ -120,20 +121,20 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     about: str
-    part: tuple[Part, ...]
+    part: Annotated[tuple[Part, ...], Meta(max_length=100)]
     between: str = "\n\n"
     missing: str = ""
     budget: Budget = Budget()
-    shares: dict[str, Annotated[int, Meta(ge=1)]] = {}
+    shares: dict[str, Annotated[int, Meta(ge=1, le=MAX_PROMPT)]] = {}
     layout: Places | None = None
     kinds: dict[Kind, Session] = {}
     tools: tuple[str, ...] = ("entries", "files")
     search: Search = Search()
     window: Window = Window()
     largest: Annotated[int, Meta(ge=1, le=MAX_CONTENT)] = MAX_CONTENT
-    seed: tuple[Seed, ...] = ()
-    clone: tuple[str, ...] = ()
-    append_only: tuple[str, ...] = ()
+    seed: Annotated[tuple[Seed, ...], Meta(max_length=100)] = ()
+    clone: Patterns = ()
+    append_only: Patterns = ()
     quiet: Annotated[float, Meta(ge=0, le=60)] | None = None
 
     def parts_for(self, kind: Kind) -> list[Part]:

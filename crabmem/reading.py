@@ -231,8 +231,7 @@ class Reading(Handle):
     def _source(self, commit: str, keep: bool = True) -> Source:
         """The entries of a commit, with the settings of then. Whom those of today do not name is asked nothing."""
         shelf, rules = self._past(commit, keep), self._rules_of(commit)
-        is_same = self.settings.vectors.asks_like(rules.vectors)
-        return Source(shelf, rules, self._today, self._ranking(shelf, rules) if is_same else None)
+        return Source(shelf, rules, self._today, self._ranking_as_asked_now(shelf, rules))
 
     def _in_sight(self, fits: Fits | None) -> Fits | None:
         """`fits`, of what a session of this kind may see."""

@@ -12,14 +12,16 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from .bounds import MAX_CHARACTERS, MAX_LIMIT
 from .edit import lines_in
+from .globs import Patterns
 
 
 class Recent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a daily note counts more whose day is at most `days` ago."""
 
     days: Annotated[int, Meta(ge=0)]
-    factor: Annotated[float, Meta(gt=0)]
+    factor: Annotated[float, Meta(gt=0, le=1_000)]
 
 
 class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,13 +30,13 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `size` and `overlap` of chunks, and `snippet`, are in characters. Of `recent` the first that fits counts.
     """
 
-    files: tuple[str, ...] = ()
+    files: Patterns = ()
     unit: Literal["paragraph", "chunk", "file"] = "chunk"
-    size: Annotated[int, Meta(ge=1)] = 1_600
+    size: Annotated[int, Meta(ge=100)] = 1_600
     overlap: Annotated[int, Meta(ge=0)] = 320
-    results: Annotated[int, Meta(ge=1)] = 6
-    snippet: Annotated[int, Meta(ge=1)] = 700
-    recent: tuple[Recent, ...] = ()
+    results: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 6
+    snippet: Annotated[int, Meta(ge=1, le=MAX_CHARACTERS)] = 700
+    recent: Annotated[tuple[Recent, ...], Meta(max_length=100)] = ()
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unit: Literal["group", "turn"] = "group"
     store: Literal["facts", "note"] = "facts"
     least: Annotated[int, Meta(ge=0)] = 200
-    portion: Annotated[int, Meta(ge=100)] = 30_000
+    portion: Annotated[int, Meta(ge=1_000)] = 30_000
     silent: Annotated[str, Meta(min_length=1)] = "NO_REPLY"
     ask: str = ""
     warning: str = (

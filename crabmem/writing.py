@@ -15,6 +15,7 @@ from .entry import check_text, decoded, parsed
 from .errors import CrabmemError, Disabled
 from .history import Note, identity
 from .history.commit import one_line
+from .locating import outside
 from .plan import Plan
 from .results import CREATOR, Begun, Changed, Commit, Saved
 from .store import Scan
@@ -57,7 +58,7 @@ class Writing(Using):
         """Have the settings name the profile that this was opened with, and make the files that it begins with.
 
         All in one commit, which may be the first. Nothing that is there, or once was, is made again. `claim` and
-        `dry_run` are as for `init`.
+        `dry_run` are as for `init`. A profile that lies outside of the workspace may be read from now on.
         """
         from .seeding import naming  # late: few writes seed anything
 
@@ -65,6 +66,8 @@ class Writing(Using):
             text = naming(decoded(SETTINGS, scan.data(SETTINGS) or b""), self._profile_here())
             return {SETTINGS: text.encode(), **self._seeds(scan)}
 
+        if not dry_run:
+            self._allowed.allow_profile(self.root, outside(self.root, self.profile_name))
         note = Note(f"init: the profile {one_line(self._profile_here())}", identity(CREATOR))
         return self._begin(wanted, note, claim, dry_run)
 

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
+from crabmem.allowed import Allowed
+from crabmem.locating import reach_of, settings_at
 from crabmem.seal import can_keep_key
 from crabmem.user_state import state_folder
 from tests.faults.repository import assert_clean, git
 from tests.story import tell
 
-__all__ = ["FIXTURES", "Clock", "assert_clean", "git"]
+__all__ = ["FIXTURES", "Clock", "allow", "assert_clean", "git"]
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 PACKAGE = FIXTURES.parent / "crabmem"
@@ -36,6 +38,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         shutil.rmtree(os.environ["XDG_STATE_HOME"], ignore_errors=True)
+
+
+def allow(root: Path) -> None:
+    """Allow what the settings of a workspace name outside of it, as `crabmem config allow --yes` does."""
+    Allowed(os.environ).allow(root, reach_of(root, settings_at(root)))
 
 
 class Clock:

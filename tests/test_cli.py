@@ -78,7 +78,9 @@ SAMPLES: dict[str, list[str]] = {
     "call": ["recall", '{"query": "password"}'],
     "tools": [],
     "hook": ["session-start"],
-    "config": [],
+    "config show": [],
+    "config allow": ["--yes"],
+    "config disallow": [],
     "path": [],
     "completion": ["bash"],
     "install": [],
@@ -703,12 +705,12 @@ def test_a_revision_far_beyond_the_first_commit_is_refused_at_once(root: Path) -
         ("soul_editable = 'yes'", "soul_editable"),
     ],
 )
-@pytest.mark.parametrize("verb", ["recall", "remember", "config"])
+@pytest.mark.parametrize("verb", ["recall", "remember", "config show", "config allow"])
 def test_settings_that_cannot_be_are_an_error_that_names_the_key(
     run: Run, root: Path, text: str, reason: str, verb: str
 ) -> None:
     (root / "crabmem.toml").write_text(text)
-    assert_one_line_error(run(verb, *SAMPLES[verb]), reason)
+    assert_one_line_error(run(*verb.split(), *SAMPLES[verb]), reason)
 
 
 @pytest.mark.parametrize("verb", ["list", "recall", "remember", "init", "log", "doctor"])

@@ -67,8 +67,10 @@ def test_a_path_with_two_dots_is_nowhere_below_a_folder(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="there is no such device")
 def test_a_profile_without_end_is_refused(cloned: Path) -> None:
     (cloned / "own.toml").symlink_to("/dev/zero")
-    with pytest.raises(InvalidArguments, match="not a regular file"):
+    with pytest.raises(InvalidSettings, match="outside of the workspace"):
         Memory(cloned)
+    with pytest.raises(InvalidArguments, match="not a regular file"):
+        Memory(cloned, profile=str(cloned / "own.toml"))
     (cloned / "own.toml").unlink()
     (cloned / "own.toml").write_text('about = "x"\npart = []\n' + "# much\n" * 200_000)
     with pytest.raises(InvalidArguments, match="larger than 1,000,000 bytes"):

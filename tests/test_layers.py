@@ -54,7 +54,7 @@ ROWS: list[list[str]] = [
     ],
     ["regular"],
     ["fs", "guard", "user_state"],
-    ["jottings", "seal"],
+    ["jottings", "allowed", "seal"],
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "bylines", "purged", "hosts"],
     ["meaning", "cached", "uses"],
     ["voice", "timeline", "catalog", "locating"],

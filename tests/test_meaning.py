@@ -1,6 +1,7 @@
 """Recall by meaning: what it finds, what it never loses, and that words go on whatever happens to it."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from crabmem import EmbedderFailed, Expectation, Memory, meaning, memory
 from crabmem.cli import cli
 from crabmem.voice import Voice
+from tests.conftest import allow
 from tests.embedding import GROUPS, Array, Own, Reply, Service, good, saved_model, service, vectors
 
 FACTS = {
@@ -48,9 +50,10 @@ def is_fact(text: str) -> bool:
 
 
 def wants(root: Path, **said: object) -> None:
-    """Write the settings of vectors."""
+    """Write the settings of vectors, and allow what they name."""
     lines = [f"{key} = {json.dumps(value)}" for key, value in said.items()]
     (root / "crabmem.toml").write_text("[vectors]\n" + "\n".join(lines) + "\n")
+    allow(root)
 
 
 # What it finds
@@ -283,7 +286,7 @@ def test_a_service_that_failed_three_times_is_left_alone_for_a_minute(root: Path
     now = [datetime(2026, 3, 1, tzinfo=UTC)]
     wants(root, url=told.url, timeout=0.2)
     told.reply = lambda texts: (401, b"")
-    with memory.Memory(root, Voice(None, None, True), lambda: now[0]) as both:
+    with memory.Memory(root, Voice(None, None, True), lambda: now[0], environment=os.environ) as both:
         for _ in range(6):
             names(both, "noise")
         assert len(told.asked) == 3
@@ -371,19 +374,19 @@ def test_nobody_holds_back_who_interrupts_and_words_go_on_after(root: Path) -> N
 def test_the_key_is_read_from_the_environment_and_never_shown(
     root: Path, told: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wants(root, url=told.url, model="small", key="NOTES_KEY")
+    wants(root, url=told.url, model="small", key="CRABMEM_NOTES_KEY")
     with Memory(root) as both:
         assert both.recall("noise").note == (
-            "by words alone: the environment variable NOTES_KEY holds no key; vectors.key names it"
+            "by words alone: the environment variable CRABMEM_NOTES_KEY holds no key; vectors.key names it"
         )
-    monkeypatch.setenv("NOTES_KEY", " sk-12\n")
+    monkeypatch.setenv("CRABMEM_NOTES_KEY", " sk-12\n")
     with Memory(root) as both:
         assert names(both, "puppy") == ["Luna"] and told.headers[0]["Authorization"] == "Bearer sk-12"
         told.reply = lambda texts: (401, texts[0].encode() + b"sk-12")
         seen = [both.recall("noise").note, *(finding.message for finding in both.doctor())]
     assert "refuses the key" in seen[0] and not any("sk-12" in text for text in seen)
     assert not any(b"sk-12" in file.read_bytes() for file in root.rglob("*") if file.is_file())
-    monkeypatch.setenv("NOTES_KEY", "sk-\n12")
+    monkeypatch.setenv("CRABMEM_NOTES_KEY", "sk-\n12")
     with Memory(root) as both:
         assert "holds no key" in both.recall("noise").note
 

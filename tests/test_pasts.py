@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from crabmem import Memory, NotFound, Recall, pasts
 from crabmem.cli import cli
 from crabmem.history import History
-from tests.conftest import git
+from tests.conftest import allow, git
 from tests.embedding import Own, saved_model
 
 WORDS = ("luna", "vet", "walks", "walked", "harbour", "deploy key", "2026-03-01", "Thursday", "wifi_password")
@@ -348,6 +348,7 @@ def test_whom_the_settings_do_not_name_any_more_is_not_asked_about_the_past(tmp_
     with Memory(tmp_path / "notes", is_person=True) as memory:
         memory.init()
         memory.file("crabmem.toml").write_text(f'[vectors]\nmodel = "{model}"\n')
+        allow(memory.root)
         memory.remember("Luna", "the animal", "A puppy.")
         assert [hit.entry.name for hit in memory.recall("dog", as_of="HEAD")] == ["Luna"]
         memory.file("crabmem.toml").write_text("")

@@ -10,7 +10,7 @@ from crabmem import CrabmemError, Memory
 from crabmem.cli import cli
 from crabmem.errors import Disabled, InvalidArguments, InvalidSettings, NotFound
 from crabmem.profile import named
-from tests.conftest import git
+from tests.conftest import allow, git
 
 FAMILY = """
 about = "a family of its own"
@@ -69,6 +69,7 @@ def root(tmp_path: Path, family: Path) -> Path:
         memory.write_overview("Likes tea.")
     (root / "WHO.md").write_text("I am Ada.")
     (root / "crabmem.toml").write_text('profile = "../family.toml"\n')
+    allow(root)
     return root
 
 
@@ -194,6 +195,7 @@ def test_a_profile_that_is_none_is_told_at_once(root: Path, tmp_path: Path, said
     (tmp_path / "half.toml").write_text('about = "x"\n')
     (tmp_path / "text.toml").write_text('about = "x"\npart = [{ template = "nowhere" }]\n')
     (root / "crabmem.toml").write_text(said + "\n")
+    allow(root)
     with pytest.raises(CrabmemError, match=message):
         Memory(root)
 
@@ -209,11 +211,38 @@ def test_a_profile_that_is_none_is_told_at_once(root: Path, tmp_path: Path, said
         ('[layout]\nnotes = "../days"', r"layout\.notes is \.\./days, whose history"),
         ('[layout]\nlearnings = "elsewhere"', r"layout\.learnings is elsewhere, whose history"),
         ("[layout]\nentries = []", "of length >= 1 - at `layout.entries`"),
+        ('[layout]\nbeside = [".git"]', r"layout\.beside is \.git, whose history"),
+        ('[[seed]]\nfile = "../.bashrc"\nwords = "x"', r"seed 1 is \.\./\.bashrc, which history does not keep"),
+        ('[[part]]\nfile = "a.md"\ngiven = "../x"', r"\.\./x is not in the workspace"),
+        ('[[part]]\nfile = "a.md"\ntag = "x>"', r"matching regex .* at `part\[1\]\.tag`"),
+        ('[[part]]\ntemplate = "../../x"', r"crabmem has no template \.\./\.\./x"),
     ],
 )
 def test_a_profile_that_leads_where_nothing_is_kept_is_refused(tmp_path: Path, said: str, message: str) -> None:
     (tmp_path / "odd.toml").write_text(f'about = "x"\n[[part]]\nwords = "Hello."\n{said}\n')
     with pytest.raises(InvalidSettings, match=f"odd.toml: .*{message}"):
+        named(str(tmp_path / "odd.toml"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["[[part]]\nnotes = 101", '[[part]]\nfile = "a.md"\nlimit = 10_000_001', "[budget]\ntotal = 10_000_001",
+     "[budget]\npart = 10_000_001", "[shares]\nx = 10_000_001", "[search]\nsize = 99", "[search]\nresults = 1_001",
+     "[search]\nsnippet = 1_000_001", f"[search]\nfiles = ['{'*' * 301}']", f"[search]\nfiles = {['x'] * 101}",
+     "[[search.recent]]\ndays = 1\nfactor = inf", f"[kinds.group]\nhides = {['x'] * 101}",
+     f"[layout]\nentries = {['x'] * 101}",
+     "[window]\nportion = 999", '[[part]]\nwords = "x"\n' * 100, '[[seed]]\nfile = "a.md"\nwords = "x"\n' * 101],
+)  # fmt: skip
+def test_a_profile_that_would_hang_or_flood_is_refused(tmp_path: Path, said: str) -> None:
+    (tmp_path / "odd.toml").write_text(f'about = "x"\n[[part]]\nwords = "Hello."\n{said}\n')
+    with pytest.raises(InvalidSettings, match=r"(<=|>=|>) "):
+        named(str(tmp_path / "odd.toml"))
+
+
+@pytest.mark.parametrize("key", ["clone", "append_only"])
+def test_a_profile_with_endless_patterns_is_refused(tmp_path: Path, key: str) -> None:
+    (tmp_path / "odd.toml").write_text(f'about = "x"\n{key} = {["x"] * 101}\n[[part]]\nwords = "Hello."\n')
+    with pytest.raises(InvalidSettings, match=f"<= 100 - at `{key}`"):
         named(str(tmp_path / "odd.toml"))
 
 

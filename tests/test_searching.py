@@ -128,7 +128,7 @@ def test_of_long_sections_the_passage_is_shown_that_matched(root: Path) -> None:
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_snippet_is_longer_than_the_profile_says(tmp_path: Path, most: int, text: str) -> None:
     root = write(tmp_path / "notes", {"memory/a.md": f"boiler {text}"})
-    with opened(root, "chunk", snippet=most, size=90, overlap=20) as memory:
+    with opened(root, "chunk", snippet=most, size=100, overlap=20) as memory:
         assert all(len(hit.snippet) <= most for hit in memory.search("boiler a b 語"))
 
 
@@ -243,14 +243,14 @@ def test_a_memory_that_followed_finds_what_a_new_one_finds(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str | None]], unit: str
 ) -> None:
     root = write(tmp_path_factory.mktemp("followed") / "notes", FILES)
-    with opened(root, unit, size=40, overlap=10) as followed:
+    with opened(root, unit, size=100, overlap=10) as followed:
         for path, text in steps:
             if text is None:
                 (root / path).unlink(missing_ok=True)
             else:
                 write(root, {path: text})
             found = [followed.search(query) for query in ("vet", "luna wifi")]
-        with opened(root, unit, size=40, overlap=10) as fresh:
+        with opened(root, unit, size=100, overlap=10) as fresh:
             assert not steps or found == [fresh.search(query) for query in ("vet", "luna wifi")]
 
 

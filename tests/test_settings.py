@@ -8,22 +8,22 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from crabmem.errors import InvalidSettings
-from crabmem.settings import AutoRecall, Settings, Vectors, as_dict, as_toml, parsed
+from crabmem.settings import KEYS, AutoRecall, Settings, Vectors, as_dict, as_toml, parsed
 
 COUNTS = st.integers(1, 10_000)
 CHOSEN = st.builds(
     Settings,
-    recall_limit=COUNTS,
+    recall_limit=st.integers(1, 1_000),
     language=st.sampled_from(["english", "german", "none"]),
     recall_budget=COUNTS,
     recency=st.floats(0, 1),
     soul_editable=st.booleans(),
     soul=st.sampled_from(["refuse", "propose"]),
     person=st.text(st.characters(exclude_categories=["Cs"])),
-    lock_timeout=st.floats(0.001, 3_600),
+    lock_timeout=st.floats(0.001, 600),
     durability=st.sampled_from(["full", "fast"]),
     secrets=st.sampled_from(["refuse", "warn", "off"]),
-    auto_recall=st.builds(AutoRecall, COUNTS, COUNTS, COUNTS, st.floats(0, 1)),
+    auto_recall=st.builds(AutoRecall, st.integers(1, 1_000), COUNTS, COUNTS, st.floats(0, 1)),
     vectors=st.builds(Vectors, model=st.text(st.characters(exclude_categories=["Cs"])), weight=st.floats(0, 1)),
 )
 
@@ -91,6 +91,58 @@ def test_a_wrong_setting_is_named_with_its_file(text: str, message: str) -> None
         parsed(text, "/home/emi/crabmem.toml")
 
     assert str(caught.value).startswith("/home/emi/crabmem.toml: ")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "PATH", "openai_api_key", "crabmem_key", "CRABMEM_TOKEN",
+     "ANTHROPIC_API_KEY", "XCRABMEM_KEY", "OPENAI_API_KEY ", " CRABMEM_KEY"],
+)  # fmt: skip
+def test_no_variable_is_read_that_holds_something_else_than_a_key_for_vectors(name: str) -> None:
+    for url in ("https://api.openai.com/v1", "https://evil.example/v1", ""):
+        with pytest.raises(InvalidSettings, match=r"vectors\.key is not OPENAI_API_KEY .* CRABMEM_") as caught:
+            parsed(f'[vectors]\nurl = "{url}"\nkey = "{name}"', "crabmem.toml")
+        assert "\n" not in str(caught.value) and (name.strip() in KEYS or name not in str(caught.value))
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "api.openai.com.evil.example", "evilapi.openai.com", "api.openai.com@evil.example", "127.0.0.1:80",
+     "api.openai.com%2eevil.example", "evil.example#api.openai.com", "evil.example?api.openai.com", "api.voyageai.com",
+     "evil.example/api.openai.com", "openai.com", "api.openai.com.", "evil.example\\\\api.openai.com"],
+)  # fmt: skip
+def test_the_key_of_a_known_service_goes_to_that_service_alone(host: str) -> None:
+    with pytest.raises(InvalidSettings, match=r"vectors.key is OPENAI_API_KEY, which is for api\.openai\.com alone"):
+        parsed(f'[vectors]\nurl = "https://{host}"\nkey = "OPENAI_API_KEY"', "crabmem.toml")
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        *((f"https://{host}/v1", name) for name, hosts in KEYS.items() for host in hosts),
+        ("https://eu.api.openai.com/v1", "OPENAI_API_KEY"),
+        ("HTTPS://API.OPENAI.COM:443/v1", "OPENAI_API_KEY"),
+        ("https://mine.openai.azure.com/openai/v1", "AZURE_OPENAI_API_KEY"),
+        ("https://gateway.example/v1", "CRABMEM_KEY"),
+        ("http://127.0.0.1:4000/v1", "CRABMEM_KEY"),
+        ("", "OPENAI_API_KEY"),
+    ],
+)
+def test_a_key_may_go_where_it_is_for_and_one_of_ours_anywhere(url: str, key: str) -> None:
+    assert parsed(f'[vectors]\nurl = "{url}"\nkey = "{key}"', "crabmem.toml").vectors.key == key
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["recall_limit = 1_001", "recall_budget = 1_000_001", "lock_timeout = 601", "lock_timeout = inf", "recency = nan",
+     "[auto_recall]\nlimit = 1_001", "[auto_recall]\nwords = 10_001", "[auto_recall]\ncharacters = 1_000_001",
+     "[auto_recall]\nthreshold = nan", "[vectors]\ntimeout = 61", "[vectors]\ntimeout = inf", "[vectors]\nweight = nan",
+     *(f"{name} = '{'x' * 1_001}'" for name in ("person", "profile")),
+     *(f"[vectors]\n{name} = '{'x' * 1_001}'" for name in ("model", "url"))],
+)  # fmt: skip
+def test_a_setting_that_would_hang_or_flood_is_refused(said: str) -> None:
+    with pytest.raises(InvalidSettings, match=r"(<=|>=|>) "):
+        parsed(said, "crabmem.toml")
 
 
 @pytest.mark.parametrize(

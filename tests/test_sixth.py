@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -188,7 +189,8 @@ def test_its_facts_lie_where_it_says_and_are_recalled_on_the_command_line(root: 
 def test_a_client_of_mcp_gets_its_tools_and_no_others(root: Path) -> None:
     async def story(kind: str) -> tuple[list[str], str]:
         arguments = ["-m", "crabmem", "--dir", str(root), "--kind", kind, "mcp"]
-        async with Client(stdio_client(StdioServerParameters(command=sys.executable, args=arguments))) as client:
+        server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
+        async with Client(stdio_client(server)) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
             fact = {"name": "Queen", "description": "how old she is", "content": f"For {kind}."}
             try:

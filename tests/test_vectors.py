@@ -438,11 +438,25 @@ def test_a_wait_that_is_asked_for_is_kept_or_not_begun(told: Service) -> None:
     assert len(told.asked) == 3
 
 
-def test_nobody_is_followed_elsewhere(told: Service) -> None:
-    told.reply, told.more = lambda texts: (302, b""), {"Location": f"{told.url}/other"}
-    with pytest.raises(EmbedderFailed, match="status 302"):
-        Http(told.url, "small", "sk-1").embed(["dog"])
-    assert told.paths == ["/v1/embeddings"]
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+@pytest.mark.parametrize("scheme", ["http://", "https://", "file://", "ftp://", "//", "/"])
+def test_nobody_is_followed_elsewhere(told: Service, status: int, scheme: str) -> None:
+    with service() as other:
+        target = f"{scheme}{other.url.removeprefix('http://')}/other"
+        told.reply, told.more = lambda texts: (status, b""), {"Location": target}
+        with pytest.raises(EmbedderFailed, match=f"status {status}"):
+            Http(told.url, "small", "sk-1").embed(["dog"])
+        assert told.paths == ["/v1/embeddings"] and not other.paths
+
+
+def test_no_password_of_a_netrc_file_is_sent(told: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login emi password secret\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    told.before = [(503, b"")]
+    Http(told.url, "small").embed(["dog"])
+    assert not any("Authorization" in headers for headers in told.headers) and len(told.headers) == 2
 
 
 def saying(*lines: bytes) -> tuple[Http, threading.Thread]:
@@ -535,6 +549,34 @@ def test_nobody_at_the_address_is_told() -> None:
         ("https://example.org/\nX-Key: 1", "is no address"),
         ("file:///etc/passwd", "is no address"),
         ("https://emi:secret@example.org", "holds a name or password"),
+        ("http://127.0.0.1@example.org/", "holds a name or password"),
+        ("http://127.0.0.1:80@example.org/", "holds a name or password"),
+        ("http://127.0.0.1\\@example.org/", "holds a name or password"),
+        ("http://localhost.example.org/", "in the clear"),
+        ("http://localhost./", "in the clear"),
+        ("http://127.0.0.1./", "in the clear"),
+        ("http://127.0.0.1%2eexample.org/", "is no address"),
+        ("http://127.0.0.1\\.example.org/", "is no address"),
+        ("http://example.org#@127.0.0.1/", "in the clear"),
+        ("http://example.org?@127.0.0.1/", "in the clear"),
+        ("http://0x7f.1/", "in the clear"),
+        ("http://0177.0.0.1/", "in the clear"),
+        ("http://2130706433/", "in the clear"),
+        ("http://127.1/", "in the clear"),
+        ("http://0.0.0.0/", "in the clear"),
+        ("http://[::]/", "in the clear"),
+        ("http://[::1]example.org/", "is no address"),
+        ("http://[::1].example.org/", "is no address"),
+        ("http://example.org[::1]/", "is no address"),
+        ("http://[::1%25example.org]/", "is no address"),
+        ("https://example.org%2f.api.openai.com/", "is no address"),
+        ("http://127.0.0.1:80:90/", "is no address"),
+        ("http://127.0.0.1:/", "is no address"),
+        ("http:127.0.0.1", "is no address"),
+        ("<http://127.0.0.1/>", "is no address"),
+        ("url:http://127.0.0.1/", "is no address"),
+        ("http://\u2460\u2461\u2466.0.0.1/", "is no address"),
+        ("http://127.0.0.1\t.example.org/", "is no address"),
     ],
 )
 def test_texts_go_to_no_address_that_is_not_safe(url: str, words: str) -> None:
@@ -543,7 +585,11 @@ def test_texts_go_to_no_address_that_is_not_safe(url: str, words: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["https://example.org/v1", "http://localhost:11434/v1", "http://[::1]:8080/v1"])
+@pytest.mark.parametrize(
+    "url",
+    ["https://example.org/v1", "http://localhost:11434/v1", "http://[::1]:8080/v1", "HTTP://LocalHost/v1",
+     "http://127.8.8.8/v1", "https://[2001:DB8::1]/v1", "HTTPS://Example.ORG:443/v1"],
+)  # fmt: skip
 def test_an_encrypted_address_and_this_machine_are_safe(url: str) -> None:
     assert Http(url, "small").identity == f"http {url}/embeddings small"
 

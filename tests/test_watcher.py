@@ -16,7 +16,7 @@ from crabmem.results import Commit
 from crabmem.turns import Turn, Turns
 from crabmem.watcher import News, followed, watched, watched_in_turn
 from crabmem.workspace import Workspace
-from tests.conftest import git
+from tests.conftest import allow, git
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
@@ -140,6 +140,7 @@ def test_a_profile_says_how_long_a_burst_may_pause(memory: Memory, tmp_path: Pat
     (tmp_path / "slow.toml").write_text('about = "slow"\nquiet = 1.5\npart = []\n')
     memory.init()
     (memory.root / "crabmem.toml").write_text(f'profile = "{tmp_path}/slow.toml"\n')
+    allow(memory.root)
     watch = Watch(memory.root)
     watch.start()
     watch.wait_for(1)  # the settings themselves

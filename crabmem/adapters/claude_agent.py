@@ -10,6 +10,7 @@ import json
 from dataclasses import replace
 from typing import Any, cast
 
+from ..allowed import Allowed
 from ..api import Memory, local_time
 from ..errors import CrabmemError, InvalidArguments
 from ..hooking.events import Call, answer
@@ -99,7 +100,7 @@ class ClaudeMemory:
     def _answer(self, given: HookInput) -> Json:
         event = asked(json.dumps(given).encode(), host=CLAUDE_CODE.name)
         agent = self._memory.agent or CLAUDE_CODE.name
-        workspace = workspace_at(self._memory.root, self._memory.profile_name)
+        workspace = workspace_at(self._memory.root, self._memory.profile_name, Allowed({}))
         return answer(Call(workspace, event, agent, event.session, local_time(), kind=self._memory.kind))
 
     def _offered(self, tool: Tool) -> SdkMcpTool[Any]:

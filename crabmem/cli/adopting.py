@@ -8,8 +8,10 @@ import click
 
 from .. import wire
 from ..adopting import prepared
+from ..allowed import Allowed
 from ..api import Memory
 from ..edit import counted
+from ..locating import outside
 from ..profile import named
 from ..results import Commit
 from ..workspace import FLAT
@@ -72,6 +74,7 @@ def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
     named(profile)  # what is none is told before anything is written
     whole = os.path.abspath(os.path.expanduser(profile)) if profile.endswith(".toml") else profile
     prepared(root, "profile", whole, is_meant)
+    Allowed(os.environ).allow_profile(root, outside(root, whole))
 
 
 def _say(memory: Memory, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from .. import hosts
+from ..allowed import Allowed
 from ..errors import CrabmemError, InvalidArguments
 from ..hosts import Change, Host, Order, Surroundings
 from ..locating import workspace_at
@@ -173,7 +174,7 @@ def _order(ctx: click.Context, hooks: bool, auto_memory: bool) -> Order:
     the profile that is named."""
     wanted = wanted_of(ctx)
     root = wanted.root.absolute()
-    workspace = workspace_at(root, wanted.profile)
+    workspace = workspace_at(root, wanted.profile, Allowed(os.environ))
     chosen: tuple[str, ...] = () if root == Path.home() / ".crabmem" else ("--dir", str(root))
     chosen += ("--profile", workspace.profile) if wanted.profile and workspace.profile else ()
     return Order((*_program(), *chosen), sys.platform, root / workspace.layout.memory, hooks, auto_memory)

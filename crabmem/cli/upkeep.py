@@ -7,7 +7,7 @@ import threading
 import click
 from click.shell_completion import get_completion_class
 
-from .. import settings, wire
+from .. import wire
 from ..api import Memory
 from ..doctor import CHECKS
 from ..edit import counted
@@ -15,7 +15,6 @@ from ..errors import CrabmemError
 from ..functions import FORMATS
 from ..results import Stats
 from ..version import short
-from ..workspace import SETTINGS
 from .base import (
     Failure,
     as_json,
@@ -68,19 +67,6 @@ def path(ctx: click.Context, json_wanted: bool) -> None:
     """Print the folder of the workspace."""
     root = str(opened(ctx).root)
     show(json_wanted, {"path": root}, lambda: root)
-
-
-@click.command()
-@as_json
-@click.pass_context
-def config(ctx: click.Context, json_wanted: bool) -> None:
-    """Print the settings in force, with what each means, as a crabmem.toml.
-
-    They are changed by editing crabmem.toml in the workspace, which need only say what differs.
-    """
-    memory = opened(ctx)
-    found = settings.as_dict(memory.settings)
-    show(json_wanted, found, lambda: f"# {memory.root / SETTINGS}\n" + plain(settings.as_toml(memory.settings)))
 
 
 @click.command()
@@ -151,7 +137,8 @@ def reindex(ctx: click.Context, json_wanted: bool) -> None:
     """Read every fact anew, and make the vectors that recall by meaning still lacks.
 
     Recall does both by itself, a little at a time. Do this once after you named a model or a service under
-    [vectors] in crabmem.toml: it fetches a model that is not on this machine, which recall never does.
+    [vectors] in crabmem.toml, and allowed that with `crabmem config allow`: it fetches a model that is not on this
+    machine, which recall never does.
     """
     done = opened(ctx).reindex(_embedding)
     about = f"; vectors by {done.embedder}, {done.dimension} dimensions: {done.made} made now" if done.embedder else ""
@@ -239,4 +226,4 @@ def completion(shell: str) -> None:
     click.echo(complete(cli, {}, "crabmem", "_CRABMEM_COMPLETE").source())
 
 
-COMMANDS = (init, stats, doctor, reindex, watch, call, tools, config, path, completion)
+COMMANDS = (init, stats, doctor, reindex, watch, call, tools, path, completion)

@@ -11,6 +11,7 @@ from ..edit import is_in_conflict, shortened, shown
 from ..entry import NO_HEADER, decoded, parsed
 from ..errors import CrabmemError, Unreadable
 from ..results import Finding
+from ..settings import Settings
 from ..slug import name_key
 from ..workspace import AGENTS, SETTINGS, Layout, Workspace
 from .patient import Patient, error, info, warning
@@ -18,14 +19,21 @@ from .patient import Patient, error, info, warning
 # So many links of a file are named, with so many characters of each.
 _NAMED = 3
 _SHOWN = 80
+# Settings whose other values protect what is in the workspace less.
+_PROTECTING = ("soul_editable", "secrets", "durability")
 
 
 def settings(patient: Patient) -> Iterator[Finding]:
     """Whether `crabmem.toml` says what can be."""
     try:
-        patient.settings()
+        rules = patient.settings()
     except CrabmemError as failed:
         yield error(SETTINGS, _without(SETTINGS, str(failed)))
+        return
+    usual = Settings()
+    lowered = [name for name in _PROTECTING if getattr(rules, name) != getattr(usual, name)]
+    if lowered:
+        yield info(SETTINGS, f"it protects less than usual: {', '.join(lowered)}; see `crabmem config`")
 
 
 def texts(patient: Patient) -> Iterator[Finding]:

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from .. import fs, hooks, settings
+from .. import hooks
 from ..bylines import Bylines, kept, signed
 from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, WROTE, Json
+from ..locating import settings_at
 from ..settings import Settings
 from ..turns import Kind, Talk, Turn, Turns
-from ..workspace import DEFAULT, SETTINGS, Workspace
+from ..workspace import DEFAULT, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,12 +49,7 @@ class Call(NamedTuple):
         Raises:
             InvalidSettings: they cannot be read.
         """
-        file = self.workspace.file(SETTINGS)
-        if not file.exists():
-            return Settings()
-        from ..entry import decoded
-
-        return settings.parsed(decoded(SETTINGS, fs.read(file)[0]), str(file))
+        return settings_at(self.workspace.root)
 
     def note(self, kind: Kind) -> None:
         """Remember something of this session, if it has a name."""

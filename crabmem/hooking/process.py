@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from .. import fs
+from ..allowed import Allowed
 from ..errors import InvalidArguments
 from ..hooks import Asked, asked
 from ..hooks.hosts import PROMPT
@@ -50,7 +51,8 @@ def told(
     session = command.options.get("--session") or environment.get("CRABMEM_SESSION") or event.session
     profile = command.options.get("--profile") or environment.get("CRABMEM_PROFILE") or None
     kind = command.options.get("--kind") or environment.get("CRABMEM_KIND") or "main"
-    said = answer(Call(workspace_at(root, profile), event, agent, session, _now(), claim, kind))
+    workspace = workspace_at(root, profile, Allowed(environment))
+    said = answer(Call(workspace, event, agent, session, _now(), claim, kind))
     return b"" if event.event in event.host.mute and not said else json.dumps(said).encode() + b"\n"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import ipaddress
 import json
+import re
 import threading
 import time
 import urllib.error
@@ -28,6 +29,9 @@ _MOST = 100_000_000
 _PIECE = 1 << 16
 _FIRST_PAUSE = 0.25
 _BUSY = 429
+# A host and its port, so plain that nobody takes another part of it for the host: of `[::1]evil.example`, say, or of
+# `evil.example%2f.example.org`, which urllib decodes.
+_PLACE = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?")
 
 
 class _Row(msgspec.Struct):
@@ -57,7 +61,7 @@ class Http:
 
     def __init__(self, url: str, model: str, key: str = "", timeout: float = 5.0) -> None:
         """`timeout`: seconds for so many texts as go at once, tries that were refused for the moment included."""
-        base = _checked(url).rstrip("/")
+        base = checked(url).rstrip("/")
         self._url = base if urlsplit(base).query or base.endswith("/embeddings") else f"{base}/embeddings"
         self._where = self._url.partition("?")[0]
         self._model, self._timeout = model, timeout
@@ -145,11 +149,16 @@ def _in_time(ask: Callable[[], bytes], end: float) -> bytes:
     return answer
 
 
-def _checked(url: str) -> str:
-    """`url`, when it is one to be trusted with texts and a key."""
+def checked(url: str) -> str:
+    """`url`, when it is one to be trusted with texts and a key.
+
+    Raises:
+        EmbedderFailed: it is not; the message says why, without its name or password.
+    """
     try:
         parts = urlsplit(url)
         named = bool(parts.hostname) and parts.scheme in ("http", "https") and (parts.port is None or parts.port > 0)
+        named = named and bool(_PLACE.fullmatch(parts.netloc.rpartition("@")[2]))
     except ValueError:
         named = False
     if not named or not url.isascii() or any(sign <= " " or sign == "\x7f" for sign in url):

@@ -61,15 +61,20 @@ def is_installed() -> bool:
     return importlib.util.find_spec("model2vec") is not None
 
 
-def _folder(model: str, within: Path) -> Path | None:
+def folder_of(model: str, within: Path) -> Path | None:
     """The folder that `model` is the path of; None for a name. A folder that is merely called so does not count."""
     if not model.startswith(("/", "~", "./", "../")):
         return None
     try:
-        folder = within / Path(model).expanduser()
+        return within / Path(model).expanduser()
     except RuntimeError:  # nobody here has that home
-        folder = within / model
-    if not folder.is_dir():
+        return within / model
+
+
+def _folder(model: str, within: Path) -> Path | None:
+    """The folder that `model` is the path of, which is there; None for a name."""
+    folder = folder_of(model, within)
+    if folder and not folder.is_dir():
         raise EmbedderFailed(f"there is no folder {folder} with a model")
     return folder
 
