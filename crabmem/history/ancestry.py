@@ -12,7 +12,7 @@ from ..results import Commit
 from .commit import read_commit
 from .known import Known, Row, blobs, may_touch
 from .listing import FOLDER
-from .objects import Objects, remember
+from .objects import DEEPEST, Objects, check_extent, remember
 
 _PIECE = re.compile(rb"[0-7]{5,6} [^\0/]+\0.{20}", re.DOTALL)
 _REMEMBERED = 8
@@ -179,13 +179,19 @@ class Ancestry:
         found = self._known.get((before, after))
         if found is None:
             tree = self._objects.heading(before).tree if before else None
-            found = tuple(self._between(tree, self._objects.heading(after).tree, b""))
+            found = tuple(self._limited(self._between(tree, self._objects.heading(after).tree, b"")))
             remember(self._known, (before, after), found, _REMEMBERED)
         return found
+
+    def _limited(self, differences: Iterator[Difference]) -> Iterator[Difference]:
+        for count, each in enumerate(differences):
+            check_extent(count, 0)
+            yield each
 
     def _between(self, before: str | None, after: str | None, folder: bytes) -> Iterator[Difference]:
         if before == after:
             return
+        check_extent(0, DEEPEST - folder.count(b"/"))
         old, new = self._pieces(before), self._pieces(after)
         gone, come = _by_name(old - new), _by_name(new - old)
         for key in sorted({*gone, *come}):

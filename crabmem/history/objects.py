@@ -28,6 +28,9 @@ if TYPE_CHECKING:  # what most writes do not need takes long to import
 
 #: No object of more bytes is read: a few compressed bytes can stand for gigabytes.
 LARGEST = 64_000_000
+#: No tree of more files, or of folders deeper in one another, is taken apart: trees that name one another say a
+#: billion files in a few lines.
+MOST_FILES, DEEPEST = 250_000, 100
 #: An id of Git's, or the beginning of one.
 HEX = re.compile(r"[0-9a-f]{4,40}\Z")
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
@@ -229,16 +232,24 @@ class Objects:
         with self._reading(prefix):
             return [oid.decode() for oid in self._store.iter_prefix(prefix.encode())]
 
-    def files(self, tree: str | None, folder: str = "") -> dict[str, str]:
-        """Path and blob of each regular file in `tree` and below, in Git's order."""
+    def files(self, tree: str | None) -> dict[str, str]:
+        """Path and blob of each regular file in `tree` and below, in Git's order.
+
+        Raises:
+            DamagedHistory: it is broken, or has more than `MOST_FILES` files, or folders more than `DEEPEST` deep.
+        """
         found: dict[str, str] = {}
+        self._add_files(found, tree, "", DEEPEST)
+        return found
+
+    def _add_files(self, found: dict[str, str], tree: str | None, folder: str, depth: int) -> None:
         for name, mode, oid in self.listing(tree):
+            check_extent(len(found), depth)
             path = folder + name.decode("utf-8", "surrogateescape")
             if mode == FOLDER:
-                found |= self.files(oid, f"{path}/")
+                self._add_files(found, oid, f"{path}/", depth - 1)
             elif stat.S_ISREG(mode):
                 found[path] = oid
-        return found
 
     def files_in(self, tree: str | None, prefix: str) -> dict[str, str]:
         """Path and blob of each regular file in `tree` itself, whose paths begin with `prefix`."""
@@ -395,6 +406,14 @@ def _damage() -> tuple[type[Exception], ...]:
         MissingCommitError, LookupError, OSError, ValueError, TypeError, ArithmeticError, AssertionError, EOFError,
         zlib.error, struct.error, ApplyDeltaError, ObjectFormatException, ChecksumMismatch, FileFormatException,
     )  # fmt: skip
+
+
+def check_extent(files: int, depth: int) -> None:
+    """Refuse to go on with a tree that is too large or, with so many folders to go, too deep."""
+    if files > MOST_FILES or depth < 0:
+        raise DamagedHistory(
+            f"the history has a commit of more than {MOST_FILES:,} files or {DEEPEST} folders deep: it is no memory's"
+        )
 
 
 def _oid(text: str) -> "ObjectID":

@@ -107,7 +107,7 @@ def is_readable(file: Path) -> bool:
 def _parsed(data: bytes) -> "ConfigFile":
     from dulwich.config import ConfigFile
 
-    return ConfigFile.from_file(io.BytesIO(data))
+    return ConfigFile.from_file(io.BytesIO(data), expand_includes=False)  # an include leads anywhere
 
 
 def is_sparse(git: Path) -> bool:

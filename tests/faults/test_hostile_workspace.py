@@ -1,0 +1,50 @@
+"""Nobody is harmed by opening a folder, whoever made it.
+
+Each workspace is built to attack, and looked at in every way there is: no file outside is read or written, no process
+is started, nothing is asked of the net, nothing hangs, takes more than 300 MB or is changed by a look.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.faults.hostile import KINDS, MAIN, ROOT, TRAPS, VERBS
+
+
+def wrong(
+    folder: Path, verbs: Sequence[str], traps: Sequence[str] = (), kinds: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """What is wrong, found in a process that has nothing of the tests in it."""
+    asked = json.dumps({"folder": str(folder), "verbs": list(verbs), "traps": list(traps), "kinds": list(kinds)})
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults.hostile", asked], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr[-3_000:]
+    found: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+NAMES = list(TRAPS)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("traps", [NAMES[start::4] for start in range(4)], ids=str)
+def test_no_trap_springs_whatever_looks_at_it(tmp_path: Path, traps: list[str]) -> None:
+    assert wrong(tmp_path, list(VERBS), traps=traps) == {}
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_in_the_place_of_a_file_is_believed_or_waited_for(tmp_path: Path, kind: str) -> None:
+    assert wrong(tmp_path, MAIN, kinds=[kind]) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_in_the_place_of_a_file_is_believed_or_waited_for_by_any_verb(tmp_path: Path, kind: str) -> None:
+    assert wrong(tmp_path, list(VERBS), kinds=[kind]) == {}
