@@ -25,6 +25,11 @@ class Voice:
                 raise InvalidArguments(f"the name of the {what} has {len(given)} characters; at most {MAX_WHO} fit")
 
     @property
+    def is_agent(self) -> bool:
+        """Whether a program writes and reads here: everybody does but a person who names no agent."""
+        return bool(self.agent) or not self.is_person
+
+    @property
     def names(self) -> tuple[str | None, str | None]:
         """The agent and the session, each on one line."""
         return one_line(self.agent or "") or None, one_line(self.session or "") or None

@@ -7,7 +7,7 @@ whatever a person does to the branch.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -27,7 +27,7 @@ from .keeping import Keep
 from .known import Known
 from .line import Line, Lines
 from .mending import mended
-from .objects import HEX, OID, Change, Objects
+from .objects import OID, Change, Objects
 from .packing import Packed, Packing
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
@@ -227,13 +227,6 @@ class History:
         """The bytes stored under `oid`."""
         return self._objects.blob(oid)
 
-    def text_of(self, version: str) -> bytes | None:
-        """The stored bytes whose blob's id begins with `version`, at least four hex digits; None when unknown."""
-        if not HEX.match(version) or not self.exists():
-            return None
-        found = map(self._objects.raw, self._objects.starting_with(version))
-        return next((data for kind, data in found if kind == "blob"), None)
-
     def has(self, oid: str) -> bool:
         """Whether `oid` is stored and whole."""
         return self._objects.has(oid)
@@ -422,9 +415,15 @@ class History:
         """The first parent of `commit`; None for the first commit."""
         return parent_of(commit, self._objects)
 
-    def resolve(self, revision: str) -> str:
-        """The commit `revision` names; NotFound or InvalidArguments when that is not one."""
-        return resolved(revision, self.head(), self._refs, self._objects, self.back)
+    def resolve(self, revision: str, anywhere: bool = False) -> str:
+        """The commit `revision` names, of memory's own history, or `anywhere` in the repository.
+
+        Raises:
+            NotFound: it names none there.
+            InvalidArguments: it names several.
+        """
+        accept = None if anywhere else self._is_of_memory
+        return resolved(revision, self.head(), self._refs, self._objects, self.back, accept)
 
     def at(self, when: datetime) -> str | None:
         """The commit that was current at `when`; None when the history begins later."""
@@ -495,6 +494,15 @@ class History:
         self._objects.settled()
         self._keep.advance(commit)
         return True
+
+    def _is_of_memory(self, commit: str) -> bool:
+        """Whether the head, or a commit of ours that was kept when the branch was rewritten, stands on `commit`."""
+        head = self.head()
+        with suppress(DamagedHistory):  # the line is only the quicker look
+            if head and self._lines.to(head).place(commit) is not None:
+                return True
+        tips = (head, self._keep.tip(), *self._keep.rewritten())
+        return commit in self._ancestry.reached(filter(None, tips))
 
     def _is_whole(self, commit: str) -> bool:
         """Whether the commit and the folders of its tree can be read."""
