@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 
 def local_time() -> datetime:
-    """The time now, in the zone of this machine."""
-    return datetime.now().astimezone()
+    """The time now, in the zone of this machine; in UTC where that is none that there can be."""
+    try:
+        return datetime.now().astimezone()
+    except ValueError:  # TZ names a zone that is more than a day away
+        return datetime.now(UTC)
 
 
 class Memory(Agents):

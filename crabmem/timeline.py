@@ -63,7 +63,7 @@ class Timeline:
             time = moment(when, self._clock())
         if time is None:
             raise NotFound(f"no revision named {when}; give a commit of `crabmem log`, a date, or '2 days ago'")
-        commit = self._history.at(time)
+        commit = self._history.at(time, self._clock())
         if commit is None:
             raise TooEarly(f"the history begins after {time:%Y-%m-%d %H:%M}; `crabmem log` lists it")
         return commit
@@ -122,7 +122,7 @@ class Timeline:
         time = self._history.time(commit)
         history = History(other)
         try:
-            then = history.at(time) if history.exists() else None
+            then = history.at(time, self._clock()) if history.exists() else None
             return Timeline(history, other.layout, self._clock).file(then, path) if then else None
         finally:
             history.close()

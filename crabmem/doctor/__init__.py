@@ -26,6 +26,7 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "links": files.links,
     "history": past.objects,
     "branch": past.branch,
+    "times": past.times,
     "identity": past.identity,
     "proposals": past.proposals,
     "locks and leftovers": past.leftovers,
@@ -33,7 +34,7 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "vectors": machine.vectors,
     "secrets": files.secrets,
 }
-_ABOUT_HISTORY = ("history", "branch", "identity", "proposals", "locks and leftovers")
+_ABOUT_HISTORY = ("history", "branch", "times", "identity", "proposals", "locks and leftovers")
 _LEVELS = ("error", "warning", "info")
 
 

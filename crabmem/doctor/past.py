@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 from ..credentials import credentials_in
@@ -17,6 +18,8 @@ _NAMED = 10
 _REPAIRS = 20
 _TELL_EVERY = 500
 _STALE_AFTER = 600
+# Clocks of machines that are set by the network differ by less.
+_SKEW = timedelta(hours=1)
 
 
 def objects(patient: Patient) -> Iterator[Finding]:
@@ -74,6 +77,20 @@ def branch(patient: Patient) -> Iterator[Finding]:
             continue
         state = "changed" if file else "removed"
         yield info(path, f"{state} outside and not yet recorded; the next write does that")
+
+
+def times(patient: Patient) -> Iterator[Finding]:
+    """Whether commits say that they are yet to be made: the clock of the machine that made them was wrong."""
+    history = patient.history
+    if not history.exists() or not (ahead := history.made_after(patient.now + _SKEW)):
+        return
+    last = history.commit(ahead[0])
+    yield warning(
+        ".git",
+        f"{counted(len(ahead), 'commit')} made by a clock that was ahead, the newest {short(last.commit)} by "
+        f"{last.author}, which says {last.time:%Y-%m-%d %H:%M}; check the clock of that machine. What came after keeps "
+        "its own time, and --as-of and --since go by that",
+    )
 
 
 def identity(patient: Patient) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ compared when the branch moves. References below `refs/crabmem` keep every commi
 whatever a person does to the branch.
 """
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,7 +22,7 @@ from . import repository
 from .ancestry import Ancestry, Difference, Origin
 from .aside import Aside
 from .blaming import Blame
-from .commit import Note, body, identity, raw_commit
+from .commit import Note, body, committer, identity, raw_commit
 from .index import Index
 from .keeping import Keep
 from .known import Known
@@ -255,7 +256,7 @@ class History:
             if commit is None:
                 self._keep_as_it_is(head)
                 return None
-            if self._moved(head, commit, note):
+            if self._moved(head, commit, note, when):
                 return commit
         raise Busy(f"{self._git} changes faster than we can commit; try again")
 
@@ -425,14 +426,23 @@ class History:
         accept = None if anywhere else self._is_of_memory
         return resolved(revision, self.head(), self._refs, self._objects, self.back, accept)
 
-    def at(self, when: datetime) -> str | None:
-        """The commit that was current at `when`; None when the history begins later."""
+    def at(self, when: datetime, now: datetime | None = None) -> str | None:
+        """The commit that was current at `when`; None when the history begins later.
+
+        Commits that say they were made after `now` were made by a clock that was wrong.
+        """
         head = self.head()
-        return self._lines.to(head).before(when.timestamp()) if head else None
+        present = now.timestamp() if now else math.inf
+        return self._lines.to(head).before(when.timestamp(), present) if head else None
 
     def time(self, commit: str) -> datetime:
         """When `commit` was made."""
-        return datetime.fromtimestamp(self._objects.heading(commit).time, UTC)
+        return datetime.fromtimestamp(self._objects.heading(commit).made, UTC)
+
+    def made_after(self, when: datetime) -> list[str]:
+        """The commits up to the head whose authors say that they were made after `when`, newest first."""
+        latest = when.timestamp()
+        return [commit for commit in self.ids() if self._objects.heading(commit).made > latest]
 
     def line(self, end: str) -> Line:
         """The commits up to `end`, each the first parent of the next."""
@@ -483,14 +493,14 @@ class History:
         if base and base != self._keep.tip():
             self._keep.advance(base)
 
-    def _moved(self, head: Head, commit: str, note: Note) -> bool:
+    def _moved(self, head: Head, commit: str, note: Note, when: datetime) -> bool:
         """Whether the branch took `commit`, which is then kept; it waits while the person rebases."""
         self._objects.flush()
         if not self.in_progress():
             if not self._refs.swap(head.ref, head.commit, commit):
                 return False
             logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
-            self._refs.note(logs, head.commit, commit, self._objects.heading(commit).committer, note.subject)
+            self._refs.note(logs, head.commit, commit, committer(when).encode(), note.subject)
         self._objects.settled()
         self._keep.advance(commit)
         return True
