@@ -67,6 +67,9 @@ def branch(patient: Patient) -> Iterator[Finding]:
         yield error(path, "Git cannot read it; restore it from a backup, or delete it and look at `git status`")
     if doing := history.in_progress():
         yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
+    elif history.waiting():
+        words = "what was written during your rebase or merge is not in the files yet; the next write brings it back"
+        yield warning(".git", words)
     elif history.is_detached():
         yield warning(".git", "HEAD is detached, so writes are on no branch; `git switch main`, they are kept anyway")
     held = patient.writer.unrecorded(patient.scan)

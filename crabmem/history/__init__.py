@@ -33,12 +33,13 @@ from .packing import Packed, Packing
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
 from .rows import Settled
+from .waiting import Stretch, Waiting
 from .whole import Stored, everything
 
 if TYPE_CHECKING:
     from .eraser import Eraser
 
-__all__ = ["Change", "Difference", "History", "Note", "Packed", "Stored", "identity"]
+__all__ = ["Change", "Difference", "History", "Note", "Packed", "Stored", "Stretch", "identity"]
 
 _TRIES = 50
 # Fewer steps back are quicker than a look for the line.
@@ -53,6 +54,10 @@ _IN_PROGRESS = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
+
+
+# What Git goes back to when such a thing is aborted.
+_BRANCH_BEFORE = ("rebase-merge/orig-head", "rebase-apply/orig-head", "sequencer/head")
 
 
 class History:
@@ -70,6 +75,7 @@ class History:
         self._index = Index(self._git, private, self._refs)
         self._keep = Keep(self._refs, self._objects)
         self._aside = Aside(self._refs, self._objects)
+        self._waiting = Waiting(private / "waiting")
         self._packing = Packing(self._git, private, self._refs)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
         self._lines = Lines(self._objects, private / "index" / "line")
@@ -286,6 +292,32 @@ class History:
         found = (self._objects.commit(each) for each in newer if self._objects.has(each))
         return any((raw.author, raw.message) == words for raw in found)
 
+    def waiting(self) -> list[Stretch]:
+        """What was written during a rebase or merge of the person that is over, as far as it can be read.
+
+        Only what is memory's own history is believed to be that.
+        """
+        found = [] if self.in_progress() else self._waiting.all()
+        return [each for each in found if all(map(self._is_commit, each)) and self._is_of_memory(each.tip)]
+
+    def forget_waiting(self) -> None:
+        """Forget what `waiting` tells of."""
+        self._waiting.clear()
+
+    def is_behind(self, commit: str) -> bool:
+        """Whether the head is `commit` or stands on it."""
+        head = self.head()
+        return head is not None and self._keep.is_ancestor(commit, head)
+
+    def row(self, base: str, tip: str) -> list[str]:
+        """The commits from behind `base` up to `tip`, each the first parent of the next; none that are not in a row."""
+        found: list[str] = []
+        commit: str | None = tip
+        while commit and commit != base and self._is_commit(commit):
+            found.append(commit)
+            commit = self.parent(commit)
+        return found[::-1] if commit == base else []
+
     def settle(self, paths: Mapping[str, Settled]) -> None:
         """Make Git's index agree with the head about `paths`, and about those a crash left unsettled."""
         if not paths and not self._index.is_behind():
@@ -496,7 +528,9 @@ class History:
     def _moved(self, head: Head, commit: str, note: Note, when: datetime) -> bool:
         """Whether the branch took `commit`, which is then kept; it waits while the person rebases."""
         self._objects.flush()
-        if not self.in_progress():
+        if self.in_progress():
+            self._note_waiting(commit)
+        else:
             if not self._refs.swap(head.ref, head.commit, commit):
                 return False
             logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
@@ -504,6 +538,26 @@ class History:
         self._objects.settled()
         self._keep.advance(commit)
         return True
+
+    def _note_waiting(self, commit: str) -> None:
+        """Note a commit that is on no branch while the person is in the middle of something."""
+        bases = self._objects.parents(commit)
+        before = self._branch_before() or self._keep.tip()
+        if bases and before:
+            self._waiting.add(bases[0], commit, before)
+
+    def _branch_before(self) -> str | None:
+        """Where the branch was before the rebase or the row of picks that the person is in the middle of."""
+        for file in _BRANCH_BEFORE:
+            with suppress(DamagedHistory):
+                if before := self._refs.read(file):
+                    return before
+        return None
+
+    def _is_commit(self, oid: str) -> bool:
+        with suppress(DamagedHistory):
+            return bool(self._objects.heading(oid).tree)
+        return False
 
     def _is_of_memory(self, commit: str) -> bool:
         """Whether the head, or a commit of ours that was kept when the branch was rewritten, stands on `commit`."""
