@@ -343,9 +343,8 @@ class Writer:
         for agent, session in dict.fromkeys((byline.agent, byline.session) for byline in bylines.values()):
             own = [path for path, byline in bylines.items() if (byline.agent, byline.session) == (agent, session)]
             told = self._told({path: scan.data(path) for path in own})
-            self._record_files(
-                {path: edits[path] for path in own}, written_note(told, Voice(agent, session), self._layout), scan
-            )
+            note = written_note(told, Voice(agent, session), self._settings().person, self._layout)
+            self._record_files({path: edits[path] for path in own}, note, scan)
 
     def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
         """Those edits that are writes of ours which a rebase or merge of the person kept off the branch."""

@@ -53,6 +53,12 @@ def identity(name: str, fallback: str = "person") -> str:
     return f"{plain} <{mail or _mailbox(plain) + '@crabmem.invalid'}>"
 
 
+def identity_of_agent(name: str) -> str:
+    """The same for an agent, who has no address: one of a kind that no person has, made of the name."""
+    plain = _clean(name) or "agent"
+    return f"{plain} <{_mailbox(plain)}@agents.crabmem.invalid>"
+
+
 class Heading(NamedTuple):
     """What a commit says before its words; times are in seconds.
 
