@@ -1,6 +1,7 @@
 """Named agents: each has a workspace of its own inside that of all, with its own history."""
 
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from .entry import MAX_NAME, check_text
@@ -9,7 +10,7 @@ from .globs import matches
 from .history import Note, identity
 from .history.commit import one_line
 from .memory import Memory
-from .results import CREATOR, Agent, Begun
+from .results import CREATOR, Agent, Begun, Purge
 from .version import short
 from .workspace import AGENTS, Layout, agent_folder
 
@@ -67,6 +68,42 @@ class Agents(Memory):
             agent = stack.enter_context(self._opened(root))
             files = origin._cloned(agent.layout)
             return agent._begin(lambda scan: files, agent._note("clone", f"from {one_line(source)} at {head}"))
+
+    def purge_plans(
+        self, name: str | None = None, *, text: str | None = None, pattern: str | None = None
+    ) -> dict[str, Purge]:
+        """What `purge_everywhere` would do, by the workspaces that have it; nothing is changed.
+
+        Raises: as `purge_plan`, NotFound only when none has it.
+        """
+        return self._in_each(lambda memory: memory.purge_plan(name, text=text, pattern=pattern))
+
+    def purge_everywhere(
+        self, name: str | None = None, *, text: str | None = None, pattern: str | None = None, force: bool = False
+    ) -> dict[str, Purge]:
+        """Purge here and in the workspaces of agents, one after the other, each under its own lock: theirs first.
+
+        What was done by the folder of each that had it, "." for this one. What one refuses leaves those after it as
+        they were; once that is mended, do it again.
+
+        Raises: as `purge`, NotFound only when none has it.
+        """
+        return self._in_each(lambda memory: memory.purge(name, text=text, pattern=pattern, force=force))
+
+    def _in_each(self, work: Callable[["Agents"], Purge]) -> dict[str, Purge]:
+        """What `work` did in each workspace of an agent, and at last in this one, where there was something to do."""
+        found, nothing = dict[str, Purge](), NotFound("there is nothing to purge")
+        for folder in self._agent_folders():
+            with suppress(NotFound), self._opened(folder) as agent:
+                theirs = agent._in_each(work)
+                found |= {f"{AGENTS}/{folder.name}/{place}".removesuffix(f"/{ALL}"): theirs[place] for place in theirs}
+        try:
+            found[ALL] = work(self)
+        except NotFound as error:
+            nothing = error
+        if not found:
+            raise nothing
+        return found
 
     def _is_made(self) -> bool:
         """Whether there is this workspace, whole: who made it may have been killed before the first commit."""

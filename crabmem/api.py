@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from .agents import Agents
 from .edit import counted
+from .errors import CrabmemError
+from .names import refuse_taken
+from .settings import Settings
 from .tools import Result, Tool, Toolbox, listed
 from .voice import Voice
 from .workspace import root_of
@@ -19,8 +22,11 @@ if TYPE_CHECKING:
 
 
 def local_time() -> datetime:
-    """The time now, in the zone of this machine."""
-    return datetime.now().astimezone()
+    """The time now, in the zone of this machine; in UTC where that is none that there can be."""
+    try:
+        return datetime.now().astimezone()
+    except ValueError:  # TZ names a zone that is more than a day away
+        return datetime.now(UTC)
 
 
 class Memory(Agents):
@@ -51,6 +57,8 @@ class Memory(Agents):
         where = root_of(folder, own, os.environ, Path.home())
         voice = Voice(agent, session, is_person)
         super().__init__(where, voice, local_time, soul_editable, progress, embedder, os.environ, profile, kind)
+        if agent:
+            refuse_taken(agent, self._person())
         self._toolbox = Toolbox(self)
         self.recover()
 
@@ -65,6 +73,13 @@ class Memory(Agents):
         other = super().of_kind(kind)
         other._toolbox = Toolbox(other)
         return other
+
+    def _person(self) -> str:
+        """What the settings call the person; the usual name while they cannot be read."""
+        try:
+            return self.settings.person
+        except (CrabmemError, OSError):  # who needs the settings says what is wrong with them
+            return Settings().person
 
     @property
     def tools(self) -> list[Tool]:

@@ -373,12 +373,14 @@ def swap_in(file: Path, data: bytes) -> None:
         raise
 
 
-def append(file: Path, data: bytes) -> None:
-    """Add `data` at the end of `file`, in one write."""
+def append(file: Path, data: bytes, durable: bool = False) -> None:
+    """Add `data` at the end of `file`, in one write; wait for the disk if it is to be `durable`."""
     before("append", str(file))
     handle = _opened_to_write(file, os.O_APPEND)
     try:
         os.write(handle, data)
+        if durable:
+            _sync(handle, file)
     finally:
         os.close(handle)
 

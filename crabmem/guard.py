@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
+from .errors import CrabmemError
+
+BEYOND_TIME = "the clock of this machine is beyond the year 2262, with which Python cannot work: set it right"
+
 
 class Guard:
     """Like `threading.Lock`; free in a child process, whoever held it in the parent."""
@@ -44,9 +48,16 @@ _loading = threading.RLock()
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Import within it what is loaded late: a child that is forked meanwhile would wait for that import forever."""
+    """Import within it what is loaded late: a child that is forked meanwhile would wait for that import forever.
+
+    Raises:
+        CrabmemError: the clock is so wrong that Python cannot load it.
+    """
     with _loading:
-        yield
+        try:
+            yield
+        except OverflowError:  # Python's own `logging` asks for the time when it is imported
+            raise CrabmemError(BEYOND_TIME) from None
 
 
 def _before_fork() -> None:

@@ -84,7 +84,7 @@ class Handle:
         self._catalog = Catalog(self._workspace, self._language, progress)
         self._store = Store(self._workspace, self._clock_ns, self._marks)
         self._history = History(self._workspace, Seal(state, "purge"))
-        self._timeline = Timeline(self._history, self._workspace.layout, clock)
+        self._timeline = self._timeline_of_voice()
         self._pasts = Pasts(self._workspace, self._timeline, self._catalog, self._history.blob)
         self._reverting = Reverting(self._history, self._timeline)
         self._writer = Writer(
@@ -114,6 +114,8 @@ class Handle:
         other = copy(self)
         other._voice = Voice(agent, session)
         other._speaker = other._speaker_of_session()
+        other._timeline = other._timeline_of_voice()
+        other._reverting = Reverting(other._history, other._timeline)
         return other
 
     def of_kind(self, kind: "Kind") -> Self:
@@ -234,6 +236,10 @@ class Handle:
     def _sees(self, path: str) -> bool:
         """Whether a session of this kind may see the file at `path`; one of the kind main sees everything."""
         return self._kind == "main" or not self.profile.hides(path, self._kind)
+
+    def _timeline_of_voice(self) -> Timeline:
+        """The past, as far as whoever speaks here may look: a person into every branch, an agent into memory's own."""
+        return Timeline(self._history, self._workspace.layout, self._clock, any_revision=not self._voice.is_agent)
 
     def _speaker_of_session(self) -> Speaker:
         return Speaker(self._turns, one_line(self._voice.session or "") or None)

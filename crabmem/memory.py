@@ -65,7 +65,7 @@ class Memory(Restoring):
             plan = self._plan(scan)
             path = plan.add(fact)
             self._refuse_unseen([path])
-            self._timeline.check_version(path, scan.files.get(path), if_version)
+            self._timeline.check_version(path, scan.files.get(path), if_version, self._sees)
             return Draft(plan.files, self._note("remember", fact.name))
 
         done = self._write(decide)
@@ -197,7 +197,7 @@ class Memory(Restoring):
         def decide(scan: Scan) -> Draft:
             tree = Tree(scan, self.layout, self._sees)
             file = scan.files[whole] if path in tree else None
-            self._timeline.check_version(whole, file, if_version)
+            self._timeline.check_version(whole, file, if_version, self._sees)
             text = change(tree.text(path) if file else None)
             return Draft(self._drafted(tree, {path: text}), self._note("memory", one_line(what)))
 

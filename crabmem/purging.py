@@ -1,5 +1,6 @@
 """Purging: something is erased from history, files and whatever was made of them, as if it had never been said."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -9,9 +10,9 @@ from msgspec.structs import replace
 from . import fs
 from .catalog import Shelf, found
 from .erasing import Erasure, Wanted, of_entry, of_name, of_needle
-from .errors import NotFound, Unwritable
+from .errors import DamagedHistory, NotFound, Unwritable
 from .history import History
-from .history.eraser import Eraser, Rewritten
+from .history.eraser import Eraser, Rewritten, remote_of
 from .history.rewriting import Survey
 from .history.standing import in_files
 from .results import Purge, Standing
@@ -47,7 +48,8 @@ class Purger:
         survey = eraser.survey()
         erasure = self._erasure(wanted, eraser, survey)
         made = eraser.rewritten(survey, erasure, packs=False)
-        return self._told(made, erasure, eraser, *self._changes(erasure, eraser))
+        told = self._told(made, erasure, eraser, *self._changes(erasure, eraser))
+        return replace(told, nested=self._nested(erasure, _only_there(survey, erasure)))
 
     def purge(self, wanted: Wanted, force: bool) -> Purge:
         """Purge, and look at everything that is left.
@@ -132,11 +134,16 @@ class Purger:
         Raises:
             NotFound: it does nothing.
         """
-        if not (made.changes_anything or changes or leftovers or self._recovered(erasure)):
+        is_found = made.changes_anything or changes or leftovers or self._recovered(erasure)
+        if not is_found and not self._looked_here(erasure, _only_there(made.survey, erasure)).places:
+            if nested := self._nested(erasure, _only_there(made.survey, erasure)):
+                raise NotFound(f"nothing to purge here, but it stands in {', '.join(nested)}: purge there, or --agents")
             raise NotFound("nothing to purge: that stands nowhere in the files or their history")
         tally = made.tally
         touched = tally.paths | {change[0] for change in changes}
         paths = {erasure.paths.get(path, path) or path for path in touched}
+        remotes = eraser.remotes()
+        pushed = {name: remotes[name] for name in map(remote_of, made.pushed)}
         return Purge(
             entries=erasure.entries,
             paths=tuple(sorted(paths)),
@@ -149,7 +156,8 @@ class Purger:
             unreachable=made.unreachable,
             leftovers=len(leftovers) + len(self._recovered(erasure)),
             copies=_copies(erasure, eraser.files(made.survey)),
-            remotes=eraser.remotes(made.pushed),
+            remotes=pushed,
+            unknown={name: url for name, url in remotes.items() if name not in pushed},
         )
 
     # The files of the workspace
@@ -223,33 +231,95 @@ class Purger:
     # What is left
 
     def _looked(self, erasure: Erasure, blobs: frozenset[str]) -> Standing:
-        """A look at every object and file."""
-        eraser = self._history.eraser()
-        objects = list(eraser.objects(erasure, blobs))
-        files = [*in_files(erasure, self._workspace.git), *self._in_workspace(erasure)]
-        places = [place for _, place in [*objects, *files] if place]
-        return Standing(len(objects), len(files), sum(size for size, _ in [*objects, *files]), tuple(places))
+        """A look at every object and file, those of repositories inside the workspace too."""
+        looks = [self._looked_here(erasure, blobs)]
+        looks += [self._looked_into(folder, erasure, blobs) for folder in self._repositories()]
+        return Standing(
+            objects=sum(look.objects for look in looks),
+            files=sum(look.files for look in looks),
+            size=sum(look.size for look in looks),
+            places=tuple(place for look in looks for place in look.places),
+        )
 
-    def _in_workspace(self, erasure: Erasure) -> Iterator[tuple[int, str | None]]:
+    def _looked_here(self, erasure: Erasure, blobs: frozenset[str]) -> Standing:
+        """A look at what is the workspace's own."""
+        objects = self._history.eraser().objects(erasure, blobs)
+        files = _in_workspace(
+            self._workspace.root,
+            lambda data, path: _is_in(erasure, data, path) if erasure.contents else path in erasure.paths,
+        )
+        return _standing(list(objects), [*in_files(erasure, self._workspace.git), *files])
+
+    def _looked_into(self, folder: Path, erasure: Erasure, blobs: frozenset[str]) -> Standing:
+        """A look at a repository inside the workspace, such as an agent's own: whether it holds it, and in what.
+
+        Of an entry only what it said counts: somebody else's may have the same name.
+        """
+        name = folder.relative_to(self._workspace.root).as_posix()
+        if not (folder / ".git").is_dir():
+            return Standing(0, 0, 0, (f"{name} (its history lies elsewhere and was not looked into)",))
+        history = History(Workspace(folder))
+        try:
+            objects = list(history.eraser().copies(erasure, blobs))
+        except DamagedHistory:
+            return Standing(0, 0, 0, (f"{name} (its history is damaged and was not looked into)",))
+        finally:
+            history.close()
+        git = list(in_files(erasure, folder / ".git"))
+        files = list(_in_workspace(folder, lambda data, path: _is_in(erasure, data, path)))
+        kinds = (("history", [*objects, *git]), ("files", files))
+        found = [kind for kind, looks in kinds if any(place for _, place in looks)]
+        look = _standing(objects, [*git, *files])
+        return replace(look, places=(f"{name} ({' and '.join(found)})",) if found else ())
+
+    def _nested(self, erasure: Erasure, blobs: frozenset[str]) -> tuple[str, ...]:
+        """The repositories inside the workspace that hold it, and in what."""
+        looks = (self._looked_into(folder, erasure, blobs) for folder in self._repositories())
+        return tuple(place for look in looks for place in look.places)
+
+    def _repositories(self) -> list[Path]:
+        """The folders inside the workspace that are repositories of their own."""
         root = self._workspace.root
-        for file in sorted(_all_below(root)):
-            path = file.relative_to(root).as_posix()
-            with suppress(OSError):
-                if file.stat().st_size <= _TOO_LARGE:
-                    data = fs.read(file, limit=_TOO_LARGE)[0]
-                    is_in = _is_in(erasure, data, path) if erasure.contents else path in erasure.paths
-                    yield len(data), path if is_in else None
+        return sorted(folder for folder in _folders_below(root) if folder != root and _is_repository(folder))
+
+
+#: The size of something that was looked at, and what it is if it holds what is looked for.
+_Look = tuple[int, str | None]
+
+
+def _standing(objects: list[_Look], files: list[_Look]) -> Standing:
+    looks = [*objects, *files]
+    places = tuple(place for _, place in looks if place)
+    return Standing(len(objects), len(files), sum(size for size, _ in looks), places)
+
+
+def _in_workspace(root: Path, is_in: Callable[[bytes, str], bool]) -> Iterator[_Look]:
+    """The files below a folder, but for those of repositories in it; `is_in` is asked about bytes and path."""
+    inner = {folder for folder in _folders_below(root) if folder != root and _is_repository(folder)}
+    for file in sorted(_all_below(root)):
+        path = file.relative_to(root).as_posix()
+        with suppress(OSError):
+            if inner.isdisjoint(file.parents) and file.stat().st_size <= _TOO_LARGE:
+                data = fs.read(file, limit=_TOO_LARGE)[0]
+                yield len(data), path if is_in(data, path) else None
+
+
+def _is_repository(folder: Path) -> bool:
+    return os.path.lexists(folder / ".git")
+
+
+def _folders_below(folder: Path) -> Iterator[Path]:
+    """A folder and all below it, but for what is Git's own."""
+    waiting = [folder]
+    while waiting:
+        yield (each := waiting.pop())
+        waiting += [item for item in each.iterdir() if item.is_dir() and not item.is_symlink() and item.name != ".git"]
 
 
 def _all_below(folder: Path) -> Iterator[Path]:
-    """Every regular file below a folder, but for those of repositories."""
-    waiting = [folder]
-    while waiting:
-        for item in waiting.pop().iterdir():
-            if item.is_dir() and not item.is_symlink():
-                waiting += [item] if item.name != ".git" else []
-            elif item.is_file() and not item.is_symlink():
-                yield item
+    """Every regular file below a folder, but for what is Git's own."""
+    for each in _folders_below(folder):
+        yield from (item for item in each.iterdir() if item.is_file() and not item.is_symlink() and item.name != ".git")
 
 
 def _is_in(erasure: Erasure, data: bytes, path: str = "") -> bool:

@@ -419,7 +419,8 @@ class Purge(msgspec.Struct, frozen=True):
 
     `entries` are names of entries that hold it, or go; `paths` files that change, by the path they get; of `commits`
     so many are `rewritten`. `copies` are files that quote what goes, and stay. `remotes` are those, by name and
-    address, that have commits which are rewritten. `leftovers` are editors' and crabmem's own files.
+    address, that have commits which are rewritten, `unknown` those of which nobody here knows what they have.
+    `leftovers` are editors' and crabmem's own files. `nested` are the repositories inside the workspace that hold it.
     """
 
     entries: tuple[str, ...]
@@ -434,6 +435,8 @@ class Purge(msgspec.Struct, frozen=True):
     leftovers: int
     copies: Mapping[str, int]
     remotes: Mapping[str, str]
+    unknown: Mapping[str, str] = {}
+    nested: tuple[str, ...] = ()
     is_done: bool = False
     standing: "Standing | None" = None
 

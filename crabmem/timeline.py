@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from itertools import chain
 
 from .edit import shown, unified_diff
 from .entry import MAX_NAME
-from .errors import InvalidArguments, NotFound, Stale
+from .errors import DamagedHistory, InvalidArguments, NotFound, Stale
 from .history import History
 from .history.line import Line
 from .moments import moment
@@ -18,6 +19,7 @@ from .version import VERSION_DIGITS, blob_id
 from .workspace import Layout, Workspace
 
 _DIGITS = 4
+_VERSION = re.compile(rf"[0-9a-f]{{{_DIGITS},40}}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: A state of the files: the blob of each, None for one that is not to be there.
@@ -29,12 +31,19 @@ class TooEarly(NotFound):
 
 
 class Timeline:
-    """The past of one workspace. `clock` tells what "2 days ago" means."""
+    """The past of one workspace. `clock` tells what "2 days ago" means.
 
-    def __init__(self, history: History, layout: Layout, clock: Callable[[], datetime]) -> None:
+    With `any_revision` a revision may be any commit in the repository; without, only one of memory's own history, and
+    others are as if they were not there.
+    """
+
+    def __init__(
+        self, history: History, layout: Layout, clock: Callable[[], datetime], any_revision: bool = False
+    ) -> None:
         self._history = history
         self._layout = layout
         self._clock = clock
+        self._any_revision = any_revision
 
     def head(self) -> str | None:
         """The newest commit; None when there is no history yet."""
@@ -49,12 +58,12 @@ class Timeline:
         if self.head() is None:
             raise NotFound(f"no revision named {when}: the memory has no history yet")
         try:
-            return self._history.resolve(when)
+            return self._history.resolve(when, self._any_revision)
         except NotFound:
             time = moment(when, self._clock())
         if time is None:
             raise NotFound(f"no revision named {when}; give a commit of `crabmem log`, a date, or '2 days ago'")
-        commit = self._history.at(time)
+        commit = self._history.at(time, self._clock())
         if commit is None:
             raise TooEarly(f"the history begins after {time:%Y-%m-%d %H:%M}; `crabmem log` lists it")
         return commit
@@ -113,7 +122,7 @@ class Timeline:
         time = self._history.time(commit)
         history = History(other)
         try:
-            then = history.at(time) if history.exists() else None
+            then = history.at(time, self._clock()) if history.exists() else None
             return Timeline(history, other.layout, self._clock).file(then, path) if then else None
         finally:
             history.close()
@@ -208,8 +217,10 @@ class Timeline:
 
         return commit, before, state
 
-    def check_version(self, path: str, file: File | None, expected: str | None) -> None:
+    def check_version(self, path: str, file: File | None, expected: str | None, sees: Callable[[str], bool]) -> None:
         """Refuse to write over a text that the caller has not seen; None has seen whatever is there.
+
+        `sees` says which paths the caller may read: earlier versions are quoted from those alone.
 
         Raises:
             Stale: `file` is not at version `expected`.
@@ -217,7 +228,7 @@ class Timeline:
         if expected is None or (file and len(expected) >= _DIGITS and file.blob.startswith(expected.lower())):
             return
         current, version = (shown(file.data) or "", file.blob[:VERSION_DIGITS]) if file else ("", "")
-        known = self._history.text_of(expected)
+        known = self._version_of(path, expected.lower(), sees)
         gone = "is not there any more" if known is not None else "is not there"
         state = f"was changed since version {expected}: it is now at version {version}" if file else gone
         raise Stale(
@@ -226,6 +237,23 @@ class Timeline:
             version=version,
             diff=unified_diff(shown(known), current, path) if known is not None else "",
         )
+
+    def _version_of(self, path: str, version: str, sees: Callable[[str], bool]) -> bytes | None:
+        """The text that the file at `path` had at a version, wherever it was moved from; None when it had none.
+
+        Only the file's own versions are looked at: `.git` holds much that is no memory, and whoever asks by the
+        beginning of an id must not even learn whether it is there.
+        """
+        if not _VERSION.fullmatch(version) or self.head() is None:
+            return None
+        with suppress(DamagedHistory):  # the caller is told of the new version all the same
+            for commit, at in self._history.followed(self._history.ids(), path):
+                if not (self.is_restorable(at) and sees(at)):
+                    return None
+                blob = self._history.file(commit, at)
+                if blob and blob.startswith(version):
+                    return self._history.blob(blob)
+        return None
 
     def diff(self, before: State, after: State, scan: Scan) -> str:
         """What lies between two states, as a unified diff. What is on disk is read from `scan`."""

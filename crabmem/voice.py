@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from .bounds import MAX_WHO
 from .errors import InvalidArguments
 from .history import Note, identity
-from .history.commit import one_line
+from .history.commit import identity_of_agent, one_line
+from .names import agent_name
 
 _ABOUT_AN_ENTRY = ("remember", "forget")
 _OF_PEOPLE = ("rollback", "revert", "restore", "apply")
@@ -25,15 +26,26 @@ class Voice:
                 raise InvalidArguments(f"the name of the {what} has {len(given)} characters; at most {MAX_WHO} fit")
 
     @property
+    def is_agent(self) -> bool:
+        """Whether a program writes and reads here: everybody does but a person who names no agent."""
+        return bool(self.agent) or not self.is_person
+
+    @property
     def names(self) -> tuple[str | None, str | None]:
         """The agent and the session, each on one line."""
         return one_line(self.agent or "") or None, one_line(self.session or "") or None
 
     def note(self, tool: str, what: str, person: str) -> Note:
         """The words of a commit of `tool`. Going back in time, or deciding, is `person`'s unless an agent is named."""
-        agent = one_line(self.agent or "")
-        author = agent or (person if self.is_person or tool in _OF_PEOPLE else "agent")
+        agent = self._called(person)
+        is_agents = agent or not (self.is_person or tool in _OF_PEOPLE)
+        author = identity_of_agent(agent or "agent") if is_agents else identity(person)
         entry = what if tool in _ABOUT_AN_ENTRY else ""
         keys = {"Tool": tool, "Agent": agent, "Session": one_line(self.session or ""), "Entry": entry}
         trailers = tuple((key, value) for key, value in keys.items() if value)
-        return Note(f"{tool}: {what}", identity(author), trailers=trailers)
+        return Note(f"{tool}: {what}", author, trailers=trailers)
+
+    def _called(self, person: str) -> str:
+        """What the history calls the agent; "" where none is named. A host's name for itself may be anybody's."""
+        given = one_line(self.agent or "")
+        return agent_name(given, person) if given else "" if not self.agent else "agent"

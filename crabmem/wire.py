@@ -220,8 +220,8 @@ def purge(item: Purge) -> Data:
     """What a purge will do, or did."""
     done = {key: value for key, value in asdict(item).items() if key not in ("is_done", "standing")}
     found = item.standing
-    return {**done, "entries": list(item.entries), "paths": list(item.paths), "purged": item.is_done,
-            "standing": standing(found) if found else None}  # fmt: skip
+    lists = {key: list(done[key]) for key in ("entries", "paths", "nested")}
+    return {**done, **lists, "purged": item.is_done, "standing": standing(found) if found else None}
 
 
 def standing(item: Standing) -> Data:

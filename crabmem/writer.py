@@ -15,16 +15,17 @@ from . import fs
 from .bylines import Byline, Bylines, signed
 from .displaced import Displaced
 from .errors import CrabmemError, MassLoss, Unreadable, Unwritable
-from .history import History, Note, identity
+from .history import History, Note, Stretch, identity
 from .journal import Intent, Journal, Step
 from .lock import WriterLock
 from .losses import LEAST, Losses, is_blank, losses, lost
+from .merging import merged
 from .outside import Edit, edit_note, written_note
 from .seal import Seal
 from .settings import Settings
 from .stamp import Stamp, changed_ns
 from .store import File, Placed, Scan, Store
-from .version import blob_id
+from .version import SHORT_DIGITS, blob_id
 from .voice import Voice
 from .workspace import Workspace
 
@@ -304,7 +305,54 @@ class Writer:
         held = self._unrecorded.paths if self._unrecorded else ()
         self._record_outside({path: file for path, file in edits.items() if path not in held}, scan)
         self._bylines.forget()
+        waiting = self._history.waiting()
+        return self._brought_back(waiting, scan) if waiting else scan
+
+    def _brought_back(self, waiting: Iterable[Stretch], scan: Scan) -> Scan:
+        """The files, after what was written during a rebase or merge of the person is in them again.
+
+        A file that says what it said before all that is what `--abort` or `--skip` made of it. What the person changed
+        is merged with it; where that is the same lines, theirs stays, and a repair says where the other is.
+        """
+        changes = dict[str, bytes | None]()
+        for path, (base, written, tip) in self._written_meanwhile(waiting).items():
+            now = scan.data(path)
+            if _is_partial(scan.files.get(path)) or path in {item.path for item in scan.unusable}:
+                return scan  # the person is not done; the next write looks again
+            done = merged(path, self._data(base), now, self._data(written))
+            if done.conflicts:
+                self._report(
+                    f"{path} was written during your rebase or merge, and you changed the same lines: yours stays; "
+                    f"`crabmem show` with --at {tip[:SHORT_DIGITS]} shows the other"
+                )
+            elif done.data != now:
+                changes[path] = done.data
+        if changes:
+            self._applied(Draft(changes, _later_note(), even_if_many=True), scan)
+            scan = self._store.scan()
+        self._history.forget_waiting()
         return scan
+
+    def _written_meanwhile(self, waiting: Iterable[Stretch]) -> dict[str, tuple[str | None, str | None, str]]:
+        """The files that were written: what they said before on the way to the head, what then, and in which commit.
+
+        Not those that the person changed: what they did in the middle of it, they took back themselves.
+        """
+        found = dict[str, tuple[str | None, str | None, str]]()
+        for base, tip, before in waiting:
+            behind = base if self._history.is_behind(base) or not self._history.is_behind(before) else before
+            for commit in filter(self._is_asked_for, self._history.row(base, tip)):
+                for path, (_, written) in self._history.changes(commit).items():
+                    if self._layout.is_kept(path):
+                        found[path] = self._history.file(behind, path), written, commit
+        return found
+
+    def _is_asked_for(self, commit: str) -> bool:
+        """Whether a commit is of an operation of ours, and no outside edit that was recorded."""
+        return self._history.commit(commit).tool is not None
+
+    def _data(self, blob: str | None) -> bytes | None:
+        return None if blob is None else self._history.blob(blob)
 
     def _record_outside(self, edits: Mapping[str, File | None], scan: Scan) -> None:
         """Record edits as the person's, those apart that are writes of ours, or of an agent as its host told."""
@@ -324,9 +372,8 @@ class Writer:
         for agent, session in dict.fromkeys((byline.agent, byline.session) for byline in bylines.values()):
             own = [path for path, byline in bylines.items() if (byline.agent, byline.session) == (agent, session)]
             told = self._told({path: scan.data(path) for path in own})
-            self._record_files(
-                {path: edits[path] for path in own}, written_note(told, Voice(agent, session), self._layout), scan
-            )
+            note = written_note(told, Voice(agent, session), self._settings().person, self._layout)
+            self._record_files({path: edits[path] for path in own}, note, scan)
 
     def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
         """Those edits that are writes of ours which a rebase or merge of the person kept off the branch."""

@@ -179,7 +179,7 @@ class Writing(Using):
 
     def _file_written(self, scan: Scan, path: str, content: str, if_version: str | None, reason: str) -> bytes:
         """What a whole file holds with `content`, which may be kept, as `reason` may."""
-        self._timeline.check_version(path, scan.files.get(path), if_version)
+        self._timeline.check_version(path, scan.files.get(path), if_version, self._sees)
         before = decoded(path, scan.data(path) or b"")
         text = in_style_of(content, before)
         refuse_new(f"{text}\n{reason}", before, self.settings.secrets)

@@ -16,6 +16,7 @@ ROWS: list[list[str]] = [
         "stamp",
         "bounds",
         "slug",
+        "names",
         "notes",
         "edit",
         "lines",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crabmem.history import History, Note, identity
 from crabmem.history.commit import Heading
-from crabmem.history.line import Line, unpacked
+from crabmem.history.line import Line, fitted, unpacked
 from crabmem.history.objects import Objects
 from crabmem.workspace import Workspace
 from tests.conftest import git
@@ -25,7 +25,7 @@ def line_of(times: list[int]) -> Line:
     return Line().followed(0, list(zip(ids(len(times)), times, strict=True)))
 
 
-@given(st.lists(st.integers(-50, 50), max_size=40), st.integers(-60, 60))
+@given(st.lists(st.integers(-50, 50), max_size=40).map(sorted), st.integers(-60, 60))
 def test_the_commit_of_a_moment_is_the_newest_that_is_not_later(times: list[int], moment: int) -> None:
     earlier = [commit for commit, time in zip(ids(len(times)), times, strict=True) if time <= moment]
     assert line_of(times).before(moment) == (earlier[-1] if earlier else None)
@@ -154,3 +154,36 @@ def test_where_nothing_of_ours_is_nothing_is_left(history: History, tmp_path: Pa
     assert copy.at(NOON) is not None
     copy.close()
     assert not (tmp_path / "copy/.git/crabmem").exists()
+
+
+# Clocks that were wrong
+
+RISING = st.lists(st.integers(0, 1000), min_size=5, max_size=40).map(sorted)
+
+
+@given(RISING, st.data())
+def test_one_wrong_clock_changes_nothing_for_the_others(times: list[int], data: st.DataObject) -> None:
+    at = data.draw(st.integers(2, len(times) - 1))  # of two that disagree nobody knows which is right
+    wrong = data.draw(st.sampled_from([-(10**9), 10**9]))
+    given = [*times[:at], wrong, *times[at:]]
+    found = fitted(given, now=1000)
+    assert [*found[:at], *found[at + 1 :]] == times
+    assert found == sorted(found)
+
+
+@given(st.lists(st.integers(-50, 50), max_size=40), st.integers(-60, 60))
+def test_times_are_fitted_so_that_they_never_fall_and_most_stay(times: list[int], now: int) -> None:
+    found = fitted(times, now)
+    assert found == sorted(found)
+    longest = [0] * len(times)
+    for place, time in enumerate(times):
+        before = [longest[each] for each in range(place) if times[each] <= time]
+        longest[place] = (1 + max(before, default=0)) if time <= now else 0
+    kept = sum(one == other for one, other in zip(times, found, strict=True) if one <= now)
+    assert kept >= max(longest, default=0)
+
+
+def test_more_right_times_than_wrong_ones_win_after_the_wrong_moment_has_come() -> None:
+    times = [1, 2, 900, 901, 3, 4, 5, 6]
+    assert fitted(times, now=950) == [1, 2, 3, 3, 3, 4, 5, 6]
+    assert line_of(times).before(4, now=950) == ids(8)[5]

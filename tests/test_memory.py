@@ -404,7 +404,7 @@ def test_folder_that_cannot_be_is_refused(name: str) -> None:
 
 def test_agent_of_any_name_can_write(tmp_path: Path) -> None:
     for agent in ("x\ud800", "a\nb", "<>", "日本"):
-        with Memory(tmp_path, agent=agent, session="s\ud800\n") as memory:
+        with Memory(tmp_path).spoken_by(agent, "s\ud800\n") as memory:
             memory.remember("Luna", "dog", agent.encode("utf-8", "replace").decode())
     assert_clean(tmp_path)
 

@@ -305,7 +305,7 @@ def test_the_prompt_has_identity_and_overview_of_then_and_the_tools_of_today(sto
 def test_an_agents_own_workspace_shows_what_its_parent_said_then(tmp_path: Path) -> None:
     day = "2026-01-0{}T12:00:00Z"
     own = tmp_path / "agents" / "helper"
-    with Memory(tmp_path) as parent, Memory(own, agent="helper") as helper:
+    with Memory(tmp_path) as parent, Memory(own, is_person=True) as helper:
         for number in (1, 3, 5):
             parent.init()
             parent.file("memory").mkdir(exist_ok=True)

@@ -297,7 +297,7 @@ def test_an_id_that_tells_too_little_is_refused(root: Path, agent: Memory, perso
 @pytest.mark.parametrize("who", ["coder", "painter", "person", " "])
 def test_no_agent_decides_whatever_it_is_called(root: Path, agent: Memory, who: str) -> None:
     made, before = proposed(agent), state(root)
-    with Memory(root, agent=who, is_person=True, soul_editable=True) as memory:
+    with Memory(root, is_person=True, soul_editable=True).spoken_by(who, None) as memory:
         for decide in (memory.apply_proposal, memory.reject_proposal):
             with pytest.raises(Disabled, match="a person decides"):
                 decide(made.id)

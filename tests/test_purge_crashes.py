@@ -16,7 +16,7 @@ from crabmem import memory as core
 from crabmem.api import local_time
 from crabmem.voice import Voice
 from tests import long_history
-from tests.conftest import assert_clean
+from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints
 from tests.test_purging import blobs, traces
 
@@ -165,3 +165,27 @@ def test_a_kill_at_any_moment_leaves_a_whole_repository(tmp_path: Path) -> None:
 def test_fifty_kills_leave_whole_repositories(tmp_path: Path) -> None:
     long_history.built(tmp_path / "big", 700, 200, SECRET)
     killed(tmp_path / "big", tmp_path, 50)
+
+
+def test_a_purge_that_another_command_finishes_says_which_reference_was_made_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory(tmp_path / "memory", agent="coder")
+    memory.remember("Code", "opens the door", f"It is {SECRET}.")
+    head = git(memory.root, "rev-parse", "HEAD").strip()
+
+    def dies(operation: str, path: str) -> None:
+        if operation == "rename" and path.endswith("packed-refs"):
+            raise Died(path)
+
+    monkeypatch.setattr(fs, "before", dies)
+    with pytest.raises(Died):
+        memory.purge(text=SECRET)
+    monkeypatch.undo()
+    (memory.root / ".git/refs/tags/late").write_text(f"{head}\n")
+    with Memory(memory.root) as again:
+        [said] = [line for line in again.recovered if "purge" in line]
+    assert "refs/tags/late" in said and "purge again" in said
+    with Memory(memory.root) as again:
+        again.purge(text=SECRET)
+    assert traces(memory.root, SECRET) == []

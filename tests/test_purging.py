@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 import time
 import zlib
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from crabmem import Fact, InvalidArguments, Memory, NotFound, Unwritable
+from crabmem import Busy, Fact, InvalidArguments, Memory, NotFound, Unwritable, fs
 from tests import long_history, story
 from tests.conftest import assert_clean, git
 
@@ -341,3 +342,140 @@ def test_no_past_moment_another_memory_looked_at_brings_it_back(told: Memory, mo
     with Memory(told.root) as fresh:
         assert fresh.recall("vault", as_of="HEAD~2", blame=True).hits
     assert traces(told.root, "HUNTER2", "hunter2") == []
+
+
+# Workspaces of agents, and what else lies about
+
+PIN = "PINSECRET99"
+
+
+@pytest.fixture
+def team(memory: Memory) -> Memory:
+    """A memory that holds a secret, of which two agents have a copy, one of them only in its history."""
+    memory.remember("Code", "opens the door", f"The code of the door is {PIN}, since March.")
+    for name in ("bob", "eve"):
+        memory.clone_agent(".", name)
+    with Memory(memory.root / "agents/bob", agent="bob") as bob:
+        bob.forget("Code")
+    with Memory(memory.root / "agents/eve", agent="eve") as eve:
+        eve.remember("Tea", "what eve drinks", "Green.")
+    return memory
+
+
+@pytest.mark.parametrize("asked", [{"text": PIN}, {"name": "Code"}])
+def test_a_purge_names_the_agents_whose_workspaces_still_hold_it(team: Memory, asked: dict[str, Any]) -> None:
+    assert team.purge_plan(**asked).nested == ("agents/bob (history)", "agents/eve (history and files)")
+    done = team.purge(**asked)
+    assert done.standing and done.standing.places == ("agents/bob (history)", "agents/eve (history and files)")
+    assert team.standing(text=PIN).places == done.standing.places
+
+
+def run(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "crabmem", "--dir", str(root), "purge", *words]
+    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+def test_the_verb_says_that_agents_still_have_it_and_fails(team: Memory) -> None:
+    done = run(team.root, "--text", PIN, "--yes")
+    assert done.returncode == 1
+    assert "purged, but not everywhere" in done.stdout and "agents/eve (history and files)" in done.stdout
+    again = run(team.root, "--text", PIN, "--yes")
+    assert again.returncode == 1 and "agents/bob (history)" in again.stderr
+    assert run(team.root, "--text", PIN, "--verify").returncode == 1
+
+
+@pytest.mark.parametrize("asked", [("--text", PIN), ("Code",)])
+def test_with_agents_it_is_purged_in_their_workspaces_too(team: Memory, asked: tuple[str, ...]) -> None:
+    dry = run(team.root, *asked, "--agents", "--dry-run")
+    assert dry.returncode == 0 and "agents/bob:\n" in dry.stdout and "agents/eve:\n" in dry.stdout
+    assert len(traces(team.root, PIN)) > 1
+    assert "give --yes" in run(team.root, *asked, "--agents").stderr
+    done = run(team.root, *asked, "--agents", "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    for root in (team.root, team.root / "agents/bob", team.root / "agents/eve"):
+        assert traces(root, PIN) == []
+        assert_clean(root)
+    with Memory(team.root / "agents/eve", agent="eve") as eve:
+        assert eve.get("Tea").content == "Green."
+    assert "nothing to purge" in run(team.root, "--text", PIN, "--agents", "--yes").stderr
+
+
+def test_agents_are_purged_where_only_they_have_it(memory: Memory) -> None:
+    memory.remember("Tea", "what is drunk", "Green.")
+    memory.new_agent("bob")
+    with Memory(memory.root / "agents/bob", agent="bob") as bob:
+        bob.remember("Code", "opens the door", f"It is {PIN}.")
+    with pytest.raises(NotFound, match="it stands in agents/bob"):
+        memory.purge(text=PIN)
+    assert list(memory.purge_everywhere(text=PIN)) == ["agents/bob"]
+    assert traces(memory.root, PIN) == []
+
+
+def test_another_repository_inside_the_workspace_is_looked_into(memory: Memory) -> None:
+    memory.remember("Code", "opens the door", f"It is {PIN}.")
+    project = memory.root / "project"
+    subprocess.run(["git", "init", "-q", project], check=True)
+    (project / "door.txt").write_text(f"{PIN}\n")
+    git(project, "add", ".")
+    git(project, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", "door")
+    (memory.root / ".git/info/exclude").write_text("project\n")
+    done = memory.purge(text=PIN)
+    assert done.standing and done.standing.places == ("project (history and files)",)
+
+
+def test_remotes_of_which_nobody_knows_what_they_have_are_named(memory: Memory) -> None:
+    memory.remember("Code", "opens the door", f"It is {PIN}.")
+    git(memory.root, "remote", "add", "origin", "https://example.org/notes.git")
+    assert memory.purge_plan(text=PIN).unknown == {"origin": "https://example.org/notes.git"}
+    told = run(memory.root, "--text", PIN, "--yes")
+    assert "origin https://example.org/notes.git may have it" in told.stdout
+
+
+def test_what_an_aborted_write_left_is_found_and_purged(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.remember("Tea", "what is drunk", "Green.")
+
+    def full(operation: str, path: str) -> None:
+        if operation == "exchange" or (operation == "link" and "entries" in path):
+            raise OSError(28, "No space left on device", path)
+
+    monkeypatch.setattr(fs, "before", full)
+    with pytest.raises(Unwritable):
+        memory.remember("Tea", "what is drunk", f"It is {PIN}.")
+    monkeypatch.undo()
+    assert len(traces(memory.root, PIN)) > 1
+    done = memory.purge(text=PIN)
+    assert done.standing and done.standing.places == ()
+    assert traces(memory.root, PIN) == []
+
+
+def test_a_text_that_no_reference_reaches_is_purged_too(memory: Memory) -> None:
+    memory.remember("Tea", "what is drunk", "Green.")
+    store = ["git", "-C", str(memory.root), "hash-object", "-w", "--stdin"]
+    subprocess.run(store, input=PIN.encode(), capture_output=True, check=True)
+    memory.purge(text=PIN)
+    assert traces(memory.root, PIN) == []
+
+
+@pytest.mark.parametrize(("operation", "name", "words"), [
+    ("rename", "order", "refs/tags/late: made or moved meanwhile, and still with the old history"),
+    ("append", "purges", "refs/tags/late: made meanwhile, and names what is gone"),
+])  # fmt: skip
+def test_a_tag_that_is_made_while_it_runs_does_not_keep_the_text_in_silence(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, operation: str, name: str, words: str
+) -> None:
+    memory.remember("Code", "opens the door", f"It is {PIN}.")
+    head, tag = git(memory.root, "rev-parse", "HEAD").strip(), memory.root / ".git/refs/tags/late"
+
+    def tags(doing: str, path: str) -> None:
+        if doing == operation and path.endswith(name):
+            tag.write_text(f"{head}\n")
+
+    monkeypatch.setattr(fs, "before", tags)
+    with pytest.raises(Busy, match=words):
+        memory.purge(text=PIN)
+    monkeypatch.undo()
+    if operation == "rename":
+        memory.purge(text=PIN)
+    else:
+        tag.unlink()
+    assert traces(memory.root, PIN) == []

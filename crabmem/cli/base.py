@@ -17,6 +17,7 @@ import click
 from .. import __version__
 from ..api import Memory
 from ..errors import CrabmemError, InvalidArguments
+from ..guard import BEYOND_TIME
 from ..prompt import visible
 from ..results import Commit
 from ..workspace import root_of
@@ -87,6 +88,10 @@ class Verbs(click.Group):
             return super().invoke(ctx)
         except CrabmemError as error:
             raise Failure(" ".join(str(error).split())) from None
+        except OverflowError as error:
+            if "_PyTime_t" not in str(error):
+                raise
+            raise Failure(BEYOND_TIME) from None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         try:

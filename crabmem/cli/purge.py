@@ -1,8 +1,12 @@
 """The verb that erases for good."""
 
+from collections.abc import Mapping
+from textwrap import indent
+
 import click
 
 from .. import wire
+from ..agents import ALL
 from ..results import Purge, Standing
 from .base import as_json, confirm, content_of, opened, plain, show, sure
 
@@ -19,6 +23,7 @@ _SHOWN = 10
 @click.option("--verify", is_flag=True, help="Only look where it still stands; exit status 1 when it does.")
 @sure
 @click.option("--force", is_flag=True, help="Also when a remote has it, which keeps it until you push with --force.")
+@click.option("--agents", "everywhere", is_flag=True, help="Also in the workspaces of agents, in agents/NAME.")
 @as_json
 @click.pass_context
 def purge(
@@ -30,30 +35,51 @@ def purge(
     verify: bool,
     yes: bool,
     force: bool,
+    everywhere: bool,
     json_wanted: bool,
 ) -> None:
     """Erase a fact, a text or a pattern from all of history, for good.
 
     NAME goes with every version of it, and with its name in commit messages. A text leaves `(purged)` in its place.
     Commits get new ids from the first that holds it on. Nothing takes a purge back: the plan comes first, and needs
-    a yes. Encoded copies, such as base64, are not found.
+    a yes. Agents' own workspaces are looked into, and purged with --agents. Encoded copies, such as base64, are not
+    found.
     """
     memory = opened(ctx)
     if text is not None:
         text = content_of(None, None, "-").rstrip("\r\n") if text == "-" else text
     if verify:
         return _verified(ctx, memory.standing(name, text=text, pattern=pattern), json_wanted)
-    planned = None if yes and not dry_run else memory.purge_plan(name, text=text, pattern=pattern)
-    if planned and not json_wanted:
-        click.echo(plain(_plan(planned)))
+    plans: dict[str, Purge] = {}
+    if dry_run or not yes:
+        plan = memory.purge_plan if not everywhere else memory.purge_plans
+        planned = plan(name, text=text, pattern=pattern)
+        plans = planned if isinstance(planned, dict) else {ALL: planned}
+        if not json_wanted:
+            click.echo(plain("\n".join(_headed(place, _plan(each)) for place, each in plans.items())))
     if dry_run:
-        return show(json_wanted, wire.purge(planned), lambda: "") if planned else None
+        return show(json_wanted, _data(plans, everywhere), lambda: "")
     if not yes:
         confirm("Erase this for good?", "purged")
-    done = memory.purge(name, text=text, pattern=pattern, force=force)
-    show(json_wanted, wire.purge(done), lambda: plain(_done(done, with_plan=planned is None)))
-    if done.standing and done.standing.places:
+    if everywhere:
+        done = memory.purge_everywhere(name, text=text, pattern=pattern, force=force)
+    else:
+        done = {ALL: memory.purge(name, text=text, pattern=pattern, force=force)}
+    told = "\n".join(_headed(place, _done(each, with_plan=not plans)) for place, each in done.items())
+    show(json_wanted, _data(done, everywhere), lambda: plain(told))
+    if any(each.standing and each.standing.places for each in done.values()):
         ctx.exit(1)
+
+
+def _data(purges: Mapping[str, Purge], everywhere: bool) -> object:
+    if not everywhere:
+        return wire.purge(purges[ALL])
+    return {"workspaces": {place: wire.purge(each) for place, each in purges.items()}}
+
+
+def _headed(place: str, text: str) -> str:
+    """What is said of a workspace; of an agent's with its folder."""
+    return text if place == ALL else f"{place}:\n{indent(text, '  ')}"
 
 
 def _verified(ctx: click.Context, found: Standing, json_wanted: bool) -> None:
@@ -83,6 +109,8 @@ def _plan(plan: Purge) -> str:
     lines += [
         f"remote:  {name} {url} has it, and keeps it until `git push --force`" for name, url in plan.remotes.items()
     ]
+    lines += [f"remote:  {name} {url} may have it: nothing here tells" for name, url in plan.unknown.items()]
+    lines += [f"stays:   {place} has it too; --agents purges in the workspaces of agents" for place in plan.nested]
     return "\n".join(lines)
 
 

@@ -27,6 +27,7 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "history": past.objects,
     "repository": past.repository,
     "branch": past.branch,
+    "times": past.times,
     "identity": past.identity,
     "proposals": past.proposals,
     "locks and leftovers": past.leftovers,
@@ -34,7 +35,7 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "vectors": machine.vectors,
     "secrets": files.secrets,
 }
-_ABOUT_HISTORY = ("history", "repository", "branch", "identity", "proposals", "locks and leftovers")
+_ABOUT_HISTORY = ("history", "repository", "branch", "times", "identity", "proposals", "locks and leftovers")
 _LEVELS = ("error", "warning", "info")
 
 

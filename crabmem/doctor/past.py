@@ -4,6 +4,7 @@ import math
 import os
 import stat
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 from ..credentials import credentials_in
@@ -21,6 +22,8 @@ _REPAIRS = 20
 _TELL_EVERY = 500
 _STALE_AFTER = 600
 _FILES_OF_GIT = ("HEAD", "config", "index", "packed-refs", "shallow")
+# Clocks of machines that are set by the network differ by less.
+_SKEW = timedelta(hours=1)
 
 
 def objects(patient: Patient) -> Iterator[Finding]:
@@ -74,6 +77,9 @@ def branch(patient: Patient) -> Iterator[Finding]:
             "it is in a form that crabmem does not write, or holds files that are not merged: your next `git commit` "
             "would take back what was written since; `git sparse-checkout disable` makes it a plain one",
         )
+    elif history.waiting():
+        words = "what was written during your rebase or merge is not in the files yet; the next write brings it back"
+        yield warning(".git", words)
     if not doing and history.is_detached():
         yield warning(".git", "HEAD is detached, so writes are on no branch; `git switch main`, they are kept anyway")
     held = patient.writer.unrecorded(patient.scan)
@@ -84,6 +90,20 @@ def branch(patient: Patient) -> Iterator[Finding]:
             continue
         state = "changed" if file else "removed"
         yield info(path, f"{state} outside and not yet recorded; the next write does that")
+
+
+def times(patient: Patient) -> Iterator[Finding]:
+    """Whether commits say that they are yet to be made: the clock of the machine that made them was wrong."""
+    history = patient.history
+    if not history.exists() or not (ahead := history.made_after(patient.now + _SKEW)):
+        return
+    last = history.commit(ahead[0])
+    yield warning(
+        ".git",
+        f"{counted(len(ahead), 'commit')} made by a clock that was ahead, the newest {short(last.commit)} by "
+        f"{last.author}, which says {last.time:%Y-%m-%d %H:%M}; check the clock of that machine. What came after keeps "
+        "its own time, and --as-of and --since go by that",
+    )
 
 
 def identity(patient: Patient) -> Iterator[Finding]:

@@ -5,9 +5,10 @@ compared when the branch moves. References below `refs/crabmem` keep every commi
 whatever a person does to the branch.
 """
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -22,24 +23,25 @@ from . import repository
 from .ancestry import Ancestry, Difference, Origin
 from .aside import Aside
 from .blaming import Blame
-from .commit import Note, body, identity, raw_commit
+from .commit import Note, body, committer, identity, raw_commit
 from .index import Index
 from .keeping import Keep
 from .known import Known
 from .line import Line, Lines
 from .mending import mended
-from .objects import HEX, OID, Change, Objects
+from .objects import OID, Change, Objects
 from .packing import Packed, Packing
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
 from .rows import Settled, UnknownIndex
+from .waiting import Stretch, Waiting
 from .whole import Stored, everything
 
 if TYPE_CHECKING:
     from .eraser import Eraser
     from .exchange import Exchange
 
-__all__ = ["Change", "Difference", "History", "Note", "Packed", "Stored", "identity"]
+__all__ = ["Change", "Difference", "History", "Note", "Packed", "Stored", "Stretch", "identity"]
 
 _TRIES = 50
 # Fewer steps back are quicker than a look for the line.
@@ -53,6 +55,10 @@ _IN_PROGRESS = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
+
+
+# What Git goes back to when such a thing is aborted.
+_BRANCH_BEFORE = ("rebase-merge/orig-head", "rebase-apply/orig-head", "sequencer/head")
 
 
 class History:
@@ -75,6 +81,7 @@ class History:
         self._index = Index(self._git, private, self._refs)
         self._keep = Keep(self._refs, self._objects)
         self._aside = Aside(self._refs, self._objects)
+        self._waiting = Waiting(private / "waiting")
         self._packing = Packing(self._git, private, self._refs)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
         self._lines = Lines(self._objects, private / "index" / "line")
@@ -246,13 +253,6 @@ class History:
         """The bytes stored under `oid`."""
         return self._objects.blob(oid)
 
-    def text_of(self, version: str) -> bytes | None:
-        """The stored bytes whose blob's id begins with `version`, at least four hex digits; None when unknown."""
-        if not HEX.match(version) or not self.exists():
-            return None
-        found = map(self._objects.raw, self._objects.starting_with(version))
-        return next((data for kind, data in found if kind == "blob"), None)
-
     def has(self, oid: str) -> bool:
         """Whether `oid` is stored and whole."""
         return self._objects.has(oid)
@@ -281,7 +281,7 @@ class History:
             if commit is None:
                 self._keep_as_it_is(head)
                 return None
-            if self._moved(head, commit, note):
+            if self._moved(head, commit, note, when):
                 return commit
         raise Busy(f"{self._git} changes faster than we can commit; try again")
 
@@ -310,6 +310,32 @@ class History:
         newer = [each for each in self._keep.ancestors(head, since) if each not in older] if head else []
         found = (self._objects.commit(each) for each in newer if self._objects.has(each))
         return any((raw.author, raw.message) == words for raw in found)
+
+    def waiting(self) -> list[Stretch]:
+        """What was written during a rebase or merge of the person that is over, as far as it can be read.
+
+        Only what is memory's own history is believed to be that.
+        """
+        found = [] if self.in_progress() else self._waiting.all()
+        return [each for each in found if all(map(self._is_commit, each)) and self._is_of_memory(each.tip)]
+
+    def forget_waiting(self) -> None:
+        """Forget what `waiting` tells of."""
+        self._waiting.clear()
+
+    def is_behind(self, commit: str) -> bool:
+        """Whether the head is `commit` or stands on it."""
+        head = self.head()
+        return head is not None and self._keep.is_ancestor(commit, head)
+
+    def row(self, base: str, tip: str) -> list[str]:
+        """The commits from behind `base` up to `tip`, each the first parent of the next; none that are not in a row."""
+        found: list[str] = []
+        commit: str | None = tip
+        while commit and commit != base and self._is_commit(commit):
+            found.append(commit)
+            commit = self.parent(commit)
+        return found[::-1] if commit == base else []
 
     def settle(self, paths: Mapping[str, Settled]) -> None:
         """Make Git's index agree with the head about `paths`, and about those a crash left unsettled."""
@@ -460,18 +486,33 @@ class History:
         """The first parent of `commit`; None for the first commit."""
         return parent_of(commit, self._objects)
 
-    def resolve(self, revision: str) -> str:
-        """The commit `revision` names; NotFound or InvalidArguments when that is not one."""
-        return resolved(revision, self.head(), self._refs, self._objects, self.back)
+    def resolve(self, revision: str, anywhere: bool = False) -> str:
+        """The commit `revision` names, of memory's own history, or `anywhere` in the repository.
 
-    def at(self, when: datetime) -> str | None:
-        """The commit that was current at `when`; None when the history begins later."""
+        Raises:
+            NotFound: it names none there.
+            InvalidArguments: it names several.
+        """
+        accept = None if anywhere else self._is_of_memory
+        return resolved(revision, self.head(), self._refs, self._objects, self.back, accept)
+
+    def at(self, when: datetime, now: datetime | None = None) -> str | None:
+        """The commit that was current at `when`; None when the history begins later.
+
+        Commits that say they were made after `now` were made by a clock that was wrong.
+        """
         head = self.head()
-        return self._lines.to(head).before(when.timestamp()) if head else None
+        present = now.timestamp() if now else math.inf
+        return self._lines.to(head).before(when.timestamp(), present) if head else None
 
     def time(self, commit: str) -> datetime:
         """When `commit` was made."""
-        return datetime.fromtimestamp(self._objects.heading(commit).time, UTC)
+        return datetime.fromtimestamp(self._objects.heading(commit).made, UTC)
+
+    def made_after(self, when: datetime) -> list[str]:
+        """The commits up to the head whose authors say that they were made after `when`, newest first."""
+        latest = when.timestamp()
+        return [commit for commit in self.ids() if self._objects.heading(commit).made > latest]
 
     def line(self, end: str) -> Line:
         """The commits up to `end`, each the first parent of the next."""
@@ -522,20 +563,21 @@ class History:
         if base and base != self._keep.tip():
             self._keep.advance(base)
 
-    def _moved(self, head: Head, commit: str, note: Note) -> bool:
+    def _moved(self, head: Head, commit: str, note: Note, when: datetime) -> bool:
         """Whether the branch took `commit`, which is then kept; it waits while the person rebases."""
         self._objects.flush()
-        if not self.in_progress():
-            self._keep.wait()  # before the branch moves: what is on it is not called failed any more
-            if not self._swapped(head, commit):
-                return False
-            logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
-            self._refs.note(logs, head.commit, commit, self._objects.heading(commit).committer, note.subject)
-            self._afterwards(self._objects.settled)
-            self._afterwards(lambda: self._keep.advance(commit))
-        else:  # only what keeps it makes it part of memory
+        if self.in_progress():  # only what keeps it makes it part of memory
+            self._note_waiting(commit)
             self._objects.settled()
             self._keep.advance(commit)
+            return True
+        self._keep.wait()  # before the branch moves: what is on it is not called failed any more
+        if not self._swapped(head, commit):
+            return False
+        logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
+        self._refs.note(logs, head.commit, commit, committer(when).encode(), note.subject)
+        self._afterwards(self._objects.settled)
+        self._afterwards(lambda: self._keep.advance(commit))
         return True
 
     def _swapped(self, head: Head, commit: str) -> bool:
@@ -554,6 +596,35 @@ class History:
             step()
         except (OSError, CrabmemError) as error:
             self.late_failures.append(error)
+
+    def _note_waiting(self, commit: str) -> None:
+        """Note a commit that is on no branch while the person is in the middle of something."""
+        bases = self._objects.parents(commit)
+        before = self._branch_before() or self._keep.tip()
+        if bases and before:
+            self._waiting.add(bases[0], commit, before)
+
+    def _branch_before(self) -> str | None:
+        """Where the branch was before the rebase or the row of picks that the person is in the middle of."""
+        for file in _BRANCH_BEFORE:
+            with suppress(DamagedHistory):
+                if before := self._refs.read(file):
+                    return before
+        return None
+
+    def _is_commit(self, oid: str) -> bool:
+        with suppress(DamagedHistory):
+            return bool(self._objects.heading(oid).tree)
+        return False
+
+    def _is_of_memory(self, commit: str) -> bool:
+        """Whether the head, or a commit of ours that was kept when the branch was rewritten, stands on `commit`."""
+        head = self.head()
+        with suppress(DamagedHistory):  # the line is only the quicker look
+            if head and self._lines.to(head).place(commit) is not None:
+                return True
+        tips = (head, self._keep.tip(), *self._keep.rewritten())
+        return commit in self._ancestry.reached(filter(None, tips))
 
     def _is_whole(self, commit: str) -> bool:
         """Whether the commit and the folders of its tree can be read."""

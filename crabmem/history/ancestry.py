@@ -2,7 +2,8 @@
 
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -65,6 +66,17 @@ class Ancestry:
                 yield oid
             for parent in self._parents(oid):
                 found(parent, oid in hidden)
+
+    def reached(self, tips: Iterable[str]) -> Iterator[str]:
+        """`tips` and what they stand on, in no order; the way ends at what cannot be read."""
+        seen, waiting = set[str](), [*tips]
+        while waiting:
+            oid = waiting.pop()
+            if oid not in seen:
+                seen.add(oid)
+                yield oid
+                with suppress(DamagedHistory):
+                    waiting += self._parents(oid)
 
     def time(self, commit: str) -> int:
         """When a commit was made, in seconds."""

@@ -19,7 +19,11 @@ class Aside:
     def all(self) -> list[str]:
         """Those that can be read, the oldest first."""
         named = (commit for ref, commit in self._refs.all().items() if ref == f"{ASIDE}/{commit}")
-        return sorted(filter(self._objects.has, named), key=lambda each: (self._objects.heading(each).time, each))
+        return sorted(filter(self._objects.has, named), key=self._age)
+
+    def _age(self, commit: str) -> tuple[int, int, str]:
+        told = self._objects.heading(commit)
+        return told.time, told.made, commit
 
     def add(self, commit: str) -> None:
         """Keep a commit, which is durable already."""

@@ -53,13 +53,23 @@ def identity(name: str, fallback: str = "person") -> str:
     return f"{plain} <{mail or _mailbox(plain) + '@crabmem.invalid'}>"
 
 
+def identity_of_agent(name: str) -> str:
+    """The same for an agent, who has no address: one of a kind that no person has, made of the name."""
+    plain = _clean(name) or "agent"
+    return f"{plain} <{_mailbox(plain)}@agents.crabmem.invalid>"
+
+
 class Heading(NamedTuple):
-    """What a commit says before its words. `committer` is who and when, as Git writes it; `time` in seconds."""
+    """What a commit says before its words; times are in seconds.
+
+    `time` is the committer's, which is never before that of a parent where we write: commits are put in order by it.
+    `made` is the author's, as the clock said.
+    """
 
     tree: str
     parents: tuple[str, ...]
-    committer: bytes
     time: int
+    made: int
 
 
 def heading(raw: bytes) -> Heading:
@@ -69,8 +79,9 @@ def heading(raw: bytes) -> Heading:
     said = {key: value for key, _, value in reversed(lines)}
     if not {b"tree", b"committer"} <= said.keys():
         raise ValueError("not a commit of Git's")
-    committer = said[b"committer"]
-    return Heading(said[b"tree"].decode("ascii"), parents, committer, int(committer.rsplit(b" ", 2)[-2]))
+    time = int(said[b"committer"].rsplit(b" ", 2)[-2])
+    author = _AUTHOR.search(raw.partition(b"\n\n")[0])
+    return Heading(said[b"tree"].decode("ascii"), parents, time, _told_time(author) if author else time)
 
 
 def tagged(raw: bytes) -> str:
@@ -79,11 +90,23 @@ def tagged(raw: bytes) -> str:
 
 
 def raw_commit(tree: str, parents: list[str], note: Note, when: datetime, not_before: int) -> bytes:
-    """The bytes of the commit. Its time is `when`, or `not_before` (seconds) when the clock went back."""
-    stamp = f"{max(int(when.timestamp()), not_before)} {_zone(when.utcoffset() or timedelta())}"
+    """The bytes of the commit, made `when` its author says; its committer says `not_before` where that is later.
+
+    Git and we take a parent for older than its child. The author's time stays what the clock said: a clock that was
+    once wrong must not make all later commits wrong.
+    """
     lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
-    lines += [f"author {note.author} {stamp}", f"committer {COMMITTER} {stamp}", "", ""]
+    lines += [f"author {note.author} {_stamp(when)}", f"committer {committer(when, not_before)}", "", ""]
     return "\n".join(lines).encode() + note.message.encode("utf-8", "replace")
+
+
+def committer(when: datetime, not_before: int = 0) -> str:
+    """Us and the time, as Git writes it in commits and logs."""
+    return f"{COMMITTER} {_stamp(when, not_before)}"
+
+
+def _stamp(when: datetime, not_before: int = 0) -> str:
+    return f"{max(int(when.timestamp()), not_before)} {_zone(when.utcoffset() or timedelta())}"
 
 
 def _zone(offset: timedelta) -> str:
@@ -137,8 +160,12 @@ def _written_by(raw: bytes) -> tuple[str, datetime]:
         return "", datetime.fromtimestamp(0, UTC)
     hours, minutes = divmod(int(found["zone"]), 100)
     offset = timedelta(minutes=max(-_DAY, min(_DAY, (hours * 60 + minutes) * (-1 if found["sign"] == b"-" else 1))))
-    seconds = max(_FIRST_TIME, min(int(found["time"]), _LAST_TIME))
-    return found["name"].decode("utf-8", "replace"), datetime.fromtimestamp(seconds, timezone(offset))
+    return found["name"].decode("utf-8", "replace"), datetime.fromtimestamp(_told_time(found), timezone(offset))
+
+
+def _told_time(author: re.Match[bytes]) -> int:
+    """When an author says that a commit was made, as far as there are dates for it."""
+    return max(_FIRST_TIME, min(int(author["time"]), _LAST_TIME))
 
 
 def _trailers(message: str) -> list[tuple[str, str]]:

@@ -29,6 +29,7 @@ from .rows import UnknownIndex
 from .standing import in_objects
 
 _REMOTES = "refs/remotes/"
+_REMOTE = re.compile(r'remote "(.+)"')
 _STASH = "refs/stash"
 _REPLACED = "refs/replace/"
 _LOG_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) ([^\t\n]*)(?:\t(.*))?")
@@ -146,6 +147,16 @@ class Eraser:
         """Of every object its size, and what it is if it holds any of what is erased, or is one of `blobs`."""
         return in_objects(erasure, self._objects, blobs)
 
+    def copies(self, erasure: Erasure, blobs: frozenset[str]) -> Iterator[tuple[int, str | None]]:
+        """The same in a repository of somebody else's, where an entry of the same name may be another."""
+        if erasure.contents is not None:
+            yield from self.objects(erasure, blobs)
+            return
+        for oid in sorted(self._objects.all_ids()):
+            kind, data = self._objects.raw(oid)
+            is_in = kind == "blob" and (oid in blobs or erasure.quoted(data) > 0)
+            yield len(data), f"{kind} {oid[:12]}" if is_in else None
+
     def staged(self) -> list[str]:
         """The paths in Git's index."""
         return [path.decode("utf-8", "surrogateescape") for path in self._staged()]
@@ -177,9 +188,7 @@ class Eraser:
             if erasure.paths.get(name, name) is not None:
                 rewriting.blob(name, blob)
         new = dict(_new_refs(refs, rewriting.ids, erasure))
-        pushed = tuple(
-            ref for ref, oid in sorted(refs.items()) if ref.startswith(_REMOTES) and rewriting.ids[oid] != oid
-        )
+        pushed = tuple(ref for ref, oid in sorted(refs.items()) if _is_of_remote(ref) and rewriting.ids[oid] != oid)
         gone = len(self._objects.all_ids() - survey.objects)
         return Rewritten(survey, rewriting, filling, head, refs, new, gone, pushed)
 
@@ -194,13 +203,15 @@ class Eraser:
                 waiting += self._objects.parents(oid)
         return found
 
-    def remotes(self, refs: Iterable[str]) -> dict[str, str]:
-        """The remotes that references of remotes belong to, and where they are."""
-        names = dict.fromkeys(ref.removeprefix(_REMOTES).partition("/")[0] for ref in refs)
+    def remotes(self) -> dict[str, str]:
+        """The remotes that the repository knows, and where they are."""
+        names = dict.fromkeys(map(remote_of, filter(_is_of_remote, self._refs.all())))
         parser = configparser.RawConfigParser(strict=False, interpolation=None, allow_no_value=True)
         with suppress(configparser.Error, UnicodeDecodeError):
             text = fs.read(self._git / "config")[0].decode("utf-8")
             parser.read_string("\n".join(line.strip() for line in text.splitlines()))
+        named = (found[1] for found in map(_REMOTE.fullmatch, parser.sections()) if found)
+        names |= dict.fromkeys(named)
         return {name: parser.get(f'remote "{name}"', "url", fallback="") for name in names}
 
     @contextmanager
@@ -264,6 +275,15 @@ class Eraser:
         index = renamed(self._git / "index", lambda path, blob: _new_row(path, blob, made.rewriting, erasure))
         if index is not None:
             yield "index", index
+
+
+def remote_of(ref: str) -> str:
+    """The remote that a reference of one belongs to."""
+    return ref.removeprefix(_REMOTES).partition("/")[0]
+
+
+def _is_of_remote(ref: str) -> bool:
+    return ref.startswith(_REMOTES)
 
 
 def _new_row(path: bytes, blob: str, rewriting: Rewriting, erasure: Erasure) -> tuple[bytes, str] | None:

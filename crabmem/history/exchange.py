@@ -151,7 +151,10 @@ class Exchange:
                 f"{self._root} holds a purge that another user or another machine began: if you trust this folder, "
                 "`crabmem doctor --fix` finishes it; reading goes on"
             )
-        self.finish(order)
+        try:
+            self.finish(order)
+        except Busy as error:  # the exchange is made, and it would be said to nobody who asked for it
+            return f"a purge that was interrupted was finished, but {error}"
         return "a purge that was interrupted was finished: the history is the new one,"
 
     def _set_aside(self) -> str:
@@ -194,7 +197,9 @@ class Exchange:
         fs.sync_folder(self._private)
         fs.remove_tree(self._done)
         if moved:
-            raise Busy(f"{moved[0]} was moved meanwhile and still has the old history: purge again")
+            raise Busy(f"{', '.join(moved)}: made or moved meanwhile, and still with the old history: purge again")
+        if late := self._moved_refs(order):
+            raise Busy(f"{', '.join(late)}: made meanwhile, and names what is gone from the history: delete it")
 
     def _move(self, name: str, target: Path) -> None:
         if (self._folder / name).exists():
@@ -263,8 +268,9 @@ class Exchange:
         for item in sorted(self._private.iterdir()):
             if item.name not in _STAYING and item not in fresh:
                 fs.remove_tree(item) if item.is_dir() and not item.is_symlink() else fs.unlink(item)
-        for file in (self._private / "tmp").glob("write-*"):
-            fs.unlink(file)
+        for file in (self._private / "tmp").glob("*"):
+            if not file.name.startswith("lock-"):  # those that are held now
+                fs.unlink(file)
 
     def _mark(self) -> None:
         """Tell others, who may hold words of the old history in memory, that there was a purge."""

@@ -3,19 +3,21 @@
 Walking 10,000 commits takes half a second, so they are kept in a file, which is derived and may be deleted at any time.
 """
 
+import math
 import struct
 import zlib
 from bisect import bisect_right
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
-from itertools import accumulate
+from operator import le
 from pathlib import Path
 
 from .. import fs
 from ..errors import DamagedHistory
 from .objects import Objects
 
-_MAGIC = b"crabmem line 1\n"
+_MAGIC = b"crabmem line 2\n"
 _SUM = slice(len(_MAGIC), len(_MAGIC) + 4)
 _ID = 20
 # So many commits that the file does not have are worth writing it.
@@ -26,7 +28,7 @@ class Line:
     """Commits from the oldest to the newest, each the first parent of the next. Never changed once made."""
 
     def __init__(self, ids: bytes = b"", times: tuple[int, ...] = ()) -> None:
-        """`ids` are those of the commits, 20 bytes each; `times` in seconds."""
+        """`ids` are those of the commits, 20 bytes each; `times` when their authors say they were made, in seconds."""
         self._ids = ids
         self._times = times
 
@@ -45,15 +47,19 @@ class Line:
                 return at // _ID
         return None
 
-    def before(self, seconds: float) -> str | None:
-        """The newest commit of that time or earlier; None when the oldest is later."""
-        place = bisect_right(self._earliest, seconds) - 1
+    def before(self, seconds: float, now: float = math.inf) -> str | None:
+        """The newest commit of that time or earlier; None when the oldest is later.
+
+        Where times fall, a clock was wrong: such a commit counts as made when the next one was that fits the others.
+        What was made after `now` fits none.
+        """
+        times = self._times if self._is_rising else fitted(self._times, now)
+        place = bisect_right(times, seconds) - 1
         return self[place] if place >= 0 else None
 
     @cached_property
-    def _earliest(self) -> list[int]:
-        """By place the earliest time from there on: clocks go wrong, and only this never falls."""
-        return list(accumulate(reversed(self._times), min))[::-1]
+    def _is_rising(self) -> bool:
+        return all(map(le, self._times, self._times[1:]))
 
     def followed(self, place: int, newer: list[tuple[str, int]]) -> "Line":
         """The line up to before `place`, and then others, pairs of commit and time."""
@@ -64,6 +70,42 @@ class Line:
         """The line as the bytes of a file."""
         body = self._ids + struct.pack(f"<{len(self)}q", *self._times)
         return _MAGIC + zlib.crc32(body).to_bytes(4, "little") + body
+
+
+def fitted(times: Sequence[int], now: float = math.inf) -> list[int]:
+    """`times` that never fall: as many as possible as they are, each other that of the next that stays.
+
+    Nobody says which clock was wrong, but most are right: of the times up to `now` the longest row that never falls
+    stays. After the last of it only what is later than all before stays, too.
+    """
+    found, following = [0] * len(times), None
+    stays = _rising_places(times, now)
+    for place in reversed(range(len(times))):
+        if place in stays:
+            following = times[place]
+        if following is not None:
+            found[place] = following
+    end = max(stays, default=-1) + 1
+    latest = found[end - 1] if end else min(times, default=0)
+    for place in range(end, len(times)):
+        latest = found[place] = max(latest, times[place])
+    return found
+
+
+def _rising_places(times: Sequence[int], now: float) -> set[int]:
+    """The places of the longest row of times up to `now` that never falls."""
+    lasts, ends, before = list[int](), list[int](), dict[int, int]()
+    for place, time in enumerate(times):
+        if time <= now:
+            length = bisect_right(lasts, time)
+            lasts[length : length + 1] = [time]
+            ends[length : length + 1] = [place]
+            before[place] = ends[length - 1] if length else -1
+    found, place = set[int](), ends[-1] if ends else -1
+    while place >= 0:
+        found.add(place)
+        place = before[place]
+    return found
 
 
 def unpacked(data: bytes) -> Line:
@@ -109,7 +151,7 @@ class Lines:
         """The line to `end`, with the beginning that it shares with `known`; how many commits had to be read."""
         newer, commit, place = list[tuple[str, int]](), end, known.place(end)
         while place is None:
-            newer.append((commit, self._objects.heading(commit).time))
+            newer.append((commit, self._objects.heading(commit).made))
             parents = self._objects.parents(commit)
             if not parents:
                 place = -1

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -80,7 +80,10 @@ def _age() -> float:
 
 
 def _now() -> datetime:
-    return datetime.now().astimezone()
+    try:
+        return datetime.now().astimezone()
+    except ValueError:  # TZ names a zone that is more than a day away
+        return datetime.now(UTC)
 
 
 def _root(command: Command, environment: Mapping[str, str]) -> Path:

@@ -566,7 +566,7 @@ def commits(data: bytes) -> None:
     read = read_commit(again.id.decode(), raw)
     assert read.subject.startswith("edit:") and "\n" not in read.subject and read.author
     assert note.message == again.message.decode() or "\ufffd" in again.message.decode()
-    assert heading(raw).committer.endswith(b"%d %s" % (again.commit_time, raw.split(b"\n")[1].rpartition(b" ")[2]))
+    assert (heading(raw).time, heading(raw).made) == (again.commit_time, again.author_time)
     assert read.author == who.partition(" <")[0]
     _noted.append(raw)
 

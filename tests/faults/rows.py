@@ -52,7 +52,11 @@ ROWS = (
     _row("no inode left", "@disk"),
     _row("an error of the disk when syncing", "@crashes"),
     _row("a folder that cannot be written to", "@crashes", "@disk"),
-    _row("a clock that goes back, or is far in the future", "test_time_never_runs_backwards", "@disk"),
+    _row(
+        "a clock that goes back, or is far in the future",
+        "test_a_commit_tells_when_it_was_made_and_is_put_in_order_by_a_time_that_never_falls",
+        "@disk",
+    ),
     _row(
         "an edit of the same size with its time set back", "test_edit_of_the_same_size_with_its_time_set_back_is_seen"
     ),

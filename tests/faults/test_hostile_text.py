@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
 from crabmem.entry import MAX_CONTENT, MAX_DESCRIPTION, MAX_LABELS, MAX_NAME
+from crabmem.names import refuse_taken
 from crabmem.prompt import block, entry_text, entry_texts, visible
 
 from .attacks import FACES, HIDDEN, CommandLine, Face, Ground, Tools, folder, words_of
@@ -360,11 +361,20 @@ _INJECTIONS = (
 @each_face
 def test_no_name_agent_or_session_forges_the_words_of_a_commit(ground: Ground, face: type[Face]) -> None:
     for text in _INJECTIONS:
-        agent = face(ground.root, text[:200], text[:200])
+        agent = face(ground.root, _bearable(text[:200]), text[:200])
         agent.remember(text, text, text, [text])
         agent.overview(f"# {text}")
         agent.close()
     _assert_no_word_is_forged(ground.root)
+
+
+def _bearable(name: str) -> str:
+    """A name that an agent may bear: others are refused before anything is written."""
+    try:
+        refuse_taken(name, "person")
+    except InvalidArguments:
+        return f"x{name}x"[:200]
+    return name
 
 
 def test_no_name_of_a_file_or_in_a_file_forges_the_words_of_a_commit(ground: Ground) -> None:
