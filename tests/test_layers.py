@@ -176,6 +176,7 @@ READS_ELSEWHERE = {
     "lock": "locks, which are opened and not read",
     "history/packing": "a lock, which is opened and not read",
     "hooking": "standard streams",
+    "quick": "folders, which are opened to be listed",
     "mcp": "standard streams",
 }
 
