@@ -22,7 +22,7 @@ def prepared(root: Path, key: Literal["profile", "layout"], value: str, is_meant
     said = _said(root)
     if said and dict(zip(("profile", "layout"), layout_in(said), strict=True))[key] == value:
         return
-    if Workspace(root).private.is_dir():
+    if fs.is_own_folder(Workspace(root).private):
         way = f"init --profile {value}` makes it one of {value}" if key == "profile" else "adopt` records your edits"
         raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} {way}")
     line = tables.put("", (key,), value)
@@ -47,7 +47,7 @@ def _said(root: Path) -> str | None:
 
 def _refuse_repository(root: Path, is_meant: bool) -> None:
     around = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
-    if around and Workspace(around).private.is_dir():
+    if around and fs.is_own_folder(Workspace(around).private):
         raise InvalidArguments(f"{root} is part of the workspace {around}, which has its history")
     if around and not is_meant:
         where = "is a Git repository" if around == root else f"lies in a Git repository, {around}"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from . import fs
 from .entry import MAX_NAME, check_text
 from .errors import AlreadyThere, InvalidArguments, NotFound, Unwritable
 from .globs import matches
@@ -107,7 +108,7 @@ class Agents(Memory):
 
     def _is_made(self) -> bool:
         """Whether there is this workspace, whole: who made it may have been killed before the first commit."""
-        is_begun = self._workspace.private.is_dir()
+        is_begun = fs.is_own_folder(self._workspace.private)
         return is_begun and bool(self._timeline.head() or not self._seeds(self._store.scan()))
 
     def _cloned(self, layout: Layout) -> dict[str, bytes]:

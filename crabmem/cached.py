@@ -47,7 +47,7 @@ class CachedIndex:
     def save(self) -> None:
         """Keep it for the next process; where there is no place, nothing is kept."""
         self.unsaved = 0
-        if self._private.is_dir():
+        if fs.is_own_folder(self._private):
             search.save(self.index, self._folder)
             if self._purges.came():
                 fs.remove_tree(self._folder)

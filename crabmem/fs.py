@@ -362,6 +362,11 @@ def is_elsewhere(file: Path) -> bool:
     return any(map(os.path.islink, (file, *file.parents[:3])))
 
 
+def is_own_folder(folder: Path) -> bool:
+    """Whether `folder`, which lies in `.git`, is there, and neither it nor `.git` is a link that leads elsewhere."""
+    return folder.is_dir() and not (folder.is_symlink() or folder.parent.is_symlink())
+
+
 def swap_in(file: Path, data: bytes) -> None:
     """Exchange a file whole, without waiting for the disk: for what may be lost without harm."""
     own = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}")
@@ -422,7 +427,10 @@ def unlink(file: Path) -> None:
 def remove_tree(folder: Path) -> None:
     """Remove a folder and all that is in it, as far as that can be done."""
     before("remove", str(folder))
-    shutil.rmtree(folder, ignore_errors=True)
+    if folder.is_dir() and not folder.is_symlink():
+        return shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # `rmtree` opens what it is given: a pipe keeps it waiting, a link leads elsewhere
+        os.unlink(folder)
 
 
 def remove_folder(folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from msgspec.structs import replace
 
-from . import settings
+from . import fs, settings
 from .allowed import Allowed
 from .catalog import Catalog, Listing, Progress
 from .entry import decoded
@@ -202,7 +202,7 @@ class Handle:
     def _parent(self) -> Workspace | None:
         """The workspace that a named agent's own lies in, once there is one."""
         around = self._workspace.around
-        if around is None or not Workspace(around).private.is_dir():
+        if around is None or not fs.is_own_folder(Workspace(around).private):
             return None
         return workspace_at(around, self._given_profile, self._allowed)
 

@@ -25,14 +25,14 @@ class Jottings(Generic[T]):
     def all(self) -> list[T]:
         """Those that are remembered, in order; what is no line of ours is left out."""
         try:
-            lines = fs.read(self._file)[0].splitlines()
+            lines = fs.read(self._file)[0].splitlines() if fs.is_own_folder(self._file.parent) else []
         except OSError:
             return []
         return [found for found in map(self._decoded, lines) if found is not None]
 
     def add(self, line: T, most: int) -> None:
         """Remember a line, where there is a place for it; the older half is forgotten in a file above `most` bytes."""
-        if not self._file.parent.is_dir():
+        if not fs.is_own_folder(self._file.parent):
             return
         try:
             fs.append(self._file, msgspec.json.encode(line) + b"\n")

@@ -5,7 +5,6 @@ the handle, and on disk beside the index of today, whose rules hold here too: de
 time, and disposable. The index of a moment is made from one that is like it, so that only what differs is read.
 """
 
-import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -148,7 +147,7 @@ class Pasts:
     def _place(self, name: str) -> Path | None:
         """Where a moment is kept; None where a link leads elsewhere, or nothing of ours is yet."""
         private = self._workspace.private
-        is_ours = private.is_dir() and not any(map(os.path.islink, (private, self._workspace.git)))
+        is_ours = fs.is_own_folder(private)
         return self._workspace.index / "past" / name if is_ours else None
 
 

@@ -193,7 +193,8 @@ class Writer:
     def repairs(self) -> list[str]:
         """What writes had to repair, a line each, oldest first."""
         try:
-            return fs.read(self._workspace.repairs)[0].decode("utf-8", "replace").splitlines()
+            is_ours = fs.is_own_folder(self._workspace.private)
+            return fs.read(self._workspace.repairs)[0].decode("utf-8", "replace").splitlines() if is_ours else []
         except OSError:
             return []  # there is none; one that is no file of ours is named by `doctor`
 
@@ -251,6 +252,8 @@ class Writer:
 
     def is_interrupted(self) -> bool:
         """Whether this user began a write, or a purge, on this machine, and it did not end."""
+        if not fs.is_own_folder(self._workspace.private):
+            return False
         if self._journal.is_open():
             pending = self._journal.pending()
             return pending is not None and pending.is_ours
@@ -258,6 +261,8 @@ class Writer:
 
     def waiting(self) -> list[str]:
         """What other users, or other machines, began and nobody ended: it waits for a person's word."""
+        if not fs.is_own_folder(self._workspace.private):
+            return []
         pending = self._journal.pending()
         theirs = [pending.intent] if pending and not pending.is_ours else []
         writes = [f"the write {intent.subject!r}" for intent in (*theirs, *self._journal.waiting().values())]

@@ -14,6 +14,9 @@ from .. import regular
 from .objects import LARGEST
 
 
+_LARGEST_PACK = 4_000_000_000
+
+
 class Disk(DiskObjectStore):
     """A store that looks twice: an object can be packed between the look into the packs and the one beside them.
 
@@ -47,7 +50,7 @@ class Disk(DiskObjectStore):
         """The packs that are new in the folder, each made to refuse what is no regular file, or too large."""
         packs = super()._update_pack_cache()
         for pack in packs:
-            if not (_is_regular(pack._idx_path) and _is_regular(pack._data_path)):
+            if not (_is_readable(pack._idx_path) and _is_readable(pack._data_path)):
                 self._pack_cache.pop(os.path.basename(pack._basename))
                 continue
             pack._data_load = partial(_Data, pack._data_path, object_format=self.object_format)
@@ -93,8 +96,10 @@ def _check(size: int) -> None:
         raise ValueError(f"an object of {size} bytes is larger than we read")
 
 
-def _is_regular(file: str) -> bool:
+def _is_readable(file: str) -> bool:
+    """Whether a file is a regular one of a size that can be mapped: what cannot be, dulwich reads whole."""
     try:
-        return stat.S_ISREG(os.lstat(file).st_mode)
+        status = os.lstat(file)
+        return stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST_PACK
     except FileNotFoundError:
         return True  # gone meanwhile: who reads it looks again

@@ -110,9 +110,9 @@ class Exchange:
         fs.sync_folder(self._private)
 
     def is_ours(self) -> bool:
-        """Whether what was begun, if it got as far as an order, was begun by this user on this machine."""
+        """Whether there is an order that this user gave on this machine."""
         given = self._given()
-        return given is None or given[1]
+        return given is not None and given[0] is not None and given[1]
 
     def is_foreign(self) -> bool:
         """Whether there is an order that could be done, of somebody else."""

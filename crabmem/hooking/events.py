@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from .. import hooks
+from .. import fs, hooks
 from ..bylines import Bylines, kept, signed
 from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, WROTE, Json
 from ..locating import settings_at
@@ -35,7 +35,7 @@ class Call(NamedTuple):
     @property
     def is_at_home(self) -> bool:
         """Whether there is a memory: a host without one hears nothing, and none is made for it."""
-        return self.workspace.private.is_dir()
+        return fs.is_own_folder(self.workspace.private)
 
     @property
     def turns(self) -> Turns:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from .. import fs
 from ..api import Memory
 from ..errors import CrabmemError
 from ..lock import WriterLock
@@ -11,7 +12,7 @@ from ..workspace import Workspace
 
 def begin(workspace: Workspace) -> None:
     """Begin to read, in a process of its own."""
-    if workspace.private.is_dir():
+    if fs.is_own_folder(workspace.private):
         begun("hooking.reading", workspace.root)
 
 

@@ -87,6 +87,7 @@ VERBS: dict[str, tuple[Sequence[str], str]] = {
     "hook prompt": (("hook", "prompt", "--host", "claude-code"), _PROMPT),
     "hook session-start": (("hook", "session-start", "--host", "claude-code"), _ASKED),
     "mcp": (("mcp",), _LINES),
+    "what a hook leaves to read": ((), ""),
     "Memory()": ((), ""),
 }
 #: Those that reach every part; the others are tried in the long form, and on workspaces made by hand.
@@ -175,8 +176,13 @@ def _be_watched(root: Path, verb: str, report: Path, output: Path) -> None:
 
             main()
             code = 0
-        else:
+        elif verb == "Memory()":
             code = _as_python(root)
+        else:
+            from crabmem.hooking import reading
+
+            reading.main(str(root))
+            code = 0
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except BaseException:
@@ -244,14 +250,16 @@ def _forbid(root: Path, told: int) -> None:
 
     def hear(event: str, given: tuple[Any, ...]) -> None:
         if event in _STARTS or event.startswith("os.exec"):
-            note(f"starts {given[0]!r}")
+            if given[0] != sys.executable:  # its own work, which is a verb here
+                note(f"starts {given[0]!r}")
         elif event in _NET:
             note(f"asks the net: {event} {given[1:]!r}")
-        elif event in _CHANGES or event == "open":
+        elif event in _CHANGES or (event == "open" and not given[2] & os.O_NOFOLLOW):
             for path in given[:2]:
                 if isinstance(path, str | bytes | os.PathLike) and os.path.isabs(os.fsdecode(path)):
-                    where = os.path.realpath(os.fsdecode(path))
-                    if not is_fine(where):
+                    folder, name = os.path.split(os.fsdecode(path))
+                    where = os.path.join(os.path.realpath(folder), name)  # what has the name is changed, be it a link
+                    if not is_fine(os.path.realpath(where) if event == "open" else where):
                         note(f"{event} {where}")
 
     os.open = opened
@@ -667,7 +675,7 @@ def fingerprint(folder: Path, passed_over: tuple[str, ...] = ()) -> dict[str, tu
 
 
 #: What looking may leave behind: caches, and a record of what was said.
-OURS = tuple(f".git/crabmem/{name}" for name in ("index", "turns", "uses", "watch", "hooks.log"))
+OURS = tuple(f".git/crabmem/{name}" for name in ("index", "turns", "uses", "watch", "hooks.log", "reading"))
 
 
 def tried(template: Path, outside: Path, folder: Path, build: Callable[[Path, Path], None],
