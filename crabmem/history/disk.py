@@ -13,7 +13,6 @@ from dulwich.pack import DELTA_TYPES, Pack, PackData, PackFileDisappeared, Unpac
 from .. import regular
 from .objects import LARGEST
 
-
 _LARGEST_PACK = 4_000_000_000
 
 

@@ -110,8 +110,8 @@ class Exchange:
         fs.sync_folder(self._private)
 
     def is_ours(self) -> bool:
-        """Whether there is an order that this user gave on this machine."""
-        given = self._given()
+        """Whether there is an order, done or not, that this user gave on this machine."""
+        given = self._given() or self._given(self._done)
         return given is not None and given[0] is not None and given[1]
 
     def is_foreign(self) -> bool:
@@ -119,10 +119,10 @@ class Exchange:
         given = self._given()
         return given is not None and given[0] is not None and not given[1]
 
-    def _given(self) -> tuple[Order | None, bool] | None:
+    def _given(self, folder: Path | None = None) -> tuple[Order | None, bool] | None:
         """The order (None: one that is not to be done), and whether it is this user's; None where there is none."""
         try:
-            data, is_ours = self._seal.opened(fs.read(self._folder / _ORDER, limit=fs.LARGE)[0])
+            data, is_ours = self._seal.opened(fs.read((folder or self._folder) / _ORDER, limit=fs.LARGE)[0])
             order = msgspec.json.decode(data, type=Order)
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -136,7 +136,7 @@ class Exchange:
         Raises:
             Unwritable: somebody else began it, and nobody said `believes_others`.
         """
-        fs.remove_tree(self._done)
+        self._remove_done()
         if not os.path.lexists(self._folder):
             return None
         given = self._given()
@@ -195,11 +195,19 @@ class Exchange:
         self._remove_traces(order)
         fs.rename(self._folder, self._done)
         fs.sync_folder(self._private)
-        fs.remove_tree(self._done)
+        self._remove_done()
         if moved:
             raise Busy(f"{', '.join(moved)}: made or moved meanwhile, and still with the old history: purge again")
         if late := self._moved_refs(order):
             raise Busy(f"{', '.join(late)}: made meanwhile, and names what is gone from the history: delete it")
+
+    def _remove_done(self) -> None:
+        """Remove what a purge that is done replaced; the order last, by which the next command knows that it may."""
+        if self._done.is_dir() and not self._done.is_symlink():
+            for file in sorted(self._done.iterdir()):
+                if file.name != _ORDER and not file.is_dir():
+                    fs.unlink(file)
+        fs.remove_tree(self._done)
 
     def _move(self, name: str, target: Path) -> None:
         if (self._folder / name).exists():
