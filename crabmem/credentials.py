@@ -34,7 +34,7 @@ _FORMATS = (
     ("Slack webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{43,}"),
     ("Stripe key", "_live_", r"(?:sk|rk)_live_[0-9A-Za-z]{10,99}"),
     ("Stripe webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/]{32,}={0,2}"),
-    ("OpenAI key", "T3BlbkFJ", r"sk-(?:(?:proj|svcacct|admin)-)?[A-Za-z0-9_-]{20,}T3BlbkFJ[A-Za-z0-9_-]{20,}"),
+    ("OpenAI key", "T3BlbkFJ", r"sk-(?:(?:proj|svcacct|admin)-)?[A-Za-z0-9_-]{20,200}T3BlbkFJ[A-Za-z0-9_-]{20,}"),
     ("OpenAI key", "sk-proj-", r"sk-proj-[A-Za-z0-9_-]{40,}"),
     ("Anthropic key", "sk-ant-", r"sk-ant-[a-z]{2,}\d{2}-[A-Za-z0-9_-]{80,}"),
     ("OpenRouter key", "sk-or-v1-", r"sk-or-v1-[0-9a-f]{64}"),
