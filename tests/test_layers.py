@@ -52,7 +52,7 @@ ROWS: list[list[str]] = [
         "profile",
         "context",
     ],
-    ["fs", "guard", "user_state"],
+    ["fs", "guard", "user_state", "beside"],
     ["jottings"],
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "bylines", "purged", "hosts"],
     ["meaning", "cached", "uses"],
