@@ -107,6 +107,10 @@ class Credential:
         """What may be said of it: its kind, and so much of it that one finds it."""
         return f"{self.kind} ({self.text[:_SHOWN]}…)"
 
+    def is_new(self, *before: str | None) -> bool:
+        """Whether it is in none of these texts."""
+        return not any(self.text in text for text in before if text)
+
 
 def credentials_in(text: str) -> list[Credential]:
     """What in `text` is shaped like a credential, each once; placeholders of documentation are not."""
@@ -114,28 +118,47 @@ def credentials_in(text: str) -> list[Credential]:
     return list(found.values())
 
 
-def refuse_new(text: str, before: str | None, rule: str) -> None:
-    """Refuse a text with a credential that was not there `before`, if the setting `rule` is to refuse.
-
-    Raises:
-        HoldsSecret: the message masks what was seen and says how to allow it.
+class Screen:
+    """Refuses texts with new credentials, if the setting `rule` is "refuse". It looks into each text once: whoever
+    holds a lock lets it look before, and is told at once.
     """
-    if rule == "refuse" and (found := _new(text, before)):
-        raise HoldsSecret(
-            f"the text holds what looks like a secret: {', '.join(item.masked for item in found)}; nothing was "
-            "written. Say where it is kept instead; a person may write it into the file, "
-            'or set secrets = "warn" in crabmem.toml'
-        )
+
+    def __init__(self, rule: str, *texts: str) -> None:
+        """`texts` are looked into at once."""
+        self._rule = rule
+        self._seen: dict[str, list[Credential]] = {}
+        for text in texts:
+            self._found(text)
+
+    def refuse_new(self, text: str, *before: str | None) -> None:
+        """Refuse a text with a credential that was in none of the texts `before`.
+
+        Raises:
+            HoldsSecret: the message masks what was seen and says how to allow it.
+        """
+        if found := [item for item in self._found(text) if item.is_new(*before)]:
+            raise HoldsSecret(
+                f"the text holds what looks like a secret: {', '.join(item.masked for item in found)}; nothing was "
+                "written. Say where it is kept instead; a person may write it into the file, "
+                'or set secrets = "warn" in crabmem.toml'
+            )
+
+    def doubts(self, text: str) -> bool:
+        """Whether a text has credentials that are refused where they are new."""
+        return bool(self._found(text))
+
+    def _found(self, text: str) -> list[Credential]:
+        if self._rule != "refuse":
+            return []
+        if text not in self._seen:
+            self._seen[text] = credentials_in(text)
+        return self._seen[text]
 
 
 def warnings(text: str, before: str | None, rule: str) -> tuple[str, ...]:
     """What to say of a text that is there all the same; nothing when `rule` is "off"."""
-    found = [] if rule == "off" else _new(text, before)
+    found = [] if rule == "off" else [item for item in credentials_in(text) if item.is_new(before)]
     return tuple(f"it holds what looks like a secret: {item.masked}" for item in found)
-
-
-def _new(text: str, before: str | None) -> list[Credential]:
-    return [item for item in credentials_in(text) if item.text not in (before or "")]
 
 
 def _matches(text: str) -> Iterator[Credential]:

@@ -3,14 +3,18 @@
 import random
 import string
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from crabmem import HoldsSecret, Memory
+from crabmem import Busy, Fact, HoldsSecret, Memory, credentials
 from crabmem.cli import cli
 from crabmem.credentials import credentials_in
+from crabmem.learnings import Lesson
+from crabmem.lock import WriterLock
+from crabmem.slots import Slot
 from tests.conftest import FIXTURES, git
 
 _ANY = string.ascii_letters + string.digits
@@ -125,6 +129,48 @@ def test_secret_that_a_person_wrote_stays_and_is_warned_about(memory: Memory) ->
     assert [finding.path for finding in memory.secrets(commit.paths)] == ["memory/entries/luna.md"]
     again = memory.remember("Luna", "dog", f"Friday. {TOKEN}")
     assert again.commit and again.warnings == ()
+
+
+def test_no_text_is_looked_into_while_others_wait_for_the_lock(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked, look = list[bool](), credentials.credentials_in
+
+    def watched(text: str) -> list[credentials.Credential]:
+        try:
+            with WriterLock(memory.root / ".git/crabmem/lock").held(0):
+                looked.append(False)
+        except Busy:
+            looked.append(True)
+        return look(text)
+
+    monkeypatch.setattr(credentials, "credentials_in", watched)
+    (memory.root / "crabmem.toml").write_text('soul = "propose"\n')
+    writes: list[Callable[[], object]] = [
+        lambda: memory.remember("Luna", "dog", "Friday"),
+        lambda: memory.remember_all([Fact("Rex", "dog", "Monday"), Fact("Luna", "dog", "Sunday")], "a list"),
+        lambda: memory.keep({Slot(("pets",), "ada"): Fact("Ada", "cat", "Tuesday")}),
+        lambda: memory.rename("Rex", "Max"),
+        lambda: memory.write_overview("# Overview\n"),
+        lambda: memory.rewrite("more", lambda tree: {"MEMORY.md": tree.text("MEMORY.md") + "more\n"}),
+        lambda: memory.rewrite_file("less", "MEMORY.md", lambda text: "less\n"),
+        lambda: memory.save_fact("The boiler was mended in May."),
+        lambda: memory.write_note("Called the vet."),
+        lambda: memory.learn(Lesson("errors", "look first")),
+        lambda: memory.propose_identity("# Who I am\n"),
+    ]
+    for write in writes:
+        looked.clear()
+        write()
+        assert looked and not any(looked)
+
+
+def test_secret_in_quotes_of_its_file_may_stay_there(memory: Memory) -> None:
+    secret = SHAPES["private key"]
+    (memory.root / "crabmem.toml").write_text('secrets = "off"\n')
+    memory.remember("Key", secret, "x")
+    (memory.root / "crabmem.toml").write_text("")
+    assert memory.remember("Key", secret, "y").commit
+    with pytest.raises(HoldsSecret):
+        memory.remember("Other", secret, "y")
 
 
 def test_setting_warns_or_is_silent(memory: Memory) -> None:
