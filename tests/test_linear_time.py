@@ -29,9 +29,8 @@ def _made(name: str, operation: str, *patterns: re.Pattern[str]) -> list[Used]:
 
 
 _MADE_OF_ARGUMENTS = {
-    "credentials._matches": _made(
-        "credentials", "finditer",
-        *(re.compile(rf"(?<![A-Za-z0-9])(?:{pattern})") for _, _, pattern in credentials._FORMATS),
+    "credentials._expression": _made(
+        "credentials", "finditer", *(credentials._expression(mark, each) for _, mark, each in credentials._FORMATS)
     ),
     "erasing._any": _made("erasing._any", "finditer", erasing._any(["Luna's vet", 'a "quoted" text\n\nof two lines'])),
     "erasing._of_names": [],  # as the one above, with a look around each
