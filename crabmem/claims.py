@@ -7,7 +7,7 @@ from .errors import InvalidArguments
 from .results import Recall
 from .slug import name_key
 
-_SENTENCE = re.compile(r"(?P<query>.*\S)\s+must\s+(?P<never>not\s+)?return\s+(?P<name>\S.*)", re.DOTALL)
+_SENTENCE = re.compile(r"(?P<query>.*\S)\s++must\s++(?P<never>not\s++)?return\s++(?P<name>\S.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from .credentials import refuse_new
+from .credentials import Screen
 from .edit import shortened
 from .entry import Fact, checked
 from .errors import CrabmemError, HoldsSecret, InvalidArguments
@@ -140,7 +140,7 @@ def _with_lines(memory: Memory, texts: Sequence[str], done: Compacted) -> Compac
     lines, trouble = list[str](), list[str]()
     for line in "\n".join(texts).splitlines():
         try:
-            refuse_new(line, None, memory.settings.secrets)
+            Screen(memory.settings.secrets).refuse_new(line)
             lines.append(line)
         except HoldsSecret as error:
             trouble.append(f"not stored: {error}")
@@ -184,7 +184,7 @@ def _fact(item: Mapping[str, Any], secrets: str) -> Fact:
     key, value, category = (str(text).strip() if isinstance(text, _PLAIN) else "" for text in texts.values())
     if not key or not value:
         raise InvalidArguments("it has no key or no value")
-    refuse_new(value, None, secrets)
+    Screen(secrets).refuse_new(value)
     return checked(Fact(" ".join(key.split()), "", value, tags=(category,) if category else None))
 
 

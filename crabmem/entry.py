@@ -77,6 +77,16 @@ class Fact:
     tags: tuple[str, ...] | None = None
     keys: Mapping[str, str | Sequence[str] | None] = field(default_factory=dict, hash=False)
 
+    @property
+    def words(self) -> str:
+        """All that it says, whatever the place: one text, in which something may be sought."""
+        values = (
+            each for value in self.keys.values() if value for each in ([value] if isinstance(value, str) else value)
+        )
+        return "\n".join(
+            [self.name, self.description, *(self.aliases or ()), *(self.tags or ()), *values, self.content]
+        )
+
 
 def decoded(path: str, data: bytes) -> str:
     """The text in `data`.
@@ -199,6 +209,14 @@ def checked(fact: Fact) -> Fact:
         tags=_checked_labels("tags", tags),
         keys=_checked_keys(fact.keys),
     )
+
+
+def checked_or_why(fact: Fact) -> Fact | InvalidArguments:
+    """`fact` as `checked` has it, or why it cannot be kept."""
+    try:
+        return checked(fact)
+    except InvalidArguments as error:
+        return error
 
 
 def renamed(path: str, text: str, name: str, stem: str, alias: str | None = None) -> str:

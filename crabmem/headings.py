@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from .edit import BOM
 from .errors import InvalidArguments
 
-_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>.*?))??(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6}+)(?![^ \t])(?P<title>.*)$")
 _FENCE = re.compile(r" {0,3}(?P<marks>`{3,}(?=[^`]*$)|~{3,})")
 _NEW = "##"
 
@@ -39,7 +39,7 @@ def _title_of(section: str) -> str:
     """What a heading is called, however it was given."""
     line = section.strip()
     found = _HEADING.match(line) if line.startswith("#") else None
-    title = (found["title"] or "") if found else line
+    title = _bare_title(found["title"]) if found else line
     if not title or "\n" in title or "\r" in title:
         raise InvalidArguments("the section is the text of a heading, on one line")
     return title
@@ -55,7 +55,14 @@ def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
         elif marks:
             fence = marks
         elif heading := _HEADING.match(line):
-            yield at, len(heading["marks"]), heading["title"] or ""
+            yield at, len(heading["marks"]), _bare_title(heading["title"])
+
+
+def _bare_title(title: str) -> str:
+    """What stands after the marks of a heading, without the marks that may close it."""
+    said = title.strip(" \t")
+    bare = said.rstrip("#")
+    return bare.rstrip(" \t") if bare[-1:] in ("", " ", "\t") else said
 
 
 def _bare(body: str, title: str) -> list[str]:

@@ -16,10 +16,10 @@ Path: TypeAlias = tuple[str | int, ...]
 
 _DEEPEST = 200
 _SPACE = re.compile(r"[ \t\r\n]*")
-_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"//[^\r\n]*|/\*(?:.*?\*/|(?P<open>.*))", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _WORD = re.compile(r"[-+.\w]+")
-_REST_OF_LINE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)(?=[ \t]*\r?\n)")
+_REST_OF_LINE = re.compile(r"(?:[ \t]*+/\*(?:(?!\*/)[^\r\n])*+\*/)*+(?:[ \t]*+//[^\r\n]*+)?+(?=[ \t]*+\r?\n)")
 _INDENTED = re.compile(r'\n([ \t]+)["{\[]')
 
 
@@ -152,8 +152,8 @@ def _end_of_previous(node: _Node, at: int) -> int:
 def _until_break(gap: str, after: str) -> str:
     """`gap` without its last line break and what follows that; a comment before `after` stays one."""
     shorter = gap[: len(gap) - len(_last_break(gap))]
-    comments = _COMMENT.findall(shorter)
-    is_open = bool(comments) and comments[-1].startswith("//") and shorter.endswith(comments[-1])
+    last = next(reversed([comment[0] for comment in _COMMENT.finditer(shorter)]), "")
+    is_open = last.startswith("//") and shorter.endswith(last)
     return gap if is_open and not after.lstrip(" \t").startswith(("\n", "\r\n")) else shorter
 
 
@@ -169,8 +169,9 @@ def _emptied(text: str, node: _Node) -> str:
 
 def _last_break(text: str) -> str:
     """The whitespace that `text` ends with, back to its last line break and with it."""
-    found = re.search(r"(?:\r?\n)?[ \t]*\Z", text)
-    return found[0] if found else ""
+    line = text.rstrip(" \t")
+    above = line.removesuffix("\n").removesuffix("\r") if line.endswith("\n") else line
+    return text[len(above) :]
 
 
 def _member(text: str, key: str | int, value: object, margin: str, flat: bool = False) -> str:
@@ -323,6 +324,8 @@ class _Parser:
                 return
             if self._strict:
                 self._fail("a comment, which this program does not read")
+            if comment["open"] is not None:
+                self._fail("a comment does not end")
             self._at = comment.end()
 
     def _fail(self, words: str, place: int | None = None) -> NoReturn:

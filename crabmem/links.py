@@ -19,10 +19,12 @@ FILE, NAME, ALIAS = "file", "name", "alias"
 #: The paths of what is called so: of one of the three kinds, by its `name_key`, in order.
 Lookup: TypeAlias = Callable[[str, str], Sequence[str]]
 
-# Each part ends where another link could begin, so that no run of brackets is read twice.
+# Each part ends where another link could begin, and gives nothing back, so that no sign is read twice. White space
+# belongs to a target where more of that follows; a `\` does not where it stands before the `|` of a cell.
 _LINK = re.compile(
-    r"(?<!\\)(?P<embed>!?)\[\[[ \t]*(?P<target>[^\[\]|#\n]*?)[ \t]*(?P<heading>#[^\[\]|\n]*?)?"
-    r"(?:\\?\|(?P<label>(?:(?!\]\]|\[\[)[^\n])*))?\]\]"
+    r"(?<!\\)(?P<embed>!?)\[\[[ \t]*+"
+    r"(?P<target>(?:[^\[\]|#\n\\ \t]++|\\(?!\|)|[ \t]++(?=[^\[\]|#\n\\]|\\(?!\|)))*+)[ \t]*+"
+    r"(?P<heading>#(?:[^\[\]|\n\\]++|\\(?!\|))*+)?+(?:\\?\|(?P<label>(?:(?!\]\]|\[\[)[^\n])*+))?+\]\]"
 )
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<marks>`{3,}(?=[^`]*$)|~{3,})")
 _FENCE_END = re.compile(r"[ \t>]*(?P<marks>`{3,}|~{3,})[ \t]*$")

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from . import fs
 from .bylines import kept
 from .catalog import Progress, found, readable
-from .credentials import refuse_new
 from .edit import counted, shown
-from .entry import Entry, Fact, checked
+from .entry import Entry, Fact, checked, checked_or_why
 from .erasing import Wanted
 from .errors import CrabmemError
 from .history import Note, Packed
@@ -60,9 +59,10 @@ class Memory(Restoring):
             HoldsSecret: there is a credential in it, and the settings refuse that.
         """
         fact = checked(Fact(name, description, content, labels_of(aliases), labels_of(tags)))
+        screen = self._screen(fact.words)
 
         def decide(scan: Scan) -> Draft:
-            plan = self._plan(scan)
+            plan = self._plan(scan, screen)
             path = plan.add(fact)
             self._refuse_unseen([path])
             self._timeline.check_version(path, scan.files.get(path), if_version, self._sees)
@@ -81,11 +81,12 @@ class Memory(Restoring):
         `replace`, entries that say something else stay, and are an `AlreadyThere`. With `dry_run` nothing is written,
         and the answer is what it would be, without a commit.
         """
-        given, places = list(facts), list[str | CrabmemError]()
+        given, places = [checked_or_why(fact) for fact in facts], list[str | CrabmemError]()
+        screen = self._screen(*(fact.words for fact in given if isinstance(fact, Fact)))
 
         def decide(scan: Scan) -> Draft:
-            plan = self._plan(scan)
-            places[:] = [plan.tried(fact, replace) for fact in given]
+            plan = self._plan(scan, screen)
+            places[:] = [plan.tried(fact, replace) if isinstance(fact, Fact) else fact for fact in given]
             words = f"{counted(len(plan.changed), 'fact')} from {one_line(source)}"
             return Draft(plan.files, self._note("import", words))
 
@@ -107,9 +108,10 @@ class Memory(Restoring):
         }
         if not any(facts.values()) and not any(self.item(slot) for slot in facts):
             return None
+        screen = self._screen(*(fact.words for fact in facts.values() if fact))
 
         def decide(scan: Scan) -> Draft:
-            plan = self._plan(scan)
+            plan = self._plan(scan, screen)
             names = [(fact, plan.keep(slot, fact)) for slot, fact in facts.items()]
             return Draft(plan.files, self._kept_note([(fact is None, name) for fact, name in names if name]))
 
@@ -145,11 +147,12 @@ class Memory(Restoring):
         from .linking import renaming
 
         name, plans = checked(Fact(new, "", "")).name, list[tuple[Entry, "Renaming"]]()
+        screen = self._screen(name)
 
         def decide(scan: Scan) -> Draft:
             entry = found(listing := self._catalog.listing(scan), old, self._sees)
             plan = renaming(listing, entry, name, keep_alias, self._kept_from_agents())
-            refuse_new(shown(plan.files[plan.path]) or "", shown(scan.data(entry.path)), self.settings.secrets)
+            screen.refuse_new(name, shown(scan.data(entry.path)))
             plans.append((entry, plan))
             return Draft(plan.files, self._renaming_note(entry, name, plan.path))
 
@@ -168,7 +171,8 @@ class Memory(Restoring):
         """Write, move or remove files below `memory/` in one commit: what `work` says, by path, None for no file.
 
         `work` is given the files as they are while nobody else writes; what it raises, nothing is written
-        after. It may be asked twice. `what` becomes the subject of the commit, `memory: <what>`.
+        after. It is asked once before that, so that nobody waits while its texts are looked into. `what` becomes
+        the subject of the commit, `memory: <what>`.
 
         Raises:
             InvalidArguments: a path or a text cannot be kept.
@@ -177,11 +181,14 @@ class Memory(Restoring):
             MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
         """
 
+        screen = self._screen()
+
         def decide(scan: Scan) -> Draft:
             tree = Tree(scan, self.layout, self._sees)
-            files = self._drafted(tree, work(tree), may_shrink=even_if_many)
+            files = self._drafted(tree, work(tree), screen, may_shrink=even_if_many)
             return Draft(files, self._note("memory", one_line(what)), even_if_many)
 
+        self._look_ahead(decide)
         done = self._write(decide)
         return Rewritten(done.commit, tuple(done.after), diff_of(done), self._minded(done, done.after))
 
@@ -192,15 +199,16 @@ class Memory(Restoring):
 
         Otherwise as `rewrite`; with `if_version`, only if the file still is that version.
         """
-        whole = self.layout.memory_path(path)
+        whole, screen = self.layout.memory_path(path), self._screen()
 
         def decide(scan: Scan) -> Draft:
             tree = Tree(scan, self.layout, self._sees)
             file = scan.files[whole] if path in tree else None
             self._timeline.check_version(whole, file, if_version, self._sees)
             text = change(tree.text(path) if file else None)
-            return Draft(self._drafted(tree, {path: text}), self._note("memory", one_line(what)))
+            return Draft(self._drafted(tree, {path: text}, screen), self._note("memory", one_line(what)))
 
+        self._look_ahead(decide)
         return self._changed(self._write(decide), whole)
 
     def adopt(self, even_if_many: bool = False) -> Commit | None:

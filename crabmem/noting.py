@@ -4,7 +4,7 @@ import dataclasses
 from datetime import datetime
 
 from .catalog import NAME
-from .credentials import refuse_new
+from .credentials import Screen
 from .edit import appended, shortened
 from .entry import MAX_NOTE, Entry, Fact, check_text, checked, decoded
 from .errors import InvalidArguments
@@ -40,11 +40,13 @@ class Noting(Writing):
         before, like = self._known(name, content)
         tags = filed(category, before, like)
         fact = checked(Fact(name, before.description if before else "", content, tags=tags))
+        line = f"- [{now:%H:%M}] {shortened(content, _NOTED)}\n"
+        screen = self._screen(fact.words, line)
 
         def decide(scan: Scan) -> Draft:
-            plan = self._plan(scan)
+            plan = self._plan(scan, screen)
             plan.add(fact)
-            noted = self._noted(scan, now, f"- [{now:%H:%M}] {shortened(content, _NOTED)}\n") if plan.changed else {}
+            noted = self._noted(scan, now, line, screen) if plan.changed else {}
             return Draft({**plan.files, **noted}, self._note("remember", fact.name))
 
         done = self._write(decide)
@@ -69,10 +71,11 @@ class Noting(Writing):
             raise InvalidArguments("the note is empty; give it a text")
         now = self._clock()
         heading = f"{now:%H:%M} ({one_line(title)})" if title else f"{now:%H:%M}"
-        path = self.layout.note_path(now.date())
+        path, whole = self.layout.note_path(now.date()), f"## {heading}\n\n{text}\n"
+        screen = self._screen(whole)
 
         def decide(scan: Scan) -> Draft:
-            files = self._noted(scan, now, f"## {heading}\n\n{text}\n")
+            files = self._noted(scan, now, whole, screen)
             return Draft(files, self._note("note", path.rpartition("/")[2]))
 
         return self._changed(self._write(decide), path)
@@ -88,27 +91,27 @@ class Noting(Writing):
             HoldsSecret: there is a credential in it, and the settings refuse that.
         """
         check_text("lesson", lesson.words)
-        path = self.layout.learning_path(lesson.kind)
+        path, screen = self.layout.learning_path(lesson.kind), self._screen(lesson.words)
 
         def decide(scan: Scan) -> Draft:
             before = decoded(path, scan.data(path) or b"")
             after = learned(before, lesson, self._clock())
-            refuse_new(after, before, self.settings.secrets)
+            screen.refuse_new(lesson.words, before)
             return Draft({path: after.encode()}, self._note("learn", lesson.kind))
 
         return self._changed(self._write(decide), path)
 
-    def _noted(self, scan: Scan, now: datetime, text: str) -> dict[str, bytes | None]:
+    def _noted(self, scan: Scan, now: datetime, text: str, screen: Screen) -> dict[str, bytes | None]:
         """The note of a day with `text` after a blank line, by its path; lines of one list go together.
 
         Raises:
-            HoldsSecret: there is a credential in it, and the settings refuse that.
+            HoldsSecret: there is a credential in it, and `screen` refuses that.
         """
         path = self.layout.note_path(now.date())
         before = decoded(path, scan.data(path) or b"")
         is_listed = text.startswith("- ") and before.rstrip("\r\n").rpartition("\n")[2].startswith("- ")
         after = appended(before or f"# {now.date().isoformat()}\n", text if is_listed else f"\n{text}")
-        refuse_new(after, before, self.settings.secrets)
+        screen.refuse_new(text, before)
         return {path: after.encode()}
 
     def _known(self, name: str, content: str) -> tuple[Entry | None, Entry | None]:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from .catalog import NAME, Listing, kept_at, place_for
-from .credentials import refuse_new
-from .entry import Fact, checked, decoded, written
+from .catalog import NAME, Listing, kept_at, place_for, readable
+from .credentials import Screen
+from .entry import Fact, decoded, written
 from .errors import AlreadyThere, CrabmemError, InvalidArguments
 from .slots import Slot
 from .slug import name_key
@@ -17,12 +17,12 @@ _DIGEST = 8
 class Plan:
     """The files of one write, by path, as facts are added. Touches no disk."""
 
-    def __init__(self, listing: Listing, scan: Scan, secrets: str) -> None:
-        """`listing` are the entries of `scan`; `secrets` is the setting of that name."""
+    def __init__(self, listing: Listing, scan: Scan, screen: Screen) -> None:
+        """`listing` are the entries of `scan`; `screen` should know the words of the facts that will be added."""
         self.files: dict[str, bytes | None] = {}
         self._listing = listing
         self._scan = scan
-        self._secrets = secrets
+        self._screen = screen
         self._names: set[str] = set()
         self._slugs: set[str] = set()
 
@@ -53,12 +53,10 @@ class Plan:
         if fact is None:
             self.files |= {entry.path: None} if entry else {}
             return entry.name if entry else None
-        if entry:
-            self._put(replace(fact, name=entry.name), entry.path)
-            return entry.name
-        fact = replace(fact, name=self._free_name(fact.name, slot))
-        self.add(fact)
-        return fact.name
+        name = entry.name if entry else self._free_name(fact.name, slot)
+        path = entry.path if entry else place_for(name, self._listing, self._slugs)
+        self._put(fact, path, name=name)
+        return name
 
     def _free_name(self, name: str, slot: Slot) -> str:
         """`name`, or with a digest of the slot when another entry is called so."""
@@ -67,24 +65,27 @@ class Plan:
             free, digits = f"{name} {slot.digest(digits)}", digits + _DIGEST
         return free
 
-    def _put(self, fact: Fact, path: str, may_replace: bool = True) -> str:
-        key = name_key(fact.name)
+    def _put(self, fact: Fact, path: str, may_replace: bool = True, name: str = "") -> str:
+        """Put a fact at `path`, under another `name` if one is given."""
+        key = name_key(name or fact.name)
         if key in self._names:
-            raise InvalidArguments(f"{fact.name} is there twice; give each fact a name of its own")
+            raise InvalidArguments(f"{name or fact.name} is there twice; give each fact a name of its own")
         data = self._scan.data(path)
         before = None if data is None else decoded(path, data)
-        text = written(fact, before)
+        text = written(replace(fact, name=name) if name else fact, before)
         if before not in (None, text) and not may_replace:
             raise AlreadyThere(f"another fact of that name is there: {path}")
-        refuse_new(text, before, self._secrets)
+        if self._screen.doubts(fact.words):
+            entries = readable([] if data is None else [(path, data)])  # in a file, a text may be in quotes
+            self._screen.refuse_new(fact.words, before, *(f"{each.description}\n{each.content}" for each in entries))
         self._names.add(key)
         self._slugs.add(name_key(PurePosixPath(path).stem))
         self.files[path] = text.encode()
         return path
 
     def tried(self, fact: Fact, may_replace: bool = True) -> str | CrabmemError:
-        """The path of a fact that nobody has checked, or why it cannot be kept."""
+        """The path of a fact that was checked, or why it cannot be kept."""
         try:
-            return self.add(checked(fact), may_replace)
+            return self.add(fact, may_replace)
         except CrabmemError as error:
             return error

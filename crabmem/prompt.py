@@ -122,8 +122,10 @@ def _joined(run: re.Match[str]) -> str:
 @cache
 def _opening(tag: str) -> re.Pattern[str]:
     """What opens or closes a block of ours, or of that tag."""
-    names = (r"\s*".join(map(re.escape, name.casefold())) for name in (*_TAGS, tag) if name)
-    return re.compile(rf"<\s*/?\s*(?:{'|'.join(names)})\b")
+    names = ("".join(name.casefold().split()) for name in (*_TAGS, tag))
+    # No run of white space is read twice: each takes all there is, and gives none back.
+    spaced = (r"\s*+".join(map(re.escape, name)) for name in names if name)
+    return re.compile(rf"<\s*+/?\s*+(?:{'|'.join(spaced)})\b")
 
 
 def _without_tags(text: str, opening: re.Pattern[str]) -> str:

@@ -51,21 +51,22 @@ class Proposing(Noting):
         if not content.strip():
             raise InvalidArguments(f"a proposal is the whole new text of {path}, and this one is blank")
         waiting, note = self._proposals, self._reasoned("propose", path, reason)
+        screen = self._screen(content, reason)
 
         def decide(scan: Scan) -> bytes:
-            return self._file_written(scan, path, content, if_version, reason)
+            return self._file_written(scan, path, content, if_version, reason, screen)
 
-        def propose(scan: Scan) -> Proposed:
-            now, before = self._identity_in(scan), scan.data(path)
+        def propose(scan: Scan) -> tuple[Proposal, Now, str]:
+            now = self._identity_in(scan)
             made = against(waiting.add(decide(scan), now, note, self._clock()), now)
-            told = warnings(f"{shown(made.data)}\n{reason}", now.text, self.settings.secrets)
-            origin = partial(self._origin, path, None)
-            return Proposed(path, version_of(before or b""), None, False, made.diff, told, origin, made)
+            return made, now, version_of(scan.data(path) or b"")
 
         if not self._history.has_begun():
             decide(self._store.scan())  # what is refused anyway makes no workspace
             self.init()
-        return self._writer.beside(propose)
+        made, now, version = self._writer.beside(propose)
+        told = warnings(f"{shown(made.data)}\n{reason}", now.text, self.settings.secrets)
+        return Proposed(path, version, None, False, made.diff, told, partial(self._origin, path, None), made)
 
     def proposals(self) -> list[Proposal]:
         """What waits for a person to decide, the oldest first."""

@@ -53,7 +53,7 @@ def _reason(message: str, kind: type[msgspec.Struct]) -> str:
 
 def _keys(place: str) -> list[str]:
     """The keys on the way to a place, as `part[0].kinds`; which of several tables it is says nothing of its type."""
-    return re.sub(r"\[[^\]]*\]", "", place).split(".") if place else []
+    return re.sub(r"\[[^\[\]]*\]", "", place).split(".") if place else []
 
 
 def _table_at(kind: type[msgspec.Struct], keys: Sequence[str]) -> type[msgspec.Struct]:

@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from .credentials import refuse_new
+from .credentials import Screen
 from .edit import shown
 from .entry import check_text, decoded
 from .errors import InvalidArguments, NotFound
@@ -65,13 +65,13 @@ def inside(given: str) -> str | None:
     return "" if path == "." else path
 
 
-def drafted(tree: Tree, changes: Mapping[str, str | None], secrets: str, largest: int) -> dict[str, bytes | None]:
+def drafted(tree: Tree, changes: Mapping[str, str | None], screen: Screen, largest: int) -> dict[str, bytes | None]:
     """What to write, by path in the workspace, of `largest` characters at most. A text that only moves is not
     looked into.
 
     Raises:
         InvalidArguments: a path or a text cannot be kept.
-        HoldsSecret: there is a credential that was in none of these files, and the setting `secrets` refuses that.
+        HoldsSecret: there is a credential that was in none of these files, and `screen` refuses that.
     """
     before = [shown(tree.scan.data(tree.whole(path))) or "" for path in changes if path in tree]
     for path, text in changes.items():
@@ -79,7 +79,7 @@ def drafted(tree: Tree, changes: Mapping[str, str | None], secrets: str, largest
             _check_new(path, tree, changes)
         if text is not None and text not in before:
             check_text("content", text, largest)
-            refuse_new(text, "\n".join(before), secrets)
+            screen.refuse_new(text, *before)
     return {tree.whole(path): None if text is None else text.encode() for path, text in changes.items()}
 
 

@@ -6,9 +6,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
+from .beside import begun
 from .errors import CrabmemError
 from .guard import Guard
 from .history import History
@@ -17,7 +17,6 @@ from .workspace import Workspace
 #: Seconds until the next try, in case one was refused, or found somebody else at it.
 PAUSE = 60.0
 _NICE = 10
-_CODE = "import sys; sys.path.insert(0, sys.argv[1]); from crabmem.{} import main; main(sys.argv[2])"
 
 
 class Upkeep:
@@ -70,18 +69,6 @@ def _begun(root: Path) -> "subprocess.Popen[bytes] | threading.Thread":
     thread = threading.Thread(target=compacted, args=(root,), name="crabmem upkeep", daemon=True)
     thread.start()
     return thread
-
-
-def begun(module: str, root: Path) -> "subprocess.Popen[bytes] | None":
-    """A process that nobody waits for: `main` of a module of ours, for a workspace. None where there can be none."""
-    if not sys.executable or getattr(sys, "frozen", False):
-        return None
-    # Without -P, whatever lies in the current folder could be imported in our place.
-    code, ours = _CODE.format(module), os.fspath(Path(__file__).parent.parent)
-    command, none = [sys.executable, "-P", "-c", code, ours, os.fspath(root)], subprocess.DEVNULL
-    with suppress(OSError):
-        return subprocess.Popen(command, stdin=none, stdout=none, stderr=none, cwd=root.anchor, start_new_session=True)
-    return None
 
 
 def compacted(root: Path) -> bool:

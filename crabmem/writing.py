@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import prompt
 from .bounds import MAX_REASON
-from .credentials import refuse_new, warnings
+from .credentials import Screen, warnings
 from .edit import grown, in_style_of, shown, unified_diff
 from .entry import check_text, decoded, parsed
 from .errors import CrabmemError, Disabled
@@ -86,6 +86,11 @@ class Writing(Using):
         self._upkeep.nudge()
         return done
 
+    def _look_ahead(self, decide: Callable[[Scan], Draft]) -> None:
+        """Have a write decide before it holds the lock: what its screen sees in texts is known when it does."""
+        with suppress(CrabmemError):  # the write itself says what is wrong, of the files as they are then
+            decide(self._store.scan())
+
     def _tried(self, decide: Callable[[Scan], Draft]) -> Written:
         """What a write would do now."""
         scan = self._store.scan()
@@ -131,8 +136,12 @@ class Writing(Using):
         file = Path(self.profile_name)
         return file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else self.profile_name
 
-    def _plan(self, scan: Scan) -> Plan:
-        return Plan(self._catalog.listing(scan), scan, self.settings.secrets)
+    def _plan(self, scan: Scan, screen: Screen) -> Plan:
+        return Plan(self._catalog.listing(scan), scan, screen)
+
+    def _screen(self, *texts: str) -> Screen:
+        """What refuses credentials, as the settings say. It looks into `texts` now, when nobody waits for the lock."""
+        return Screen(self.settings.secrets, *texts)
 
     def _refuse_hidden(self, path: str) -> None:
         if not self._sees(path):
@@ -146,9 +155,9 @@ class Writing(Using):
             )
 
     def _drafted(
-        self, tree: Tree, changes: Mapping[str, str | None], may_shrink: bool = False
+        self, tree: Tree, changes: Mapping[str, str | None], screen: Screen, may_shrink: bool = False
     ) -> dict[str, bytes | None]:
-        files = drafted(tree, changes, self.settings.secrets, self.profile.largest)
+        files = drafted(tree, changes, screen, self.profile.largest)
         return files if may_shrink else files | self._grown(tree.scan, files)
 
     def _grown(self, scan: Scan, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
@@ -170,20 +179,22 @@ class Writing(Using):
     def _write_file(self, path: str, content: str, tool: str, if_version: str | None, reason: str = "") -> Changed:
         check_text("content", content, self.profile.largest)
         self._refuse_hidden(path)
-        note = self._reasoned(tool, path, reason)
+        note, screen = self._reasoned(tool, path, reason), self._screen(content, reason)
 
         def decide(scan: Scan) -> Draft:
-            return Draft({path: self._file_written(scan, path, content, if_version, reason)}, note)
+            return Draft({path: self._file_written(scan, path, content, if_version, reason, screen)}, note)
 
         return self._changed(self._write(decide), path)
 
-    def _file_written(self, scan: Scan, path: str, content: str, if_version: str | None, reason: str) -> bytes:
+    def _file_written(
+        self, scan: Scan, path: str, content: str, if_version: str | None, reason: str, screen: Screen
+    ) -> bytes:
         """What a whole file holds with `content`, which may be kept, as `reason` may."""
         self._timeline.check_version(path, scan.files.get(path), if_version, self._sees)
         before = decoded(path, scan.data(path) or b"")
-        text = in_style_of(content, before)
-        refuse_new(f"{text}\n{reason}", before, self.settings.secrets)
-        data = text.encode()
+        for text in (content, reason):
+            screen.refuse_new(text, before)
+        data = in_style_of(content, before).encode()
         return self._grown(scan, {path: data}).get(path) or data
 
     def _reasoned(self, tool: str, path: str, reason: str) -> Note:

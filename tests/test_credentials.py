@@ -1,26 +1,21 @@
 """What looks like a credential does not get into memory by way of an agent, and ordinary text does."""
 
-import random
 import string
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from crabmem import HoldsSecret, Memory
+from crabmem import Busy, Fact, HoldsSecret, Memory, credentials
 from crabmem.cli import cli
 from crabmem.credentials import credentials_in
+from crabmem.learnings import Lesson
+from crabmem.lock import WriterLock
+from crabmem.slots import Slot
 from tests.conftest import FIXTURES, git
-
-_ANY = string.ascii_letters + string.digits
-_HEX = "0123456789abcdef"
-_CHANCE = random.Random(7)
-
-
-def some(count: int, letters: str = _ANY) -> str:
-    return "".join(_CHANCE.choices(letters, k=count))
-
+from tests.secrets import HEX, ORDINARY, SECRETS, some
 
 # Put together here, so that no scanner takes this file for a leak.
 SHAPES = {
@@ -40,8 +35,8 @@ SHAPES = {
     "PyPI token": "py" + "pi-AgEIcHlwaS5vcmc" + some(60),
     "SendGrid key": "S" + "G." + some(22) + "." + some(43),
     "Telegram bot token": some(9, "123456789") + ":A" + "A" + some(33),
-    "DigitalOcean token": "do" + "p_v1_" + some(64, _HEX),
-    "Databricks token": "da" + "pi" + some(32, _HEX),
+    "DigitalOcean token": "do" + "p_v1_" + some(64, HEX),
+    "Databricks token": "da" + "pi" + some(32, HEX),
     "Azure storage key": "Account" + "Key=" + some(86) + "==",
     "age key": "AGE-SECRET" + "-KEY-1" + some(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
     "JSON Web Token": "ey" + "J" + some(30) + ".ey" + "J" + some(40) + "." + some(43),
@@ -66,21 +61,28 @@ def test_known_shape_is_found_wherever_it_stands(kind: str, around: str) -> None
     assert len(found.masked.rpartition("(")[2]) < 8
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "the token begins with gh" + "p_ and has 36 letters after that",
-        "export GITHUB_TOKEN=gh" + "p_" + "x" * 36,
-        "AK" + "IAIOSFODNN7EXAMPLE",
-        "postgres://user:password@localhost/db and https://${USER}:${TOKEN}@github.com",
-        "-----BEGIN PRIVATE KEY----- is how such a file begins",
-        "commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904, sha256 " + "0123456789abcdef" * 4,
-        "https://example.org/a.b.c?x=1:2@3 and mail luna@example.org: hello",
-        "memory/entries/sk-learn.md, desk-lamp, SKU SK1234, pattern gl-1, key-value",
-    ],
-)
+@pytest.mark.parametrize("what", SECRETS)
+@pytest.mark.parametrize("around", ["{}", "Kept for later.\n\n{}\n\nThat is all.\n", "- {}\n"])
+def test_secret_as_people_write_it_is_found_and_told_without_it(what: str, around: str) -> None:
+    [found] = credentials_in(around.format(SECRETS[what]))
+    shown = found.masked.rpartition("(")[2].removesuffix("…)")
+    assert len(shown) <= 4 and len(found.text) >= 8 and found.text not in found.masked
+
+
+@pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_text_and_placeholders_are_none(text: str) -> None:
     assert credentials_in(text) == []
+
+
+def test_many_secrets_are_told_of_in_few_words_and_may_stay(memory: Memory) -> None:
+    lines = "\n".join(f"DB_{number}_PASS" + f"WORD=aB3xY-{number:05}" for number in range(3_000))
+    with pytest.raises(HoldsSecret, match=r"and 2980 more; nothing was written") as refused:
+        memory.write_overview(lines)
+    assert "aB3" not in str(refused.value)
+    (memory.root / "memory/MEMORY.md").write_text(lines)
+    assert memory.write_overview(lines + "\nmore").commit
+    with pytest.raises(HoldsSecret):
+        memory.write_overview(lines + "\nNEW_PASS" + "WORD=aB3xY-new-one")
 
 
 def test_no_sample_memory_is_taken_for_a_secret() -> None:
@@ -125,6 +127,48 @@ def test_secret_that_a_person_wrote_stays_and_is_warned_about(memory: Memory) ->
     assert [finding.path for finding in memory.secrets(commit.paths)] == ["memory/entries/luna.md"]
     again = memory.remember("Luna", "dog", f"Friday. {TOKEN}")
     assert again.commit and again.warnings == ()
+
+
+def test_no_text_is_looked_into_while_others_wait_for_the_lock(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked, look = list[bool](), credentials.credentials_in
+
+    def watched(text: str) -> list[credentials.Credential]:
+        try:
+            with WriterLock(memory.root / ".git/crabmem/lock").held(0):
+                looked.append(False)
+        except Busy:
+            looked.append(True)
+        return look(text)
+
+    monkeypatch.setattr(credentials, "credentials_in", watched)
+    (memory.root / "crabmem.toml").write_text('soul = "propose"\n')
+    writes: list[Callable[[], object]] = [
+        lambda: memory.remember("Luna", "dog", "Friday"),
+        lambda: memory.remember_all([Fact("Rex", "dog", "Monday"), Fact("Luna", "dog", "Sunday")], "a list"),
+        lambda: memory.keep({Slot(("pets",), "ada"): Fact("Ada", "cat", "Tuesday")}),
+        lambda: memory.rename("Rex", "Max"),
+        lambda: memory.write_overview("# Overview\n"),
+        lambda: memory.rewrite("more", lambda tree: {"MEMORY.md": tree.text("MEMORY.md") + "more\n"}),
+        lambda: memory.rewrite_file("less", "MEMORY.md", lambda text: "less\n"),
+        lambda: memory.save_fact("The boiler was mended in May."),
+        lambda: memory.write_note("Called the vet."),
+        lambda: memory.learn(Lesson("errors", "look first")),
+        lambda: memory.propose_identity("# Who I am\n"),
+    ]
+    for write in writes:
+        looked.clear()
+        write()
+        assert looked and not any(looked)
+
+
+def test_secret_in_quotes_of_its_file_may_stay_there(memory: Memory) -> None:
+    secret = SHAPES["private key"]
+    (memory.root / "crabmem.toml").write_text('secrets = "off"\n')
+    memory.remember("Key", secret, "x")
+    (memory.root / "crabmem.toml").write_text("")
+    assert memory.remember("Key", secret, "y").commit
+    with pytest.raises(HoldsSecret):
+        memory.remember("Other", secret, "y")
 
 
 def test_setting_warns_or_is_silent(memory: Memory) -> None:

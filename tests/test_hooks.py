@@ -678,6 +678,35 @@ def test_deadline_counts_from_the_beginning_of_the_process(root: Path) -> None:
     assert time.monotonic() - began < 3.4  # and not two seconds after the half of one that was slept
 
 
+_BUSY = {
+    "Python": ("while True: pass", 0),
+    "an expression": ("re.fullmatch('(?:a|a)*b', 'a' * 100)", 0),
+    "an expression that minds no signal": ("re.search('[^<]*<', 'a' * 3_000_000)", 1),
+    "C that minds no signal": ("sum(range(10**12))", 1),
+}
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+@pytest.mark.parametrize("busy", _BUSY)
+def test_hook_ends_in_time_whatever_holds_the_interpreter(root: Path, busy: str, has_begun: bool) -> None:
+    work, status = _BUSY[busy]
+    begun = "claim(); os.write(1, b'{\"systemMessage\": ')" if has_begun else "pass"
+    code = (
+        "import os, re\nimport crabmem.hooking.process as process\nfrom crabmem.__main__ import main\n"
+        f"def told(event, root, command, environment, claim):\n    {begun}\n    {work}\n"
+        "process.told = told\nmain()"
+    )
+    command = [sys.executable, "-c", code, "--dir", str(root), "hook", "prompt", "--deadline", "3"]
+    began = time.monotonic()
+    done = subprocess.run(command, input=json.dumps(spoken("claude-code", "prompt")).encode(), capture_output=True)
+    assert time.monotonic() - began < 4.5
+    if has_begun:
+        assert (done.returncode, done.stdout) == (1, b'{"systemMessage": ')  # which no host reads, for the status
+    else:
+        assert (done.returncode, done.stdout) == (status, b"" if status else b"{}\n")
+    assert (b"in told" in done.stderr) == (done.returncode == 1)
+
+
 def test_host_that_never_ends_its_input_is_answered_all_the_same(root: Path) -> None:
     command = [*COMMAND, "--dir", str(root), "hook", "prompt", "--deadline", "0.5"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as waiting:

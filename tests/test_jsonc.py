@@ -101,6 +101,10 @@ def test_a_new_member_is_written_in_the_manner_of_its_neighbours() -> None:
     )
 
 
+def test_a_comment_after_the_closing_bracket_stays_there() -> None:
+    assert jsonc.put('{\n  "a": 1 /* x */ } /* y */\n', ("b",), 2) == ('{\n  "a": 1,\n  "b": 2 /* x */ } /* y */\n')
+
+
 def test_one_line_stays_one_line() -> None:
     assert jsonc.put('{"a": {"b": 1}}', ("a", "c"), [1, 2]) == '{"a": {"b": 1, "c": [1, 2]}}'
 
@@ -121,6 +125,7 @@ def test_lines_of_windows_stay_lines_of_windows() -> None:
         ('{"a": 1}\n}', "line 2: something follows the end"),
         ('{"a": ', "line 1: it ends too early"),
         ("[" * 1000, "line 1: too deeply nested"),
+        ('{"a": 1}\n/* and then', "line 2: a comment does not end"),
     ],
 )
 def test_errors_name_the_line(text: str, words: str) -> None:

@@ -54,7 +54,7 @@ ROWS: list[list[str]] = [
         "context",
     ],
     ["regular"],
-    ["fs", "guard", "user_state"],
+    ["fs", "guard", "user_state", "beside"],
     ["jottings", "allowed", "seal"],
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "bylines", "purged", "hosts"],
     ["meaning", "cached", "uses"],

@@ -15,7 +15,8 @@ from .known import Known, Row, blobs, may_touch
 from .listing import FOLDER
 from .objects import DEEPEST, Objects, check_extent, remember
 
-_PIECE = re.compile(rb"[0-7]{5,6} [^\0/]+\0.{20}", re.DOTALL)
+# What is none is taken whole, as "": a search for the next one would read the rest again from each byte.
+_PIECE = re.compile(rb"([0-7]{5,6} [^\0/]+\0.{20})|.+", re.DOTALL)
 _REMEMBERED = 8
 # Below that Git takes a file for a new one.
 _ALIKE = 0.5

@@ -13,9 +13,7 @@ _LAST_TIME = 253_370_764_799
 _FIRST_TIME = -62_104_060_800
 # No zone of datetime's is a whole day, in minutes, away.
 _DAY = 24 * 60 - 1
-_AUTHOR = re.compile(
-    rb"^author (?P<name>.*?)(?: ?<[^\n]*)?>? (?P<time>-?\d+) (?P<sign>[+-])(?P<zone>\d+)$", re.MULTILINE
-)
+_AUTHOR = re.compile(rb"^author (?P<who>.*) (?P<time>-?\d{1,20}) (?P<sign>[+-])(?P<zone>\d{1,20})$", re.MULTILINE)
 COMMITTER = "crabmem <crabmem@crabmem.invalid>"
 _TRAILER = re.compile(r"([A-Z][A-Za-z-]*): (.*)")
 _UNFIT = re.compile("[\x00-\x1f\x7f<>\ud800-\udfff]+")
@@ -160,7 +158,9 @@ def _written_by(raw: bytes) -> tuple[str, datetime]:
         return "", datetime.fromtimestamp(0, UTC)
     hours, minutes = divmod(int(found["zone"]), 100)
     offset = timedelta(minutes=max(-_DAY, min(_DAY, (hours * 60 + minutes) * (-1 if found["sign"] == b"-" else 1))))
-    return found["name"].decode("utf-8", "replace"), datetime.fromtimestamp(_told_time(found), timezone(offset))
+    name, has_mail, _ = found["who"].partition(b"<")
+    name = name.removesuffix(b" ") if has_mail else name.removesuffix(b">")
+    return name.decode("utf-8", "replace"), datetime.fromtimestamp(_told_time(found), timezone(offset))
 
 
 def _told_time(author: re.Match[bytes]) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 REGULAR = 0o100644
 FOLDER = 0o40000
-_ENTRY = re.compile(rb"(([0-7]{5,6}) ([^\0/]+)\0.{20})", re.DOTALL)
+# What is none is taken whole, as "": a search for the next one would read the rest again from each byte.
+_ENTRY = re.compile(rb"(([0-7]{5,6}) ([^\0/]+)\0.{20})|.+", re.DOTALL)
 
 #: Mode and id of what a name in a folder stands for.
 Item = tuple[int, str]
@@ -78,10 +79,10 @@ def parsed(raw: bytes) -> Listing:
         ValueError: they are no tree's.
     """
     found = _ENTRY.findall(raw)
-    keys = [name + b"/" if int(mode, 8) == FOLDER else name for _, mode, name in found]
     pieces = [piece for piece, _, _ in found]
     if sum(map(len, pieces)) != len(raw):
         raise ValueError("not a tree of Git's")
+    keys = [name + b"/" if int(mode, 8) == FOLDER else name for _, mode, name in found]
     if not all(map(bytes.__lt__, keys, keys[1:])):
         ordered = dict(sorted(zip(keys, pieces, strict=True)))
         keys, pieces = list(ordered), list(ordered.values())

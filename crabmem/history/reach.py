@@ -20,7 +20,8 @@ PATIENCE = 100
 _REMEMBERED = 6
 _SUBMODULE = 0o160000
 _Read = TypeVar("_Read")
-_ROW = re.compile(rb"[^\0]+\0.{20}", re.DOTALL)
+# What is none is taken whole, as "": a search for the next one would read the rest again from each byte.
+_ROW = re.compile(rb"([^\0]+\0.{20})|.+", re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,15 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import takewhile
 
 from ..errors import DamagedHistory, InvalidArguments, NotFound
 from .commit import tagged
 from .objects import HEX, Objects
 from .refs import Refs, is_ref
 
-_REVISION = re.compile(r"(?P<name>.+?)(?P<steps>(?:~\d{0,9}|\^)*)\Z", re.DOTALL)
+_PIECE = re.compile(r"[~^][^~^]*|[^~^]+")
+_STEP = re.compile(r"~\d{0,9}|\^")
 
 
 def resolved(
@@ -30,10 +32,12 @@ def resolved(
         NotFound: it names none.
         InvalidArguments: it names several.
     """
-    match = _REVISION.match(revision.strip())
+    pieces = _PIECE.findall(revision.strip())
+    steps = list(takewhile(_STEP.fullmatch, reversed(pieces[1:])))
+    name = "".join(pieces[: len(pieces) - len(steps)])
     named = _named if accept is None else partial(_named_within, accept)
-    commit = named(match["name"], head, refs, objects) if match else None
-    for step in re.findall(r"~\d{0,9}|\^", match["steps"] if match else ""):
+    commit = named(name, head, refs, objects) if name else None
+    for step in reversed(steps):
         if commit is not None:
             commit = back(commit, int(step[1:] or 1) if step != "^" else 1)
     if commit is None:

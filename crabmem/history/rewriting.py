@@ -15,7 +15,8 @@ from .objects import oid_of
 from .reach import Piece
 
 NOTES = "refs/notes/"
-_ROW = re.compile(rb"[^\0]+\0.{20}", re.DOTALL)
+# What is none is taken whole, as "": a search for the next one would read the rest again from each byte.
+_ROW = re.compile(rb"([^\0]+\0.{20})|.+", re.DOTALL)
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>(?P<when>.*)", re.DOTALL)
 _SIGNATURES = (b"gpgsig", b"gpgsig-sha256", b"mergetag")
 _IDENTITIES = (b"author", b"committer", b"tagger")
@@ -354,7 +355,7 @@ def _texts(message: bytes, encoding: bytes | None) -> Iterator[str]:
 
 def names_in(tree: bytes) -> Iterator[str]:
     """The names in the bytes of a tree."""
-    return (row[:-21].partition(b" ")[2].decode("utf-8", "surrogateescape") for row in _ROW.findall(tree))
+    return (row[:-21].partition(b" ")[2].decode("utf-8", "surrogateescape") for row in _ROW.findall(tree) if row)
 
 
 def words_in(data: bytes, with_people: bool) -> Iterator[str]:

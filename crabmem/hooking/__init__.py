@@ -1,8 +1,9 @@
 """`crabmem hook`: what the host of an agent runs at the events of a session.
 
 It never gets in the host's way. Whatever goes wrong, and however long it takes, it says `{}` in time and ends with 0;
-why is a line in `.git/crabmem/hooks.log`. So this module loads nothing but what Python always has; what answers is
-loaded when there is somebody who answers if that fails.
+why is a line in `.git/crabmem/hooks.log`. Where something holds the interpreter and lets nobody say that, it ends with
+1, in time too, which hosts take for a hook that said nothing. So this module loads nothing but what Python always has;
+what answers is loaded when there is somebody who answers if that fails.
 """
 
 import os
@@ -60,25 +61,20 @@ class Command:
 
 
 class Reply:
-    """What the host hears: one answer, whoever is first to give it."""
+    """What the host hears: one answer, of the work or, when `is_late`, of the deadline: of whoever is first."""
 
     def __init__(self) -> None:
-        import threading
-
-        self._me = threading.get_ident
-        self._first = threading.Lock()
-        self._whose: int | None = None
+        # Set once and in one step, for the deadline comes at any moment, as a signal or as a thread.
+        self._first: dict[str, bool] = {}
         self._is_given = False
 
-    def claim(self) -> bool:
+    def claim(self, is_late: bool = False) -> bool:
         """Whether it is for us to answer: nobody did, and from now on nobody else will."""
-        if self._first.acquire(blocking=False):
-            self._whose = self._me()
-        return self._whose == self._me()
+        return self._first.setdefault("is_late", is_late) is is_late
 
-    def give(self, answer: bytes) -> bool:
+    def give(self, answer: bytes, is_late: bool = False) -> bool:
         """Answer, unless that was done or another will; whether we did."""
-        if not self.claim() or self._is_given:
+        if not self.claim(is_late) or self._is_given:
             return False
         self._is_given = True
         with suppress(OSError):  # whoever asked is gone

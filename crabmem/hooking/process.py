@@ -1,7 +1,9 @@
 """One hook as a process: in time, and with a line in the log when something was wrong."""
 
+import faulthandler
 import json
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -17,11 +19,16 @@ from ..hooks import Asked, asked
 from ..hooks.hosts import PROMPT
 from ..locating import workspace_at
 from ..workspace import Workspace, root_of
-from . import Command, Reply
+from . import Command, Reply, reading
 from .events import Call, answer
 
 _MOST = 64_000
 _LINE = 500
+# Seconds after the deadline when the process is ended whatever it does, and those that there are for what is done once
+# the host was answered. A busy machine may need them.
+_END, _AFTER = 0.5, 2.0
+# A timer of no seconds is none.
+_AT_ONCE = 0.000_001
 
 
 def answered(command: Command, environment: Mapping[str, str], reply: Reply, given: Callable[[], bytes]) -> None:
@@ -29,10 +36,7 @@ def answered(command: Command, environment: Mapping[str, str], reply: Reply, giv
     root: Path | None = None
     try:
         root = _root(command, environment)
-        late = partial(_late, reply, root, command)
-        timer = threading.Timer(max(0, command.deadline - _age()), late)
-        timer.daemon = True
-        timer.start()
+        _end_in_time(reply, root, command)
         if command.odd or len(command.words) > 2:
             raise InvalidArguments(f"wrong usage: {command.odd or command.words[2]}")
         event = asked(given(), command.event, command.options.get("--host"))
@@ -91,12 +95,28 @@ def _root(command: Command, environment: Mapping[str, str]) -> Path:
     return root_of(folder, own, environment, Path.home()).absolute()
 
 
+def _end_in_time(reply: Reply, root: Path, command: Command) -> None:
+    """See to it that this process ends at the deadline, whatever it is doing then.
+
+    A signal interrupts waiting, Python, and nearly every regular expression; a thread does where there is none. What
+    holds the interpreter against both is ended by a thread of C, with 1, and where that was is said on stderr.
+    """
+    left, late = max(0, command.deadline - _age()), partial(_late, reply, root, command)
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, lambda number, frame: late())
+        signal.setitimer(signal.ITIMER_REAL, max(left, _AT_ONCE))
+    else:
+        timer = threading.Timer(left, late)
+        timer.daemon = True
+        timer.start()
+    faulthandler.dump_traceback_later(left + _END, exit=True, file=2)
+
+
 def _late(reply: Reply, root: Path, command: Command) -> None:
     """Say nothing rather than something late. What is being written then is finished by the next write."""
-    if reply.give(command.nothing):
+    if reply.give(command.nothing, is_late=True):
+        faulthandler.dump_traceback_later(_AFTER, exit=True, file=2)  # instead of the one that is under way
         log(root, command, f"no answer within {command.deadline:g} s")
         if command.event in (None, PROMPT):
-            from . import reading
-
             reading.begin(Workspace(root))
         os._exit(0)

@@ -3,21 +3,22 @@
 from pathlib import Path
 
 from .. import fs
-from ..api import Memory
-from ..errors import CrabmemError
-from ..lock import WriterLock
-from ..upkeep import begun
+from ..beside import begun
 from ..workspace import Workspace
 
 
 def begin(workspace: Workspace) -> None:
-    """Begin to read, in a process of its own."""
+    """Begin to read, in a process of its own. Imports nothing of ours: what is late may be in the middle of that."""
     if fs.is_own_folder(workspace.private):
         begun("hooking.reading", workspace.root)
 
 
 def main(root: str) -> None:
     """The process that reads; one at a time."""
+    from ..api import Memory
+    from ..errors import CrabmemError
+    from ..lock import WriterLock
+
     try:
         with WriterLock(Workspace(Path(root)).private / "reading").held(0), Memory(root) as memory:
             memory.stats()

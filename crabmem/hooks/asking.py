@@ -10,7 +10,7 @@ from ..errors import InvalidArguments
 from .hosts import EVENTS, Host, named, recognised
 
 # What a patch names: `*** Add File: notes.md`.
-_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
+_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*\S)", re.MULTILINE)
 _EMPTIED = ("compact", "clear")
 
 

@@ -12,8 +12,9 @@ from typing import Any
 from ..errors import BadConfig
 from ..jsonc import Path, at
 
+# A quote that is never closed goes to the end, or is none: no end is sought twice.
 _QUOTED = re.compile(
-    r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*',
+    r"""\"{3}(?:\\.|[^\\])*?(?:\"{3}|\\?\Z)|'{3}.*?(?:'{3}|\Z)|"(?:\\.|[^"\\\n])*+"?|'[^'\n]*+'?|#[^\n]*""",
     re.DOTALL,
 )
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

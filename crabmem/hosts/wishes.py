@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from ..jsonc import Path, at
 from .document import Document
 
-_CALL = re.compile(r"crabmem.* hook (?P<event>[a-z-]+) --host (?P<host>[a-z-]+)\Z", re.DOTALL)
+_CALL = re.compile(r" hook (?P<event>[a-z-]+) --host (?P<host>[a-z-]+)\Z")
 
 
 @dataclass(frozen=True)
@@ -205,4 +205,4 @@ def _found(value: Any, path: Path, is_ours: Callable[[str], bool]) -> Iterator[P
 def _call(command: str) -> tuple[str, str] | None:
     """The event and the host that a command of ours asks for."""
     found = _CALL.search(command)
-    return (found["event"], found["host"]) if found else None
+    return (found["event"], found["host"]) if found and "crabmem" in command[: found.start()] else None

@@ -104,4 +104,5 @@ def _bare(paragraph: str) -> str:
     """The lines of a paragraph as one, or only the first item of a list; without marks of lists and quotes."""
     lines = paragraph.strip().split("\n")
     kept = lines[:1] if _ITEM.match(lines[0]) else lines
-    return " ".join(_MARKS.sub("", line, count=1) for line in kept).strip()
+    marks = map(_MARKS.match, kept)
+    return " ".join(line[mark.end() if mark else 0 :] for line, mark in zip(kept, marks, strict=True)).strip()

@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..errors import InvalidArguments
+from .connections import AT_ONCE, Connection, trust
 from .served import Served
 from .server import MemoryServer, up
 
@@ -26,7 +27,8 @@ def over_http(served: Served, port: int, token: str, ready: Callable[[str], None
     """Serve whoever names `token`, until a signal comes; `ready` is told the address. Port 0 is any that is free.
 
     The library refuses a foreign Host (421) or Origin (403), so that no page in a browser gets here by a name of its
-    own, and messages of more than 4 MiB (413).
+    own, and messages of more than 4 MiB (413). Whoever does not name the token is refused before any body is read, and
+    holds a connection for seconds only.
 
     Raises:
         InvalidArguments: the port is taken.
@@ -48,7 +50,11 @@ def _bound(port: int) -> Iterator[socket.socket]:
 async def _serve(served: Served, token: str, listening: socket.socket, ready: Callable[[str], None]) -> None:
     server = MemoryServer(served)
     app = _Guarded(server.streamable_http_app(streamable_http_path=PATH, host=HOST), token)
-    web = _Web(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE))
+    rules = uvicorn.Config(
+        app, http=Connection, ws="none", backlog=AT_ONCE, log_config=None, access_log=False,
+        timeout_graceful_shutdown=_GRACE,
+    )  # fmt: skip
+    web = _Web(rules)
 
     def end() -> None:
         server.listeners.close()
@@ -74,11 +80,13 @@ class _Guarded:
         self._app, self._expected = app, f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._knows(Headers(scope=scope)):
-            answer = PlainTextResponse(
-                "name the token: Authorization: Bearer …", _UNAUTHORIZED, {"WWW-Authenticate": "Bearer"}
-            )
-            return await answer(scope, receive, send)
+        if scope["type"] == "http":
+            if not self._knows(Headers(scope=scope)):
+                # Its body is not read, so that nothing else can come over this connection.
+                headers = {"WWW-Authenticate": "Bearer", "Connection": "close"}
+                answer = PlainTextResponse("name the token: Authorization: Bearer …", _UNAUTHORIZED, headers)
+                return await answer(scope, receive, send)
+            trust(scope)
         await self._app(scope, receive, send)
 
     def _knows(self, headers: Headers) -> bool:

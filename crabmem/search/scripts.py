@@ -48,7 +48,7 @@ _AROUND = (
     "\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u108f\u109a-\u109d\u17b4-\u17d1\u17d3\u17dd\uaa7b-\uaa7d"
 )
 _BASE = f"[^{_BEFORE}{_STACKING}{_AROUND}]"
-_CLUSTER = f"[{_BEFORE}]*{_BASE}(?:[{_STACKING}]{_BASE})*[{_STACKING}{_AROUND}]*|."
+_CLUSTER = f"[{_BEFORE}]{{0,8}}+{_BASE}(?:[{_STACKING}]{_BASE})*[{_STACKING}{_AROUND}]*|."
 _RUN = f"(?P<characters>[{_CHARACTERS}]+)|(?P<clustered>[{_CLUSTERED}]+)|[^{PAIRED}]+"
 # Whose letters are not Latin: there, Latin ones are those of code and of names.
 _ELSEWHERE = {"arabic", "armenian", "greek", "hindi", "nepali", "persian", "russian", "tamil", "yiddish"}
