@@ -1,5 +1,6 @@
 """Making a workspace of a folder that a host uses, in place: its settings say what it is, and no other file changes."""
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -17,12 +18,12 @@ def prepared(root: Path, key: Literal["profile", "layout"], value: str, is_meant
         InvalidArguments: it is no folder, a workspace of something else, or has settings of its own.
         Unwritable: it lies in a repository, or the disk refused.
     """
-    if not root.is_dir():
+    if not os.path.isdir(root):
         raise InvalidArguments(f"there is no folder {root} to adopt")
     said = _said(root)
     if said and dict(zip(("profile", "layout"), layout_in(said), strict=True))[key] == value:
         return
-    if Workspace(root).private.is_dir():
+    if os.path.isdir(Workspace(root).private):
         way = f"init --profile {value}` makes it one of {value}" if key == "profile" else "adopt` records your edits"
         raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} {way}")
     line = tables.put("", (key,), value)
@@ -46,8 +47,8 @@ def _said(root: Path) -> str | None:
 
 
 def _refuse_repository(root: Path, is_meant: bool) -> None:
-    around = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
-    if around and Workspace(around).private.is_dir():
+    around = next((folder for folder in (root, *root.parents) if os.path.exists(folder / ".git")), None)
+    if around and os.path.isdir(Workspace(around).private):
         raise InvalidArguments(f"{root} is part of the workspace {around}, which has its history")
     if around and not is_meant:
         where = "is a Git repository" if around == root else f"lies in a Git repository, {around}"

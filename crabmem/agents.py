@@ -1,5 +1,6 @@
 """Named agents: each has a workspace of its own inside that of all, with its own history."""
 
+import os
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -70,7 +71,7 @@ class Agents(Memory):
 
     def _is_made(self) -> bool:
         """Whether there is this workspace, whole: who made it may have been killed before the first commit."""
-        is_begun = self._workspace.private.is_dir()
+        is_begun = os.path.isdir(self._workspace.private)
         return is_begun and bool(self._timeline.head() or not self._seeds(self._store.scan()))
 
     def _cloned(self, layout: Layout) -> dict[str, bytes]:
@@ -88,7 +89,7 @@ class Agents(Memory):
     def _agent_folders(self) -> list[Path]:
         """The folders of agents, and none that only links lead to."""
         home = self.root / AGENTS
-        if home.is_symlink() or not home.is_dir():
+        if os.path.islink(home) or not os.path.isdir(home):
             return []
         seen = (each for each in home.iterdir() if each.name[0] != "." and not each.is_symlink())
         return sorted(each for each in seen if each.is_dir())

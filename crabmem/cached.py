@@ -1,5 +1,6 @@
 """An index that the next process finds on the disk; nothing that was purged is kept there."""
 
+import os
 from pathlib import Path
 
 from . import fs, search
@@ -47,7 +48,7 @@ class CachedIndex:
     def save(self) -> None:
         """Keep it for the next process; where there is no place, nothing is kept."""
         self.unsaved = 0
-        if self._private.is_dir():
+        if os.path.isdir(self._private):
             search.save(self.index, self._folder)
             if self._purges.came():
                 fs.remove_tree(self._folder)

@@ -338,7 +338,7 @@ def place_for(name: str, listing: Listing, promised: Set[str] = frozenset(), fol
     own, places = layout.entry_path(slug, folder), layout.places(slug)
     used = [item for item in listing.unreadable if not _is_nameless(item.path, own, scan)]
     for item in used:
-        if item.path in places and item.path in scan.files:
+        if item.path in places and (item.path in scan.files or item.is_denied):
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
     unreadable = {_stem_key(item.path) for item in used if layout.is_entry(item.path)}
     taken = _Taken(layout, listing.index, unreadable | promised, folder)

@@ -1,5 +1,6 @@
 """The parts of one workspace in one hand, and what all operations on it need. No operation of its own."""
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from . import settings
 from .catalog import Catalog, Listing, Progress
 from .entry import decoded
-from .errors import Busy, CrabmemError, InvalidSettings
+from .errors import Busy, CrabmemError, DeniedHistory, InvalidSettings
 from .history import History
 from .history.commit import one_line
 from .locating import profile_at, workspace_at
@@ -84,6 +85,8 @@ class Handle:
         self._speaker = self._speaker_of_session()
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()
+        #: Why the history could not be read when that was last tried; "" when it could.
+        self._denied = ""
         self._upkeep = Upkeep(self._workspace.root, self._history.is_compaction_due)
 
     def __enter__(self) -> Self:
@@ -189,7 +192,8 @@ class Handle:
     def _parent(self) -> Workspace | None:
         """The workspace that a named agent's own lies in, once there is one."""
         around = self._workspace.around
-        return workspace_at(around, self._given_profile) if around and Workspace(around).private.is_dir() else None
+        is_there = around is not None and os.path.isdir(Workspace(around).private)
+        return workspace_at(around, self._given_profile) if around and is_there else None
 
     def _settings_in(self, blob: str | None, read: Callable[[], bytes | None]) -> Settings:
         """The settings in a blob, which `read` reads when it was not met before."""
@@ -264,6 +268,17 @@ class Handle:
 
     def _listing(self) -> Listing:
         return self._catalog.listing(self._store.scan())
+
+    def _find_denied(self) -> str:
+        """Why this user may not read the history; "" when nothing keeps them from it."""
+        try:
+            self._history.exists()
+            self._denied = ""
+        except DeniedHistory as error:
+            self._denied = str(error)
+        except CrabmemError:
+            self._denied = ""  # which who asks the history is told
+        return self._denied
 
     def _steadily(self, read: Callable[[], T]) -> T:
         """What `read` says, asked again when a file changes between two looks at it."""

@@ -3,6 +3,7 @@
 Writers need no lock: a line is one write.
 """
 
+import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -32,7 +33,7 @@ class Jottings(Generic[T]):
 
     def add(self, line: T, most: int) -> None:
         """Remember a line, where there is a place for it; the older half is forgotten in a file above `most` bytes."""
-        if not self._file.parent.is_dir():
+        if not os.path.isdir(self._file.parent):
             return
         try:
             fs.append(self._file, msgspec.json.encode(line) + b"\n")
@@ -52,7 +53,7 @@ class Jottings(Generic[T]):
 
     def forget(self) -> None:
         """Forget all of them."""
-        if self._file.exists():
+        if os.path.exists(self._file):
             fs.unlink(self._file)
 
     def _write(self, lines: Iterable[T]) -> None:

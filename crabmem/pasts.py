@@ -148,7 +148,7 @@ class Pasts:
     def _place(self, name: str) -> Path | None:
         """Where a moment is kept; None where a link leads elsewhere, or nothing of ours is yet."""
         private = self._workspace.private
-        is_ours = private.is_dir() and not any(map(os.path.islink, (private, self._workspace.git)))
+        is_ours = os.path.isdir(private) and not any(map(os.path.islink, (private, self._workspace.git)))
         return self._workspace.index / "past" / name if is_ours else None
 
 

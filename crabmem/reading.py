@@ -82,6 +82,8 @@ class Reading(Handle):
 
         look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
         found = self._steadily(lambda: look(answer, since, until))
+        if self._denied and (trouble := self._find_denied()):  # asked at each recall only where it was so before
+            found = replace(found, trouble="; ".join(filter(None, (found.trouble, trouble))))
         if blame:
             scan = None if found.as_of else self._store.scan()
             found = self._with_provenance(found, scan)

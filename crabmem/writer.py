@@ -5,6 +5,7 @@ writer finds; the journal says whose it was.
 """
 
 import errno
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -178,6 +179,8 @@ class Writer:
             return self._workspace.repairs.read_text("utf-8", "replace").splitlines()
         except (FileNotFoundError, NotADirectoryError):
             return []
+        except PermissionError as error:
+            raise Unreadable(f"{self._workspace.repairs} cannot be read: {fs.reason(error)}") from None
 
     def _put_back(self, scan: Scan, paths: Iterable[str]) -> None:
         """Store again the texts that a prune, or a power cut, took from the history while they are on disk."""
@@ -209,7 +212,7 @@ class Writer:
     def _stands(self, scan: Scan, path: str) -> bool:
         """Whether something is at `path`, or keeps us from looking there, that a scan does not take for a file."""
         file = self._workspace.file(path)
-        return scan.is_hidden(path) or file.is_symlink() or file.exists()
+        return scan.is_hidden(path) or os.path.lexists(file)
 
     def unrecorded(self, scan: Scan) -> Losses | None:
         """What was lost outside, when it is so many facts that nobody records it before it is confirmed; else None."""
@@ -545,5 +548,5 @@ def _blob_of(data: bytes | None) -> str | None:
 def _refused(error: OSError) -> CrabmemError:
     where = f" ({error.filename})" if error.filename else ""
     reason = fs.reason(error)
-    advice = next((words for errors, words in _ADVICE if error.errno in errors), "check its permissions")
-    return Unwritable(f"the disk refused to write: {reason}{where}; nothing is lost: {advice} and try again")
+    advice = next((f"{words} and " for errors, words in _ADVICE if error.errno in errors), "")
+    return Unwritable(f"the disk refused to write{where}: {reason}; nothing is lost: {advice}try again then")

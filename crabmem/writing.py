@@ -35,6 +35,7 @@ class Writing(Using):
             with suppress(CrabmemError):  # the next write says what is wrong; reading goes on
                 self._writer.recover()
                 self.recovered = tuple(self._writer.repairs()[known:])
+        self._find_denied()
 
     def init(self, claim: bool = False, is_seeded: bool = True, dry_run: bool = False) -> Begun:
         """Make the workspace, with the files that its profile has one begin with; nothing where there is one.

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from .. import __version__
+from .. import __version__, fs
 from ..api import Memory
 from ..errors import CrabmemError, InvalidArguments
 from ..prompt import visible
@@ -87,6 +87,10 @@ class Verbs(click.Group):
             return super().invoke(ctx)
         except CrabmemError as error:
             raise Failure(" ".join(str(error).split())) from None
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise  # whoever reads what a verb prints has read enough, which click knows
+            raise Failure(f"{error.filename or 'the system'}: {fs.reason(error)}") from None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         try:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import fs
-from ..errors import DamagedHistory
+from ..errors import DamagedHistory, DeniedHistory
 from ..guard import Guard, loading
 from .commit import Heading, heading
 from .listing import EMPTY, FOLDER, REGULAR, Item, Listing, parsed
@@ -177,6 +177,8 @@ class Objects:
                 if not self._is_as_it_was(oid) and not self.has(oid):
                     return False
                 row += self.listing(oid).folders() if oid != commit else []
+        except DeniedHistory:
+            raise
         except DamagedHistory:
             return False
         return True
@@ -194,9 +196,15 @@ class Objects:
         return self.raw(oid)[1]
 
     def has(self, oid: str) -> bool:
-        """Whether the object is there and whole."""
+        """Whether the object is there and whole.
+
+        Raises:
+            DeniedHistory: this user may not look.
+        """
         try:
             self.raw(oid)
+        except DeniedHistory:
+            raise
         except DamagedHistory:
             return False
         return True
@@ -369,7 +377,18 @@ class Objects:
             try:
                 yield
             except _damage():
-                raise DamagedHistory(f"object {what} of the history is missing or broken") from None
+                raise self._unread(what) from None
+
+    def _unread(self, what: str) -> DamagedHistory:
+        """What is wrong with an object that cannot be read."""
+        try:
+            with open(self._spares.file(what), "rb"):
+                pass
+        except PermissionError as error:
+            return DeniedHistory(f"the history cannot be read: {fs.reason(error)}")
+        except OSError:
+            pass  # it is not there, or in a pack
+        return DamagedHistory(f"object {what} of the history is missing or broken")
 
 
 @cache

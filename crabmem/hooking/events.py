@@ -34,7 +34,7 @@ class Call(NamedTuple):
     @property
     def is_at_home(self) -> bool:
         """Whether there is a memory: a host without one hears nothing, and none is made for it."""
-        return self.workspace.private.is_dir()
+        return os.path.isdir(self.workspace.private)
 
     @property
     def turns(self) -> Turns:
@@ -49,7 +49,7 @@ class Call(NamedTuple):
             InvalidSettings: they cannot be read.
         """
         file = self.workspace.file(SETTINGS)
-        if not file.exists():
+        if not os.path.exists(file):
             return Settings()
         from ..entry import decoded
 

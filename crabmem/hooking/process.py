@@ -57,7 +57,7 @@ def told(
 def log(root: Path | None, command: Command, words: str) -> None:
     """Note what went wrong, where there is a workspace; the older half of many lines goes."""
     file = Workspace(root).private / "hooks.log" if root else None
-    if file is None or not file.parent.is_dir():
+    if file is None or not os.path.isdir(file.parent):
         return
     about = " ".join([*command.words, command.options.get("--host", "")]).strip()
     line = " ".join(f"{_now():%Y-%m-%d %H:%M:%S} {about}: {words}".split())[:_LINE]

@@ -1,5 +1,6 @@
 """Reads what a hook had no time to read, so that the next one has: the first reading of many entries takes seconds."""
 
+import os
 from pathlib import Path
 
 from ..api import Memory
@@ -11,7 +12,7 @@ from ..workspace import Workspace
 
 def begin(workspace: Workspace) -> None:
     """Begin to read, in a process of its own."""
-    if workspace.private.is_dir():
+    if os.path.isdir(workspace.private):
         begun("hooking.reading", workspace.root)
 
 
