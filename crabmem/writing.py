@@ -124,7 +124,7 @@ class Writing(Using):
         return file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else self.profile_name
 
     def _plan(self, scan: Scan) -> Plan:
-        return Plan(self._catalog.listing(scan), scan, self.settings.secrets)
+        return Plan(self._catalog.listing(scan), scan, self.settings.secrets, self._sees)
 
     def _refuse_hidden(self, path: str) -> None:
         if not self._sees(path):
