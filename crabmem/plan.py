@@ -78,7 +78,7 @@ class Plan:
         before = None if data is None else decoded(path, data)
         text = written(fact, before)
         if before not in (None, text) and not may_replace:
-            raise AlreadyThere(f"another fact of that name is there: {path}")
+            raise AlreadyThere("another fact of that name is there" + (f": {path}" if self._sees(path) else ""))
         refuse_new(text, before, self._secrets)
         self._names.add(key)
         self._slugs.add(name_key(PurePosixPath(path).stem))

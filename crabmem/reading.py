@@ -179,7 +179,7 @@ class Reading(Handle):
     def secrets(self, paths: Iterable[str]) -> list[Finding]:
         """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""
         scan = self._store.scan()
-        texts = {path: shown(scan.data(path)) or "" for path in paths}
+        texts = {path: shown(scan.data(path)) or "" for path in filter(self._sees, paths)}
         rule = self.settings.secrets
         return [Finding("warning", path, words) for path in texts for words in warnings(texts[path], None, rule)]
 

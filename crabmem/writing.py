@@ -34,7 +34,8 @@ class Writing(Using):
             known = len(self._writer.repairs())
             with suppress(CrabmemError):  # the next write says what is wrong; reading goes on
                 self._writer.recover()
-                self.recovered = tuple(self._writer.repairs()[known:])
+                # What was repaired may be in files that a session of another kind does not see.
+                self.recovered = tuple(self._writer.repairs()[known:]) if self.kind == "main" else ()
         self._find_denied()
 
     def init(self, claim: bool = False, is_seeded: bool = True, dry_run: bool = False) -> Begun:
