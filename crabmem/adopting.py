@@ -1,5 +1,6 @@
 """Making a workspace of a folder that a host uses, in place: its settings say what it is, and no other file changes."""
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +18,7 @@ def prepared(root: Path, key: Literal["profile", "layout"], value: str, is_meant
         InvalidArguments: it is no folder, a workspace of something else, or has settings of its own.
         Unwritable: it lies in a repository, or the disk refused.
     """
-    if not root.is_dir():
+    if not os.path.isdir(root):
         raise InvalidArguments(f"there is no folder {root} to adopt")
     said = _said(root)
     if said and dict(zip(("profile", "layout"), layout_in(said), strict=True))[key] == value:
@@ -46,7 +47,7 @@ def _said(root: Path) -> str | None:
 
 
 def _refuse_repository(root: Path, is_meant: bool) -> None:
-    around = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
+    around = next((folder for folder in (root, *root.parents) if os.path.exists(folder / ".git")), None)
     if around and fs.is_own_folder(Workspace(around).private):
         raise InvalidArguments(f"{root} is part of the workspace {around}, which has its history")
     if around and not is_meant:

@@ -1,5 +1,6 @@
 """Named agents: each has a workspace of its own inside that of all, with its own history."""
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -126,7 +127,7 @@ class Agents(Memory):
     def _agent_folders(self) -> list[Path]:
         """The folders of agents, and none that only links lead to."""
         home = self.root / AGENTS
-        if home.is_symlink() or not home.is_dir():
+        if os.path.islink(home) or not os.path.isdir(home):
             return []
         seen = (each for each in home.iterdir() if each.name[0] != "." and not each.is_symlink())
         return sorted(each for each in seen if each.is_dir())

@@ -53,7 +53,7 @@ class Briefing(Reading):
     def confidence(self, message: str) -> float:
         """How much of what `message` says the fact has that bears most on it: what `auto_recall.threshold` bounds."""
         rules = self.settings
-        return self._steadily(lambda: bearing(message, self._listing(), rules.auto_recall, rules.language))
+        return self._steadily(lambda: bearing(message, self._listing(), rules.auto_recall, rules.language, self._sees))
 
     def stats(self) -> Stats:
         """How much there is, and how often it spoke before turns."""

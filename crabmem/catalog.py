@@ -17,7 +17,7 @@ from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from .guard import Guard, loading
 from .search import Document, Index, rules, tokens
 from .slots import ELSEWHERE, Slot, from_label, label_prefix, own_slot
-from .slug import free_slug, name_key, slug_of
+from .slug import free_slug, name_key, slug_of, spelled
 from .store import File, Scan, Unusable
 from .workspace import Layout, Workspace
 
@@ -274,10 +274,11 @@ def found(shelf: Shelf, name: str, sees: Callable[[str], bool] = lambda path: Tr
     if len(name) > MAX_NAME:
         raise NotFound(f"no entry named: {shortened(name, _SHOWN)}")
     key = name_key(name)
-    for label in (NAME + key, FILE + key, ALIAS + key):
-        matches = _seen(shelf, label, sees)
-        exact = [entry for entry in matches if entry.name == name] if label.startswith(NAME) else []
-        matches = exact or matches
+    for matches in (
+        called(_seen(shelf, NAME + key, sees), name),
+        _seen(shelf, FILE + key, sees),
+        _seen(shelf, ALIAS + key, sees),
+    ):
         if len(matches) > 1:
             raise InvalidArguments(f"several entries are called {name}; say which file: {_told_apart(matches)}")
         if matches:
@@ -285,6 +286,12 @@ def found(shelf: Shelf, name: str, sees: Callable[[str], bool] = lambda path: Tr
     if at_path := [entry for entry in _seen(shelf, FILE + _stem_key(name), sees) if entry.path == name]:
         return at_path[0]
     raise NotFound(f"no entry named: {name}{_nearest(shelf, key, sees)}")
+
+
+def called(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
+    """Of entries that share a `name_key`, those that have exactly this name; all of them where none has."""
+    wanted = spelled(name)
+    return [entry for entry in entries if spelled(entry.name) == wanted] or entries
 
 
 def _seen(shelf: Shelf, label: str, sees: Callable[[str], bool]) -> list[Entry]:
@@ -322,23 +329,35 @@ def within(index: Index, namespace: tuple[str, ...]) -> dict[str, Slot | None]:
     return found | dict.fromkeys(index.marks().keys() - kept.keys()) if has_others else found
 
 
-def place_for(name: str, listing: Listing, promised: Set[str] = frozenset(), folder: str | None = None) -> str:
-    """Where the fact called `name` goes: the entry of that name, else a file nobody has, in `folder` if one is named.
+def place_for(
+    name: str,
+    listing: Listing,
+    promised: Set[str] = frozenset(),
+    folder: str | None = None,
+    sees: Callable[[str], bool] = lambda path: True,
+) -> str:
+    """Where the fact called `name` goes: the entry that `found` finds by that name, of those that who writes `sees`;
+    else one of that name that they do not see, else a file nobody has, in `folder` if one is named.
 
     `promised` are keys of slugs that other new facts of the same write got.
 
     Raises:
+        InvalidArguments: several entries have that name, and nothing tells which is meant.
         Unwritable: what is there cannot be read, and may be the entry of that name.
     """
     key = name_key(name)
     same = [*listing.having(NAME + key), *(half for half in listing.being_written if name_key(half.name) == key)]
+    matches = called([entry for entry in same if sees(entry.path)], name)
+    if len(matches) > 1:
+        files = ", ".join(entry.path for entry in matches)
+        raise InvalidArguments(f"several entries are called {name} ({files}); rename or forget all but one of them")
     if same:
-        return same[0].path
+        return (matches or same)[0].path
     layout, scan, slug = listing.layout, listing.scan, slug_of(name)
     own, places = layout.entry_path(slug, folder), layout.places(slug)
     used = [item for item in listing.unreadable if not _is_nameless(item.path, own, scan)]
     for item in used:
-        if item.path in places and item.path in scan.files:
+        if item.path in places and (item.path in scan.files or item.is_denied):
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
     unreadable = {_stem_key(item.path) for item in used if layout.is_entry(item.path)}
     taken = _Taken(layout, listing.index, unreadable | promised, folder)

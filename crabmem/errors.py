@@ -71,6 +71,10 @@ class DamagedHistory(CrabmemError):
     """The repository under `.git` cannot be read or written; the files are untouched."""
 
 
+class DeniedHistory(DamagedHistory):
+    """This user may not look into a file or folder of the repository; nothing about it is known to be damaged."""
+
+
 class InvalidSettings(CrabmemError):
     """`crabmem.toml` is not TOML, names a setting that does not exist, or a profile that nobody allowed to be read."""
 

@@ -8,8 +8,10 @@ import ctypes
 import errno
 import mmap
 import os
+import shlex
 import shutil
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -77,8 +79,40 @@ class Folder(NamedTuple):
 
 
 def reason(error: OSError) -> str:
-    """What the system said, without the number and the file."""
-    return (error.strerror or str(error)).lower()
+    """What the system said, without the number; where it forbade something, what stands in the way and the way out."""
+    said = (error.strerror or str(error)).lower()
+    return said + _way_in(error.filename) if isinstance(error, PermissionError) else said
+
+
+def _way_in(path: object) -> str:
+    """The folder or file that keeps this process from what is at `path`, and how to change that; "" when unknown."""
+    if not isinstance(path, str) or not os.path.isabs(path) or sys.platform == "win32":
+        return ""
+    file = Path(path)
+    for place in (*reversed(file.parents), file):
+        with suppress(OSError):
+            status, is_on_the_way = os.stat(place), place != file and place != file.parent
+            if not _may(place, status, os.X_OK if is_on_the_way else os.R_OK | os.W_OK):
+                return f"; {_given_back(place, status)}"
+    return ""
+
+
+def _may(place: Path, status: os.stat_result, how: int) -> bool:
+    if stat.S_ISDIR(status.st_mode):
+        how |= os.X_OK
+    return os.access(place, how, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _given_back(place: Path, status: os.stat_result) -> str:
+    if status.st_uid == os.geteuid():
+        return f"`chmod -R u+rwX {shlex.quote(str(place))}` gives you access"
+    return f'{place} belongs to another user: `sudo chown -R "$(id -u)" {shlex.quote(str(place))}` makes it yours'
+
+
+def check_folder(folder: str) -> None:
+    """Raise PermissionError for a folder that is there and may not be entered."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        os.stat(f"{folder}{os.sep}.")
 
 
 Place: TypeAlias = Path | Spot
@@ -364,7 +398,7 @@ def is_elsewhere(file: Path) -> bool:
 
 def is_own_folder(folder: Path) -> bool:
     """Whether `folder`, which lies in `.git`, is there, and neither it nor `.git` is a link that leads elsewhere."""
-    return folder.is_dir() and not (folder.is_symlink() or folder.parent.is_symlink())
+    return os.path.isdir(folder) and not (os.path.islink(folder) or os.path.islink(folder.parent))
 
 
 def swap_in(file: Path, data: bytes) -> None:
@@ -405,8 +439,12 @@ def rename(source: Place, target: Place) -> None:
     """Move a file over another, atomically."""
     before("rename", _path(target))
     (old, old_folder), (new, new_folder) = _at(source), _at(target)
-    with _naming(target):
+    try:
         os.replace(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
+    except OSError as error:
+        is_source = isinstance(error, PermissionError) and not _way_in(_path(target))
+        error.filename = _path(source if is_source else target)
+        raise
 
 
 def link(source: Place, target: Place) -> None:

@@ -15,7 +15,7 @@ from . import fs, settings
 from .allowed import Allowed
 from .catalog import Catalog, Listing, Progress
 from .entry import decoded
-from .errors import Busy, CrabmemError, InvalidSettings
+from .errors import Busy, CrabmemError, DeniedHistory, InvalidSettings
 from .history import History
 from .history.commit import one_line
 from .locating import profile_at, workspace_at
@@ -95,6 +95,8 @@ class Handle:
         self._speaker = self._speaker_of_session()
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()
+        #: Why the history could not be read when that was last tried; "" when it could.
+        self._denied = ""
         self._upkeep = Upkeep(self._workspace.root, self._history.is_compaction_due)
 
     def __enter__(self) -> Self:
@@ -296,6 +298,17 @@ class Handle:
 
     def _listing(self) -> Listing:
         return self._catalog.listing(self._store.scan())
+
+    def _find_denied(self) -> str:
+        """Why this user may not read the history; "" when nothing keeps them from it."""
+        try:
+            self._history.exists()
+            self._denied = ""
+        except DeniedHistory as error:
+            self._denied = str(error)
+        except CrabmemError:
+            self._denied = ""  # which who asks the history is told
+        return self._denied
 
     def _steadily(self, read: Callable[[], T]) -> T:
         """What `read` says, asked again when a file changes between two looks at it."""

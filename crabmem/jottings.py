@@ -3,6 +3,7 @@
 Writers need no lock: a line is one write.
 """
 
+import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -52,7 +53,7 @@ class Jottings(Generic[T]):
 
     def forget(self) -> None:
         """Forget all of them."""
-        if self._file.exists():
+        if os.path.exists(self._file):
             fs.unlink(self._file)
 
     def _write(self, lines: Iterable[T]) -> None:

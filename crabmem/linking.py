@@ -46,8 +46,12 @@ def lookup_in(listing: Listing) -> Lookup:
     return lookup
 
 
-def renaming(listing: Listing, entry: Entry, name: str, keep_alias: bool, untouchable: Set[str]) -> Renaming:
+def renaming(
+    listing: Listing, entry: Entry, name: str, keep_alias: bool, untouchable: Set[str], sees: Callable[[str], bool]
+) -> Renaming:
     """What calling `entry` by another name, that can be one, writes. Links that lead somewhere lead there after it.
+
+    Who asks `sees` some of the entries: of others they are told no more than that the name is taken.
 
     Its file moves to the slug of the name if it was called by that of the old one.
 
@@ -55,7 +59,7 @@ def renaming(listing: Listing, entry: Entry, name: str, keep_alias: bool, untouc
         InvalidArguments: another entry answers to that name.
         Unwritable: the name cannot be set in its file.
     """
-    _check_free(listing, entry, name)
+    _check_free(listing, entry, name, sees)
     path = _moved(listing, entry, name)
     lookup = lookup_in(listing)
     new = _redirection(entry, name, path, lookup, _after(entry, name, path, lookup))
@@ -73,11 +77,13 @@ def renaming(listing: Listing, entry: Entry, name: str, keep_alias: bool, untouc
     return Renaming(path, files, tuple(left))
 
 
-def _check_free(listing: Listing, entry: Entry, name: str) -> None:
+def _check_free(listing: Listing, entry: Entry, name: str, sees: Callable[[str], bool]) -> None:
     key = name_key(name)
     halves = [half for half in listing.being_written if key in (name_key(half.name), name_key(half.slug))]
     others = [*halves, *(other for kind in (NAME, FILE, ALIAS) for other in listing.having(f"{kind} {key}"))]
     if other := next((other for other in others if other.path != entry.path), None):
+        if not sees(other.path):
+            raise InvalidArguments(f"{name} is taken; choose another name")
         raise InvalidArguments(f"{name} is what {other.path} answers to already; choose another name, or forget that")
 
 

@@ -4,6 +4,7 @@ An entry gets its vectors when a recall comes upon it, within a second, the like
 They are kept by the id of the entry's blob, so that an edited one gets others, and one that is brought back has them.
 """
 
+import os
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -192,7 +193,7 @@ class Meaning:
         """Whoever does this is the only one that may add vectors."""
         if self._purges.came():
             self._kept = None  # it has vectors of what was purged
-        elif self._kept is not None and self._file.parent.parent.is_dir():
+        elif self._kept is not None and os.path.isdir(self._file.parent.parent):
             with suppress(OSError):
                 self._kept = self._kept.saved(self._file, self._keys)
                 self._unsaved = 0

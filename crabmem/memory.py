@@ -151,7 +151,7 @@ class Memory(Restoring):
 
         def decide(scan: Scan) -> Draft:
             entry = found(listing := self._catalog.listing(scan), old, self._sees)
-            plan = renaming(listing, entry, name, keep_alias, self._kept_from_agents())
+            plan = renaming(listing, entry, name, keep_alias, self._kept_from_agents(), self._sees)
             screen.refuse_new(name, shown(scan.data(entry.path)))
             plans.append((entry, plan))
             return Draft(plan.files, self._renaming_note(entry, name, plan.path))
@@ -219,7 +219,7 @@ class Memory(Restoring):
         self.init()
         before = self._history.head()
         after = self._writer.adopt(even_if_many)
-        return self._history.commit(after) if after and after != before else None
+        return self._told_of(self._history.commit(after)) if after and after != before else None
 
     def wrote(self, files: Iterable[str]) -> Commit | None:
         """Record `files` that a tool of the agent's host wrote as a commit of this agent, `write: NAME`.
@@ -236,7 +236,9 @@ class Memory(Restoring):
         before = self._history.head() if self._history.exists() else None
         after = self._writer.adopt_written(paths, self._voice) if paths else None
         made = self._history.commits(after, before) if after and after != before else ()
-        return next((each for each in made if each.tool == "write" and not set(paths).isdisjoint(each.paths)), None)
+        return self._told_of(
+            next((each for each in made if each.tool == "write" and not set(paths).isdisjoint(each.paths)), None)
+        )
 
     def purge_plan(self, name: str | None = None, *, text: str | None = None, pattern: str | None = None) -> Purge:
         """What `purge` would do; nothing is changed.
@@ -245,6 +247,7 @@ class Memory(Restoring):
             NotFound: there is nothing to purge.
             Unwritable: this history cannot be rewritten alone.
         """
+        self._check_whole()
         return self._purger().plan(Wanted(name, text, pattern))
 
     def purge(
@@ -259,6 +262,7 @@ class Memory(Restoring):
             NotFound: there is nothing to purge.
             Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have what is purged.
         """
+        self._check_whole()
         self._upkeep.close()
         done = self._purger().purge(Wanted(name, text, pattern), force)
         self._forget_uses()
@@ -266,6 +270,7 @@ class Memory(Restoring):
 
     def standing(self, name: str | None = None, *, text: str | None = None, pattern: str | None = None) -> Standing:
         """Where an entry, a text, or what a regular expression finds, stands in any object or file; changes nothing."""
+        self._check_whole()
         return self._purger().standing(Wanted(name, text, pattern))
 
     def doctor(self, progress: Callable[[int], None] | None = None) -> list[Finding]:
@@ -275,6 +280,7 @@ class Memory(Restoring):
         """
         from .doctor import Patient, examined
 
+        self._check_whole()
         try:
             scan = self._store.scan()
         except CrabmemError as error:
@@ -320,6 +326,7 @@ class Memory(Restoring):
         """
         from .doctor import open_to_others
 
+        self._check_whole()
         if not self._history.has_begun():
             return []
         done = self._writer.mend()

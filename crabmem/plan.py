@@ -1,5 +1,6 @@
 """What a write of facts will put where: each fact sees the places of those before it."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -17,12 +18,14 @@ _DIGEST = 8
 class Plan:
     """The files of one write, by path, as facts are added. Touches no disk."""
 
-    def __init__(self, listing: Listing, scan: Scan, screen: Screen) -> None:
-        """`listing` are the entries of `scan`; `screen` should know the words of the facts that will be added."""
+    def __init__(self, listing: Listing, scan: Scan, screen: Screen, sees: Callable[[str], bool]) -> None:
+        """`listing` are the entries of `scan`; `screen` should know the words of the facts that will be added; `sees`
+        tells what who writes may see."""
         self.files: dict[str, bytes | None] = {}
         self._listing = listing
         self._scan = scan
         self._screen = screen
+        self._sees = sees
         self._names: set[str] = set()
         self._slugs: set[str] = set()
 
@@ -36,11 +39,11 @@ class Plan:
 
         Raises:
             AlreadyThere: its entry says something else, and it may not be replaced.
-            InvalidArguments: another fact of this plan has its name.
+            InvalidArguments: another fact of this plan has its name, or several entries have it.
             HoldsSecret: there is a credential in it, and the settings refuse that.
             Unwritable: what stands in its place cannot be read.
         """
-        return self._put(fact, place_for(fact.name, self._listing, self._slugs), may_replace)
+        return self._put(fact, place_for(fact.name, self._listing, self._slugs, sees=self._sees), may_replace)
 
     def keep(self, slot: Slot, fact: Fact | None) -> str | None:
         """Put a fact that was checked into a slot, under the name it has there; None removes what is there.
@@ -74,7 +77,7 @@ class Plan:
         before = None if data is None else decoded(path, data)
         text = written(replace(fact, name=name) if name else fact, before)
         if before not in (None, text) and not may_replace:
-            raise AlreadyThere(f"another fact of that name is there: {path}")
+            raise AlreadyThere("another fact of that name is there" + (f": {path}" if self._sees(path) else ""))
         if self._screen.doubts(fact.words):
             entries = readable([] if data is None else [(path, data)])  # in a file, a text may be in quotes
             self._screen.refuse_new(fact.words, before, *(f"{each.description}\n{each.content}" for each in entries))

@@ -4,6 +4,7 @@ agent gets, how files are searched, and what a new workspace begins with.
 A family of agents is such a file of data; nothing anywhere asks for a profile's name.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
@@ -283,7 +284,7 @@ def text_of(name: str) -> str:
 
 
 def _read(file: Path) -> str:
-    if file.exists() and not file.is_file():  # a device or a pipe has no end
+    if os.path.exists(file) and not os.path.isfile(file):  # a device or a pipe has no end
         raise ValueError("it is not a regular file")
     with file.open("rb") as opened:
         data = opened.read(_LARGEST + 1)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from . import fs
 from .catalog import Shelf, found
 from .erasing import Erasure, Wanted, of_entry, of_name, of_needle
-from .errors import DamagedHistory, NotFound, Unwritable
+from .errors import DamagedHistory, NotFound, Unreadable, Unwritable
 from .history import History
 from .history.eraser import Eraser, Rewritten, remote_of
 from .history.rewriting import Survey
@@ -44,12 +44,13 @@ class Purger:
             NotFound: there is nothing to purge.
             Unwritable: this history cannot be rewritten alone.
         """
-        eraser = self._eraser()
-        survey = eraser.survey()
-        erasure = self._erasure(wanted, eraser, survey)
-        made = eraser.rewritten(survey, erasure, packs=False)
-        told = self._told(made, erasure, eraser, *self._changes(erasure, eraser))
-        return replace(told, nested=self._nested(erasure, _only_there(survey, erasure)))
+        with _readable():
+            eraser = self._eraser()
+            survey = eraser.survey()
+            erasure = self._erasure(wanted, eraser, survey)
+            made = eraser.rewritten(survey, erasure, packs=False)
+            told = self._told(made, erasure, eraser, *self._changes(erasure, eraser))
+            return replace(told, nested=self._nested(erasure, _only_there(survey, erasure)))
 
     def purge(self, wanted: Wanted, force: bool) -> Purge:
         """Purge, and look at everything that is left.
@@ -77,16 +78,17 @@ class Purger:
 
     def standing(self, wanted: Wanted) -> Standing:
         """Where it still stands, in any object or file; nothing is changed."""
-        needle = wanted.needle()
-        if needle:
-            return self._looked(of_needle(needle, self._workspace.layout, (), ()), frozenset())
-        assert wanted.name is not None
-        with suppress(NotFound):
-            eraser = self._eraser()
-            survey = eraser.survey()
-            erasure = self._erasure(wanted, eraser, survey)
-            return self._looked(erasure, _only_there(survey, erasure))
-        return self._looked(of_name(wanted.name), frozenset())
+        with _readable():
+            needle = wanted.needle()
+            if needle:
+                return self._looked(of_needle(needle, self._workspace.layout, (), ()), frozenset())
+            assert wanted.name is not None
+            with suppress(NotFound):
+                eraser = self._eraser()
+                survey = eraser.survey()
+                erasure = self._erasure(wanted, eraser, survey)
+                return self._looked(erasure, _only_there(survey, erasure))
+            return self._looked(of_name(wanted.name), frozenset())
 
     def _eraser(self) -> Eraser:
         if not self._history.has_begun():
@@ -314,6 +316,19 @@ def _folders_below(folder: Path) -> Iterator[Path]:
     while waiting:
         yield (each := waiting.pop())
         waiting += [item for item in each.iterdir() if item.is_dir() and not item.is_symlink() and item.name != ".git"]
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Within it, what may not be read is an error: nobody could say that it holds nothing.
+
+    Raises:
+        Unreadable: naming the file or folder.
+    """
+    try:
+        yield
+    except PermissionError as error:
+        raise Unreadable(f"{error.filename} cannot be read: {fs.reason(error)}") from None
 
 
 def _all_below(folder: Path) -> Iterator[Path]:

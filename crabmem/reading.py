@@ -82,6 +82,8 @@ class Reading(Handle):
 
         look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
         found = self._steadily(lambda: look(answer, since, until))
+        if self._denied and (trouble := self._find_denied()):  # asked at each recall only where it was so before
+            found = replace(found, trouble="; ".join(filter(None, (found.trouble, trouble))))
         if blame:
             scan = None if found.as_of else self._store.scan()
             found = self._with_provenance(found, scan)
@@ -177,7 +179,7 @@ class Reading(Handle):
     def secrets(self, paths: Iterable[str]) -> list[Finding]:
         """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""
         scan = self._store.scan()
-        texts = {path: shown(scan.data(path)) or "" for path in paths}
+        texts = {path: shown(scan.data(path)) or "" for path in filter(self._sees, paths)}
         rule = self.settings.secrets
         return [Finding("warning", path, words) for path in texts for words in warnings(texts[path], None, rule)]
 

@@ -21,8 +21,12 @@ _MAX_NAME = 200
 
 def name_key(name: str) -> str:
     """What two spellings of one name have in common: NFC, case folded, white space collapsed."""
-    folded = unicodedata.normalize("NFC", " ".join(name.split())).casefold()
-    return unicodedata.normalize("NFC", folded)
+    return unicodedata.normalize("NFC", spelled(name).casefold())
+
+
+def spelled(name: str) -> str:
+    """What two spellings of one name in the same case have in common: NFC, white space collapsed."""
+    return unicodedata.normalize("NFC", " ".join(name.split()))
 
 
 def slug_of(name: str) -> str:

@@ -88,10 +88,13 @@ def counted(entries: int, unreadable: int, turns: Sequence[Turn]) -> Stats:
     )
 
 
-def bearing(message: str, shelf: Shelf, rules: AutoRecall, language: str) -> float:
-    """The confidence of the entry that a message finds first; 0 when it finds none."""
+def bearing(
+    message: str, shelf: Shelf, rules: AutoRecall, language: str, sees: Callable[[str], bool] | None = None
+) -> float:
+    """The confidence of the entry that a message finds first, of those that who asks `sees`; 0 when it finds none."""
     words = telling(message, shelf.index, rules.words, language)
-    return max((confidence(shelf.index, words, each.key) for each in shelf.index.search(words, 1)), default=0.0)
+    found = shelf.index.search(words, 1, sees)
+    return max((confidence(shelf.index, words, each.key) for each in found), default=0.0)
 
 
 def likest(text: str, shelf: Shelf, language: str, fits: Callable[[str], bool] | None = None) -> Entry | None:

@@ -1,5 +1,6 @@
 """Facts by what they are worth to who uses them: what matters most, what answers best. Changes no file of memory."""
 
+import os
 from collections.abc import Iterable, Sequence
 from heapq import nsmallest
 
@@ -84,7 +85,7 @@ class Using(Keyed):
 
     def _forget_uses(self) -> None:
         """Forget how what is gone was used."""
-        if self._workspace.uses.exists():
+        if os.path.exists(self._workspace.uses):
             self._uses.keep(self._steadily(lambda: list(self._listing().index.marks())))
 
     def _salient(self, limit: int) -> tuple[Hit, ...]:

@@ -5,7 +5,8 @@ is the scan.
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +30,10 @@ LONGEST_BURST = 60
 LOOK_AGAIN = 10
 #: Milliseconds in which events are gathered.
 GATHER = 100
-#: Seconds between two tries to be the one that records, and between two looks where the system tells nothing.
+#: Seconds between two tries to be the one that records, and at least between two looks where nothing can be watched.
 SOON = 1
+# Looks where nothing can be watched take at most one part in so many of the time.
+_SHARE = 20
 
 Seen = tuple[dict[str, str], str | None]
 
@@ -113,7 +116,9 @@ def followed(memory: Memory, stop: threading.Event) -> Iterator[News]:
         if stop.wait(GATHER / 1_000):
             return
     looked = float("-inf")  # what happened before the events began
-    for changes in _events(memory.root, stop):
+    for changes in _events(memory, stop):
+        if isinstance(changes, CrabmemError):
+            continue  # said by the one that records
         now = time.monotonic()
         if changes or now - looked >= LOOK_AGAIN:
             before, seen, looked = seen, _seen(memory, seen), now
@@ -137,10 +142,13 @@ def _news(before: Seen, after: Seen) -> News:
 
 def _recorded(memory: Memory, stop: threading.Event, hosts: _Hosts) -> Iterator[Commit | CrabmemError]:
     began, last, looked = None, 0.0, float("-inf")
-    for changes in _events(memory.root, stop):
+    for changes in _events(memory, stop):
+        if isinstance(changes, CrabmemError):
+            yield changes
+            continue
         now = time.monotonic()
         quiet = hosts.quiet(now)
-        if any(_is_ours(memory, file) for _, file in changes):
+        if any(_is_ours(memory, file) for file in changes):
             began, last = now if began is None else began, now
         elif began is None and now - looked >= LOOK_AGAIN:
             # Nobody told when it changed what a look may find: where hosts are at work, that may be just now.
@@ -150,21 +158,40 @@ def _recorded(memory: Memory, stop: threading.Event, hosts: _Hosts) -> Iterator[
             yield from _adopted(memory)
 
 
-def _events(root: Path, stop: threading.Event) -> Iterator[set[tuple[Change, str]]]:
-    """All changes below `root` as they come, and an empty set after a while without any, or where nobody tells.
+def _events(memory: Memory, stop: threading.Event) -> Iterator[set[str] | CrabmemError]:
+    """The files that change as they do, and an empty set after a while without any.
 
-    Unfiltered: watchfiles would wait for one that passes, however long the others go on.
+    Where they cannot be watched, an error that says so, and from then on what a look at all files finds.
     """
     try:
-        yield from _told(root, stop)
-    except OSError:  # the system tells of no more folders than so many
-        while not stop.wait(SOON):
-            yield set()
+        yield from _watched_files(memory, stop)
+    except (OSError, RuntimeError) as error:  # watchfiles has an error of its own, which is a RuntimeError
+        yield _unwatched(memory.root, error)
+        yield from _polled_files(memory, stop)
 
 
-def _told(root: Path, stop: threading.Event) -> Iterator[set[tuple[Change, str]]]:
+def _watched_files(memory: Memory, stop: threading.Event) -> Iterator[set[str]]:
+    """What the system tells of all that is below the workspace.
+
+    When a folder of memory comes, the watch begins anew: watchfiles does not say so when it cannot watch that one.
+    """
+    pending, is_over = set[str](), False
+    while not is_over:
+        is_over = True
+        with closing(_watch(memory.root, stop)) as told:
+            for changes in told:
+                files, pending = pending | {file for _, file in changes}, set()
+                came = (file for change, file in changes if change == Change.added)
+                if any(_is_folder_of_ours(memory, file) for file in came):
+                    pending, is_over = files, False
+                    break
+                yield files
+
+
+def _watch(root: Path, stop: threading.Event) -> Generator[set[tuple[Change, str]], None, None]:
     return watch(
         root,
+        # watchfiles would wait for a change that passes a filter, however long the others go on.
         watch_filter=None,
         debounce=GATHER,
         step=GATHER,
@@ -173,6 +200,27 @@ def _told(root: Path, stop: threading.Event) -> Iterator[set[tuple[Change, str]]
         yield_on_timeout=True,
         raise_interrupt=False,
     )
+
+
+def _unwatched(root: Path, error: Exception) -> CrabmemError:
+    """What to say when the folder cannot be watched; the way out is for the limits of Linux."""
+    reason = str(error).partition(" about [")[0].rstrip(".")
+    is_limit = not isinstance(error, FileNotFoundError | PermissionError)
+    way_out = "; to watch it, raise fs.inotify.max_user_instances and fs.inotify.max_user_watches" if is_limit else ""
+    return CrabmemError(f"{root} cannot be watched ({reason}): it is looked at every few seconds instead{way_out}")
+
+
+def _polled_files(memory: Memory, stop: threading.Event) -> Iterator[set[str]]:
+    """The files that differ between two looks; at the first look, all of them."""
+    everything, pause = memory.of_kind("main"), 0.0
+    seen: Seen = ({}, None)
+    while not stop.wait(pause):
+        began, before = time.monotonic(), seen
+        seen = _seen(everything, before)
+        pause = max(SOON, _SHARE * (time.monotonic() - began))
+        news = _news(before, seen)
+        paths = {*news.changed, ".git"} if news.committed else news.changed
+        yield {str(memory.file(path)) for path in paths}
 
 
 def _adopted(memory: Memory) -> Iterator[Commit | CrabmemError]:
@@ -189,8 +237,19 @@ def _adopted(memory: Memory) -> Iterator[Commit | CrabmemError]:
 
 
 def _is_ours(memory: Memory, file: str) -> bool:
-    """Whether an event is about a file of memory rather than a swap file, a backup or `.git`."""
+    """Whether an event is about a file of memory, or a folder of such, rather than a swap file, a backup or `.git`."""
+    path = _path_in(memory, file)
+    return path is not None and (memory.layout.is_kept(path) or _is_folder_of_ours(memory, file))
+
+
+def _is_folder_of_ours(memory: Memory, file: str) -> bool:
+    path = _path_in(memory, file)
+    return path is not None and memory.layout.may_hold_files(path) and os.path.isdir(file)
+
+
+def _path_in(memory: Memory, file: str) -> str | None:
+    """The path of a file in the workspace; None for one elsewhere."""
     try:
-        return memory.layout.is_kept(Path(file).relative_to(memory.root).as_posix())
+        return Path(file).relative_to(memory.root).as_posix()
     except ValueError:
-        return False
+        return None

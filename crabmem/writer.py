@@ -5,6 +5,7 @@ writer finds; the journal says whose it was.
 """
 
 import errno
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -195,6 +196,8 @@ class Writer:
         try:
             is_ours = fs.is_own_folder(self._workspace.private)
             return fs.read(self._workspace.repairs)[0].decode("utf-8", "replace").splitlines() if is_ours else []
+        except PermissionError as error:
+            raise Unreadable(f"{self._workspace.repairs} cannot be read: {fs.reason(error)}") from None
         except OSError:
             return []  # there is none; one that is no file of ours is named by `doctor`
 
@@ -228,7 +231,7 @@ class Writer:
     def _stands(self, scan: Scan, path: str) -> bool:
         """Whether something is at `path`, or keeps us from looking there, that a scan does not take for a file."""
         file = self._workspace.file(path)
-        return scan.is_hidden(path) or file.is_symlink() or file.exists()
+        return scan.is_hidden(path) or os.path.lexists(file)
 
     def unrecorded(self, scan: Scan) -> Losses | None:
         """What was lost outside, when it is so many facts that nobody records it before it is confirmed; else None."""
@@ -641,5 +644,5 @@ def _blob_of(data: bytes | None) -> str | None:
 def _refused(error: OSError) -> CrabmemError:
     where = f" ({error.filename})" if error.filename else ""
     reason = fs.reason(error)
-    advice = next((words for errors, words in _ADVICE if error.errno in errors), "check its permissions")
-    return Unwritable(f"the disk refused to write: {reason}{where}; nothing is lost: {advice} and try again")
+    advice = next((f"{words} and " for errors, words in _ADVICE if error.errno in errors), "")
+    return Unwritable(f"the disk refused to write{where}: {reason}; nothing is lost: {advice}try again then")

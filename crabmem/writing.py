@@ -41,7 +41,9 @@ class Writing(Using):
             known = len(self._writer.repairs())
             with suppress(CrabmemError):  # the next write says what is wrong; reading goes on
                 self._writer.recover()
-                self.recovered = tuple(self._writer.repairs()[known:])
+                # What was repaired may be in files that a session of another kind does not see.
+                self.recovered = tuple(self._writer.repairs()[known:]) if self.kind == "main" else ()
+        self._find_denied()
 
     def init(self, claim: bool = False, is_seeded: bool = True, dry_run: bool = False) -> Begun:
         """Make the workspace, with the files that its profile has one begin with; nothing where there is one.
@@ -137,7 +139,7 @@ class Writing(Using):
         return file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else self.profile_name
 
     def _plan(self, scan: Scan, screen: Screen) -> Plan:
-        return Plan(self._catalog.listing(scan), scan, screen)
+        return Plan(self._catalog.listing(scan), scan, screen, self._sees)
 
     def _screen(self, *texts: str) -> Screen:
         """What refuses credentials, as the settings say. It looks into `texts` now, when nobody waits for the lock."""

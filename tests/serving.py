@@ -2,6 +2,8 @@
 
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -11,6 +13,7 @@ from typing import Any, Literal
 
 import anyio
 import httpx2
+import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
@@ -32,6 +35,17 @@ META = {
 def command(root: Path, *arguments: str, options: Sequence[str] = ()) -> list[str]:
     """The command that serves the workspace `root`."""
     return [sys.executable, "-m", "crabmem", "--dir", str(root), *options, "mcp", *arguments]
+
+
+def limited(name: str, number: int, told: Sequence[str]) -> list[str]:
+    """A command in a user namespace in which the limit of that name is so low."""
+    return ["unshare", "-Ur", "sh", "-c", f"echo {number} > /proc/sys/user/{name}; exec {shlex.join(told)}"]
+
+
+in_namespace = pytest.mark.skipif(
+    not shutil.which("unshare") or subprocess.run(["unshare", "-Ur", "true"], capture_output=True).returncode != 0,
+    reason="needs a user namespace",
+)
 
 
 def environment() -> dict[str, str]:

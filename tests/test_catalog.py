@@ -3,12 +3,16 @@
 import threading
 import unicodedata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from crabmem import InvalidArguments, Memory, NotFound
+from crabmem import CrabmemError, Fact, InvalidArguments, Memory, NotFound
 from crabmem.recalling import check_question
 from crabmem.search import Index
+from crabmem.slug import name_key
 
 
 def put(memory: Memory, slug: str, name: str, aliases: str = "", content: str = "…", tags: str = "") -> None:
@@ -244,3 +248,65 @@ def test_reading_many_entries_tells_how_far_it_is(tmp_path: Path) -> None:
             put(memory, f"n{number}", f"Name {number}")
         memory.recall("name")
     assert told[0] == (1, 3) and told[-1] == (3, 3)
+
+
+def place_of(memory: Memory, name: str) -> str | CrabmemError:
+    """Where a fact of that name would be saved, or why not."""
+    [done] = memory.remember_all([Fact(name, "d", "new")], "a test", dry_run=True)
+    return done if isinstance(done, CrabmemError) else done.entry.path
+
+
+def test_of_names_that_differ_in_case_the_exact_one_is_written_over_too(memory: Memory) -> None:
+    memory.init()
+    put(memory, "a", "Case One")
+    put(memory, "b", "case one")
+    kept = memory.get("Case One")
+    saved = memory.remember("case one", "d", "new", if_version=memory.get("case one").version)
+    assert (saved.entry.slug, memory.get("Case One"), memory.get("case one").content) == ("b", kept, "new")
+    assert memory.forget("case one").path == "memory/entries/b.md"
+    assert memory.remember("CASE ONE", "d", "newer").entry.slug == "a"
+
+
+@pytest.mark.parametrize("name", ["CASE ONE", "Case  ONE"])
+def test_where_nothing_tells_which_name_is_meant_no_fact_is_written_over(memory: Memory, name: str) -> None:
+    memory.init()
+    put(memory, "a", "Case One")
+    put(memory, "b", "case one")
+    for way in (memory.get, memory.forget, lambda name: memory.rename(name, "Other"), lambda name: save(memory, name)):
+        with pytest.raises(InvalidArguments, match=f"several entries are called {name}"):
+            way(name)
+    assert {entry.content for entry in memory.entries()} == {"…"}
+    memory.adopt()
+
+
+def save(memory: Memory, name: str) -> None:
+    memory.remember(name, "d", "new")
+
+
+SPELLINGS = ["Café", "CAFÉ", "cafe\u0301", " café", "Case One", "case  one", "C++", "c plus plus", "Straße", "STRASSE"]
+SLUGS = ["cafe", "café", "case-one", "c-plus-plus", "one", "two"]
+names = st.sampled_from(SPELLINGS)
+
+
+@given(
+    st.dictionaries(st.sampled_from(SLUGS), st.tuples(names, st.lists(names, max_size=2)), min_size=1, max_size=4),
+    st.sampled_from([*SPELLINGS, *SLUGS]),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_is_saved_under_a_name_is_put_where_that_name_is_found(
+    files: dict[str, tuple[str, list[str]]], asked: str
+) -> None:
+    with TemporaryDirectory() as place, Memory(place) as memory:
+        for slug, (name, aliases) in files.items():
+            put(memory, slug, f"'{name}'", ", ".join(f"'{alias}'" for alias in aliases))
+        same = [entry for entry in memory.entries() if name_key(entry.name) == name_key(asked)]
+        there = place_of(memory, asked)
+        if isinstance(there, CrabmemError):
+            assert len(same) > 1
+            with pytest.raises(InvalidArguments, match="several entries are called"):
+                memory.get(asked)
+        elif same:
+            assert memory.get(asked).path == there
+        else:  # what answers by its file's name or an alias is another fact, and stays
+            assert there not in {entry.path for entry in memory.entries()}
+            assert memory.remember(asked, "d", "new").entry.path == there == memory.get(asked).path

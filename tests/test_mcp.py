@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -14,7 +15,21 @@ from mcp_types import Implementation, PromptReference, ResourceTemplateReference
 
 from crabmem import Fact, Memory
 from tests.conftest import assert_clean, git
-from tests.serving import CLIENT, TOKEN, Heard, Mode, Transport, connected, dialled, environment, web
+from tests.serving import (
+    CLIENT,
+    TOKEN,
+    Heard,
+    Mode,
+    Transport,
+    command,
+    connected,
+    dialled,
+    environment,
+    in_namespace,
+    limited,
+    piped,
+    web,
+)
 
 pytestmark = [
     pytest.mark.anyio,
@@ -414,6 +429,24 @@ async def test_names_are_completed_those_that_begin_so_first(root: Path, transpo
 
 
 # News
+
+
+@in_namespace
+@pytest.mark.parametrize("limit", ["max_inotify_instances", "max_inotify_watches"])
+def test_where_nothing_can_be_watched_the_server_says_so_once_and_goes_on(root: Path, limit: str) -> None:
+    with piped(limited(limit, 0, command(root))) as wire:
+        assert "result" in wire.ask("server/discover")
+        assert wire.process.stderr
+        assert wire.process.stderr.readline().startswith(f"crabmem: {root} cannot be watched (".encode())
+        (root / "memory/entries/boiler.md").write_text("The person's.\n")
+        with Memory(root) as memory:
+            deadline = time.monotonic() + 6
+            while memory.log(limit=1)[0].subject != "edit: boiler" and time.monotonic() < deadline:
+                time.sleep(0.1)
+            assert memory.log(limit=1)[0].subject == "edit: boiler"
+        assert "The person's." in wire.call("recall", query="boiler")["content"][0]["text"]
+        assert wire.end() == (0, b"")
+        assert wire.process.stderr.read() == b""
 
 
 @ways

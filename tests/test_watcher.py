@@ -5,10 +5,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 import pytest
+from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from crabmem import Busy, CrabmemError, Memory, watcher
 from crabmem.bylines import Bylines, signed
@@ -17,6 +20,7 @@ from crabmem.turns import Turn, Turns
 from crabmem.watcher import News, followed, watched, watched_in_turn
 from crabmem.workspace import Workspace
 from tests.conftest import allow, git
+from tests.serving import in_namespace, limited
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
@@ -150,6 +154,83 @@ def test_a_profile_says_how_long_a_burst_may_pause(memory: Memory, tmp_path: Pat
     watch.stop.set()
     watch.join()
     assert watch.said[1][0] - saved >= 1.5
+
+
+@contextmanager
+def watching(root: Path, limit: str, number: int) -> Iterator["subprocess.Popen[str]"]:
+    """The command over `root`, begun, in a user namespace with such a limit."""
+    command = limited(limit, number, [sys.executable, "-m", "crabmem", "--dir", str(root), "watch"])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr and process.stderr.readline().startswith("watching ")
+            yield process
+        finally:
+            process.send_signal(2)
+            assert process.wait(10) == 0
+
+
+def line_within(seconds: float, stream: IO[str] | None) -> str:
+    """The next line of a process, which must come so soon."""
+    began = time.monotonic()
+    assert stream
+    line = stream.readline()
+    assert time.monotonic() - began < seconds
+    return line
+
+
+@in_namespace
+@pytest.mark.parametrize(
+    ("limit", "number"), [("max_inotify_instances", 0), ("max_inotify_watches", 0), ("max_inotify_watches", 2)]
+)
+def test_the_command_says_once_that_nothing_can_be_watched_and_records_edits_all_the_same(
+    memory: Memory, limit: str, number: int
+) -> None:
+    memory.remember("Vet", "who looks after the dog", "Dr. Moreno.")
+    with watching(memory.root, limit, number) as process:
+        assert line_within(6, process.stderr).startswith(f"crabmem: {memory.root} cannot be watched (")
+        for number in range(2):
+            (memory.root / f"memory/entries/note{number}.md").write_text("mine\n")
+            assert line_within(6, process.stdout).endswith(f"  edit: note{number}\n")
+        process.send_signal(2)
+        assert process.stderr and process.stderr.read() == ""
+
+
+@in_namespace
+def test_a_folder_that_came_when_all_watches_were_used_up_is_told_of_and_recorded(memory: Memory) -> None:
+    memory.remember("Vet", "who looks after the dog", "Dr. Moreno.")
+    memory.close()
+    folders = 1 + sum(each.is_dir() for each in memory.root.rglob("*"))
+    with watching(memory.root, "max_inotify_watches", folders) as process:
+        time.sleep(1)
+        new = memory.root / "memory/entries/new"
+        new.mkdir()
+        assert line_within(6, process.stderr).startswith(f"crabmem: {memory.root} cannot be watched (")
+        (new / "note.md").write_text("mine\n")
+        assert "  edit: note" in line_within(6, process.stdout)
+
+
+@pytest.mark.parametrize("error", [OSError("OS file watch limit reached."), WatchfilesRustInternalError("no handles")])
+def test_where_the_system_refuses_a_watch_edits_are_recorded_by_looking(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def refused(*given: object, **named: object) -> None:
+        raise error
+
+    monkeypatch.setattr(watcher, "watch", refused)
+    memory.remember("Vet", "who looks after the dog", "Dr. Moreno.")
+    watch, follow = Watch(memory.root), Follow(memory.root)
+    watch.start()
+    follow.start()
+    watch.wait_for(1)
+    assert follow.began.wait(10)
+    (memory.root / "memory/entries/note.md").write_text("mine\n")
+    watch.wait_for(2)
+    follow.wait_for("memory/entries/note.md")
+    for each in (watch, follow):
+        each.stop.set()
+        each.join(10)
+    [(_, said), (_, commit)] = watch.said
+    assert "cannot be watched" in str(said) and isinstance(commit, Commit) and commit.subject == "edit: note"
 
 
 def test_command_stops_cleanly_on_ctrl_c(memory: Memory) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from .. import __version__
+from .. import __version__, fs
 from ..api import Memory
 from ..errors import CrabmemError, InvalidArguments
 from ..guard import BEYOND_TIME
@@ -92,6 +92,10 @@ class Verbs(click.Group):
             if "_PyTime_t" not in str(error):
                 raise
             raise Failure(BEYOND_TIME) from None
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise  # whoever reads what a verb prints has read enough, which click knows
+            raise Failure(f"{error.filename or 'the system'}: {fs.reason(error)}") from None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         try:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
+from .. import fs
 from ..errors import CrabmemError
 from ..results import Finding
 from . import files, machine, past
@@ -53,3 +54,5 @@ def _checked(name: str, patient: Patient) -> Iterator[Finding]:
         yield from CHECKS[name](patient)
     except CrabmemError as failed:
         yield error(".git" if name in _ABOUT_HISTORY else "", str(failed))
+    except OSError as failed:  # nobody asks `doctor` to stop at the first folder that it may not enter
+        yield error("", f"{failed.filename} cannot be read: {fs.reason(failed)}")

@@ -80,16 +80,16 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
     for file in sorted(_below(patient.workspace)):
         path = _path(patient.workspace, file)
         left_over = path.endswith(("~", ".tmp", ".swp")) or file.name[0] in ".#"
-        if layout.is_entry(path) and file.is_dir():
+        if layout.is_entry(path) and os.path.isdir(file):
             yield warning(path, "it is a folder, so it is no entry; move it away")
-        if not left_over and file.is_file() and not layout.is_kept(path):
+        if not left_over and os.path.isfile(file) and not layout.is_kept(path):
             yield info(path, "it is not named *.md, so it is neither recorded nor recalled")
 
 
 def _below(workspace: Workspace) -> Iterator[Path]:
     """What lies where memory is, but for what nobody sees."""
     top = workspace.file(workspace.layout.memory)
-    for place, folders, names in () if top.is_symlink() and top != workspace.root else os.walk(top):
+    for place, folders, names in () if os.path.islink(top) and top != workspace.root else os.walk(top):
         here = Path(place)
         folders[:] = [name for name in folders if workspace.layout.may_hold_files(_path(workspace, here / name))]
         yield from (here / name for name in (*folders, *names))
@@ -98,10 +98,10 @@ def _below(workspace: Workspace) -> Iterator[Path]:
 def _among_agents(workspace: Workspace) -> list[str]:
     """Markdown that a folder of somebody else's making has where agents have their workspaces."""
     top = workspace.file(AGENTS)
-    items = () if workspace.layout.memory or top.is_symlink() or not top.is_dir() else top.iterdir()
-    strange = (item for item in items if not (item / ".git").exists() and item.name[0] != ".")
-    found = (file for item in strange for file in (item.rglob("*.md") if item.is_dir() else [item]))
-    return sorted(_path(workspace, file) for file in found if file.suffix == ".md" and file.is_file())
+    items = () if workspace.layout.memory or os.path.islink(top) or not os.path.isdir(top) else top.iterdir()
+    strange = (item for item in items if not os.path.exists(item / ".git") and item.name[0] != ".")
+    found = (file for item in strange for file in (item.rglob("*.md") if os.path.isdir(item) else [item]))
+    return sorted(_path(workspace, file) for file in found if file.suffix == ".md" and os.path.isfile(file))
 
 
 def _path(workspace: Workspace, file: Path) -> str:

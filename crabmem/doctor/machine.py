@@ -22,7 +22,7 @@ _OTHERS = 0o077
 def surroundings(patient: Patient) -> Iterator[Finding]:
     """What lies around the workspace, or where its folders belong."""
     workspace = patient.workspace
-    around = next((folder for folder in workspace.root.parents if (folder / ".git").exists()), None)
+    around = next((folder for folder in workspace.root.parents if os.path.exists(folder / ".git")), None)
     if around and around != workspace.around:
         yield warning(
             "",
@@ -30,20 +30,20 @@ def surroundings(patient: Patient) -> Iterator[Finding]:
             "keep it elsewhere, or list it in that repository's .gitignore",
         )
     for path in workspace.layout.folders:
-        if (file := workspace.file(path)).is_symlink() or (file.exists() and not file.is_dir()):
+        if os.path.islink(file := workspace.file(path)) or (os.path.exists(file) and not os.path.isdir(file)):
             yield error(path, "it is not a folder, so nothing in it is remembered; move it away")
     for path in (workspace.layout.identity, workspace.layout.overview):
-        if workspace.file(path).is_dir():
+        if os.path.isdir(workspace.file(path)):
             yield error(path, "it is not a regular file; move it away")
 
 
 def permissions(patient: Patient) -> Iterator[Finding]:
     """Whether this user may write here, and others on the machine may read."""
     root = patient.workspace.root
-    if not root.is_dir() or sys.platform == "win32":
+    if not os.path.isdir(root) or sys.platform == "win32":
         return
     for folder in (root, *(patient.workspace.file(path) for path in (*patient.workspace.layout.folders, ".git"))):
-        if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+        if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK):
             yield error("", f"{folder} cannot be written to; `chmod u+rwx {folder}`")
     if root.stat().st_uid != os.geteuid():
         yield warning("", f"{root} belongs to another user; what is written there may become unreadable to them")
@@ -59,7 +59,7 @@ def open_to_others(root: Path) -> bool:
 
 def space(patient: Patient) -> Iterator[Finding]:
     """Whether the disk has room for what is to come."""
-    root = next(folder for folder in (patient.workspace.root, *patient.workspace.root.parents) if folder.is_dir())
+    root = next(folder for folder in (patient.workspace.root, *patient.workspace.root.parents) if os.path.isdir(folder))
     free = shutil.disk_usage(root).free
     if free < _LITTLE:
         say = error if free < _HARDLY_ANY else warning

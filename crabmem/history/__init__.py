@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import fs
-from ..errors import Busy, CrabmemError, DamagedHistory, Unwritable
+from ..errors import Busy, CrabmemError, DamagedHistory, DeniedHistory, Unwritable
 from ..results import Commit
 from ..seal import Seal
 from ..workspace import Workspace
@@ -46,6 +46,7 @@ __all__ = ["Change", "Difference", "History", "Note", "Packed", "Stored", "Stret
 _TRIES = 50
 # Fewer steps back are quicker than a look for the line.
 _STEPS = 16
+_LOOKED_INTO = ("objects", "refs", "refs/heads")
 # While one of these exists the person is in the middle of something that moves the branch.
 _IN_PROGRESS = {
     "rebase-merge": "rebase",
@@ -71,6 +72,7 @@ class History:
         self._is_free_of_links = False
         #: What failed after the commit of this write was on the branch: no failure of the write, the next one mends it.
         self.late_failures: list[OSError | CrabmemError] = []
+        self._looked_into = [str(self._git), *(f"{self._git}/{name}" for name in _LOOKED_INTO), str(self._private)]
         self._is_telling = workspace.layout.is_telling
         private = self._private
         self._refs = Refs(self._git, private / "tmp")
@@ -96,14 +98,14 @@ class History:
 
         Raises:
             DamagedHistory: `.git` is something else than a folder.
+            DeniedHistory: this user may not look into it.
         """
         try:
-            os.stat(self._git / "HEAD")
-        except PermissionError:
-            raise DamagedHistory(f"{self._git} cannot be read: permission denied") from None
-        except OSError:
-            pass  # what is missing or odd is told below, or by who reads it
-        if self._git.is_symlink() or (self._git.exists() and not self._git.is_dir()):
+            for folder in self._looked_into:
+                fs.check_folder(folder)
+        except PermissionError as error:
+            raise _denied(error) from None
+        if os.path.islink(self._git) or (os.path.exists(self._git) and not os.path.isdir(self._git)):
             raise DamagedHistory(
                 f"{self._git} is not a folder (a worktree, a submodule or a link); "
                 "memory needs a repository of its own: use another folder"
@@ -113,14 +115,14 @@ class History:
                 f"{link} is a symbolic link, which may lead anywhere and is not followed: put the folder itself there"
             )
         self._is_free_of_links = True
-        return self._git.is_dir()
+        return os.path.isdir(self._git)
 
     def has_begun(self) -> bool:
         """Whether there is a first commit, readable or not, and what is ours beside it."""
         try:
-            return self.exists() and self._private.is_dir() and self.head() is not None
+            return self.exists() and os.path.isdir(self._private) and self.head() is not None
         except DamagedHistory:
-            return self._private.is_dir()
+            return os.path.isdir(self._private)
 
     def prepare(self) -> None:
         """Make the repository, or what is ours in one that was cloned or begun by hand.
@@ -131,7 +133,7 @@ class History:
         if not self.exists():
             repository.create(self._root)
         self._refuse_foreign_format()
-        if not self._private.is_dir():
+        if not os.path.isdir(self._private):
             if not self._holds_memory():
                 raise Unwritable(
                     f"{self._root} is a Git repository without a memory in it, perhaps a project's: use another "
@@ -174,11 +176,11 @@ class History:
 
     def is_compaction_due(self) -> bool:
         """Whether so much lies loose that `compact` is worth its while. Costs next to nothing."""
-        return self.exists() and self._private.is_dir() and self._packing.is_due()
+        return self.exists() and os.path.isdir(self._private) and self._packing.is_due()
 
     def compact(self, progress: Callable[[int], None] | None = None, whole: bool = False) -> Packed | None:
         """Pack what writes left loose, while others read and write; None when nothing was done. See `Packing`."""
-        return self._packing.compacted(progress, whole) if self.exists() and self._private.is_dir() else None
+        return self._packing.compacted(progress, whole) if self.exists() and os.path.isdir(self._private) else None
 
     def mend(self) -> str | None:
         """Make the head readable again; what was done, None when nothing had to be. DamagedHistory when that fails."""
@@ -366,6 +368,8 @@ class History:
             names = os.listdir(self._git)
         except FileNotFoundError:
             return None
+        except PermissionError as error:
+            raise _denied(error) from None
         return next((doing for name, doing in _IN_PROGRESS.items() if name in names), None)
 
     def is_detached(self) -> bool:
@@ -641,3 +645,7 @@ class History:
 
     def _tree(self, commit: str | None) -> str | None:
         return self._objects.heading(commit).tree if commit else None
+
+
+def _denied(error: PermissionError) -> DeniedHistory:
+    return DeniedHistory(f"the history cannot be read: {fs.reason(error)}")

@@ -3,6 +3,7 @@
 Looking for who wrote an entry would else read two folders of thousands of names for every commit there is.
 """
 
+import os
 import struct
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -65,7 +66,7 @@ class Known:
     def save(self) -> None:
         """Keep the rows for the next process, when that is worth it; where there is no place, nothing is kept."""
         folder = self._file.parent
-        if self._new < _WORTH_SAVING or fs.is_elsewhere(self._file) or not folder.parent.is_dir():
+        if self._new < _WORTH_SAVING or fs.is_elsewhere(self._file) or not os.path.isdir(folder.parent):
             return
         data = _MAGIC + b"".join(_raw(commit, row) for commit, row in list(self._rows.items()))
         try:

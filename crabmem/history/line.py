@@ -4,6 +4,7 @@ Walking 10,000 commits takes half a second, so they are kept in a file, which is
 """
 
 import math
+import os
 import struct
 import zlib
 from bisect import bisect_right
@@ -175,7 +176,7 @@ class Lines:
 
     def _save(self, line: Line) -> None:
         """Keep it for the next process; where there is no place, it is walked again."""
-        if fs.is_elsewhere(self._file) or not self._file.parent.parent.is_dir():
+        if fs.is_elsewhere(self._file) or not os.path.isdir(self._file.parent.parent):
             return
         with suppress(OSError):
             fs.make_folder(self._file.parent)

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import os
 import re
 import stat
 import struct
@@ -13,8 +14,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from .. import fs
-from ..errors import DamagedHistory
+from .. import fs, regular
+from ..errors import DamagedHistory, DeniedHistory
 from ..guard import Guard, loading
 from .commit import Heading, heading
 from .listing import EMPTY, FOLDER, REGULAR, Item, Listing, parsed
@@ -182,6 +183,8 @@ class Objects:
                 if not self._is_as_it_was(oid) and not self.has(oid):
                     return False
                 row += self.listing(oid).folders() if oid != commit else []
+        except DeniedHistory:
+            raise
         except DamagedHistory:
             return False
         return True
@@ -199,9 +202,15 @@ class Objects:
         return self.raw(oid)[1]
 
     def has(self, oid: str) -> bool:
-        """Whether the object is there and whole."""
+        """Whether the object is there and whole.
+
+        Raises:
+            DeniedHistory: this user may not look.
+        """
         try:
             self.raw(oid)
+        except DeniedHistory:
+            raise
         except DamagedHistory:
             return False
         return True
@@ -388,7 +397,17 @@ class Objects:
             try:
                 yield
             except _damage():
-                raise DamagedHistory(f"object {what} of the history is missing or broken") from None
+                raise self._unread(what) from None
+
+    def _unread(self, what: str) -> DamagedHistory:
+        """What is wrong with an object that cannot be read."""
+        try:
+            os.close(regular.opened(os.fspath(self._spares.file(what))))
+        except PermissionError as error:
+            return DeniedHistory(f"the history cannot be read: {fs.reason(error)}")
+        except OSError:
+            pass  # it is not there, or in a pack
+        return DamagedHistory(f"object {what} of the history is missing or broken")
 
 
 @cache

@@ -80,7 +80,7 @@ class Refs:
         loose = (
             file.relative_to(self._git).as_posix()
             for file in (self._git / "refs").rglob("*")
-            if file.is_file() and not file.name.endswith(".lock")
+            if os.path.isfile(file) and not file.name.endswith(".lock")
         )
         values = {ref: (self._text(ref) or "").strip() for ref in loose}
         return self._packed() | {ref: oid for ref, oid in values.items() if _OID.match(oid)}
@@ -244,9 +244,9 @@ class Refs:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG or (self._git / ref).is_dir():
+            if error.errno == errno.ENAMETOOLONG or os.path.isdir(self._git / ref):
                 return None
-            raise DamagedHistory(f"`.git/{ref}` cannot be read: {error.strerror}") from None
+            raise DamagedHistory(f"`.git/{ref}` cannot be read: {fs.reason(error)}") from None
 
     def packed_is_whole(self) -> bool:
         """Whether every line of the packed references is one."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import DamagedHistory
+from ..errors import DamagedHistory, DeniedHistory
 from .objects import Objects
 
 if TYPE_CHECKING:
@@ -23,7 +23,11 @@ class Stored:
 
 
 def everything(tips: Iterable[str], objects: Objects) -> Iterator[Stored]:
-    """All that `tips` reach, each object once; what cannot be read is told and not followed."""
+    """All that `tips` reach, each object once; what is broken is told and not followed.
+
+    Raises:
+        DeniedHistory: this user may not read one of them.
+    """
     seen: set[str] = set()
     waiting = [(tip, "commit", "") for tip in sorted(set(tips))]
     while waiting:
@@ -33,6 +37,8 @@ def everything(tips: Iterable[str], objects: Objects) -> Iterator[Stored]:
         seen.add(oid)
         try:
             item = objects.verified(oid)
+        except DeniedHistory:
+            raise
         except DamagedHistory:
             yield Stored(oid, kind, path, None)
             continue

@@ -83,6 +83,7 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             notices = None  # no workspace yet: nothing to be told of
         except OSError as error:
+            error.filename = os.fspath(self._workspace.root)
             raise Unreadable(f"{self._workspace.root} cannot be listed: {fs.reason(error)}") from None
         self._notices, self._young, self._linked = notices, set(), set()
         self._scan = self._seen(look, look.files, self._scan.files.keys() - look.files.keys(), look.unusable)

@@ -39,10 +39,14 @@ class File(NamedTuple):
 
 @dataclass(frozen=True)
 class Unusable:
-    """A file that is there and cannot be read as one of ours; `reason` says why."""
+    """A file that is there and cannot be read as one of ours; `reason` says why.
+
+    `is_denied` when it may well be one of ours, and only this user may not read it.
+    """
 
     path: str
     reason: str
+    is_denied: bool = False
 
 
 @dataclass(frozen=True)

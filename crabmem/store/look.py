@@ -73,6 +73,7 @@ class Look:
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
+            error.filename = os.fspath(folder.path / name)  # of what lies in an open folder the system has but a name
             self.unusable.append(Unusable(path, f"the folder cannot be listed: {fs.reason(error)}"))
 
     def _file(self, path: str, folder: fs.Folder, name: str, status: os.stat_result, is_ours: bool) -> None:
@@ -94,7 +95,7 @@ class Look:
         except FileNotFoundError:
             return
         except OSError as error:
-            self.unusable.append(Unusable(path, fs.reason(error)))
+            self.unusable.append(Unusable(path, fs.reason(error), isinstance(error, PermissionError)))
             return
         self.files[path] = file
         if known is None or known[1:3] != file[1:3] or known.is_partial != file.is_partial:

@@ -80,7 +80,7 @@ def memory_list(memory: Memory) -> Annotated[Result, FilesData]:
     """List the files of memory, to see what earlier sessions left."""
     files = memory.browse(Tree.paths)
     if not files:
-        is_there = memory.file(memory.layout.memory).is_dir()
+        is_there = os.path.isdir(memory.file(memory.layout.memory))
         return Result("No memory files yet." if is_there else "Memory directory not found.", {"files": []})
     more = len(files) - _MOST_LISTED
     rest = [f"({counted(more, 'more file')} not listed)"] if more > 0 else []
