@@ -9,7 +9,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
 
-_CODE = "import sys; sys.path.insert(0, sys.argv[1]); from crabmem.{} import main; main(sys.argv[2])"
+#: Seconds after which such a process is ended whatever it does: what it had no time for, the next one goes on with.
+LONGEST = 1_800
+_CODE = (
+    f"import faulthandler, sys; faulthandler.dump_traceback_later({LONGEST}, exit=True); "
+    "sys.path.insert(0, sys.argv[1]); from crabmem.{} import main; main(sys.argv[2])"
+)
 
 
 def begun(module: str, root: Path) -> "subprocess.Popen[bytes] | None":

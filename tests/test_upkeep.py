@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Memory
+from crabmem import Memory, beside
 from crabmem.history import packing
 from crabmem.upkeep import Upkeep, compacted
 from tests.conftest import git
@@ -82,3 +82,14 @@ def test_process_says_whether_there_was_something_to_do(memory: Memory) -> None:
     command = [sys.executable, "-c", "import sys; from crabmem.upkeep import main; main(sys.argv[1])", str(memory.root)]
     assert [subprocess.run(command).returncode for _ in range(2)] == [0, 1]
     assert not compacted(memory.root)
+
+
+def test_a_process_that_nobody_waits_for_ends_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that read a folder built to keep it busy took a processor for hours."""
+    (tmp_path / "crabmem").mkdir()
+    (tmp_path / "crabmem/__init__.py").touch()
+    (tmp_path / "crabmem/busy.py").write_text("def main(root):\n    while True:\n        pass\n")
+    monkeypatch.setattr(beside, "__file__", str(tmp_path / "crabmem/beside.py"))
+    monkeypatch.setattr(beside, "_CODE", beside._CODE.replace(str(beside.LONGEST), "1"))
+    process = beside.begun("busy", tmp_path)
+    assert process is not None and process.wait(timeout=30) == 1
