@@ -452,7 +452,9 @@ def link(source: Place, target: Place) -> None:
     before("link", _path(target))
     (old, old_folder), (new, new_folder) = _at(source), _at(target)
     with _naming(target):
-        os.link(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
+        # Followed, a link in the place of what we staged would give a file elsewhere a name in the workspace.
+        follows = os.link not in os.supports_follow_symlinks
+        os.link(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder, follow_symlinks=follows)
 
 
 def unlink(file: Path) -> None:

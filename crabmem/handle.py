@@ -23,7 +23,7 @@ from .meaning import Entries, Meaning
 from .pasts import Pasts
 from .recalling import Ranking
 from .reverting import Reverting
-from .seal import Seal
+from .seal import Seal, claim_caches
 from .settings import Settings
 from .speaking import Speaker
 from .store import Scan, Store, usable_folder
@@ -68,7 +68,7 @@ class Handle:
         `kind` is that of the session that it is for.
         """
         self._environment = environment or {}
-        state = state_folder(self._environment)
+        state = state_folder(self._environment, root)
         self._allowed = Allowed(self._environment)
         self._workspace = workspace_at(usable_folder(root), profile, self._allowed)
         self._given_profile = profile
@@ -83,7 +83,8 @@ class Handle:
         self._searcher = cache(partial(_searcher, self._workspace))
         self._catalog = Catalog(self._workspace, self._language, progress)
         self._store = Store(self._workspace, self._clock_ns, self._marks)
-        self._history = History(self._workspace, Seal(state, "purge"))
+        claim_caches(self._workspace.private, state)
+        self._history = History(self._workspace, Seal(state, "purge"), partial(claim_caches, folder=state))
         self._timeline = self._timeline_of_voice()
         self._pasts = Pasts(self._workspace, self._timeline, self._catalog, self._history.blob)
         self._reverting = Reverting(self._history, self._timeline)

@@ -13,6 +13,8 @@ from .seal import Seal
 from .version import blob_id
 from .workspace import Layout
 
+# Decoded, a journal takes many times its bytes.
+_LARGEST_FOREIGN = 1_000_000
 _STAGED = re.compile(r"write-[0-9a-f]{16}\Z")
 _BLOB = re.compile(r"([0-9a-f]{40})?\Z")
 _KEY = re.compile(r"[A-Z][A-Za-z-]*\Z")
@@ -98,6 +100,8 @@ class Journal:
     def _read(self, file: Path) -> Pending | None:
         try:
             data, is_ours = self._seal.opened(fs.read(file)[0].removesuffix(b"\n"))
+            if not is_ours and len(data) > _LARGEST_FOREIGN:
+                return None
             intent = msgspec.json.decode(data, type=Intent)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None

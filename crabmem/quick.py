@@ -9,6 +9,7 @@ import sys
 
 from . import plain, regular, stamp
 from .bounds import MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
+from .caches import are_ours, key_of_user
 from .notes import is_note
 from .search import SIGNS, load, rules, tokens
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _MEMORY, _ENTRIES = "memory/", "memory/entries/"
 _OVERVIEW = "MEMORY.md"
+# What the whole program takes for an entry is no larger.
+_LARGEST = 5_000_000
 _ODD = ("CRABMEM_WORKSPACE", "CRABMEM_PROFILE", "CRABMEM_KIND", "_CRABMEM_COMPLETE")
 # From here on there are characters that nobody sees.
 _MARKS = "\u0300"
@@ -32,7 +35,7 @@ def answered(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> bo
     if asked is None or os.listdir not in os.supports_fd:
         return False
     try:
-        text = _found(*asked)
+        text = _found(environment, *asked)
     except (OSError, ValueError):
         return False  # the whole program says what is wrong
     if text:
@@ -61,23 +64,28 @@ def _asked(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> "tup
     return None if odd or not 1 <= limit <= MAX_LIMIT else (os.path.expanduser(root), question, limit)
 
 
-def _found(root: str, question: str, limit: int) -> str:
+def _found(environment: "Mapping[str, str]", root: str, question: str, limit: int) -> str:
     """The facts that answer, as text; "" when the whole program has to look."""
     words = tokens(question)
     is_agents = os.path.basename(os.path.dirname(os.path.abspath(root))) == "agents"  # whose profile is around it
     if not words or is_agents or os.path.exists(f"{root}/crabmem.toml"):
         return ""
-    index = as_kept(root)
+    index = as_kept(root, environment)
     if index is None:
         return ""
-    texts = [_text(f"{root}/{found.key}") for found in index.search(words, limit)]
+    keys, known = [found.key for found in index.search(words, limit)], index.marks()
+    # An index in which a key stands twice could name what was not looked at.
+    texts = [_text(f"{root}/{key}") for key in keys] if all(map(known.__contains__, keys)) else [""]
     return plain.BETWEEN.join(texts) if all(texts) else ""
 
 
-def as_kept(root: str, language: str = "english") -> "Index | None":
+def as_kept(root: str, environment: "Mapping[str, str]", language: str = "english") -> "Index | None":
     """The index that the last process kept, when nothing has changed since and nothing waits to be finished."""
     private = f"{root}/.git/crabmem"
     if _size(f"{private}/journal") or os.path.exists(f"{private}/purging"):
+        return None
+    key = key_of_user(environment)
+    if key is None or not are_ours(f"{private}/index", key):
         return None
     index = load(f"{private}/index")
     return index if index is not None and _is_as_known(root, index.marks(), language) else None
@@ -121,7 +129,7 @@ def _are_same(marks: "Mapping[str, bytes]", folder: int, beginning: int, languag
 
 def _text(file: str) -> str:
     """An entry as a model reads it; "" when there is more to it than plain words."""
-    with open(regular.opened(file), encoding="utf-8", newline="") as opened:
+    with open(regular.opened(file, limit=_LARGEST), encoding="utf-8", newline="") as opened:
         found = plain.taken_apart(opened.read())
     if found is None:
         return ""

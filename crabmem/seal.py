@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from . import fs
+from . import caches, fs
 
 _KEY = "key"
 _SIZE = 32
@@ -45,6 +45,17 @@ class Seal:
 
     def _sign(self, data: bytes, key: bytes) -> bytes:
         return hmac.new(key, self._purpose + b"\n" + data, sha256).hexdigest().encode()
+
+
+def claim_caches(private: Path, folder: Path | None) -> None:
+    """Have the caches below `private` be this user's, with the key in `folder`: those of anybody else go."""
+    place, key = private / "index", _key(folder, make=True)
+    if not fs.is_own_folder(private) or caches.are_ours(str(place), key):
+        return
+    with suppress(OSError):  # a disk that is full or read-only: nothing can be kept there
+        fs.remove_tree(place)
+        fs.make_folder(place)
+        fs.swap_in(place / caches.MARK, caches.mark(str(place), key))
 
 
 def can_keep_key(folder: Path | None) -> bool:

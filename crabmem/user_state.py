@@ -3,17 +3,24 @@
 A workspace may come from a stranger, so nothing in it can speak for the person who opens it.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from .caches import state_path
 
-def state_folder(environment: Mapping[str, str]) -> Path | None:
+
+def state_folder(environment: Mapping[str, str], root: Path | None = None) -> Path | None:
     """The folder of this user, which need not exist; None when the environment names no home.
 
-    `$XDG_STATE_HOME/crabmem`, else `~/.local/state/crabmem`, as the XDG base directory specification says.
+    `$XDG_STATE_HOME/crabmem`, else `~/.local/state/crabmem`, as the XDG base directory specification says. None also
+    when it lies in the workspace `root`: there it may have come along with the rest.
     """
-    chosen = environment.get("XDG_STATE_HOME", "")
-    if Path(chosen).is_absolute():  # the specification: a relative path is to be ignored
-        return Path(chosen) / "crabmem"
-    home = environment.get("HOME") or environment.get("USERPROFILE") or ""
-    return Path(home) / ".local" / "state" / "crabmem" if Path(home).is_absolute() else None
+    folder = state_path(environment)
+    if folder is None or (root is not None and _is_within(folder, root)):
+        return None
+    return Path(folder)
+
+
+def _is_within(folder: str, root: Path) -> bool:
+    return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root))

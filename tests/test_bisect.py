@@ -120,7 +120,7 @@ def test_each_look_is_told_of_and_they_come_out_about_as_said(story: Path) -> No
 
 def test_it_says_so_when_there_is_nothing_to_find(story: Path) -> None:
     with Memory(story) as memory:
-        with pytest.raises(InvalidArguments, match=r"^it is good at a1cc5023, so that there is nothing to find"):
+        with pytest.raises(InvalidArguments, match=r"^it is good at 7981f6fd, so that there is nothing to find"):
             memory.bisect(lambda moment: True)
         with pytest.raises(InvalidArguments, match=r"^it is bad already at .*; begin earlier"):
             memory.bisect(lambda moment: False, since="HEAD~5")
@@ -251,12 +251,12 @@ def test_the_command_line_names_the_commit_and_who_made_it(story: Path) -> None:
     done = run(story, "--good", "what does PW-12 mean must return Error PW-12")
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines() == [
-        "f04ba1a6  forget: Error PW-12",
+        "ff921ac8  forget: Error PW-12",
         "  2026-02-04 18:00 by planner, session s-2",
         "  memory/entries/error-pw-12.md",
-        "good at def63b95, bad at f04ba1a6; 11 of 60 commits looked at",
+        "good at bf178aaf, bad at ff921ac8; 11 of 60 commits looked at",
     ]
-    assert done.stderr.splitlines()[0] == "step 1 of about 14: bad at a1cc5023"
+    assert done.stderr.splitlines()[0] == "step 1 of about 14: bad at 7981f6fd"
     found = json.loads(run(story, "--bad", "who grants discounts must not return Discount rule", "--json").stdout)
     assert found["commit"]["subject"] == "remember: Discount rule"
     assert (found["commit"]["session"], found["bad"]) == ("s-2", found["commit"]["commit"])
@@ -269,7 +269,7 @@ def test_a_command_decides_in_a_folder_of_its_own(story: Path, tmp_path: Path, m
                       'exit 1\n')  # fmt: skip
     script.chmod(0o700)
     monkeypatch.chdir(tmp_path)
-    done = run(story, "--until", "a2c90af7", "--", "./check.sh")
+    done = run(story, "--until", "f480b82d", "--", "./check.sh")
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("one of these 7, as it cannot be told between them:\nc77dc04f  memory: MEMORY.md\n")
     assert "cannot be told at" in done.stderr
@@ -286,7 +286,7 @@ def test_a_command_decides_in_a_folder_of_its_own(story: Path, tmp_path: Path, m
         (("--good", "deploy must not return Deploy key"), 2, "--good takes 'QUERY must return NAME'"),
         (("--good", "deploy"), 1, "crabmem: deploy: say QUERY must return NAME"),
         (("--bad", "deploy must not return Deploy kee"), 1, "no entry named: Deploy kee (nearest: Deploy key)"),
-        (("--good", "deploy key must return Deploy key"), 1, "crabmem: it is good at a1cc5023"),
+        (("--good", "deploy key must return Deploy key"), 1, "crabmem: it is good at 7981f6fd"),
         (("--limit", "0", "--bad", "a must not return b"), 2, "limit"),
         (("--", "nowhere-to-be-found"), 1, "nowhere-to-be-found cannot be run: no such file"),
         (("--until", "1999-01-01", "--good", "a must return b"), 1, "the history begins after 1999-01-01"),

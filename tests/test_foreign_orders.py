@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Memory, Unwritable, fs
+from crabmem import CrabmemError, Memory, Unwritable, fs
 from crabmem import memory as core
 from crabmem.api import local_time
 from crabmem.voice import Voice
@@ -187,3 +187,20 @@ def test_a_write_of_this_user_is_finished_by_the_next_command(root: Path, monkey
     with Memory(root):
         assert (root / "memory/entries/vet.md").read_text() == "vet!\n"
     assert_clean(root)
+
+
+@pytest.mark.parametrize("how", ["symlink_to", "hardlink_to"])
+def test_no_order_of_a_stranger_gives_a_file_elsewhere_a_name_in_memory(root: Path, tmp_path: Path, how: str) -> None:
+    """Not even when the person says that it may be done."""
+    (tmp_path / "id_rsa").write_text("secretkey\n")
+    put_order(root, b"x\n" + order(files=[{"path": "memory/entries/notes.md", "was": None, "ready": "000001"}]))
+    ready = root / ".git/crabmem/purging/000001"
+    ready.unlink()
+    getattr(ready, how)(tmp_path / "id_rsa")
+    links = (tmp_path / "id_rsa").stat().st_nlink
+    with Memory(root, agent="me") as memory:
+        with suppress(CrabmemError):
+            memory.mend()
+        assert not memory.recall("secretkey")
+    assert not (root / "memory/entries/notes.md").exists()
+    assert (tmp_path / "id_rsa").stat().st_nlink == links

@@ -272,11 +272,11 @@ def test_quick_answer_is_the_whole_programs(root: Path) -> None:
         whole = memory.before_turn(MESSAGE)
     at = Workspace(root), MESSAGE, Settings()
     now = datetime.now(UTC)
-    assert before_turn(*at, "b", now, lambda: False) == ""
-    assert whole and before_turn(*at, "b", now, lambda: True) == whole
-    assert before_turn(*at, "b", now, lambda: True) == ""
+    assert before_turn(*at, "b", now, lambda: False, os.environ) == ""
+    assert whole and before_turn(*at, "b", now, lambda: True, os.environ) == whole
+    assert before_turn(*at, "b", now, lambda: True, os.environ) == ""
     (root / "memory/entries/new.md").write_text("new")
-    assert before_turn(*at, "c", now, lambda: True) is None
+    assert before_turn(*at, "c", now, lambda: True, os.environ) is None
 
 
 def test_before_compaction_claude_code_hears_nothing_at_all(root: Path) -> None:

@@ -54,6 +54,7 @@ ROWS: list[list[str]] = [
         "context",
     ],
     ["regular"],
+    ["caches"],
     ["fs", "guard", "user_state", "beside"],
     ["jottings", "allowed", "seal"],
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "bylines", "purged", "hosts"],

@@ -65,8 +65,15 @@ _BRANCH_BEFORE = ("rebase-merge/orig-head", "rebase-apply/orig-head", "sequencer
 class History:
     """The repository of a workspace, which need not exist yet."""
 
-    def __init__(self, workspace: Workspace, seal: Seal | None = None) -> None:
-        """`seal` is what this user seals the orders of purges with; None for who purges nothing."""
+    def __init__(
+        self,
+        workspace: Workspace,
+        seal: Seal | None = None,
+        claim_caches: Callable[[Path], None] = lambda private: None,
+    ) -> None:
+        """`seal` is what this user seals the orders of purges with, None for who purges nothing; `claim_caches` is
+        called when there is a place for caches."""
+        self._claim_caches = claim_caches
         self._seal = seal or Seal(None, "purge")
         self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
         self._is_free_of_links = False
@@ -130,6 +137,7 @@ class History:
         Raises:
             Unwritable: it is the repository of something else.
         """
+        self._is_free_of_links = False  # somebody may have changed the folder since
         if not self.exists():
             repository.create(self._root)
         self._refuse_foreign_format()
@@ -140,7 +148,9 @@ class History:
                     "folder, or `crabmem init` there if you mean it"
                 )
             self.claim()
-        fs.make_folder(self._private / "tmp")
+        if not os.path.isdir(self._private / "tmp"):
+            fs.make_folder(self._private / "tmp")
+        self._claim_caches(self._private)
 
     def is_sparse(self) -> bool:
         """Whether the person has hidden part of the files with `git sparse-checkout`."""

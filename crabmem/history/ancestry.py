@@ -151,9 +151,12 @@ class Ancestry:
     def _furthest(self, file: Origin) -> Origin:
         """The same file as far back as commits with one parent are known not to have changed it."""
         at, ends = file.commit, self._objects.shallow()
-        row = self._rows.get(at)
+        row, seen = self._rows.get(at), set[str]()
         while row and len(row.parents) == 1 and not may_touch(row, file.path) and at.encode() not in ends:
+            seen.add(at)
             at = row.parents[0]
+            if at in seen:
+                raise DamagedHistory(f"{at} stands on itself: delete `.git/crabmem/index`")
             row = self._rows.get(at)
         return file._replace(commit=at)
 

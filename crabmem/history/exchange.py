@@ -30,6 +30,8 @@ _STAYING = frozenset(
 )
 _PACK = re.compile(r"pack-[0-9a-f]{40}\Z")
 _OID = re.compile(r"[0-9a-f]{40}\Z")
+# Decoded, an order takes many times its bytes; one of more than some thousand files is no stranger's to finish.
+_LARGEST_FOREIGN = 1_000_000
 _READY = re.compile(r"[0-9]{6,9}\Z")
 # What a purge makes anew of `.git`, but for references and their logs; and what of it may go.
 _MADE_ANEW = frozenset(["index", "crabmem/pack", "crabmem/turns", "crabmem/uses", "crabmem/repairs.log"])
@@ -122,7 +124,10 @@ class Exchange:
     def _given(self, folder: Path | None = None) -> tuple[Order | None, bool] | None:
         """The order (None: one that is not to be done), and whether it is this user's; None where there is none."""
         try:
-            data, is_ours = self._seal.opened(fs.read((folder or self._folder) / _ORDER, limit=fs.LARGE)[0])
+            folder = folder or self._folder
+            data, is_ours = self._seal.opened(fs.read(folder / _ORDER, limit=fs.LARGE)[0])
+            if not is_ours and (len(data) > _LARGEST_FOREIGN or not all(map(_is_plain, os.scandir(folder)))):
+                return None, False
             order = msgspec.json.decode(data, type=Order)
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -283,6 +288,11 @@ class Exchange:
     def _mark(self) -> None:
         """Tell others, who may hold words of the old history in memory, that there was a purge."""
         fs.append(self._private / "purges", b".")
+
+
+def _is_plain(item: "os.DirEntry[str]") -> bool:
+    """Whether what lies ready is a file of its own, and not one that is elsewhere too."""
+    return item.is_file(follow_symlinks=False) and item.stat(follow_symlinks=False).st_nlink == 1
 
 
 def _strange_names(order: Order) -> Iterator[str]:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # what most writes do not need takes long to import
 
 #: No object of more bytes is read: a few compressed bytes can stand for gigabytes.
 LARGEST = 64_000_000
+# What is taken apart takes many times its bytes.
+_LARGEST_OF = {"commit": 1_000_000, "tag": 1_000_000, "tree": 16_000_000}
 #: No tree of more files, or of folders deeper in one another, is taken apart: trees that name one another say a
 #: billion files in a few lines.
 MOST_FILES, DEEPEST = 250_000, 100
@@ -77,13 +79,12 @@ class Objects:
 
     def raw(self, oid: str) -> tuple[str, bytes]:
         """Kind and bytes of the object called `oid`; DamagedHistory when it is missing or broken."""
-        loose = self._loose(oid)
-        if loose:
-            return loose
+        if loose := self._loose(oid):
+            return _bounded(oid, *loose)
         kind, data = self._from_pack(oid) or self._as_found(oid)
         if oid_of(kind, data) != oid:
             raise DamagedHistory(f"object {oid} of the history is another")
-        return kind, data
+        return _bounded(oid, kind, data)
 
     def _from_pack(self, oid: str) -> tuple[str, bytes] | None:
         """Kind and bytes of an object as a pack has it; None where there is none. Dulwich would take trees apart."""
@@ -230,6 +231,7 @@ class Objects:
 
         with self._reading(oid):
             kind, data = self._store.get_raw(_oid(oid))
+            _bounded(oid, _KINDS[kind], data)
             item = ShaFile.from_raw_string(kind, data)
             item.check()
         if item.id.decode() != oid:
@@ -297,7 +299,7 @@ class Objects:
 
     def tree(self, tree: str) -> bytes:
         """The bytes of a tree; what lies in a pack is not compared with its name, which costs more than reading it."""
-        kind, data = self._loose(tree) or self._from_pack(tree) or self.raw(tree)
+        kind, data = _bounded(tree, *(self._loose(tree) or self._from_pack(tree) or self.raw(tree)))
         if kind != "tree":
             raise DamagedHistory(f"object {tree} of the history is no tree")
         return data
@@ -421,10 +423,20 @@ def _damage() -> tuple[type[Exception], ...]:
             MissingCommitError,
             ObjectFormatException,
         )
+    from dulwich.pack import DeltaCycle, UnresolvedDeltas
+
     return (
+        DeltaCycle, UnresolvedDeltas,
         MissingCommitError, LookupError, OSError, ValueError, TypeError, ArithmeticError, AssertionError, EOFError,
         zlib.error, struct.error, ApplyDeltaError, ObjectFormatException, ChecksumMismatch, FileFormatException,
     )  # fmt: skip
+
+
+def _bounded(oid: str, kind: str, data: bytes) -> tuple[str, bytes]:
+    """Kind and bytes of an object, if what it takes to take it apart is bounded too."""
+    if len(data) > _LARGEST_OF.get(kind, LARGEST):
+        raise DamagedHistory(f"object {oid} of the history is a {kind} of {len(data):,} bytes: it is no memory's")
+    return kind, data
 
 
 def check_extent(files: int, depth: int) -> None:

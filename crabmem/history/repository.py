@@ -75,6 +75,7 @@ def foreign_format(git: Path) -> str | None:
 
 def link_in(git: Path) -> Path | None:
     """A folder of what is read and written of a repository that is a link, so that all below it is elsewhere."""
+    ours = git / "crabmem"
     waiting = [git / name for name in ("objects", "refs", "logs", "info", "crabmem")]
     while waiting:
         folder = waiting.pop()
@@ -85,11 +86,13 @@ def link_in(git: Path) -> Path | None:
                 found = list(items)
         except OSError:
             continue  # it is not there, or who reads it says what is wrong
-        links = [item for item in found if item.is_symlink() and not item.is_file()]
+        is_ours = ours in (folder, *folder.parents)  # where even a file is never a link
+        links = [item for item in found if item.is_symlink() and (is_ours or not item.is_file())]
         if links:
             return Path(links[0].path)
         if folder.name != "objects":  # the folders in which objects lie have no others in them
-            waiting += [Path(item.path) for item in found if item.is_dir(follow_symlinks=False)]
+            folders = (Path(item.path) for item in found if item.is_dir(follow_symlinks=False))
+            waiting += [each for each in folders if each != ours / "index"]  # caches are looked at where they are read
     return None
 
 

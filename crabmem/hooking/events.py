@@ -1,8 +1,9 @@
 """What is done at each event. Every hook loads this, so that what one event needs is loaded there."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import NamedTuple
 
 from .. import fs, hooks
@@ -31,6 +32,7 @@ class Call(NamedTuple):
     now: datetime
     claim: Callable[[], bool] = lambda: True
     kind: str = "main"
+    environment: Mapping[str, str] = MappingProxyType({})
 
     @property
     def is_at_home(self) -> bool:
@@ -85,7 +87,9 @@ def _prompt(call: Call) -> Json:
 
     said = None
     if call.kind == "main":
-        said = before_turn(call.workspace, call.asked.message, call.settings, call.session, call.now, call.claim)
+        said = before_turn(
+            call.workspace, call.asked.message, call.settings, call.session, call.now, call.claim, call.environment
+        )
     if said is None:
         with _memory(call) as memory:
             said = memory.before_turn(call.asked.message, is_heard=call.claim)

@@ -3,7 +3,7 @@
 Looks at every file, as any recall does, and loads no more than the search needs. All else is left to `Memory`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -36,7 +36,13 @@ class _Shelf:
 
 
 def before_turn(
-    workspace: Workspace, message: str, rules: Settings, session: str | None, now: datetime, claim: Callable[[], bool]
+    workspace: Workspace,
+    message: str,
+    rules: Settings,
+    session: str | None,
+    now: datetime,
+    claim: Callable[[], bool],
+    environment: Mapping[str, str],
 ) -> str | None:
     """What memory says before a turn, "" for nothing; None when the whole of memory has to look.
 
@@ -45,7 +51,7 @@ def before_turn(
     if workspace.around or workspace.layout != ORDINARY or workspace.profile:
         return None  # what an agent's own lacks comes from there, and of others nothing is kept so plainly
     try:
-        index = as_kept(str(workspace.root), rules.language)
+        index = as_kept(str(workspace.root), environment, rules.language)
         if index is None:
             return None
         speaker, shelf = Speaker(Turns(workspace.turns), session), _Shelf(workspace.root, index)

@@ -1,0 +1,83 @@
+"""Caches are believed only where this user began to keep them: those of a stranger could say anything."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crabmem import Memory
+from crabmem.caches import are_ours, key_of_user
+from crabmem.quick import as_kept
+from crabmem.search.build import _counted_postings
+from crabmem.search.segment import numbers, segment_of, texts
+from crabmem.user_state import state_folder
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    with Memory(tmp_path / "memory", agent="a") as memory:
+        memory.remember("Vet", "where the vet is", "In the old town.")
+    with Memory(tmp_path / "memory") as memory:
+        memory.recall("vet")
+    return tmp_path / "memory"
+
+
+def is_believed(root: Path) -> bool:
+    key = key_of_user(os.environ)
+    return key is not None and are_ours(str(root / ".git/crabmem/index"), key)
+
+
+def test_what_this_user_keeps_is_believed_and_a_copy_of_it_is_not(root: Path, tmp_path: Path) -> None:
+    assert is_believed(root)
+    assert as_kept(str(root), os.environ) is not None
+    shutil.copytree(root, tmp_path / "copy")
+    assert not is_believed(tmp_path / "copy")
+    assert as_kept(str(tmp_path / "copy"), os.environ) is None
+
+
+def test_caches_of_another_user_go_when_the_memory_is_opened(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / ".git/crabmem/index/changes").write_bytes(b"a stranger's")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another home"))
+    with Memory(root) as memory:
+        assert not (root / ".git/crabmem/index/changes").exists()
+        assert [hit.entry.name for hit in memory.recall("vet")] == ["Vet"]
+    assert is_believed(root)
+
+
+def lie(root: Path, key: str) -> None:
+    """Put an index in place in which `key` stands twice, once as a document that counts no more."""
+    folder = root / ".git/crabmem/index"
+    folder.mkdir(exist_ok=True)
+    for file in folder.iterdir():
+        file.unlink() if file.is_file() and file.name != "owner" else None
+    postings = [*_counted_postings([["vet"]] * 2), *_counted_postings([[], []])]
+    sections = [*texts([key, key]), ("B", bytes(200)), numbers([1, 1]), *postings, ("B", b""), numbers([1])]
+    (folder / "base").write_bytes(bytes(segment_of(sections).data))
+
+
+@pytest.mark.parametrize("is_copied", [True, False], ids=["a copy", "in place"])
+def test_no_index_has_a_file_outside_read(root: Path, tmp_path: Path, is_copied: bool) -> None:
+    with Memory(tmp_path / "other") as memory:
+        memory.remember("Wifi", "the vet network", "password 4711")
+    for entry in (root / "memory/entries").iterdir():
+        entry.unlink()
+    lie(root, f"{'../' * 20}{tmp_path}/other/memory/entries/wifi.md".replace("//", "/"))
+    if is_copied:
+        root = Path(shutil.copytree(root, tmp_path / "copy"))
+    for words in (["recall", "vet"], ["recall", "vet", "--json"]):
+        command = [sys.executable, "-m", "crabmem", "--dir", str(root), *words]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert "4711" not in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr or not is_copied
+
+
+def test_a_state_folder_in_the_workspace_is_nobodys(root: Path) -> None:
+    """A key in it may have come along with the rest."""
+    assert state_folder({"XDG_STATE_HOME": str(root / "state")}, root) is None
+    assert state_folder({"HOME": str(root)}, root) is None
+    assert state_folder({"HOME": str(root.parent)}, root) == root.parent / ".local/state/crabmem"
