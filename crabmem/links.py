@@ -7,6 +7,7 @@ of frontmatter, not in code. A target is a file's name, with or without folders 
 import re
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -40,6 +41,8 @@ _ATTACHMENT = re.compile(
     r".\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|ogg|wav|3gp|mkv|mov|mp4|ogv|webm|pdf|canvas|base)$",
     re.IGNORECASE,
 )
+#: Of a text no more links are told: nobody writes so many, and each costs time and memory.
+MOST = 10_000
 #: The keys whose texts say what an entry is called, and lead nowhere.
 _NAMING = ("name", "alias", "aliases", "tag", "tags")
 
@@ -59,10 +62,21 @@ class Link:
         return bool(_ATTACHMENT.search(self.target))
 
 
+class _Enough(Exception):
+    """No more links are wanted."""
+
+
 def links(text: str) -> tuple[Link, ...]:
-    """The links of a text to others, in their order."""
+    """The links of a text to others, in their order, of those in it the first `MOST`."""
     found: list[Link] = []
-    _mapped(text, lambda match: found.append(_link(match)))
+
+    def told(match: re.Match[str]) -> None:
+        found.append(_link(match))
+        if len(found) == MOST:
+            raise _Enough
+
+    with suppress(_Enough):
+        _mapped(text, told)
     return tuple(link for link in found if link.target)
 
 

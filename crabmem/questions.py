@@ -10,6 +10,7 @@ import msgspec
 
 from .edit import BOM, shortened
 from .errors import InvalidArguments
+from .tables import MOST_DOTS, deep_line
 
 _SHOWN = 40
 _EXAMPLE = 'write [[query]], and below it text = "..." and find = ["name of an entry"]'
@@ -56,11 +57,13 @@ def parsed(text: str, file: str) -> list[Expectation]:
 
 def _of_toml(text: str, file: str) -> Iterator[tuple[str, Any]]:
     """Each [[query]] and where it is."""
+    if line := deep_line(text):
+        raise InvalidArguments(f"{file}, line {line}: a key has more than {MOST_DOTS} dots; {_EXAMPLE}")
     try:
         data = msgspec.toml.decode(text)
     except RecursionError:
         raise InvalidArguments(f"{file} is not TOML that we read: it is nested too deeply") from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, ValueError) as error:  # a number of thousands of digits is a ValueError
         raise InvalidArguments(f"{file} is not TOML: {error}") from None
     if unknown := sorted(data.keys() - {"query"}):
         raise InvalidArguments(f"{file}: unknown key `{unknown[0]}`; {_EXAMPLE}")

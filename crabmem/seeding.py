@@ -7,7 +7,8 @@ from .hosts import tables
 from .jsonc import at
 from .profile import Profile, Seed
 from .prompt import filled, template
-from .workspace import Layout
+from .tables import check_extent
+from .workspace import SETTINGS, Layout
 
 
 def seeds(profile: Profile, layout: Layout, is_own: bool, is_new: bool, about: Mapping[str, str]) -> dict[str, str]:
@@ -26,7 +27,12 @@ def tells(profile: Profile, word: str) -> bool:
 
 
 def naming(text: str, profile: str) -> str:
-    """Settings with `profile` in them, every other byte as it was."""
+    """Settings with `profile` in them, every other byte as it was.
+
+    Raises:
+        InvalidSettings: they are more than is read.
+    """
+    check_extent(text, SETTINGS)
     rest = text.removeprefix(BOM)
     mark = BOM if rest != text else ""
     if at(tables.parse(rest), ("profile",)) is not None:

@@ -11,23 +11,63 @@ from .edit import BOM
 from .errors import InvalidSettings
 
 T = TypeVar("T", bound=msgspec.Struct)
+#: Settings and profiles of more characters are not read; our own profiles have a few thousand.
+MOST_TEXT = 64_000
+#: A key or the header of a table has no more parts than so many dots part.
+MOST_DOTS = 8
+#: A text or a comment in TOML. A quote that is never closed goes to the end, or is none: no end is sought twice. Three
+#: quotes that close may have two more before them, which belong to the text.
+QUOTED = re.compile(
+    r"""\"{3}(?:\\.|[^\\])*?(?:\"{3,5}+|\\?\Z)|'{3}.*?(?:'{3,5}+|\Z)|"(?:\\.|[^"\\\n])*+"?|'[^'\n]*+'?|#[^\n]*""",
+    re.DOTALL,
+)
 _PLACE = re.compile(r"at (?:`key` in )?`\$\.?([^`]*)`\Z")
+_DEEP = re.compile(rf"\.(?:[ \t]*+[A-Za-z0-9_-]++[ \t]*+\.){{{MOST_DOTS}}}")
 
 
 def read(text: str, file: str, kind: type[T]) -> T:
     """What `text` says, as a value of `kind`; `file` is named in errors.
 
     Raises:
-        InvalidSettings: not TOML, an unknown key, or a value of the wrong kind.
+        InvalidSettings: not TOML, an unknown key, a value of the wrong kind, or more than settings need.
     """
+    check_extent(text, file)
     try:
         return msgspec.toml.decode(text.removeprefix(BOM), type=kind)
     except msgspec.ValidationError as error:
         raise InvalidSettings(f"{file}: {_reason(str(error), kind)}") from None
     except RecursionError:
         raise InvalidSettings(f"{file} is not TOML that we read: it is nested too deeply") from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, ValueError) as error:  # a number of thousands of digits is a ValueError
         raise InvalidSettings(f"{file} is not TOML: {error}") from None
+
+
+def check_extent(text: str, file: str) -> None:
+    """Refuse settings that would take long to read: a stranger may have written them.
+
+    Raises:
+        InvalidSettings: the text has more than `MOST_TEXT` characters, or a key in it more than `MOST_DOTS` dots.
+    """
+    if len(text) > MOST_TEXT:
+        raise InvalidSettings(f"{file} has {len(text):,} characters; at most {MOST_TEXT:,} are read, so shorten it")
+    if line := deep_line(text):
+        raise InvalidSettings(f"{file}, line {line}: a key has more than {MOST_DOTS} dots; no setting is so deep")
+
+
+def deep_line(text: str) -> int:
+    """The number of the first line with a key of more than `MOST_DOTS` dots, 0 for none.
+
+    To parse a key takes time and memory in proportion to the square of its parts.
+    """
+    if text.count(".") <= MOST_DOTS:
+        return 0
+    found = _DEEP.search(without_quoted(text))
+    return text.count("\n", 0, found.start()) + 1 if found else 0
+
+
+def without_quoted(text: str) -> str:
+    """`text` in its lines and length, with `_` for what stands in quotes and `#` for comments."""
+    return QUOTED.sub(lambda found: re.sub(r"[^\n]", "#" if found[0][0] == "#" else "_", found[0]), text)
 
 
 def struct_in(hint: Any) -> type[msgspec.Struct] | None:

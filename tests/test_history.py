@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -324,3 +325,20 @@ def test_times_are_read_back_in_the_zone_they_were_written_in(history: History) 
         "2026-01-02T00:30:00-03:30",
         "2026-01-01T00:30:00+00:00",
     ]
+
+
+def test_the_list_of_where_a_shallow_clone_ends_is_read_once_and_again_when_it_changes(tmp_path: Path) -> None:
+    with Memory(tmp_path, agent="me") as memory:
+        for number in range(40):
+            memory.remember("Tea", "d", f"{number} cups.")
+    shallow = tmp_path / ".git" / "shallow"
+    shallow.write_bytes(b"".join(b"%040x\n" % number for number in range(100_000)))
+    began = time.monotonic()
+    with Memory(tmp_path, agent="me") as memory:
+        assert len(memory.log(limit=100)) >= 40
+        assert time.monotonic() - began < 2
+        end = memory.log(limit=3)[2].commit
+        shallow.write_text(f"{end}\n")
+        assert memory.log(limit=100)[-1].commit == end
+        shallow.unlink()
+        assert len(memory.log(limit=100)) >= 40

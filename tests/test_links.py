@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import header
-from crabmem.links import ALIAS, FILE, NAME, Link, is_fit, link_to, links, place, redirected
+from crabmem.links import ALIAS, FILE, MOST, NAME, Link, is_fit, link_to, links, place, redirected
 from crabmem.slug import name_key
 
 #: Texts from pieces in which links, code and frontmatter meet.
@@ -158,3 +158,11 @@ def test_long_runs_are_read_in_time(run: str) -> None:
     text = run * (260_000 // len(run))
     assert redirected(text, lambda target: None) == text
     assert time.perf_counter() - began < 5
+
+
+def test_of_a_text_full_of_links_the_first_ten_thousand_are_told_at_once() -> None:
+    text = "".join(f"[[note {number}]] " for number in range(400_000))
+    began = time.monotonic()
+    found = links(text)
+    assert time.monotonic() - began < 1
+    assert [found[0].target, found[-1].target, len(found)] == ["note 0", f"note {MOST - 1}", MOST]

@@ -20,9 +20,12 @@ ANN = "Ann Lee <ann@example.org>"
 TAKEN = [
     "person", "Person", " PERSON ", "pers\u200bon", "\u202eperson", "реrson", "pеrsοn", "ｐｅｒｓｏｎ", "pérson",
     "pers0n", "person.", "crabmem", "CrabMem", "сrаbmеm", "person <x@example.org>", "x <crabmem>",
+    "ꓑerson", "persօn", "ⲣerson", "ꓑꓰꓣꓢꓳꓠ", "perꜱon", "ᴘᴇʀꜱᴏɴ", "persøn", "crabrnem", "cr\u0251bmem",
+    "per\u10e1on",
 ]  # fmt: skip
 ANNS = ["Ann Lee", "ann lee", "AnnLee", "Аnn Lee", "Ann\u00a0Lee", ANN, "x <ann@example.org>", "ann@example.org",
-        "ANN@Example.org", "Ann Lee <other@example.org>", "<ann@example.org>"]  # fmt: skip
+        "ANN@Example.org", "Ann Lee <other@example.org>", "<ann@example.org>", "ꓮnn Lee", "Ꭺnn Lee", "ꓮꓠꓠ ꓡꓰꓰ",
+        "Ann ꓡee", "ɴɴ Аnn"]  # fmt: skip
 UNSEEN = ["..", ".", "\u200b", " ", "\u2800", "\u3164", "\u00ad\ufeff", "<x@y>", "\t", "\ufe0f", ":;"]
 OTHERS = [
     "coder",
@@ -31,6 +34,13 @@ OTHERS = [
     "personal assistant",
     "crab",
     "Петя",
+    "Анна",
+    "安娜",
+    "Άννα",
+    "Claude助手",
+    "агент-claude",
+    "Петя helper",
+    "Jürgen",
     "a.b",
     "🦀",
     "Ann",
@@ -97,6 +107,18 @@ def test_what_a_host_wrote_for_such_an_agent_is_marked_too(memory: Memory) -> No
     memory.spoken_by("person", None).wrote([str(file)])
     newest = memory.log(limit=1)[0]
     assert (newest.tool, newest.author) == ("write", "person (agent)")
+
+
+@pytest.mark.parametrize(
+    "sign", ["\u202e", "\u2066", "\u200b", "\u00ad", "\ufeff", "\U000e0041", "\ue000", "\x85", "\u0378"]
+)
+def test_no_sign_that_nobody_sees_gets_into_the_line_of_an_author(tmp_path: Path, sign: str) -> None:
+    (tmp_path / "crabmem.toml").write_text(f'person = "{sign}An{sign}n <ann{sign}@example.org>"\n', "utf-8")
+    with Memory(tmp_path, is_person=True) as memory:
+        memory.remember("Tea", "d", "Green.")
+        memory.spoken_by(f"{sign}nosrep{sign}", None).remember("Tea", "d", "Black.")
+    authors = git(tmp_path, "log", "-2", "--format=%an <%ae>").splitlines()
+    assert authors == ["nosrep <nosrep@agents.crabmem.invalid>", "Ann <ann@example.org>"]
 
 
 @given(st.text(max_size=30), st.sampled_from(["person", ANN, "Петя <p@example.org>"]))

@@ -1,14 +1,19 @@
 """`crabmem.toml`: what holds without it, and errors that name the key, the file and the way out."""
 
 import re
+import time
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from crabmem.errors import InvalidSettings
+from crabmem import Memory
+from crabmem.errors import BadConfig, InvalidArguments, InvalidSettings
+from crabmem.seeding import naming
 from crabmem.settings import KEYS, AutoRecall, Settings, Vectors, as_dict, as_toml, parsed
+from crabmem.tables import MOST_TEXT
 
 COUNTS = st.integers(1, 10_000)
 CHOSEN = st.builds(
@@ -160,3 +165,53 @@ def test_a_file_that_is_not_toml_is_named(text: str) -> None:
 @limits(max_examples=200, deadline=None)
 def test_settings_printed_as_toml_are_the_same_settings(chosen: Settings) -> None:
     assert parsed(as_toml(chosen), "crabmem.toml") == chosen
+
+
+_DEEP = "a" + ".a" * 20_000
+_QUICK = 2.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{_DEEP} = 1\n",
+        f"[{_DEEP}]\n",
+        f"[[{_DEEP}]]\n",
+        f"x = {{{_DEEP} = 1}}\n",
+        f"x = [{{ a = 1, {_DEEP} = 1 }}]\n",
+        '"a"' + " . 'a'" * 8_000 + " = 1\n",
+        f'x = {{ a = """b\n"""", {_DEEP} = 1 }}\n',
+        f"x = {{ a = '''b'''', {_DEEP} = 1 }}\n",
+        "x = 1\n" + "[" + _DEEP[:30_000] + "]\n",
+        "".join(f"x.y{number} = 1\n" for number in range(20_000)),
+        f"lock_timeout = {'9' * 50_000}\n",
+    ],
+)
+def test_settings_that_would_take_long_to_read_are_refused_at_once(tmp_path: Path, text: str) -> None:
+    (tmp_path / "crabmem.toml").write_text(text)
+    (tmp_path / "mine.toml").write_text(text)
+    began = time.monotonic()
+    with Memory(tmp_path, agent="me") as memory:
+        with pytest.raises(
+            InvalidSettings, match=r"crabmem\.toml(, line \d+: a key has| has|.* is not TOML)"
+        ) as caught:
+            memory.recall("vet")
+        assert len(str(caught.value)) < 1_000
+        assert any(found.path == "crabmem.toml" and found.level == "error" for found in memory.doctor())
+    with (
+        pytest.raises((InvalidSettings, InvalidArguments)),
+        Memory(tmp_path, profile=str(tmp_path / "mine.toml")) as memory,
+    ):
+        memory.prompt()
+    with pytest.raises((InvalidSettings, BadConfig)):
+        naming(text, "camel")
+    assert time.monotonic() - began < _QUICK
+
+
+def test_dots_in_texts_and_comments_of_settings_are_not_counted() -> None:
+    text = "person = \"a.b.c.d.e.f.g.h.i.j.k\"  # a.b.c.d.e.f.g.h.i.j.k.l\n[vectors]\nmodel = 'a.b.c.d.e.f.g.h.i.j.k'\n"
+    assert parsed(text, "crabmem.toml").person == "a.b.c.d.e.f.g.h.i.j.k"
+
+
+def test_the_settings_that_crabmem_writes_are_few_enough_to_be_read() -> None:
+    assert len(as_toml(Settings())) < MOST_TEXT // 4

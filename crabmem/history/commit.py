@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from typing import NamedTuple
 
+from ..names import without_unseen
 from ..results import Commit
 
 # The end of the year 9998, after which datetime has no zones.
@@ -175,7 +176,7 @@ def _trailers(message: str) -> list[tuple[str, str]]:
 
 
 def _clean(text: str) -> str:
-    return _UNFIT.sub(" ", text).strip(" .,:;\"'")
+    return without_unseen(_UNFIT.sub(" ", text)).strip(" .,:;\"'")
 
 
 def _mailbox(name: str) -> str:

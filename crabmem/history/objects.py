@@ -60,6 +60,7 @@ class Objects:
         self._headings: dict[str, Heading] = {}
         self._listings: dict[str, Listing] = {}
         self._whole: dict[str, tuple[int, ...] | None] = {}
+        self._ends: tuple[tuple[int, ...], frozenset[bytes]] = ((), frozenset())
 
     @cached_property
     def _store(self) -> "Disk":
@@ -289,9 +290,14 @@ class Objects:
         return list(self.heading(commit).parents if known is None else known)
 
     def shallow(self) -> frozenset[bytes]:
-        """The commits at which a shallow clone ends."""
+        """The commits at which a shallow clone ends; asked of each commit, so it is read again only when it changed."""
+        file = self._folder.parent / "shallow"
         try:
-            return frozenset(fs.read(self._folder.parent / "shallow")[0].split())
+            now = _signature(os.lstat(file))
+            if self._ends[0] != now:
+                data, status = fs.read(file)
+                self._ends = _signature(status), frozenset(data.split())
+            return self._ends[1]
         except FileNotFoundError:
             return frozenset()
         except OSError as error:
@@ -445,6 +451,10 @@ def check_extent(files: int, depth: int) -> None:
         raise DamagedHistory(
             f"the history has a commit of more than {MOST_FILES:,} files or {DEEPEST} folders deep: it is no memory's"
         )
+
+
+def _signature(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def _oid(text: str) -> "ObjectID":

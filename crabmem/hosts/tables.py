@@ -11,12 +11,8 @@ from typing import Any
 
 from ..errors import BadConfig
 from ..jsonc import Path, at
+from ..tables import MOST_DOTS, deep_line, without_quoted
 
-# A quote that is never closed goes to the end, or is none: no end is sought twice.
-_QUOTED = re.compile(
-    r"""\"{3}(?:\\.|[^\\])*?(?:\"{3}|\\?\Z)|'{3}.*?(?:'{3}|\Z)|"(?:\\.|[^"\\\n])*+"?|'[^'\n]*+'?|#[^\n]*""",
-    re.DOTALL,
-)
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _LINE = re.compile(r"at line (\d+)")
 
@@ -35,14 +31,18 @@ def parse(text: str) -> object:
     """The value that `text` holds.
 
     Raises:
-        BadConfig: not TOML; the message begins with the line.
+        BadConfig: not TOML, or a key has more dots than we read; the message begins with the line.
     """
+    if line := deep_line(text):
+        raise BadConfig(f"line {line}: a key has more than {MOST_DOTS} dots, which is not read")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         found = _LINE.search(str(error))
         words = str(error).partition(" (at ")[0]
         raise BadConfig(f"line {found[1] if found else len(text.splitlines())}: {words}") from None
+    except (ValueError, RecursionError):
+        raise BadConfig("line 1: a number in it is too long, or it is nested too deeply") from None
 
 
 def put(text: str, path: Path, value: object) -> str:
@@ -81,7 +81,7 @@ def _chosen(blocks: list[_Block], path: Path) -> Iterator[_Block]:
 
 def _blocks(text: str) -> list[_Block]:
     """The tables of `text` in order."""
-    blank = _QUOTED.sub(lambda found: re.sub(r"[^\n]", "#" if found[0][0] == "#" else "_", found[0]), text)
+    blank = without_quoted(text)
     starts, depth = list[int](), 0
     lines = [line.partition("#")[0].strip() for line in blank.split("\n")]
     for number, line in enumerate(lines):
