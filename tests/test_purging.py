@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -518,3 +519,30 @@ def test_a_pattern_for_whole_lines_takes_no_value_that_is_part_of_one(memory: Me
     memory.purge(pattern="^(Wifi|how to get online)$")
     assert memory.get('Wifi: "home"').content == "(purged)\nAsk."
     assert memory.get('Wifi: "home"').description == "how to get online"
+
+
+# What is not looked into like all else
+
+
+@pytest.mark.parametrize("place", ["backup.git", "sub/dotgit", ".git/backup"])
+def test_a_repository_that_is_called_otherwise_is_looked_into(memory: Memory, place: str) -> None:
+    memory.remember("Code", "opens the door", f"It is {PIN}.")
+    git(memory.root, "clone", "-q", "--bare", "--no-local", ".", place)
+    git(memory.root / place, "repack", "-adq")
+    (memory.root / ".git/info/exclude").write_text(f"/{place}\n")
+    done = memory.purge(text=PIN)
+    assert done.standing and done.standing.places == (f"{place} (history)",)
+    assert run(memory.root, "--text", PIN, "--verify").returncode == 1
+
+
+def test_a_repository_that_borrows_objects_is_named(memory: Memory, tmp_path: Path) -> None:
+    memory.remember("Code", "opens the door", f"It is {PIN}.")
+    git(memory.root, "clone", "-q", "--bare", ".", str(tmp_path / "mother"))
+    git(memory.root, "clone", "-q", "--shared", str(tmp_path / "mother"), "project")
+    shutil.rmtree(tmp_path / "mother")
+    (memory.root / ".git/info/exclude").write_text("/project\n")
+    (memory.root / "project/memory/entries/code.md").unlink()
+    done = memory.purge(text=PIN)
+    assert done.standing and done.standing.places == (
+        "project (it borrows objects from elsewhere, which were not looked into)",
+    )
