@@ -3,13 +3,13 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 from pathlib import PurePosixPath
 
-from . import header
+from . import header, plain
 from .entry import Entry, parsed
 from .errors import InvalidArguments, Unreadable
 from .slug import name_key, slug_of
@@ -27,6 +27,7 @@ _BULLET = re.compile(r"^[\s>*+#-]+")
 # A mark can be part of what is erased, and make another one with what stands beside it.
 _AGAIN = 10
 _NOTHING = re.compile(r"(?!)")
+_FRONTMATTER = ("---", "\ufeff---")
 
 
 @dataclass(frozen=True)
@@ -179,14 +180,14 @@ class Erasure:
         if self.contents is None:
             return data
         text = data.decode("utf-8", "surrogateescape")
-        if not self.contents.number_in(text):
-            return data
-        bare = self.contents.out_of(text).encode("utf-8", "surrogateescape")
-        return _readable_again(path, data, bare, self.contents)
+        if self.contents.number_in(text):
+            bare = self.contents.out_of(text).encode("utf-8", "surrogateescape")
+            data = _readable_again(path, data, bare, self.contents)
+        return _out_of_values(data, self.contents)
 
     def is_in_file(self, data: bytes) -> bool:
-        """Whether the bytes of a file hold any of it."""
-        return bool(self.contents and self.contents.number_in(data.decode("utf-8", "surrogateescape")))
+        """Whether the bytes of a file hold any of it, or its frontmatter as it is read."""
+        return bool(self.contents and _is_in_text(data, self.contents))
 
     def is_named(self, data: bytes) -> bool:
         """Whether a file names what goes altogether."""
@@ -203,11 +204,57 @@ def _readable_again(path: str, before: bytes, after: bytes, needle: Needle) -> b
     if not _is_sound(path, before) or _is_sound(path, after):
         return after
     parts = header.taken_apart(before.decode("utf-8"))
-    keys = {needle.out_of(key): _out_of_value(value, needle) for key, value in header.load(parts.header or "").items()}
-    text = (
-        parts.bom + parts.opening + header.exported(keys, parts.newline) + parts.closing + needle.out_of(parts.content)
-    )
-    return text.encode()
+    new = _anew(parts, needle.out_of)
+    return (parts.bom + parts.opening + new + parts.closing + needle.out_of(parts.content)).encode()
+
+
+def _is_in_text(data: bytes, needle: Needle) -> bool:
+    """Whether the bytes of a file hold what the needle finds, or what is read in its frontmatter does."""
+    text = data.decode("utf-8", "surrogateescape")
+    return bool(needle.number_in(text)) or _is_in_values(text, needle)
+
+
+def _is_in_values(text: str, needle: Needle) -> bool:
+    """Whether a value of the frontmatter holds it that is written another way: with escapes, or folded."""
+    if not text.startswith(_FRONTMATTER) or plain.taken_apart(text):
+        return False
+    written = header.taken_apart(text).header or ""
+    without = _without(needle, written)
+    return any(without(value) != value for value in header.texts(written))
+
+
+def _without(needle: Needle, written: str) -> Callable[[str], str]:
+    """What puts it out of a value of a header that does not stand there as it is read."""
+
+    def without(value: str) -> str:
+        if value in written:
+            return value
+        on_one_line = " ".join(value.split())
+        held = next((form for form in (value, on_one_line) if needle.number_in(form)), None)
+        return value if held is None else needle.out_of(held)
+
+    return without
+
+
+def _out_of_values(data: bytes, needle: Needle) -> bytes:
+    """A file without it in what is read in its frontmatter; the rest of it as it is written, where that can be."""
+    text = data.decode("utf-8", "surrogateescape")
+    if not _is_in_values(text, needle):
+        return data
+    parts = header.taken_apart(text)
+    written = parts.header or ""
+    without = _without(needle, written)
+    for new in (header.mapped(written, without, (), parts.newline), _anew(parts, without)):
+        text = parts.bom + parts.opening + new + parts.closing + parts.content
+        if not _is_in_values(text, needle):
+            break
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _anew(parts: header.Parts, change: Callable[[str], str]) -> str:
+    """A header written anew, with each key and value changed."""
+    keys = {change(key): _changed(value, change) for key, value in header.load(parts.header or "").items()}
+    return header.exported(keys, parts.newline)
 
 
 def _is_sound(path: str, data: bytes) -> bool:
@@ -215,12 +262,12 @@ def _is_sound(path: str, data: bytes) -> bool:
     return entry is not None and entry.problem is None
 
 
-def _out_of_value(value: header.Value, needle: Needle) -> header.Value:
+def _changed(value: header.Value, change: Callable[[str], str]) -> header.Value:
     if isinstance(value, str):
-        return needle.out_of(value)
+        return change(value)
     if isinstance(value, list):
-        return [_out_of_value(each, needle) for each in value]
-    return {needle.out_of(key): _out_of_value(each, needle) for key, each in value.items()}
+        return [_changed(each, change) for each in value]
+    return {change(key): _changed(each, change) for key, each in value.items()}
 
 
 def entry_in(path: str, data: bytes) -> Entry | None:
@@ -247,11 +294,7 @@ def of_needle(needle: Needle, layout: Layout, paths: Iterable[str], files: Files
     names = {path: new for path in everywhere if (new := _new_name(path, needle, layout)) != path.rpartition("/")[2]}
     told: set[str] = set()
     for path, data in files:
-        if (
-            layout.is_entry(path)
-            and needle.number_in(data.decode("utf-8", "surrogateescape"))
-            and (entry := entry_in(path, data))
-        ):
+        if layout.is_entry(path) and _is_in_text(data, needle) and (entry := entry_in(path, data)):
             name = needle.out_of(entry.name)
             told.add(name)
             if path not in names and name != entry.name and _is_called(path, entry.name):

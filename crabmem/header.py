@@ -121,6 +121,25 @@ _YAML = TextYAML()
 load = _YAML.load
 
 
+def texts(header: str) -> list[str]:
+    """Every key and value of a header as it is read, of a key that stands there twice both; none when it is broken."""
+    try:
+        load(header)
+    except BadHeader:
+        return []
+    found: list[str] = []
+    waiting = [yaml.compose(header, Loader=_Loader)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, yaml.ScalarNode):
+            found.append(node.value)
+        elif isinstance(node, yaml.MappingNode):
+            waiting += [each for pair in node.value for each in pair]
+        elif node:
+            waiting += node.value
+    return found
+
+
 def replaced(header: str, changes: Mapping[str, "Value | None"], newline: str) -> str:
     """`header` with the keys in `changes` set, or gone for None, and every other byte as it was.
 
@@ -195,7 +214,8 @@ def _in_its_quotes(raw: str, node: yaml.ScalarNode, change: Callable[[str], str]
 
 def _in_double_quotes(raw: str, node: yaml.ScalarNode, change: Callable[[str], str]) -> str:
     text: str = yaml.dump(change(node.value), Dumper=_TextDumper, default_style='"', width=2**30, allow_unicode=True)
-    return text.rstrip("\n")
+    block_end = raw[len(raw.rstrip("\r\n")) :]  # a folded or literal text ends after its line break
+    return text.rstrip("\n") + block_end
 
 
 def exported(mapping: Mapping[str, Value], newline: str) -> str:

@@ -13,8 +13,10 @@ from .erasing import Erasure, Wanted, of_entry, of_name, of_needle
 from .errors import DamagedHistory, NotFound, Unreadable, Unwritable
 from .history import History
 from .history.eraser import Eraser, Rewritten, remote_of
+from .history.objects import Objects
+from .history.repository import foreign_format
 from .history.rewriting import Survey
-from .history.standing import in_files
+from .history.standing import in_copies, in_files
 from .results import Purge, Standing
 from .version import blob_id
 from .workspace import Workspace
@@ -258,21 +260,30 @@ class Purger:
         Of an entry only what it said counts: somebody else's may have the same name.
         """
         name = folder.relative_to(self._workspace.root).as_posix()
-        if not (folder / ".git").is_dir():
+        git = folder / ".git" if os.path.lexists(folder / ".git") else folder
+        if not git.is_dir():
             return Standing(0, 0, 0, (f"{name} (its history lies elsewhere and was not looked into)",))
-        history = History(Workspace(folder))
+        if form := foreign_format(git):
+            return Standing(0, 0, 0, (f"{name} (its history is kept as {form} and was not looked into)",))
+        history = Objects(git / "objects", git / "crabmem" / "recent")
         try:
-            objects = list(history.eraser().copies(erasure, blobs))
-        except DamagedHistory:
+            objects = list(in_copies(erasure, history, blobs))
+        except (DamagedHistory, OSError):
             return Standing(0, 0, 0, (f"{name} (its history is damaged and was not looked into)",))
         finally:
             history.close()
-        git = list(in_files(erasure, folder / ".git"))
-        files = list(_in_workspace(folder, lambda data, path: _is_in(erasure, data, path)))
-        kinds = (("history", [*objects, *git]), ("files", files))
-        found = [kind for kind, looks in kinds if any(place for _, place in looks)]
-        look = _standing(objects, [*git, *files])
-        return replace(look, places=(f"{name} ({' and '.join(found)})",) if found else ())
+        own = list(in_files(erasure, git))
+        files = list(_in_workspace(folder, lambda data, path: _is_in(erasure, data, path))) if git != folder else []
+        kinds = {
+            "name": bool(erasure.contents and erasure.contents.number_in(name)),
+            "history": any(place for _, place in [*objects, *own]),
+            "files": any(place for _, place in files),
+        }
+        found = [kind for kind, is_in in kinds.items() if is_in]
+        places = [f"{name} ({' and '.join(found)})"] if found else []
+        if (git / "objects/info/alternates").exists():
+            places.append(f"{name} (it borrows objects from elsewhere, which were not looked into)")
+        return replace(_standing(objects, [*own, *files]), places=tuple(places))
 
     def _nested(self, erasure: Erasure, blobs: frozenset[str]) -> tuple[str, ...]:
         """The repositories inside the workspace that hold it, and in what."""
@@ -280,9 +291,10 @@ class Purger:
         return tuple(place for look in looks for place in look.places)
 
     def _repositories(self) -> list[Path]:
-        """The folders inside the workspace that are repositories of their own."""
-        root = self._workspace.root
-        return sorted(folder for folder in _folders_below(root) if folder != root and _is_repository(folder))
+        """The folders inside the workspace, or inside its `.git`, that are repositories of their own."""
+        root, git = self._workspace.root, self._workspace.git
+        folders = [*_folders_below(root), *(_folders_below(git) if git.is_dir() else ())]
+        return sorted(folder for folder in folders if folder not in (root, git) and _is_repository(folder))
 
 
 #: The size of something that was looked at, and what it is if it holds what is looked for.
@@ -307,7 +319,9 @@ def _in_workspace(root: Path, is_in: Callable[[bytes, str], bool]) -> Iterator[_
 
 
 def _is_repository(folder: Path) -> bool:
-    return os.path.lexists(folder / ".git")
+    """Whether a folder has a repository, or is a bare one, whatever it is called."""
+    is_bare = (folder / "HEAD").is_file() and all((folder / name).is_dir() for name in ("objects", "refs"))
+    return is_bare or os.path.lexists(folder / ".git")
 
 
 def _folders_below(folder: Path) -> Iterator[Path]:

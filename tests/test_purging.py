@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -479,3 +480,69 @@ def test_a_tag_that_is_made_while_it_runs_does_not_keep_the_text_in_silence(
     else:
         tag.unlink()
     assert traces(memory.root, PIN) == []
+
+
+# What is written another way than it is read
+
+
+@pytest.mark.parametrize(("line", "text"), [
+    (r'description: "Caf\xE9 GEHEIM\x37\x37 at four"', "Café GEHEIM77"),
+    ("description: >-\n  it is behind the\n  blue curtain", "behind the blue curtain"),
+    ("description: |\n  it is behind the\n  blue curtain", "behind the blue curtain"),
+    ("description: it is behind the\n  blue curtain", "behind the blue curtain"),
+    ('description: "behind the\nblue curtain"', "behind the blue curtain"),
+    ('description: d\ntags: [a, "GEH\\x45IM77"]', "GEHEIM77"),
+    ('description: d\nmetadata:\n  seen: "GEH\\x45IM77"', "GEHEIM77"),
+    ('description: d\n"GEH\\x45IM77": seen', "GEHEIM77"),
+    ('description: "GEH\\x45IM77"\ndescription: d', "GEHEIM77"),
+])  # fmt: skip
+def test_a_value_of_frontmatter_that_is_written_with_escapes_or_folded_is_found_and_purged(
+    memory: Memory, line: str, text: str
+) -> None:
+    file = memory.file("memory/entries/tea.md")
+    for rest in ("author: Ann # a person", "author: Ben # another"):
+        memory.remember("Wifi", "how to get online", rest)
+        file.write_text(f"---\nname: Tea\n{rest}\n{line}\n---\n\nGreen.\n")
+        memory.adopt()
+    assert len(memory.standing(text=text).places) == 3
+    assert memory.purge_plan(text=text).entries == ("Tea",)
+    done = memory.purge(text=text)
+    assert done.standing and done.standing.places == () and done.versions == 2
+    entry = memory.get("Tea")
+    assert (entry.problem, entry.content, entry.keys["author"]) == (None, "Green.", "Ben")
+    assert text not in " ".join(str(entry).split())
+    assert memory.standing(text=text).places == ()
+
+
+def test_a_pattern_for_whole_lines_takes_no_value_that_is_part_of_one(memory: Memory) -> None:
+    memory.remember('Wifi: "home"', "how to get online", "Wifi\nAsk.")
+    memory.purge(pattern="^(Wifi|how to get online)$")
+    assert memory.get('Wifi: "home"').content == "(purged)\nAsk."
+    assert memory.get('Wifi: "home"').description == "how to get online"
+
+
+# What is not looked into like all else
+
+
+@pytest.mark.parametrize("place", ["backup.git", "sub/dotgit", ".git/backup"])
+def test_a_repository_that_is_called_otherwise_is_looked_into(memory: Memory, place: str) -> None:
+    memory.remember("Code", "opens the door", f"It is {PIN}.")
+    git(memory.root, "clone", "-q", "--bare", "--no-local", ".", place)
+    git(memory.root / place, "repack", "-adq")
+    (memory.root / ".git/info/exclude").write_text(f"/{place}\n")
+    done = memory.purge(text=PIN)
+    assert done.standing and done.standing.places == (f"{place} (history)",)
+    assert run(memory.root, "--text", PIN, "--verify").returncode == 1
+
+
+def test_a_repository_that_borrows_objects_is_named(memory: Memory, tmp_path: Path) -> None:
+    memory.remember("Code", "opens the door", f"It is {PIN}.")
+    git(memory.root, "clone", "-q", "--bare", ".", str(tmp_path / "mother"))
+    git(memory.root, "clone", "-q", "--shared", str(tmp_path / "mother"), "project")
+    shutil.rmtree(tmp_path / "mother")
+    (memory.root / ".git/info/exclude").write_text("/project\n")
+    (memory.root / "project/memory/entries/code.md").unlink()
+    done = memory.purge(text=PIN)
+    assert done.standing and done.standing.places == (
+        "project (it borrows objects from elsewhere, which were not looked into)",
+    )

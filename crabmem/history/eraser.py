@@ -147,16 +147,6 @@ class Eraser:
         """Of every object its size, and what it is if it holds any of what is erased, or is one of `blobs`."""
         return in_objects(erasure, self._objects, blobs)
 
-    def copies(self, erasure: Erasure, blobs: frozenset[str]) -> Iterator[tuple[int, str | None]]:
-        """The same in a repository of somebody else's, where an entry of the same name may be another."""
-        if erasure.contents is not None:
-            yield from self.objects(erasure, blobs)
-            return
-        for oid in sorted(self._objects.all_ids()):
-            kind, data = self._objects.raw(oid)
-            is_in = kind == "blob" and (oid in blobs or erasure.quoted(data) > 0)
-            yield len(data), f"{kind} {oid[:12]}" if is_in else None
-
     def staged(self) -> list[str]:
         """The paths in Git's index."""
         return [path.decode("utf-8", "surrogateescape") for path in self._staged()]

@@ -29,6 +29,17 @@ def in_objects(erasure: Erasure, objects: Objects, blobs: frozenset[str]) -> Ite
         yield len(data), f"{kind} {oid[:12]}" if is_in else None
 
 
+def in_copies(erasure: Erasure, objects: Objects, blobs: frozenset[str]) -> Iterator[tuple[int, str | None]]:
+    """The same in a repository of somebody else's, where an entry of the same name may be another."""
+    if erasure.contents is not None:
+        yield from in_objects(erasure, objects, blobs)
+        return
+    for oid in sorted(objects.all_ids()):
+        kind, data = objects.raw(oid)
+        is_in = kind == "blob" and (oid in blobs or erasure.quoted(data) > 0)
+        yield len(data), f"{kind} {oid[:12]}" if is_in else None
+
+
 def _is_in_name(name: str, erasure: Erasure, known: dict[str, bool]) -> bool:
     """Whether a file's name holds it. The same names stand in thousands of trees."""
     if name not in known:
