@@ -1,9 +1,11 @@
 """What is to be erased: found in words, names and files, and put out of them. Pure functions: text in, text out."""
 
+import codecs
 import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
@@ -27,6 +29,8 @@ _BULLET = re.compile(r"^[\s>*+#-]+")
 # A mark can be part of what is erased, and make another one with what stands beside it.
 _AGAIN = 10
 _NOTHING = re.compile(r"(?!)")
+_WIDE = ("utf-16-le", "utf-16-be")
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _FRONTMATTER = ("---", "\ufeff---")
 
 
@@ -183,7 +187,7 @@ class Erasure:
         if self.contents.number_in(text):
             bare = self.contents.out_of(text).encode("utf-8", "surrogateescape")
             data = _readable_again(path, data, bare, self.contents)
-        return _out_of_values(data, self.contents)
+        return _out_of_wide(_out_of_values(data, self.contents), self.contents)
 
     def is_in_file(self, data: bytes) -> bool:
         """Whether the bytes of a file hold any of it, or its frontmatter as it is read."""
@@ -209,9 +213,27 @@ def _readable_again(path: str, before: bytes, after: bytes, needle: Needle) -> b
 
 
 def _is_in_text(data: bytes, needle: Needle) -> bool:
-    """Whether the bytes of a file hold what the needle finds, or what is read in its frontmatter does."""
+    """Whether the bytes of a file hold it, in UTF-16 too, or what is read in its frontmatter does."""
     text = data.decode("utf-8", "surrogateescape")
-    return bool(needle.number_in(text)) or _is_in_values(text, needle)
+    return (
+        bool(needle.number_in(text))
+        or _is_in_values(text, needle)
+        or any(needle.number_in(wide) for wide in _wide(data))
+    )
+
+
+def _wide(data: bytes) -> Iterator[str]:
+    """Bytes as UTF-16, if they can be any; it may begin at an odd one."""
+    if data.startswith(_WIDE_MARKS) or data.count(0) >= _SHORTEST:
+        yield from (data[start:].decode(form, "replace") for form in _WIDE for start in (0, 1))
+
+
+def _out_of_wide(data: bytes, needle: Needle) -> bytes:
+    """A file without it where all of it is UTF-16."""
+    for form in _WIDE if any(needle.number_in(wide) for wide in _wide(data)) else ():
+        with suppress(UnicodeDecodeError):
+            data = needle.out_of(data.decode(form)).encode(form)
+    return data
 
 
 def _is_in_values(text: str, needle: Needle) -> bool:

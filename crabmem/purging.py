@@ -16,7 +16,7 @@ from .history.eraser import Eraser, Rewritten, remote_of
 from .history.objects import Objects
 from .history.repository import foreign_format
 from .history.rewriting import Survey
-from .history.standing import in_copies, in_files
+from .history.standing import Look, in_copies, in_files, is_in_name, look_at, name_of_bare, unread
 from .results import Purge, Standing
 from .version import blob_id
 from .workspace import Workspace
@@ -139,9 +139,12 @@ class Purger:
             NotFound: it does nothing.
         """
         is_found = made.changes_anything or changes or leftovers or self._recovered(erasure)
-        if not is_found and not self._looked_here(erasure, _only_there(made.survey, erasure)).places:
+        here = None if is_found else self._looked_here(erasure, _only_there(made.survey, erasure))
+        if here and not here.places:
             if nested := self._nested(erasure, _only_there(made.survey, erasure)):
                 raise NotFound(f"nothing to purge here, but it stands in {', '.join(nested)}: purge there, or --agents")
+            if here.unread:
+                raise NotFound(f"nothing to purge in what was read; not looked into: {', '.join(here.unread)}")
             raise NotFound("nothing to purge: that stands nowhere in the files or their history")
         tally = made.tally
         touched = tally.paths | {change[0] for change in changes}
@@ -243,6 +246,7 @@ class Purger:
             files=sum(look.files for look in looks),
             size=sum(look.size for look in looks),
             places=tuple(place for look in looks for place in look.places),
+            unread=tuple(place for look in looks for place in look.unread),
         )
 
     def _looked_here(self, erasure: Erasure, blobs: frozenset[str]) -> Standing:
@@ -251,6 +255,7 @@ class Purger:
         files = _in_workspace(
             self._workspace.root,
             lambda data, path: _is_in(erasure, data, path) if erasure.contents else path in erasure.paths,
+            erasure,
         )
         return _standing(list(objects), [*in_files(erasure, self._workspace.git), *files])
 
@@ -268,22 +273,27 @@ class Purger:
         history = Objects(git / "objects", git / "crabmem" / "recent")
         try:
             objects = list(in_copies(erasure, history, blobs))
-        except (DamagedHistory, OSError):
+        except OSError as error:
+            return Standing(0, 0, 0, (f"{name} (its history was not looked into: {fs.reason(error)})",))
+        except DamagedHistory:
             return Standing(0, 0, 0, (f"{name} (its history is damaged and was not looked into)",))
         finally:
             history.close()
         own = list(in_files(erasure, git))
-        files = list(_in_workspace(folder, lambda data, path: _is_in(erasure, data, path))) if git != folder else []
+        files: list[Look] = []
+        if git != folder:
+            files = list(_in_workspace(folder, lambda data, path: _is_in(erasure, data, path), erasure))
         kinds = {
             "name": bool(erasure.contents and erasure.contents.number_in(name)),
-            "history": any(place for _, place in [*objects, *own]),
-            "files": any(place for _, place in files),
+            "history": any(look.place for look in [*objects, *own]),
+            "files": any(look.place for look in files),
         }
         found = [kind for kind, is_in in kinds.items() if is_in]
         places = [f"{name} ({' and '.join(found)})"] if found else []
         if (git / "objects/info/alternates").exists():
             places.append(f"{name} (it borrows objects from elsewhere, which were not looked into)")
-        return replace(_standing(objects, [*own, *files]), places=tuple(places))
+        look = _standing(objects, [*own, *files])
+        return replace(look, places=tuple(places), unread=tuple(f"{name}/{each}" for each in look.unread))
 
     def _nested(self, erasure: Erasure, blobs: frozenset[str]) -> tuple[str, ...]:
         """The repositories inside the workspace that hold it, and in what."""
@@ -297,25 +307,39 @@ class Purger:
         return sorted(folder for folder in folders if folder not in (root, git) and _is_repository(folder))
 
 
-#: The size of something that was looked at, and what it is if it holds what is looked for.
-_Look = tuple[int, str | None]
-
-
-def _standing(objects: list[_Look], files: list[_Look]) -> Standing:
+def _standing(objects: list[Look], files: list[Look]) -> Standing:
     looks = [*objects, *files]
-    places = tuple(place for _, place in looks if place)
-    return Standing(len(objects), len(files), sum(size for size, _ in looks), places)
+    places = tuple(look.place for look in looks if look.place)
+    not_read = tuple(look.unread for look in looks if look.unread)
+    return Standing(len(objects), len(files), sum(look.size for look in looks), places, not_read)
 
 
-def _in_workspace(root: Path, is_in: Callable[[bytes, str], bool]) -> Iterator[_Look]:
-    """The files below a folder, but for those of repositories in it; `is_in` is asked about bytes and path."""
+def _in_workspace(root: Path, is_in: Callable[[bytes, str], bool], erasure: Erasure) -> Iterator[Look]:
+    """The files below a folder, links and empty folders too, but for those of repositories in it.
+
+    `is_in` is asked about bytes and path.
+    """
     inner = {folder for folder in _folders_below(root) if folder != root and _is_repository(folder)}
-    for file in sorted(_all_below(root)):
-        path = file.relative_to(root).as_posix()
-        with suppress(OSError):
-            if inner.isdisjoint(file.parents) and file.stat().st_size <= _TOO_LARGE:
-                data = fs.read(file, limit=_TOO_LARGE)[0]
-                yield len(data), path if is_in(data, path) else None
+    items = {item for folder in _folders_below(root) for item in folder.iterdir() if item.name != ".git"}
+    for item in sorted(each for each in items - inner if inner.isdisjoint(each.parents)):
+        path = item.relative_to(root).as_posix()
+        if item.is_symlink() or item.is_dir():
+            if is_in_name(name_of_bare(item, path), erasure):
+                yield Look(0, path)
+            continue
+        try:
+            if not item.is_file():  # a pipe, or a device
+                continue
+            if item.stat().st_size > _TOO_LARGE:
+                yield Look(0, None, f"{path} (larger than {_TOO_LARGE // 1_000_000} MB)")
+                continue
+            data = fs.read(item, limit=_TOO_LARGE)[0]
+        except FileNotFoundError:  # it went meanwhile
+            continue
+        except OSError as error:
+            yield unread(path, error)
+            continue
+        yield look_at(data, path, is_in(data, path))
 
 
 def _is_repository(folder: Path) -> bool:

@@ -442,12 +442,16 @@ class Purge(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """A look at every object and file of a workspace: how many, how many bytes, and where it still stands."""
+    """A look at every object and file of a workspace: how many, how many bytes, and where it still stands.
+
+    `unread` are those that could not be looked into, and why: they may hold it.
+    """
 
     objects: int
     files: int
     size: int
     places: tuple[str, ...]
+    unread: tuple[str, ...] = ()
 
 
 class Stats(msgspec.Struct, frozen=True):

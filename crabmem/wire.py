@@ -226,7 +226,8 @@ def purge(item: Purge) -> Data:
 
 def standing(item: Standing) -> Data:
     """A look at all that there is."""
-    return {"objects": item.objects, "files": item.files, "bytes": item.size, "places": list(item.places)}
+    figures = {"objects": item.objects, "files": item.files, "bytes": item.size}
+    return {**figures, "places": list(item.places), "unread": list(item.unread)}
 
 
 def begun(item: Begun) -> Data:

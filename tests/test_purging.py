@@ -1,5 +1,6 @@
 """What is purged is nowhere any more, and nothing else is missing."""
 
+import gzip
 import os
 import re
 import shutil
@@ -546,3 +547,66 @@ def test_a_repository_that_borrows_objects_is_named(memory: Memory, tmp_path: Pa
     assert done.standing and done.standing.places == (
         "project (it borrows objects from elsewhere, which were not looked into)",
     )
+
+
+def test_what_was_not_looked_into_is_named_instead_of_nowhere(memory: Memory) -> None:
+    memory.remember("Code", "opens the door", f"It is {PIN}.")
+    (memory.root / ".git/info/exclude").write_text("/*.log\n/*.bundle\n/*.gz\n/photos\n")
+    with (memory.root / "big.log").open("wb") as big:
+        big.truncate(50_000_001)
+    git(memory.root, "bundle", "create", "-q", "all.bundle", "HEAD")
+    (memory.root / "old.tar.gz").write_bytes(gzip.compress(PIN.encode()))
+    (memory.root / "photos").write_bytes(gzip.compress(PIN.encode()))
+    done = run(memory.root, "--text", PIN, "--yes")
+    assert done.returncode == 0 and "nowhere" not in done.stdout
+    assert "it stands in none of them, but not all was looked into" in done.stdout
+    unread = (
+        "all.bundle (compressed)",
+        "big.log (larger than 50 MB)",
+        "old.tar.gz (compressed)",
+        "photos (compressed)",
+    )
+    assert all(f"not looked into: {each}\n" in done.stdout for each in unread)
+    looked = memory.standing(text=PIN)
+    assert (looked.places, looked.unread) == ((), unread)
+    again = run(memory.root, "--text", PIN, "--yes")
+    assert again.returncode == 1 and "nowhere" not in again.stderr and "not looked into: all.bundle" in again.stderr
+
+
+@pytest.mark.parametrize("form", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_text_in_utf_16_is_found_and_purged(memory: Memory, form: str) -> None:
+    memory.remember("Wifi", "how to get online", "Ask.")
+    (memory.root / "door.txt").write_bytes(f"Café: {PIN}\r\n".encode(form))
+    git(memory.root, "add", "door.txt")
+    git(memory.root, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", "door")
+    (memory.root / ".git/info/exclude").write_text("/lost\n")
+    (memory.root / "lost").write_bytes(b"\1" + f"Café: {PIN}".encode(form))
+    done = memory.purge(text=f"Café: {PIN}")
+    assert done.standing and done.standing.places == ("lost",)
+    assert (memory.root / "door.txt").read_bytes().decode(form) == "(purged)\r\n"
+
+
+def test_links_empty_folders_and_names_of_repositories_that_hold_it_are_named(memory: Memory) -> None:
+    memory.remember("Code", "opens the door", f"It is {PIN}.")
+    (memory.root / ".git/info/exclude").write_text("/door*\n/empty\n/repo*\n")
+    (memory.root / "door").symlink_to(f"/{PIN}")
+    (memory.root / f"door-{PIN}").symlink_to("/nowhere")
+    (memory.root / "empty" / PIN).mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", memory.root / f"repo-{PIN}"], check=True)
+    done = memory.purge(text=PIN)
+    assert done.standing and done.standing.places == ("door", f"door-{PIN}", f"empty/{PIN}", f"repo-{PIN} (name)")
+
+
+@pytest.mark.parametrize("name", [
+    "config.lock", "hooks/pre-push.sample", "crabmem/packing", "crabmem/lock.pid", "objects/info/note",
+    "objects/pack/pack-1.keep", "objects/ab/tmp_obj_1", f"crabmem/recent/{'a' * 40}",
+])  # fmt: skip
+def test_every_file_of_the_repository_is_looked_into(memory: Memory, name: str) -> None:
+    memory.remember("Wifi", "how to get online", "Ask.")
+    file = memory.root / ".git" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    before = file.read_bytes() if file.exists() else None
+    said = f"blob 11\0{PIN}".encode()
+    file.write_bytes(zlib.compress(said) if "tmp_obj" in name or "recent" in name else said)
+    assert memory.standing(text=PIN).places == (f".git/{name}",)
+    file.unlink() if before is None else file.write_bytes(before)

@@ -125,7 +125,9 @@ def _looked(found: Standing) -> str:
     """What a look at everything came to."""
     places = "".join(f"\n  {place}" for place in found.places[:_SHOWN]) + _more(len(found.places))
     what = f"{_count(found.objects, 'object')} and {_count(found.files, 'file')} read, {found.size:,} bytes"
-    return f"{what}: it stands {'in' + places if found.places else 'nowhere'}"
+    unread = "".join(f"\nnot looked into: {place}" for place in found.unread[:_SHOWN]) + _more(len(found.unread))
+    nowhere = "nowhere" if not found.unread else "in none of them, but not all was looked into"
+    return f"{what}: it stands {'in' + places if found.places else nowhere}{unread}"
 
 
 def _listed(paths: tuple[str, ...]) -> str:

@@ -26,7 +26,7 @@ from .reach import Piece
 from .refs import REF_WAIT, Head, Refs
 from .rewriting import NOTES, Rewriting, Survey, Tally, surveyed
 from .rows import UnknownIndex
-from .standing import in_objects
+from .standing import Look, in_objects
 
 _REMOTES = "refs/remotes/"
 _REMOTE = re.compile(r'remote "(.+)"')
@@ -143,7 +143,7 @@ class Eraser:
                 "--no-split-index`, or finish the merge, and purge again"
             ) from None
 
-    def objects(self, erasure: Erasure, blobs: frozenset[str]) -> Iterator[tuple[int, str | None]]:
+    def objects(self, erasure: Erasure, blobs: frozenset[str]) -> Iterator[Look]:
         """Of every object its size, and what it is if it holds any of what is erased, or is one of `blobs`."""
         return in_objects(erasure, self._objects, blobs)
 
