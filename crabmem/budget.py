@@ -30,21 +30,27 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mark: str = "\n\n[...truncated: {kept} of {of} characters of {file}, read it for the rest...]\n\n"
 
 
-def cut(text: str, room: int, budget: Budget, file: str) -> str:
-    """`text` within `room` characters: all of it, else its head, the mark and its tail; "" where that is too little."""
-    if len(text) <= room:
+def cut(text: str, room: int, budget: Budget, file: str, of: int = 0) -> str:
+    """`text` within `room` characters: all of it, else its head, the mark and its tail; "" where that is too little.
+
+    `of` is how many characters there were where `text` lacks some of its middle already: the mark is there then.
+    """
+    of = max(of, len(text))
+    if len(text) <= room and of == len(text):
         return text
     if room < budget.least:
         return ""
     # The longest the mark can become: what it says of how much stays depends on its own length.
-    mark = _mark(budget, file, len(text), len(text))
+    mark = _mark(budget, file, of, of)
     space = room - len(mark)
     if space <= 0:
         return text[:room]
     head, tail = int(room * budget.head), int(room * budget.tail)
     if head + tail > space:
         head, tail = _shared(space, head, tail)
-    return text[:head] + _mark(budget, file, head + tail, len(text)) + text[len(text) - tail :]
+    tail = min(tail, len(text))
+    head = min(head, len(text) - tail)
+    return text[:head] + _mark(budget, file, head + tail, of) + text[len(text) - tail :]
 
 
 def _shared(space: int, head: int, tail: int) -> tuple[int, int]:

@@ -21,6 +21,9 @@ Status = Literal["ok", "truncated", "missing", "left out", "hidden"]
 _TOOLS = "{tools}"
 #: For a rough count where no model is asked: so many characters are a token of English.
 _PER_TOKEN = 4
+#: Of each file so many characters for each that there is room for are made fit for a prompt, within bounds: it costs
+#: much time and memory.
+_SPARE, _LEAST, _MOST = 2, 100_000, 1_000_000
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -144,18 +147,31 @@ def _words(piece: Piece, sayings: Mapping[Say, str]) -> str:
 
 def _row(piece: Piece, profile: Profile, kind: Kind, left: Mapping[str, int]) -> _Row:
     part = piece.part
-    text = escaped(piece.raw or "", part.tag) if part.tag else visible(piece.raw or "").strip()
     if profile.hides(piece.path, kind):
         return _Row(piece, "hidden", "")
+    room = min(part.limit or profile.budget.part, left[""], left[part.share])
+    budget = _KEPT[part.keep](profile.budget)
+    raw = piece.raw or ""
+    given = _near(raw, room, _KEPT["tail"](budget) if part.lines else budget)
+    text = escaped(given, part.tag) if part.tag else visible(given).strip()
     if not text:
         marked = profile.missing if part.file else ""  # nothing is wrong about a day without a note
         return _Row(piece, "missing", marked.replace("{path}", piece.path))
     if min(left[""], left[part.share]) < profile.budget.least:
         return _Row(piece, "left out", "")
     wanted = "\n".join(text.split("\n")[-part.lines :])
-    room = min(part.limit or profile.budget.part, left[""], left[part.share])
-    kept = cut(wanted, room, _KEPT[part.keep](profile.budget), piece.path)
-    return _Row(piece, "ok" if kept == text else "truncated" if kept else "left out", kept)
+    kept = cut(wanted, room, budget, piece.path, len(wanted) + len(raw) - len(given))
+    is_whole = kept == text and given == raw
+    return _Row(piece, "ok" if is_whole else "truncated" if kept else "left out", kept)
+
+
+def _near(raw: str, room: int, budget: Budget) -> str:
+    """`raw`, or the head and the tail of one that is far longer than there is `room`."""
+    most = min(max(_SPARE * room, _LEAST), _MOST)
+    if len(raw) <= most:
+        return raw
+    tail = int(most * budget.tail / ((budget.head + budget.tail) or 1))
+    return raw[: most - tail] + raw[len(raw) - tail :]
 
 
 def _within(limit: int, rows: list[_Row], between: str, root: Path) -> list[_Row]:

@@ -1,12 +1,14 @@
 """What goes before a conversation, from the data of a profile, and its account."""
 
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabmem import Memory
 from crabmem.context import Context, Piece, assembled, guidance
 from crabmem.errors import InvalidArguments, InvalidSettings
 from crabmem.profile import KINDS, Kind, Profile, Say, named, names, parsed
@@ -192,3 +194,23 @@ def test_guidance_is_never_cut_and_the_limit_holds(identity: str, overview: str,
     )
     assert said.endswith("...") and units(said) <= limit
     assert said == whole or units(whole) > limit
+
+
+@pytest.mark.parametrize("sign", ["a b\n", "é\u200b", "\u200b\u200b\u200bx"])
+def test_an_overview_of_megabytes_costs_a_prompt_no_more_than_there_is_room_for(tmp_path: Path, sign: str) -> None:
+    text = "HEAD " + sign * (2_000_000 // len(sign.encode())) + " TAIL"
+    with Memory(tmp_path, agent="me") as memory:
+        memory.init()
+        overview = memory.layout.overview
+        memory.write_overview("x")
+        memory.file(overview).write_text(text, "utf-8")
+        tracemalloc.start()
+        try:
+            prompt = memory.prompt()
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        told = next(part for part in memory.context().parts if part.name == overview)
+    assert "HEAD" in prompt and "TAIL" in prompt and "[...truncated: " in prompt
+    assert (told.status, told.raw) == ("truncated", len(text)) and told.injected <= 262_144
+    assert peak < 130_000_000
