@@ -514,7 +514,8 @@ def _varint(number: int) -> bytes:
     return found + bytes([number])
 
 
-def _pack(root: Path, base: bytes, delta: bytes, oid: str) -> None:
+def _pack(root: Path, base: bytes, delta: bytes, oid: str, base_of_base: str = "") -> None:
+    """A pack of a base and of a delta to it; the base may be a delta, too, to `base_of_base`."""
     from dulwich.pack import write_pack_index_v2
 
     def head(kind: int, size: int) -> bytes:
@@ -523,6 +524,8 @@ def _pack(root: Path, base: bytes, delta: bytes, oid: str) -> None:
 
     base_oid = sha1(f"blob {len(base)}\0".encode() + base).digest()
     one = head(3, len(base)) + zlib.compress(base)
+    if base_of_base:
+        one = head(7, len(delta)) + bytes.fromhex(base_of_base) + zlib.compress(delta)
     other = head(7, len(delta)) + base_oid + zlib.compress(delta)
     data = b"PACK" + struct.pack(">LL", 2, 2) + one + other
     rows = [(base_oid, 12, zlib.crc32(one)), (bytes.fromhex(oid), 12 + len(one), zlib.crc32(other))]
@@ -589,6 +592,53 @@ def _links_everywhere(root: Path, outside: Path) -> None:
     (root / "agents/bob").symlink_to(outside / "repository")
 
 
+def _dotted_profile(root: Path, outside: Path) -> None:
+    (root / "crabmem.toml").write_text('profile = "family.toml"\n')
+    (root / "family.toml").write_text(f'about = "x"\n[{"a." * 100_000}a]\nb = 1\n')
+
+
+def _linking_order(root: Path, outside: Path) -> None:
+    """An order that gives what a link leads to a name in memory."""
+    change = {"path": "memory/entries/notes.md", "was": None, "ready": "000001"}
+    _with_order(lambda outside: _order(files=[change]))(root, outside)
+    ready = root / ".git/crabmem/purging/000001"
+    ready.unlink()
+    ready.symlink_to(outside / "secret.md")
+
+
+def _lying_index(root: Path, outside: Path) -> None:
+    """An index in which a path that leads out stands twice, once as a document that counts no more."""
+    from crabmem.search.build import _counted_postings
+    from crabmem.search.segment import numbers, segment_of, texts
+
+    key = f"{'../' * 20}{outside}/secret.md".replace("//", "/")
+    folder = root / ".git/crabmem/index"
+    for file in [file for file in folder.iterdir() if file.is_file()]:
+        file.unlink()
+    postings = [*_counted_postings([["vet"]] * 2), *_counted_postings([[], []])]
+    sections = [*texts([key, key]), ("B", bytes(200)), numbers([1, 1]), *postings, ("B", b""), numbers([1])]
+    (folder / "base").write_bytes(bytes(segment_of(sections).data))
+    for entry in (root / "memory/entries").iterdir():
+        entry.unlink()
+
+
+def _circle(root: Path, outside: Path) -> None:
+    """A commit that stands on itself, if the cache is believed."""
+    from crabmem.history.known import Known
+
+    head = git(root, "rev-parse", "HEAD").strip()
+    known = Known(root / ".git/crabmem/index/changes")
+    known.add(head, 0, (head,), [])
+    known._new = 1_000
+    known.save()
+
+
+def _delta_circle(root: Path, outside: Path) -> None:
+    oid = sha1(b"blob 1\0x").hexdigest()
+    _pack(root, b"x", _varint(1) + _varint(1) + b"\x01x", oid, base_of_base=oid)
+    _set_head(root, _commit(root, _entry_tree(root, oid), [_commit(root, _entry_tree(root, oid))]))
+
+
 _VECTORS = '[vectors]\nurl = "http://127.0.0.1:9/v1"\nmodel = "x"\n{more}'
 
 #: Workspaces made by hand, by what they try.
@@ -622,6 +672,12 @@ TRAPS: dict[str, Callable[[Path, Path], None]] = {
     "a profile that is a device": _written("crabmem.toml", lambda outside: 'profile = "/dev/zero.toml"\n'),
     "settings that wait": _written("crabmem.toml", lambda outside: "lock_timeout = 86400\n"),
     "settings that are endless": _written("crabmem.toml", lambda outside: "a = " + "[" * 100_000),
+    "settings of dots": _written("crabmem.toml", lambda outside: f"a{'.a' * 20_000} = 1\n"),
+    "a profile of dots": _dotted_profile,
+    "an order that links": _linking_order,
+    "an index that lies": _lying_index,
+    "a cache of changes that goes in circles": _circle,
+    "deltas that refer to each other": _delta_circle,
     "borrowed objects": _borrowing,
     "a bomb": _bomb,
     "a bomb of deltas": _delta_bomb,
