@@ -25,8 +25,8 @@ _NEAREST = 3
 # So many words of a description say in short what an entry is about; from 10 to 20 make no difference.
 _BEGINNING = 12
 _SHOWN = 80
-# Entries that were asked for of late and are kept parsed.
-_PARSED = 4_096
+# Entries that were asked for of late and are kept parsed: so many, and so many characters of content.
+_PARSED, _PARSED_CHARACTERS = 4_096, 8_000_000
 _TOLD_EVERY = 500
 # More changes than that at once are joined at once: there is no index to answer from meanwhile.
 _MANY = 500
@@ -109,6 +109,8 @@ class Catalog:
         self._broken: dict[str, Unusable] = {}
         self._halves: dict[str, Entry] = {}
         self._parsed: OrderedDict[tuple[str, str], Entry] = OrderedDict()
+        self._parsed_characters = 0
+        self._parsing = Guard()
 
     @property
     def _index(self) -> Index:
@@ -158,10 +160,18 @@ class Catalog:
         """
         found = self._parsed.get((path, blob))
         if found is None:
-            found = self._parsed[path, blob] = parsed(path, data())
-            while len(self._parsed) > _PARSED:
-                self._parsed.popitem(last=False)
+            found = parsed(path, data())
+            self._keep_parsed(path, blob, found)
         return found
+
+    def _keep_parsed(self, path: str, blob: str, entry: Entry) -> None:
+        with self._parsing:
+            if (path, blob) not in self._parsed:
+                self._parsed[path, blob] = entry
+                self._parsed_characters += len(entry.content)
+            while len(self._parsed) > _PARSED or self._parsed_characters > _PARSED_CHARACTERS:
+                _, oldest = self._parsed.popitem(last=False)
+                self._parsed_characters -= len(oldest.content)
 
     def known(self) -> Index:
         """What is known of the words of the files, in step with them or not."""

@@ -6,7 +6,7 @@ no pattern, whoever wrote it, keeps a search busy.
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta
@@ -24,7 +24,7 @@ def matches(path: str, patterns: Iterable[str]) -> bool:
     return bool(found) and "!" not in found
 
 
-@cache
+@lru_cache(maxsize=1_024)
 def _expression(pattern: str) -> "re.Pattern[str]":
     *folders, last = pattern.split("/")
     runs: list[list[str]] = [[]]

@@ -18,6 +18,7 @@ from .entry import decoded
 from .errors import Busy, CrabmemError, DeniedHistory, InvalidSettings
 from .history import History
 from .history.commit import one_line
+from .history.objects import remember
 from .locating import profile_at, workspace_at
 from .meaning import Entries, Meaning
 from .pasts import Pasts
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from .vectors.embedder import Embedder
 
 _TRIES = 10
+# So many settings are remembered, for those who look back at moments that had others.
+_SETTINGS = 64
 T = TypeVar("T")
 
 
@@ -211,10 +214,12 @@ class Handle:
 
     def _settings_in(self, blob: str | None, read: Callable[[], bytes | None]) -> Settings:
         """The settings in a blob, which `read` reads when it was not met before."""
-        if blob not in self._known_settings:
+        found = self._known_settings.get(blob)
+        if found is None:
             text = decoded(SETTINGS, read() or b"")
-            self._known_settings[blob] = settings.parsed(text, str(self._workspace.file(SETTINGS)))
-        return self._known_settings[blob]
+            found = settings.parsed(text, str(self._workspace.file(SETTINGS)))
+            remember(self._known_settings, blob, found, _SETTINGS)
+        return found
 
     def _fitting(self, rules: Settings) -> Settings:
         """These settings, which have to be those of the workspace as it was opened."""

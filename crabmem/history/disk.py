@@ -14,6 +14,8 @@ from .. import regular
 from .objects import LARGEST
 
 _LARGEST_PACK = 4_000_000_000
+# Bytes of unpacked objects that are kept for each pack that is open; by itself dulwich keeps 96 MiB.
+_KEPT = 4 << 20
 
 
 class Disk(DiskObjectStore):
@@ -23,7 +25,7 @@ class Disk(DiskObjectStore):
     """
 
     def __init__(self, path: str) -> None:
-        super().__init__(path, loose_object_size_limit=LARGEST)
+        super().__init__(path, loose_object_size_limit=LARGEST, delta_base_cache_limit=_KEPT)
         # Both only save time with many packs, and are read without a look at what kind of file they are.
         self._use_midx = self._use_commit_graph = False
 
@@ -52,7 +54,9 @@ class Disk(DiskObjectStore):
             if not (_is_readable(pack._idx_path) and _is_readable(pack._data_path)):
                 self._pack_cache.pop(os.path.basename(pack._basename))
                 continue
-            pack._data_load = partial(_Data, pack._data_path, object_format=self.object_format)
+            pack._data_load = partial(
+                _Data, pack._data_path, object_format=self.object_format, delta_base_cache_limit=_KEPT
+            )
         return [pack for pack in packs if isinstance(pack._data_load, partial)]
 
     def _get_loose_object(self, sha: ObjectID) -> ShaFile | None:

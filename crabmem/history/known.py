@@ -8,6 +8,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from heapq import nlargest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ _CHANGE = _KEY + 2 * _OID
 _NONE = bytes(_OID)
 # A commit of more changes, as a great import, is looked at anew each time.
 _MOST = 500
+# So many commits are known at most, in memory as in the file: half a kilobyte each.
+_MOST_ROWS = 50_000
 # So many new ones are worth writing the file.
 _WORTH_SAVING = 256
 
@@ -60,8 +63,15 @@ class Known:
     def add(self, commit: str, time: int, parents: tuple[str, ...], changes: Sequence[Changes]) -> None:
         """Remember what a commit changed in each of its parents."""
         if sum(map(len, changes)) <= _MOST and len(parents) < 256:
+            if len(self._rows) >= _MOST_ROWS:
+                self._forget_old()
             self._rows[commit] = Row(time, parents, b"".join(_change(*each) for group in changes for each in group))
             self._new += 1
+
+    def _forget_old(self) -> None:
+        """Forget the older half: who walks back through more than that asks for each of them once."""
+        newer = nlargest(_MOST_ROWS // 2, self._rows.items(), key=lambda item: item[1].time)
+        self._loaded = dict(newer)
 
     def save(self) -> None:
         """Keep the rows for the next process, when that is worth it; where there is no place, nothing is kept."""

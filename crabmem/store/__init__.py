@@ -22,7 +22,7 @@ from .notices import Notices
 __all__ = ["File", "Placed", "Scan", "Store", "Unusable", "usable_folder"]
 
 # So many changes are remembered for those who ask what differs since a scan.
-_MOST_CHANGES = 100_000
+_MOST_CHANGES = 20_000
 
 
 class Store:
