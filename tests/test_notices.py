@@ -216,3 +216,48 @@ def test_files_saved_while_others_look_are_found(tmp_path: Path) -> None:
             for thread in threads:
                 thread.join()
     assert failed == []
+
+
+def test_what_is_written_by_another_name_that_came_later_is_found_within_seconds(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere.md"
+    with Memory(tmp_path / "memory") as memory:
+        memory.remember("Vet", "who looks after the dog", "Dr. Moreno.")
+        time.sleep(2.6)  # until its times tell of each change
+        for _ in range(3):
+            assert memory.recall("vet")[0].entry.content == "Dr. Moreno."
+        elsewhere.hardlink_to(memory.root / "memory/entries/vet.md")
+        assert memory.get("Vet").content == "Dr. Moreno."
+        elsewhere.write_text("---\nname: Vet\n---\n\nDr. Okafor.\n")
+        deadline = time.monotonic() + 6
+        while memory.get("Vet").content != "Dr. Okafor." and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert memory.recall("vet")[0].entry.content == "Dr. Okafor."
+        elsewhere.unlink()
+        memory.adopt()
+
+
+def test_a_look_at_everything_takes_a_fiftieth_of_the_time_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crabmem.store._LOOK_AGAIN", 0.0)
+    (tmp_path / "memory/entries").mkdir(parents=True)
+    for number in range(300):
+        (tmp_path / f"memory/entries/{number}.md").write_text("x")
+    looks, took, look = list[float](), 0.0, Store._look
+
+    def counted(store: Store) -> Scan:
+        began = time.monotonic()
+        try:
+            return look(store)
+        finally:
+            looks.append(time.monotonic() - began)
+
+    monkeypatch.setattr(Store, "_look", counted)
+    store = Store(Workspace(tmp_path), time.time_ns)
+    for _ in range(2):
+        store.scan()
+    began, first = time.monotonic(), len(looks)
+    while (took := time.monotonic() - began) < 1.5:
+        store.scan()
+    assert 0 < sum(looks[first:]) < took / 20
+    store.close()

@@ -6,6 +6,7 @@ Knows nothing of Git, entries or search.
 import os
 import secrets
 import stat
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,9 @@ from .notices import Notices
 
 __all__ = ["File", "Placed", "Scan", "Store", "Unusable", "usable_folder"]
 
+# Seconds after which every file is looked at although nobody told of a change: one may have got another name since,
+# in another folder, and was written under that. And so many times as long as such a look takes.
+_LOOK_AGAIN, _SHARE = 2.0, 50
 # So many changes are remembered for those who ask what differs since a scan.
 _MOST_CHANGES = 20_000
 
@@ -41,6 +45,7 @@ class Store:
         self._guard = Guard()
         self._scan = Scan({}, ())
         self._looks = 0
+        self._due = 0.0
         self._notices: Notices | None = None
         self._marks = marks
         self._documents: dict[str, tuple[bytes, bytes]] = {}
@@ -60,7 +65,7 @@ class Store:
             Unreadable: a folder cannot be listed, so that what it holds is unknown.
         """
         with self._guard:
-            told = self._notices.changed() if self._notices else None
+            told = self._notices.changed() if self._notices and time.monotonic() < self._due else None
             if told is None:
                 return self._look()
             if any(is_folder and self._layout.may_hold_files(path) for path, is_folder in told):
@@ -72,6 +77,7 @@ class Store:
 
     def _look(self) -> Scan:
         """Look at every file; from the second time on, be told of what changes afterwards."""
+        began = time.monotonic()
         self._stop_notices()
         self._looks += 1
         marks = {} if self._looks > 1 else self._marks()
@@ -87,6 +93,8 @@ class Store:
             raise Unreadable(f"{self._workspace.root} cannot be listed: {fs.reason(error)}") from None
         self._notices, self._young, self._linked = notices, set(), set()
         self._scan = self._seen(look, look.files, self._scan.files.keys() - look.files.keys(), look.unusable)
+        ended = time.monotonic()
+        self._due = ended + max(_LOOK_AGAIN, _SHARE * (ended - began))
         return self._scan
 
     def _glance(self, told: set[str]) -> Scan:

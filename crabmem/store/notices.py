@@ -2,7 +2,8 @@
 
 A change is told before the call that made it returns, so that nothing is missed by asking late. Only
 for disks of this machine: what others do to a network's or another system's is not told. Nor is what is
-written by way of memory that a program mapped, or by another name that a file got since it was looked at.
+written by way of memory that a program mapped, or by another name that a file got since it was looked at: for that the
+store looks at all files every few seconds.
 """
 
 import ctypes
