@@ -271,7 +271,7 @@ def test_a_command_decides_in_a_folder_of_its_own(story: Path, tmp_path: Path, m
     monkeypatch.chdir(tmp_path)
     done = run(story, "--until", "f480b82d", "--", "./check.sh")
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("one of these 7, as it cannot be told between them:\nc77dc04f  memory: MEMORY.md\n")
+    assert done.stdout.startswith("one of these 7, as it cannot be told between them:\nbd326e16  memory: MEMORY.md\n")
     assert "cannot be told at" in done.stderr
     folders = (tmp_path / "where").read_text().split()
     assert len(set(folders)) == len(folders) > 5 and not any(map(Path.exists, map(Path, folders)))

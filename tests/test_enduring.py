@@ -22,7 +22,7 @@ def grown(count: int) -> float:
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc how much a process holds")
 def test_a_process_does_not_grow_with_each_operation() -> None:
-    assert grown(2_000) < 1.2
+    assert grown(2_000) < 2.5
 
 
 @pytest.mark.slow
