@@ -23,4 +23,7 @@ def state_folder(environment: Mapping[str, str], root: Path | None = None) -> Pa
 
 
 def _is_within(folder: str, root: Path) -> bool:
-    return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root))
+    try:
+        return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root))
+    except ValueError:
+        return False  # no folder has that name, which who opens it says

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,9 @@ from crabmem.user_state import state_folder
 def root(tmp_path: Path) -> Path:
     with Memory(tmp_path / "memory", agent="a") as memory:
         memory.remember("Vet", "where the vet is", "In the old town.")
+    for file in (tmp_path / "memory").rglob("*.md"):
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+    time.sleep(2.6)  # their status changed just now
     with Memory(tmp_path / "memory") as memory:
         memory.recall("vet")
     return tmp_path / "memory"

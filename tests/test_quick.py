@@ -81,7 +81,7 @@ def test_quick_answer_is_the_whole_programs(looked_at: Path, capsys: pytest.Capt
     asked = [query["text"].split() for query in queries if query["workspace"] == looked_at.name]
     answered = 0
     for words in [*asked, [_ASKED, "--limit", "1"]]:
-        if quick.answered(["--dir", str(looked_at), "recall", *words], {}):
+        if quick.answered(["--dir", str(looked_at), "recall", *words], os.environ):
             answered += 1
             assert capsys.readouterr().out == whole(looked_at, *words)
     assert answered > len(asked) / 2
@@ -128,13 +128,13 @@ def _forgotten(root: Path) -> None:
     "change", [_edited, _removed, _added, _renamed, _linked, _interrupted, _with_settings, _forgotten]
 )
 def test_whatever_changed_is_left_to_the_whole_program(settled: Path, change: Callable[[Path], None]) -> None:
-    assert quick.answered(["--dir", str(settled), "recall", _ASKED], {})
+    assert quick.answered(["--dir", str(settled), "recall", _ASKED], os.environ)
     change(settled)
-    assert not quick.answered(["--dir", str(settled), "recall", _ASKED], {})
+    assert not quick.answered(["--dir", str(settled), "recall", _ASKED], os.environ)
 
 
 def test_quick_answer_knows_facts_beside_the_overview(beside: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert quick.answered(["--dir", str(beside), "recall", "boiler", "key"], {})
+    assert quick.answered(["--dir", str(beside), "recall", "boiler", "key"], os.environ)
     assert capsys.readouterr().out == whole(beside, "boiler", "key")
 
 
@@ -161,16 +161,16 @@ def _noted(root: Path) -> None:
 @pytest.mark.parametrize("change", [_edited, _removed, _added, _renamed, _added_beside, _edited_beside,
                                     _removed_beside, _moved_between, _linked])  # fmt: skip
 def test_whatever_changed_beside_is_left_to_the_whole_program(beside: Path, change: Callable[[Path], None]) -> None:
-    assert quick.answered(["--dir", str(beside), "recall", _ASKED], {})
+    assert quick.answered(["--dir", str(beside), "recall", _ASKED], os.environ)
     change(beside)
-    assert not quick.answered(["--dir", str(beside), "recall", _ASKED], {})
+    assert not quick.answered(["--dir", str(beside), "recall", _ASKED], os.environ)
 
 
 def test_a_fact_that_comes_into_the_folder_of_the_overview_is_seen_and_a_daily_note_is_none(settled: Path) -> None:
     _noted(settled)
-    assert quick.answered(["--dir", str(settled), "recall", _ASKED], {})
+    assert quick.answered(["--dir", str(settled), "recall", _ASKED], os.environ)
     _added_beside(settled)
-    assert not quick.answered(["--dir", str(settled), "recall", _ASKED], {})
+    assert not quick.answered(["--dir", str(settled), "recall", _ASKED], os.environ)
 
 
 @pytest.mark.parametrize(
@@ -195,15 +195,14 @@ def test_a_fact_that_comes_into_the_folder_of_the_overview_is_seen_and_a_daily_n
 def test_other_commands_are_left_to_the_whole_program(
     looked_at: Path, words: list[str], environment: dict[str, str]
 ) -> None:
-    assert not quick.answered(["--dir", str(looked_at), *words], environment)
-    assert not quick.answered(words, {"CRABMEM_DIR": str(looked_at), **environment})
+    assert not quick.answered(["--dir", str(looked_at), *words], {**os.environ, **environment})
+    assert not quick.answered(words, {**os.environ, "CRABMEM_DIR": str(looked_at), **environment})
 
 
 @pytest.mark.parametrize("words", [[_ASKED], [_ASKED, "unheardofword"]])
 def test_quick_answer_loads_neither_numpy_nor_yaml_nor_the_command_line(looked_at: Path, words: list[str]) -> None:
-    code = (
-        "import sys; from crabmem import quick; quick.answered(sys.argv[1:], {}); print(*sys.modules, file=sys.stderr)"
-    )
+        "import os, sys; from crabmem import quick; quick.answered(sys.argv[1:], os.environ)"
+        "; print(*sys.modules, file=sys.stderr)"
     command = [sys.executable, "-c", code, "--dir", str(looked_at), "recall", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("## ")
@@ -223,4 +222,4 @@ def test_reader_that_leaves_ends_the_answer_quietly(looked_at: Path) -> None:
 
 @pytest.mark.parametrize("words", [["--dir"], ["--dir", "x"], ["--dir", "", "recall", "vet"], ["--limit", "3"], []])
 def test_half_a_command_is_left_to_the_whole_program(words: list[str]) -> None:
-    assert not quick.answered(words, {})
+    assert not quick.answered(words, os.environ)

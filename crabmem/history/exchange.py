@@ -126,7 +126,7 @@ class Exchange:
         try:
             folder = folder or self._folder
             data, is_ours = self._seal.opened(fs.read(folder / _ORDER, limit=fs.LARGE)[0])
-            if not is_ours and (len(data) > _LARGEST_FOREIGN or not all(map(_is_plain, os.scandir(folder)))):
+            if not is_ours and (len(data) > _LARGEST_FOREIGN or not _are_plain(folder)):
                 return None, False
             order = msgspec.json.decode(data, type=Order)
         except (FileNotFoundError, NotADirectoryError):
@@ -290,9 +290,12 @@ class Exchange:
         fs.append(self._private / "purges", b".")
 
 
-def _is_plain(item: "os.DirEntry[str]") -> bool:
-    """Whether what lies ready is a file of its own, and not one that is elsewhere too."""
-    return item.is_file(follow_symlinks=False) and item.stat(follow_symlinks=False).st_nlink == 1
+def _are_plain(folder: Path) -> bool:
+    """Whether what lies ready are files of their own, and none that is elsewhere too."""
+    with os.scandir(folder) as items:
+        return all(
+            item.is_file(follow_symlinks=False) and item.stat(follow_symlinks=False).st_nlink == 1 for item in items
+        )
 
 
 def _strange_names(order: Order) -> Iterator[str]:
