@@ -201,8 +201,10 @@ def test_other_commands_are_left_to_the_whole_program(
 
 @pytest.mark.parametrize("words", [[_ASKED], [_ASKED, "unheardofword"]])
 def test_quick_answer_loads_neither_numpy_nor_yaml_nor_the_command_line(looked_at: Path, words: list[str]) -> None:
+    code = (
         "import os, sys; from crabmem import quick; quick.answered(sys.argv[1:], os.environ)"
         "; print(*sys.modules, file=sys.stderr)"
+    )
     command = [sys.executable, "-c", code, "--dir", str(looked_at), "recall", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("## ")
