@@ -71,6 +71,10 @@ def _value(words: str) -> "str | list[str] | None":
     if words[:1] == '"' and words[-1:] == '"' and len(words) > 1:
         inside = words[1:-1]
         return inside if inside.isprintable() and '"' not in inside and "\\" not in inside else None
+    if words[:1] == "'" and words[-1:] == "'" and len(words) > 1:  # as crabmem itself writes what holds a colon
+        inside = words[1:-1]
+        is_text = inside.isprintable() and "'" not in inside.replace("''", "")
+        return inside.replace("''", "'") if is_text else None
     return words if _is_plain(words) else None
 
 

@@ -32,7 +32,7 @@ def households(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def besides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The same, with a fact and a daily note in `memory/` itself."""
-    fact = "---\nname: Boiler key\ndescription: of the boiler room\n---\n\nOn the hook.\n"
+    fact = "---\nname: Boiler key\ndescription: 'key: of the boiler room'\n---\n\nOn the hook.\n"
     return _settled(tmp_path_factory.mktemp("beside"), {"boiler-key.md": fact, "2026-11-20.md": fact})
 
 
