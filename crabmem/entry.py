@@ -263,10 +263,8 @@ def _exported(fact: Fact, newline: str) -> str:
 
 
 def _check_readable(lines: str) -> None:
-    try:
-        header.load(lines)
-    except header.BadHeader as error:
-        raise InvalidArguments(f"the frontmatter could not be read again: {error}") from None
+    if fault := header.fault(lines):
+        raise InvalidArguments(f"the frontmatter could not be read again: {fault}")
 
 
 def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]) -> dict[str, "header.Value | None"]:

@@ -17,8 +17,13 @@ from .edit import BOM, newline_of
 MAX_CHARACTERS = 16_384
 MAX_DEPTH = 8
 MAX_EVENTS = 2_000
+# A header of more lines that YAML refuses is not read line by line: that takes a parser for each.
+_MOST_LINES = 200
 
 _FENCED = re.compile(r"---[ \t]*(?P<eol>\r\n|\n|\r)(?P<header>.*?)(?<=[\r\n])---[ \t]*(?:\r\n|\n|\r|\Z)", re.DOTALL)
+_KEY_LINE = re.compile(r"(?m)^(?=[^\s#\-][^:\r\n]*:(?:\s|$))")
+# What stands before the value on its line.
+_BEFORE = re.compile(r"[ \t]*(?:- +)?(?:[^\s#\-:][^:]*:[ \t]+)?")
 _BREAKS_INSIDE = re.compile("[\n\x85\u2028\u2029]")
 _Loader: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
@@ -27,6 +32,10 @@ Value: TypeAlias = "str | list[Value] | dict[str, Value]"
 
 class BadHeader(ValueError):
     """The frontmatter is not YAML that we read; the message says where and why."""
+
+
+class _NotYAML(BadHeader):
+    """YAML itself refuses it."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +98,7 @@ class TextYAML(YAMLHandler):
         except BadHeader:
             raise
         except (yaml.YAMLError, ValueError) as error:
-            raise BadHeader(_where(error)) from None
+            raise _NotYAML(_where(error)) from None
         if loaded is None:
             return {}
         if not isinstance(loaded, dict) or not all(isinstance(key, str) for key in loaded):
@@ -106,29 +115,89 @@ class TextYAML(YAMLHandler):
         )
 
 
+_YAML = TextYAML()
+
+
+def load(header: str) -> dict[str, Value]:
+    """The mapping in `header`, where people's `key: words: more words` is read as it was meant.
+
+    Raises:
+        BadHeader: not YAML, not a mapping, or beyond the bounds above.
+    """
+    return _as_meant(header)[1]
+
+
+def fault(header: str) -> str | None:
+    """Why YAML refuses `header`, though it may be read; None when it does not."""
+    try:
+        _YAML.load(header)
+    except BadHeader as error:
+        return str(error)
+    return None
+
+
+def _as_meant(header: str) -> tuple[str, dict[str, Value]]:
+    """`header` as YAML takes it, and its mapping.
+
+    People write `description: vet: looks after the dog` and `name: @home`. Such a value is quoted; every other byte
+    stays.
+
+    Raises:
+        BadHeader: that is not enough.
+    """
+    try:
+        return header, _YAML.load(header)
+    except _NotYAML as error:
+        if len(header.splitlines()) > _MOST_LINES:
+            raise
+        mended = "".join(_readable(part) for part in _KEY_LINE.split(header))
+        try:
+            return mended, _YAML.load(mended)
+        except BadHeader:
+            raise error from None
+
+
+def _readable(part: str) -> str:
+    """A key and its value, where YAML refuses it with single quotes around each line's value that it refuses."""
+    if not _is_refused(part):
+        return part
+    return "".join(_in_quotes(line) if _is_refused(line.lstrip(" ")) else line for line in part.splitlines(True))
+
+
+def _in_quotes(line: str) -> str:
+    found = _BEFORE.match(line)
+    start, end = found.end() if found else 0, len(line.rstrip())
+    value = line[start:end].replace("'", "''")
+    return f"{line[:start]}'{value}'{line[end:]}" if value else line
+
+
+def _is_refused(text: str) -> bool:
+    try:
+        _YAML.load(text)
+    except _NotYAML:
+        return True
+    except BadHeader:
+        return False
+    return False
+
+
 def keys(text: str) -> list[str]:
     """The keys of the frontmatter of `text` as they stand there, one written twice twice; none when it is broken."""
-    header = taken_apart(text).header
     try:
-        load(header or "")
-        root = yaml.compose(header or "", Loader=_Loader)
-    except (BadHeader, yaml.YAMLError):
+        root = yaml.compose(_as_meant(taken_apart(text).header or "")[0], Loader=_Loader)
+    except BadHeader:
         return []
     return [key.value for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
-
-
-_YAML = TextYAML()
-load = _YAML.load
 
 
 def texts(header: str) -> list[str]:
     """Every key and value of a header as it is read, of a key that stands there twice both; none when it is broken."""
     try:
-        load(header)
+        readable, _ = _as_meant(header)
     except BadHeader:
         return []
     found: list[str] = []
-    waiting = [yaml.compose(header, Loader=_Loader)]
+    waiting = [yaml.compose(readable, Loader=_Loader)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, yaml.ScalarNode):
@@ -146,9 +215,10 @@ def replaced(header: str, changes: Mapping[str, "Value | None"], newline: str) -
     Where single keys cannot be set in place (flow style, odd layout), the whole header is written
     anew, with all its keys in their order.
     """
-    before = load(header)
+    text, before = _as_meant(header)
     wanted = {key: value for key, value in {**before, **changes}.items() if value is not None}
-    text = header
+    if list(wanted.items()) == list(before.items()):
+        return header
     for key, value in changes.items():
         if before.get(key) != value:
             text = _with_key(text, key, value, newline)
@@ -166,10 +236,11 @@ def mapped(header: str, change: Callable[[str], str], apart_from: Container[str]
     Raises:
         BadHeader: it cannot be read.
     """
-    before = load(header)
+    readable, before = _as_meant(header)
     wanted = {key: value if key in apart_from else _changed(value, change) for key, value in before.items()}
     if wanted == before:
         return header
+    header = readable
     nodes = [node for node in _scalars(header, apart_from) if change(node.value) != node.value]
     for written in (_in_its_quotes, _in_double_quotes):
         text = header
@@ -225,7 +296,7 @@ def exported(mapping: Mapping[str, Value], newline: str) -> str:
 
 def _loads_as(text: str, wanted: Mapping[str, Value]) -> bool:
     try:
-        return list(load(text).items()) == list(wanted.items())
+        return list(_YAML.load(text).items()) == list(wanted.items())
     except BadHeader:
         return False
 

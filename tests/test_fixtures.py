@@ -106,7 +106,7 @@ def test_what_is_no_entry_is_not_read_as_one(reader: Callable[[str], Memory]) ->
     ("slug", "name"),
     [
         ("no-frontmatter", "no-frontmatter"),
-        ("invalid-yaml", "invalid-yaml"),
+        ("invalid-yaml", "KB: x"),
         ("frontmatter-is-a-list", "frontmatter-is-a-list"),
         ("no-name", "no-name"),
         ("alias-bomb", "alias-bomb"),

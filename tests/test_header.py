@@ -7,7 +7,18 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.header import MAX_CHARACTERS, MAX_DEPTH, BadHeader, Value, exported, load, replaced, taken_apart
+from crabmem.header import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    BadHeader,
+    Value,
+    exported,
+    fault,
+    load,
+    mapped,
+    replaced,
+    taken_apart,
+)
 
 YAMLISH = st.text(st.sampled_from("ab1 \n\t\r\x85\u2028\ufeff\0\ud800{}[]:-?!&*|>%@`'\"#,~<=.…🦀"))
 FRAGMENTS = st.lists(
@@ -84,8 +95,8 @@ def test_a_header_without_keys_is_empty_and_fine(text: str) -> None:
         ("a: &x 1\nb: *x", "anchors or aliases"),
         ("a: &x 1", "anchors or aliases"),
         ("<<: *x", "anchors or aliases"),
-        ("a: b\nname: KB: x", "line 3: "),
-        ("a: 'b", "line "),
+        ("a: b\n  name: KB: x", "line 3: "),
+        ("a: 'b\nc", "line "),
         ("- a\n- b", "not a list of `key: value` lines"),
         ("just words", "not a list of `key: value` lines"),
         ("[a]: b", "line 2: "),
@@ -224,3 +235,55 @@ def test_an_exported_header_loads_as_what_was_given(keys: dict[str, str]) -> Non
 
     assert load(text) == keys
     assert len(text.splitlines()) == max(len(keys), 1)
+
+
+@pytest.mark.parametrize(
+    ("header", "read"),
+    [
+        (
+            "description: vet: looks after the dog\nname: Vet\n",
+            {"description": "vet: looks after the dog", "name": "Vet"},
+        ),
+        ("name: @home\ndescription: it's: ok # really\n", {"name": "@home", "description": "it's: ok # really"}),
+        ('name: {{title}}\r\na: "b" c\r\n', {"name": "{{title}}", "a": '"b" c'}),
+        ("name: *Very* good\ntags:\n  - @a\n  - b\n", {"name": "*Very* good", "tags": ["@a", "b"]}),
+        ("tags: [x,\n  y]\n# why: so\n\na: b: c\n", {"tags": ["x", "y"], "a": "b: c"}),
+        ("x: |\n  literal: a: b\ny: a: b\n", {"x": "literal: a: b\n", "y": "a: b"}),
+    ],
+)
+def test_a_value_that_yaml_refuses_is_read_as_it_was_meant(header: str, read: dict[str, Value]) -> None:
+    assert fault(header) is not None
+    assert load(header) == read
+
+
+@pytest.mark.parametrize("header", ["a: &x [1]\nb: c: d\n", "a: b\n  c: d: e\n", "a\nb: c: d\n", "a: b\n\tc: d\n"])
+def test_what_nobody_can_tell_the_meaning_of_is_not_guessed(header: str) -> None:
+    with pytest.raises(BadHeader):
+        load(header)
+
+
+@given(
+    st.dictionaries(
+        st.text("abc", min_size=1), st.text(st.sampled_from("ab :#-'\"@*{}[]!%|,"), max_size=20), max_size=4
+    )
+)
+def test_lines_of_keys_and_words_are_always_read(values: dict[str, str]) -> None:
+    lines = {key: f"x{value}".rstrip() for key, value in values.items()}
+
+    found = load("".join(f"{key}: {value}\n" for key, value in lines.items()))
+
+    for key, line in lines.items():
+        alone = f"{key}: {line}"
+        assert found[key] == (line if fault(alone) else load(alone)[key])
+
+
+def test_one_key_changes_beside_a_value_that_yaml_refuses() -> None:
+    header = "# mine\nname: Vet\ndescription: vet: looks after the dog\nrating:   5\n"
+
+    assert replaced(header, {"rating": "5"}, "\n") == header
+    assert replaced(header, {"name": "Doctor"}, "\n") == (
+        "# mine\nname: Doctor\ndescription: 'vet: looks after the dog'\nrating:   5\n"
+    )
+    assert mapped(header, lambda text: text.replace("dog", "cat"), (), "\n") == (
+        "# mine\nname: Vet\ndescription: 'vet: looks after the cat'\nrating:   5\n"
+    )

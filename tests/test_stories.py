@@ -47,6 +47,21 @@ def test_a_person_edits_while_the_process_runs(memory: Memory) -> None:
     assert "Every Friday." in git(memory.root, "log", "-p")
 
 
+def test_a_colon_in_a_line_that_a_person_wrote_is_part_of_it(memory: Memory) -> None:
+    file = memory.root / VET
+    memory.remember("Wifi", "guests", "On the router.")
+    lines = "---\nname: Luna's vet\ndescription: vet: looks after the dog\nrating: 5\n---\n\nDr. Moreno.\n"
+    file.write_text(lines)
+    found = memory.recall("dog")[0].entry
+    assert (found.name, found.description) == ("Luna's vet", "vet: looks after the dog")
+    assert found.content == "Dr. Moreno." and found.keys == {"rating": "5"}
+    assert [(find.path, find.level) for find in memory.doctor() if "not YAML" in find.message] == [(VET, "warning")]
+    memory.remember("Garden", "the gate", "It squeaks.")
+    assert file.read_text() == lines
+    memory.remember("Luna's vet", "vet: of the dog", "Dr. Silva.")
+    assert file.read_text() == ("---\nname: Luna's vet\ndescription: 'vet: of the dog'\nrating: 5\n---\n\nDr. Silva.\n")
+
+
 def test_outside_edit_is_its_own_commit_and_the_agents_touches_only_its_file(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
     memory.remember("Wifi", "guests", "router")

@@ -54,7 +54,13 @@ def texts(patient: Patient) -> Iterator[Finding]:
 def _text(path: str, data: bytes, layout: Layout) -> Iterator[Finding]:
     text = decoded(path, data)
     if layout.is_entry(path):
-        parsed(path, data)
+        entry = parsed(path, data)
+        fault = None if entry.problem else header.fault(header.taken_apart(text).header or "")
+        if fault:
+            yield warning(
+                path,
+                f"its frontmatter is not YAML: {fault}; it is read as it seems meant: put quotes around that value",
+            )
         yield from _keys(path, header.keys(text))
     elif is_in_conflict(text):
         yield warning(path, "it holds the marks of an unresolved merge; edit it")
