@@ -901,13 +901,16 @@ def test_the_tour_shows_each_command_before_its_output_and_leaves_nothing_behind
         "forgot: Wifi\n",
         "$ crabmem log\n",
         "edit: Luna's vet\n",
-        "$ crabmem diff ",
-        "+Dr. Moreno, every Friday.",
+        "$ crabmem blame ",
+        "person*",
         "$ crabmem undo\n",
-        "restored 1 file as of ",
-        "$ crabmem rollback --to ",
-        "restored ",
+        "+name: Wifi",
+        "$ crabmem show ",
+        "every Thursday.",
+        "$ crabmem recall vet\n",
+        "every Friday.",
         "The folder is gone again",
+        " install claude-code",
     ]
     places = [shown.find(steps[0])]
     for step in steps[1:]:

@@ -4,6 +4,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import click
 
 from .base import cli, tell
 
+#: Seconds between two steps on a terminal, so that a reader keeps up.
+_PAUSE = 0.6
 _VET = "memory/entries/luna-s-vet.md"
 
 
@@ -30,12 +33,14 @@ def _commands(root: Path) -> list[tuple[str, Callable[[], None]]]:
                  "-c", "Named Pinguin; key on the router.")),
         ("You open the file in your editor and correct it.", lambda: _edit(root)),
         ("The next question already knows, without a restart.", run("recall", "who looks after our dog")),
-        ("Who wrote what? Recording your edit first, as yours.", run("--agent", "assistant", "forget", "wifi")),
-        ("", run("log")),
-        ("What changed since the first fact?", run("diff", "HEAD~3")),
-        ("That was a mistake: take the last write back. Nothing is ever erased.", run("undo")),
-        ("Or go back to any moment, as a new commit.", run("rollback", "--to", "HEAD~3")),
-        ("", run("recall", "vet")),
+        ("The agent forgets one. Your edit is recorded first, as yours.",
+         run("--agent", "assistant", "forget", "wifi")),
+        ("Who did what?", run("log")),
+        ("Who wrote each line?", run("blame", "Luna's vet")),
+        ("Forgetting was a mistake: take it back. Nothing is ever erased.", run("undo")),
+        ("What did memory say before your edit? Every moment can still be read.",
+         run("show", "Luna's vet", "--at", "HEAD~3")),
+        ("And today your correction is the answer.", run("recall", "vet")),
     ]  # fmt: skip
 
 
@@ -47,6 +52,7 @@ def try_(keep: bool) -> None:
     try:
         for words, action in _commands(root):
             if words:
+                time.sleep(_PAUSE if sys.stdout.isatty() else 0)
                 click.secho(f"\n{words}", bold=True)
             action()
     finally:
@@ -61,7 +67,8 @@ def _goodbye() -> str:
     command = "crabmem" if shutil.which("crabmem") else sys.argv[0]
     return (
         f"The folder is gone again; `{command} try --keep` leaves it to look around in.\n"
-        f'Yours begins with: {command} remember "First fact" -d "what it is about" -c "..."'
+        f"Give it to the agent you use: {command} install claude-code (or `{command} install` for the others)\n"
+        f'Or begin by hand: {command} remember "First fact" -d "what it is about" -c "..."'
     )
 
 
