@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -134,6 +135,16 @@ class Reading(Handle):
         else:
             found = self._past(self._timeline.commit_at(at)).entries
         return [entry for entry in found if self._sees(entry.path)]
+
+    def page(self, after: str, limit: int) -> list[Entry]:
+        """The first `limit` entries whose paths come after `after`, in the order of their paths; no other is read."""
+
+        def read() -> list[Entry]:
+            listing = self._listing()
+            paths = (path for path in sorted(listing.index.marks()) if path > after and self._sees(path))
+            return [listing.at(path) for path in islice(paths, limit)]
+
+        return self._steadily(read)
 
     def blobs(self) -> dict[str, str]:
         """The id of the blob of every file that crabmem keeps the history of, by path, as they are on disk now."""

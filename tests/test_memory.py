@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Disabled, InvalidArguments, Memory, NotFound, Stale, Unwritable
+from crabmem import Disabled, Fact, InvalidArguments, Memory, NotFound, Stale, Unwritable, catalog, entry
 from crabmem import memory as core
+from crabmem.entry import Entry
 from crabmem.voice import Voice
 from tests.conftest import Clock, assert_clean, git
 
@@ -96,6 +97,29 @@ def test_a_persons_file_keeps_its_name_and_every_other_byte(memory: Memory) -> N
     lines = ["---", "# mine", "rating: 5", "name: luna  # the dog", "description: which dog", "---", "", "new", ""]
     assert file.read_bytes() == b"\xef\xbb\xbf" + "\r\n".join(lines).encode()
     assert len(memory.entries()) == 1
+
+
+def test_a_page_is_the_entries_after_a_path_and_only_they_are_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory(tmp_path) as memory:
+        memory.remember_all(
+            [Fact(f"Fact {number:03}", "of many", f"Number {number}.") for number in range(300)], "here"
+        )
+        memory.recall("number")
+    parsed: list[str] = []
+
+    def counted(path: str, data: bytes) -> Entry:
+        parsed.append(path)
+        return entry.parsed(path, data)
+
+    monkeypatch.setattr(catalog, "parsed", counted)
+    with Memory(tmp_path) as memory:
+        page = memory.page("memory/entries/fact-100.md", 20)
+        assert parsed == [found.path for found in page]
+        entries = memory.entries()
+    assert page == entries[101:121]
+    assert memory.page(entries[-1].path, 20) == []
 
 
 def test_forgotten_entry_stays_in_history(memory: Memory) -> None:

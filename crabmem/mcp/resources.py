@@ -1,6 +1,5 @@
 """What a client can read: the overview, the identity, the log, and every entry."""
 
-from bisect import bisect_right
 from itertools import islice
 
 from mcp import MCPError
@@ -50,11 +49,10 @@ class Resources:
         cursor = params.cursor if params else None
         if cursor is not None and not cursor.startswith(_AFTER):
             raise MCPError(INVALID_PARAMS, f"no such cursor: {cursor[:80]}; begin without one")
-        entries = await aside(self._memory.entries)
         after = cursor.removeprefix(_AFTER) if cursor else ""
-        start = bisect_right(entries, after, key=lambda entry: entry.path)
-        page = entries[start : start + _PAGE]
-        follows = f"{_AFTER}{page[-1].path}" if start + _PAGE < len(entries) else None
+        entries = await aside(self._memory.page, after, _PAGE + 1)
+        page = entries[:_PAGE]
+        follows = f"{_AFTER}{page[-1].path}" if len(entries) > _PAGE else None
         fixed = [] if cursor else list(_FIXED)
         return ListResourcesResult(resources=fixed + [_listed(entry) for entry in page], next_cursor=follows)
 
