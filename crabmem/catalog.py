@@ -209,7 +209,10 @@ class Catalog:
         elif index.is_grown():
             self._since_joining = {}
             self._joining = threading.Thread(target=self._join, args=(index,), name="crabmem index", daemon=True)
-            self._joining.start()
+            try:
+                self._joining.start()
+            except RuntimeError:  # the machine allows no thread now: the next change asks again
+                self._joining = self._since_joining = None
 
     def _join(self, index: Index) -> None:
         with loading():

@@ -1,12 +1,13 @@
 """Who the agent is: written where a person lets agents, else proposed by them and decided on by a person."""
 
 import dataclasses
+from contextlib import suppress
 from functools import partial
 
 from .credentials import warnings
 from .edit import shown
 from .entry import check_text, decoded
-from .errors import Disabled, InvalidArguments
+from .errors import CrabmemError, Disabled, InvalidArguments
 from .merging import Conflicting
 from .noting import Noting
 from .proposals import Now, Proposals, against, applied
@@ -64,8 +65,9 @@ class Proposing(Noting):
         if not self._history.has_begun():
             decide(self._store.scan())  # what is refused anyway makes no workspace
             self.init()
+        secrets = self.settings.secrets  # now: what can fail comes before what cannot be taken back
         made, now, version = self._writer.beside(propose)
-        told = warnings(f"{shown(made.data)}\n{reason}", now.text, self.settings.secrets)
+        told = warnings(f"{shown(made.data)}\n{reason}", now.text, secrets)
         return Proposed(path, version, None, False, made.diff, told, partial(self._origin, path, None), made)
 
     def proposals(self) -> list[Proposal]:
@@ -105,7 +107,8 @@ class Proposing(Noting):
             return Draft({path: done.data}, note)
 
         changed = self._changed(self._write(decide), path)
-        self._writer.beside(lambda scan: self._proposals.drop(proposal))
+        with suppress(CrabmemError):  # it is applied: where it still waits, applying it again changes nothing else
+            self._writer.beside(lambda scan: self._proposals.drop(proposal))
         return changed
 
     def reject_proposal(self, id: str) -> Proposal:

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from .beside import begun
@@ -33,8 +34,11 @@ class Upkeep:
         self._not_before = 0.0
 
     def nudge(self) -> None:
-        """Begin the work if it is due: to be called after each write, outside of every lock."""
-        with self._guard:
+        """Begin the work if it is due: to be called after each write, outside of every lock.
+
+        A failure is none of the write, which is done: the next one asks again.
+        """
+        with self._guard, suppress(CrabmemError, OSError):
             if self._is_running() or not self._is_due() or time.monotonic() < self._not_before:
                 return
             self._not_before = time.monotonic() + PAUSE
@@ -62,12 +66,15 @@ def _did_it(worker: "subprocess.Popen[bytes] | threading.Thread") -> bool:
     return isinstance(worker, subprocess.Popen) and worker.returncode == 0
 
 
-def _begun(root: Path) -> "subprocess.Popen[bytes] | threading.Thread":
-    """A process that compacts; a thread, which shares this one's interpreter, where there can be none."""
+def _begun(root: Path) -> "subprocess.Popen[bytes] | threading.Thread | None":
+    """A process that compacts; a thread, which shares this one's interpreter, where there can be none; else None."""
     if process := begun("upkeep", root):
         return process
     thread = threading.Thread(target=compacted, args=(root,), name="crabmem upkeep", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:
+        return None  # the machine allows no more of them
     return thread
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from heapq import nsmallest
 
 from msgspec.structs import replace
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 from .catalog import Listing
 from .edit import shortened
 from .entry import Entry
+from .errors import CrabmemError
 from .facts import category_of, tiered
 from .keyed import Keyed
 from .prompt import block
@@ -84,9 +86,10 @@ class Using(Keyed):
         self._uses.add([entry.path for entry in entries], self._clock())
 
     def _forget_uses(self) -> None:
-        """Forget how what is gone was used."""
-        if os.path.exists(self._workspace.uses):
-            self._uses.keep(self._steadily(lambda: list(self._listing().index.marks())))
+        """Forget how what is gone was used; no failure, as what removed it is done, and the next time does it too."""
+        with suppress(CrabmemError):
+            if os.path.exists(self._workspace.uses):
+                self._uses.keep(self._steadily(lambda: list(self._listing().index.marks())))
 
     def _salient(self, limit: int) -> tuple[Hit, ...]:
         listing = self._listing()

@@ -65,12 +65,14 @@ class Written:
     """What a write did: its commit (None when everything was so already), and the bytes before and after.
 
     `unrecorded` are so many facts that were lost outside that this waits for somebody to confirm it. With
-    `is_index_foreign` the person's Git does not know of the write: their next commit would take it back.
+    `is_index_foreign` the person's Git does not know of the write: their next commit would take it back. `secrets`
+    is the setting as it was before: nobody has to read the settings, which can fail, of a write that is done.
     """
 
     commit: str | None
     before: Mapping[str, bytes | None]
     after: Mapping[str, bytes | None]
+    secrets: str
     unrecorded: Losses | None = None
     is_index_foreign: bool = False
 
@@ -408,9 +410,9 @@ class Writer:
 
     def _applied(self, draft: Draft, scan: Scan) -> Written:
         changes = {path: data for path, data in draft.changes.items() if scan.data(path) != data}
-        before = {path: scan.data(path) for path in draft.changes}
+        before, secrets = {path: scan.data(path) for path in draft.changes}, self._settings().secrets
         if not changes:
-            return Written(None, before, draft.changes, self._unrecorded)
+            return Written(None, before, draft.changes, secrets, self._unrecorded)
         self._refuse_unusable(changes, scan)
         if len(changes) >= LEAST and not draft.even_if_many:
             _refuse_mass_loss(lost(before, changes, scan.files, self._layout))
@@ -420,7 +422,8 @@ class Writer:
         commit = self._committed(intent, placed)
         self._conclude(intent, placed)
         displaced = {path: place.displaced for path, place in placed.items()}
-        return Written(commit, before | displaced, draft.changes, self._unrecorded, self._history.is_index_foreign())
+        is_foreign = self._history.is_index_foreign()
+        return Written(commit, before | displaced, draft.changes, secrets, self._unrecorded, is_foreign)
 
     def _record_replaced(self, paths: Iterable[str], scan: Scan) -> None:
         """Record what is about to be replaced, and what the last look therefore left unrecorded.

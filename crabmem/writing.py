@@ -98,7 +98,7 @@ class Writing(Using):
         scan = self._store.scan()
         changes = decide(scan).changes
         self._refuse_unseen(changes)
-        return Written(None, {path: scan.data(path) for path in changes}, changes)
+        return Written(None, {path: scan.data(path) for path in changes}, changes, self.settings.secrets)
 
     def _begin(
         self, wanted: Callable[[Scan], Mapping[str, bytes]], note: Note, claim: bool = False, dry_run: bool = False
@@ -219,9 +219,8 @@ class Writing(Using):
 
     def _minded(self, done: Written, paths: Iterable[str]) -> tuple[str, ...]:
         """What to mind about a write of `paths`."""
-        rule = self.settings.secrets
         texts = ((shown(done.after[path]) or "", shown(done.before[path])) for path in paths)
-        told = tuple(words for text, before in texts for words in warnings(text, before, rule))
+        told = tuple(words for text, before in texts for words in warnings(text, before, done.secrets))
         if done.unrecorded:
             told = (*told, done.unrecorded.words)
         return (*told, FOREIGN_INDEX) if done.is_index_foreign else told

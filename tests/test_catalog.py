@@ -241,6 +241,24 @@ def test_recall_answers_while_changes_are_joined(tmp_path: Path, monkeypatch: py
         assert len(memory.entries()) == 8
 
 
+def test_recall_finds_all_where_no_thread_can_be_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crabmem.search.build.FEW", 5)
+
+    def refused(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with Memory(tmp_path) as memory:
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", refused)
+            for number in range(9):
+                put(memory, f"n{number}", f"Name {number}", content=f"word{number}")
+                assert [hit.entry.slug for hit in memory.recall(f"word{number}")] == [f"n{number}"]
+        put(memory, "late", "Late", content="word0")
+        assert [hit.entry.slug for hit in memory.recall("word0")] == ["late", "n0"]
+        memory._catalog.close()
+        assert not memory._catalog._index._grown() > 5
+
+
 def test_reading_many_entries_tells_how_far_it_is(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     with Memory(tmp_path, progress=lambda done, total: told.append((done, total))) as memory:

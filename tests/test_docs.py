@@ -77,6 +77,14 @@ def test_every_set_up_command_is_one_that_ci_runs() -> None:
     assert all(command in run for command in commands[1:3])
 
 
+def test_the_pythons_that_readme_names_are_those_of_the_package() -> None:
+    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["classifiers"]
+    told = re.search(r"All tests were run on Python (\S+), .* also on ([\d. and]+)\.", README)
+    assert told and [
+        f"Programming Language :: Python :: {version}" for version in (told[1], *told[2].split(" and "))
+    ] == [line for line in classifiers if "Python :: 3." in line]
+
+
 def test_readme_is_short_enough_to_read() -> None:
     assert len(README.splitlines()) < 400
 

@@ -1,14 +1,24 @@
 """A write that failed leaves nothing behind in its process, and one that is in the history is never called failed."""
 
 import errno
+import os
 import shutil
 import subprocess
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from crabmem import Busy, CrabmemError, Memory, fs
+from crabmem.entry import Fact
+from crabmem.history import packing
+from crabmem.journal import Intent
+from crabmem.results import Proposed
+from crabmem.slots import Slot
+from crabmem.store import Placed, Scan
+from crabmem.writer import Writer
 from tests.conftest import assert_clean, git
 
 
@@ -100,6 +110,122 @@ def test_a_process_whose_write_failed_goes_on_after_its_objects_were_taken_away(
         memory.remember(f"After {number}", "d", "x")
     kept, main = git(memory.root, "rev-parse", "refs/crabmem/keep", "main").split()
     assert kept == main
+
+
+class Failing:
+    """From the moment when a write is in the history, opening any file fails, and so do new processes and threads."""
+
+    def __init__(self, patched: pytest.MonkeyPatch) -> None:
+        self.is_done = False
+        committed, opened, start = Writer._committed, os.open, threading.Thread.start
+        begun = subprocess.Popen.__init__
+
+        def after(writer: Writer, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
+            commit = committed(writer, intent, placed)
+            self.is_done = True
+            return commit
+
+        def refused(name: Any, *given: Any, **named: Any) -> Any:
+            self._refuse(OSError(errno.EMFILE, "too many open files", os.fspath(name)))
+            return opened(name, *given, **named)
+
+        def no_process(process: Any, *given: Any, **named: Any) -> None:
+            process._child_created = False  # as its own does first: it is asked for when the object goes
+            self._refuse(OSError(errno.EAGAIN, "resource temporarily unavailable"))
+            begun(process, *given, **named)
+
+        def no_thread(thread: threading.Thread) -> None:
+            self._refuse(RuntimeError("can't start new thread"))
+            start(thread)
+
+        patched.setattr(Writer, "_committed", after)
+        patched.setattr(os, "open", refused)
+        patched.setattr(subprocess.Popen, "__init__", no_process)
+        patched.setattr(threading.Thread, "start", no_thread)
+        patched.setattr(fs, "before", lambda operation, path: self._refuse(OSError(errno.EMFILE, "too many", path)))
+
+    def _refuse(self, error: Exception) -> None:
+        if self.is_done:
+            raise error
+
+
+WRITES: dict[str, Callable[[Memory], object]] = {
+    "remember": lambda memory: memory.remember("One", "d", "another"),
+    "keep": lambda memory: memory.keep({Slot(("a",), "b"): Fact("New", "d", "text")}),
+    "remember_all": lambda memory: memory.remember_all([Fact("New", "d", "text")], "here"),
+    "forget": lambda memory: memory.forget("One"),
+    "rename": lambda memory: memory.rename("One", "Uno"),
+    "write_overview": lambda memory: memory.write_overview("text"),
+    "write_identity": lambda memory: memory.write_identity("text"),
+    "write_note": lambda memory: memory.write_note("text"),
+    "rewrite": lambda memory: memory.rewrite("text", lambda tree: {"entries/two.md": "text"}),
+    "undo": lambda memory: memory.undo(),
+    "revert": lambda memory: memory.revert("HEAD"),
+}
+
+
+@pytest.mark.parametrize("verb", WRITES)
+def test_nothing_that_fails_after_the_commit_makes_a_failure_of_the_write(
+    begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """Not reading the settings again, not the work that is begun beside it, not closing."""
+    root = Path(shutil.copytree(begun, tmp_path / "memory", symlinks=True))
+    with Memory(root, agent="a") as memory:
+        (root / "crabmem.toml").write_text("soul_editable = true\n")
+        memory.adopt()
+        memory.remember("One", "d", "as it was")
+        memory.recall_facts("text")
+    before = len(subjects(root))
+    memory = Memory(root, agent="server")
+    with monkeypatch.context() as patched:
+        patched.setattr(packing, "MOST_OBJECTS", 0)  # a compaction is due
+        failing = Failing(patched)
+        (root / "crabmem.toml").write_text("soul_editable = true\n")  # too young to be known by its looks
+        WRITES[verb](memory)
+        memory.close()
+        assert failing.is_done
+    assert len(subjects(root)) == before + 1
+    with Memory(root) as memory:
+        memory.remember("Next", "d", "text")
+    assert_clean(root)
+
+
+def test_a_proposal_is_made_even_if_the_settings_are_spoilt_at_once(
+    begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Path(shutil.copytree(begun, tmp_path / "memory", symlinks=True))
+    (root / "crabmem.toml").write_text('soul = "propose"\n')
+    beside = Writer.beside
+
+    def spoilt(writer: Writer, work: Callable[[Scan], object]) -> object:
+        done = beside(writer, work)
+        (root / "crabmem.toml").write_text("soul = \n")
+        return done
+
+    with Memory(root, agent="a") as memory:
+        monkeypatch.setattr(Writer, "beside", spoilt)
+        assert isinstance(memory.write_identity("You are kind."), Proposed)
+
+
+def test_a_proposal_that_was_applied_is_no_failure_where_it_cannot_be_dropped(
+    begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Path(shutil.copytree(begun, tmp_path / "memory", symlinks=True))
+    (root / "crabmem.toml").write_text('soul = "propose"\n')
+    with Memory(root, agent="a") as memory:
+        proposed = memory.write_identity("You are kind.")
+        assert isinstance(proposed, Proposed)
+
+    def busy(writer: Writer, work: Callable[[Scan], object]) -> object:
+        raise Busy("another process has been writing")
+
+    with Memory(root) as memory:
+        with monkeypatch.context() as patched:
+            patched.setattr(Writer, "beside", busy)
+            assert memory.apply_proposal(proposed.proposal.id).commit
+        [waiting] = memory.proposals()
+        assert memory.apply_proposal(waiting.id).commit is None
+        assert memory.proposals() == []
 
 
 @pytest.mark.parametrize("refused", ["open journal", "fsync journal", "exchange", "link"])

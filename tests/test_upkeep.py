@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from crabmem import Memory, beside
+from crabmem.errors import DeniedHistory
 from crabmem.history import packing
 from crabmem.upkeep import Upkeep, compacted
 from tests.conftest import git
@@ -51,6 +53,33 @@ def test_refused_work_is_not_tried_again_at_once(tmp_path: Path) -> None:
     upkeep.close()
     upkeep.nudge()
     assert upkeep._worker is None
+
+
+@pytest.mark.usefixtures("is_due")
+def test_a_write_is_done_where_no_process_and_no_thread_can_be_begun(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container that has as many of them as it may have."""
+
+    def refused(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("crabmem.upkeep.begun", lambda module, root: None)
+        patched.setattr(threading.Thread, "start", refused)
+        for number in range(10):
+            memory.remember(f"Fact {number}", "d", "x")
+        assert memory._upkeep._worker is None and memory._history.is_compaction_due()
+        memory.close()
+
+
+def test_upkeep_that_cannot_tell_whether_it_is_due_is_no_failure(tmp_path: Path) -> None:
+    def denied() -> bool:
+        raise DeniedHistory("permission denied")
+
+    upkeep = Upkeep(tmp_path, denied)
+    upkeep.nudge()
+    upkeep.close()
 
 
 def test_nothing_in_the_current_folder_is_run(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

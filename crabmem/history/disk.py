@@ -55,7 +55,7 @@ class Disk(DiskObjectStore):
                 self._pack_cache.pop(os.path.basename(pack._basename))
                 continue
             pack._data_load = partial(
-                _Data, pack._data_path, object_format=self.object_format, delta_base_cache_limit=_KEPT
+                Data, pack._data_path, object_format=self.object_format, delta_base_cache_limit=_KEPT
             )
         return [pack for pack in packs if isinstance(pack._data_load, partial)]
 
@@ -67,11 +67,20 @@ class Disk(DiskObjectStore):
         return super()._get_loose_object(sha)
 
 
-class _Data(PackData):
+class Data(PackData):
     """A pack of which no object is unpacked that says it has more than `LARGEST` bytes, or becomes that by a delta.
 
     Dulwich ends as soon as an object is larger than it says, so that is all it takes.
     """
+
+    def close(self) -> None:
+        """Close the file; never an error, whoever still holds a view of it."""
+        try:
+            super().close()
+        except BufferError:
+            # An error that was raised while dulwich read the pack keeps its frames, and they keep the view. The
+            # mapping goes when they go; dulwich has let go of it already, so the second call closes the file.
+            super().close()
 
     def get_unpacked_object_at(self, offset: int, *, include_comp: bool = False) -> UnpackedObject:
         """The object at `offset` of the pack, deltas not yet applied; ValueError for one that is too large."""

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import struct
+import sys
 import weakref
 import zlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -402,9 +403,11 @@ class Objects:
     def _reading(self, what: str) -> Iterator[None]:
         """Read through dulwich, one thread at a time, whose cache of open packs is not made for more."""
         with self._guard:
+            before = sys.exception()
             try:
                 yield
-            except _damage():
+            except _damage() as error:
+                _clear_frames(error, before)
                 raise self._unread(what) from None
 
     def _unread(self, what: str) -> DamagedHistory:
@@ -416,6 +419,19 @@ class Objects:
         except OSError:
             pass  # it is not there, or in a pack
         return DamagedHistory(f"object {what} of the history is missing or broken")
+
+
+def _clear_frames(error: BaseException | None, before: BaseException | None) -> None:
+    """Let go of what dulwich's frames hold: they keep views of a pack, and with them its mapping, as long as the error.
+
+    The error lasts: it stays the context of the one that we raise, and in a cycle with its frames since Python 3.12.
+    `before` is what the caller was handling already, which is none of ours.
+    """
+    from traceback import clear_frames  # which no reading needs that finds all whole
+
+    while error is not None and error is not before:
+        clear_frames(error.__traceback__)
+        error = error.__context__
 
 
 @cache

@@ -13,7 +13,6 @@ from dulwich.objects import ObjectID
 from dulwich.pack import (
     OFS_DELTA,
     Pack,
-    PackData,
     load_pack_index,
     write_pack_index_v2,
     write_pack_object,
@@ -22,6 +21,7 @@ from dulwich.pack import (
 from .. import fs
 from ..regular import HUGE
 from .delta import delta
+from .disk import Data
 from .objects import oid_of
 
 #: Git's own limit for how many deltas lie between an object and a whole one.
@@ -124,7 +124,7 @@ def check(pack: Path, index: Path, oids: Iterable[str]) -> None:
         Exception: what dulwich raises for whatever is wrong.
     """
     _whole(fs.read(pack, limit=HUGE)[0], index)  # dulwich leaves files open when they are not what they should be
-    read = Pack.from_objects(PackData(pack, SHA1), load_pack_index(index, SHA1))
+    read = Pack.from_objects(Data(pack, SHA1), load_pack_index(index, SHA1))
     try:
         for oid in oids:
             kind, data = read.get_raw(ObjectID(oid.encode()))
