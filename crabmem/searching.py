@@ -109,6 +109,11 @@ class Sections:
         """The section under a key that the index knows."""
         return Entry(key, "", "", "", self.section(key).text)
 
+    @property
+    def notes(self) -> frozenset[str]:
+        """None: a section of a daily note is one like any other."""
+        return frozenset()
+
     def having(self, label: str) -> list[Entry]:
         """None: they are called nothing."""
         return []

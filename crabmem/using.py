@@ -86,12 +86,12 @@ class Using(Keyed):
     def _forget_uses(self) -> None:
         """Forget how what is gone was used."""
         if os.path.exists(self._workspace.uses):
-            self._uses.keep(self._steadily(lambda: list(self._listing().index.marks())))
+            self._uses.keep(self._steadily(lambda: list(self._listing().paths)))
 
     def _salient(self, limit: int) -> tuple[Hit, ...]:
         listing = self._listing()
         known, now = self._uses.known(), self._clock()
-        changed = {path: self._touched(listing.scan, path) for path in listing.index.marks() if self._sees(path)}
+        changed = {path: self._touched(listing.scan, path) for path in listing.paths if self._sees(path)}
         found = ((salience(now, when, known(path)), when, path) for path, when in changed.items())
         best = nsmallest(limit, found, key=lambda each: (-each[0], now - each[1], each[2]))
         return tuple(Hit(listing.at(path), score) for score, _, path in best)
