@@ -58,7 +58,7 @@ class Using(Keyed):
     def recall_facts(
         self, query: str, category: str | None = None, limit: int | None = None, budget: int | None = None
     ) -> Recall:
-        """The facts that answer `query` best, at most `limit` (None: the setting), with where they come from.
+        """The facts that answer `query` best, at most `limit` (None: the setting), with where they come from; no notes.
 
         First those of the three categories that answer best, then all others. With `category` only those in it, unless
         none there answers: then the note says so. How much a fact matters adds a quarter to its score at most.
@@ -100,7 +100,10 @@ class Using(Keyed):
         source = self._source_of(listing := self._listing())
         ranking = self._in_tiers(listing, source.ranking and source.ranking(query))
         arranged = source._replace(ranking=lambda query: ranking)
-        return self._counted(arranged.recall(query, limit, tags, budget, fits=self._in_sight(None)), source, bool(tags))
+        is_fact: Fits | None = (lambda path: path not in listing.notes) if listing.notes else None
+        found = arranged.recall(query, limit, tags, budget, fits=self._in_sight(is_fact))
+        found = replace(found, notes=0, is_filtered=bool(tags))
+        return self._counted(found, source, bool(tags))
 
     def _in_tiers(self, shelf: Listing, by_more: Ranking | None) -> Ranking:
         """Ranks what words or meaning find by how much it matters, then by category."""

@@ -126,6 +126,7 @@ def test_notes_are_no_facts(noted: core.Memory) -> None:
     assert [entry.name for entry in noted.entries()] == [entry.name for entry in noted.entries("HEAD")] == ["Boiler"]
     assert noted.stats().entries == noted.reindex().entries == 1
     assert [hit.entry.name for hit in noted.salient()] == ["Boiler"]
+    assert noted.recall_facts("vet").note == "no match among 1 entry"
     assert [entry.name for entry in noted.items()] == ["Boiler"] and noted.item(Slot((), day)) is None
     assert not noted.recall("vet", where=lambda entry: True) and not noted.recall("vet", namespace=["anywhere"])
     with pytest.raises(NotFound):
