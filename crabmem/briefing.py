@@ -58,7 +58,7 @@ class Briefing(Reading):
     def stats(self) -> Stats:
         """How much there is, and how often it spoke before turns."""
         listing = self._steadily(self._listing)
-        return counted(len(listing.index), len(listing.unreadable), self._turns.all())
+        return counted(len(listing.paths), len(listing.unreadable), self._turns.all())
 
     @property
     def may_flush(self) -> bool:

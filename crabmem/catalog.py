@@ -12,9 +12,10 @@ from typing import ClassVar, Protocol
 
 from .cached import WORTH_SAVING, CachedIndex
 from .edit import shortened
-from .entry import MAX_NAME, Entry, parsed
+from .entry import MAX_NAME, Entry, note, parsed
 from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from .guard import Guard, loading
+from .notes import day_in
 from .search import Document, Index, rules, tokens
 from .slots import ELSEWHERE, Slot, from_label, label_prefix, own_slot
 from .slug import free_slug, name_key, slug_of, spelled
@@ -34,6 +35,8 @@ _MANY = 500
 NAME, FILE, ALIAS = "name ", "file ", "alias "
 #: What an entry is found by that a store of keys keeps, before the label of its slot.
 SLOT = "slot "
+#: What a daily note is found by, before its day. It has no other label, so that nothing takes it for an entry.
+NOTE = "note "
 
 #: Told how many entries of how many were read.
 Progress = Callable[[int, int], None]
@@ -53,6 +56,7 @@ class Shelf(Protocol):
 class Listing:
     """The entries of a scan, in the order of their paths, and the files that could not be read as one.
 
+    Daily notes are in the index too where they are recalled; they are no entries.
     `being_written` are among the unreadable: entries whose text may be half of one.
     """
 
@@ -66,16 +70,26 @@ class Listing:
 
     @cached_property
     def versions(self) -> dict[str, bytes]:
-        """The id of the blob of each entry, in the order of their paths."""
+        """The id of the blob of each entry and note, in the order of their paths."""
         return {path: bytes.fromhex(self.scan.files[path].blob) for path in sorted(self.index.marks())}
+
+    @cached_property
+    def notes(self) -> frozenset[str]:
+        """The paths of the daily notes that are recalled."""
+        return notes_in(self.index)
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """Those of the entries, in order."""
+        return tuple(sorted(self.index.marks().keys() - self.notes))
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """All of them, read if need be."""
-        return tuple(map(self.at, sorted(self.index.marks())))
+        return tuple(map(self.at, self.paths))
 
     def at(self, path: str) -> Entry:
-        """The entry at a path that the index knows."""
+        """The entry, or the daily note, at a path that the index knows."""
         return self.entry(self.scan, path)
 
     def blob(self, path: str) -> str | None:
@@ -160,7 +174,7 @@ class Catalog:
         """
         found = self._parsed.get((path, blob))
         if found is None:
-            found = parsed(path, data())
+            found = note(path, data()) if self._layout.is_note(path) else parsed(path, data())
             self._keep_parsed(path, blob, found)
         return found
 
@@ -228,10 +242,11 @@ class Catalog:
         since = scan.since(self._scan) if self._scan else None
         if since is None:
             marks = self._index.marks()
-            files = {path: file for path, file in scan.files.items() if self._layout.is_entry(path)}
+            files = {path: file for path, file in scan.files.items() if self._layout.is_recalled(path)}
             since = {path for path, file in files.items() if marks.get(path) != self._mark(file)}
             since |= marks.keys() - files.keys() | self._broken.keys() | self._halves.keys()
-        return sorted(filter(self._layout.is_entry, since))
+            return sorted(since)
+        return sorted(filter(self._layout.is_recalled, since))
 
     def _mark(self, file: File) -> bytes:
         """What the index remembers a file by."""
@@ -246,13 +261,13 @@ class Catalog:
                 self._progress(done + 1, len(paths))
 
     def _may_hold_entries(self, path: str) -> bool:
-        """Whether `path` is an entry's, or a folder's that entries are in."""
-        return self._layout.is_entry(path) or self._layout.is_entry_folder(path)
+        """Whether `path` is an entry's or a note's, or a folder's that entries are in."""
+        return self._layout.is_recalled(path) or self._layout.is_entry_folder(path)
 
     def _document(self, scan: Scan, path: str) -> Document | None:
-        """What the index is to know of a file; None for what is no entry."""
+        """What the index is to know of a file; None for what is neither an entry nor a note that is recalled."""
         file = scan.files.get(path)
-        if file is None:
+        if file is None or not self._layout.is_recalled(path):
             return None
         try:
             entry = self.entry(scan, path)
@@ -333,13 +348,26 @@ def kept_at(listing: Listing, slot: Slot) -> Entry | None:
     return kept[0] if kept else None
 
 
-def within(index: Index, namespace: tuple[str, ...]) -> dict[str, Slot | None]:
-    """The paths of the entries in a namespace and below it, with their slots; None for those of no store."""
+def notes_in(index: Index) -> frozenset[str]:
+    """The paths of the daily notes in an index of entries."""
+    return frozenset(path for _, path in index.pairs(NOTE))
+
+
+def note_of(shelf: Shelf, name: str) -> Entry | None:
+    """The daily note that is recalled and meant by `name`: its day, its title, its file's name or its path."""
+    return next((each for each in shelf.having(NOTE + day_in(name)) if name in each.path or name == each.name), None)
+
+
+def within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Slot | None]:
+    """The paths of the entries in a namespace and below it, with their slots; None for those of no store.
+
+    `notes` are the paths in the index that are no entries'.
+    """
     depth, has_others = len(namespace), ELSEWHERE[: len(namespace)] == namespace
     start = SLOT if has_others else SLOT + label_prefix(namespace)
     kept = {path: from_label(label.removeprefix(SLOT)) for label, path in index.pairs(start)}
     found: dict[str, Slot | None] = {path: slot for path, slot in kept.items() if slot.namespace[:depth] == namespace}
-    return found | dict.fromkeys(index.marks().keys() - kept.keys()) if has_others else found
+    return found | dict.fromkeys(index.marks().keys() - kept.keys() - notes) if has_others else found
 
 
 def place_for(
@@ -368,7 +396,8 @@ def place_for(
         return (matches or same)[0].path
     layout, scan, slug = listing.layout, listing.scan, slug_of(name)
     own, places = layout.entry_path(slug, folder), layout.places(slug)
-    used = [item for item in listing.unreadable if not _is_nameless(item.path, own, scan)]
+    entries = (item for item in listing.unreadable if not layout.is_note(item.path))
+    used = [item for item in entries if not _is_nameless(item.path, own, scan)]
     for item in used:
         if item.path in places and (item.path in scan.files or item.is_denied):
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
@@ -406,11 +435,13 @@ def _nearest(shelf: Shelf, key: str, sees: Callable[[str], bool]) -> str:
 
 
 def document(entry: Entry, mark: bytes, language: str) -> Document:
-    """What an index is to know of an entry."""
+    """What an index is to know of an entry, or of a daily note."""
     return Document(entry.path, mark, words(entry, language), _labels(entry))
 
 
 def _labels(entry: Entry) -> list[str]:
+    if entry.is_note:
+        return [NOTE + entry.slug]
     slot = own_slot(entry.keys)
     slots = [SLOT + slot.label] if slot else []
     aliases = [ALIAS + name_key(alias) for alias in entry.aliases]
@@ -423,6 +454,8 @@ def fields(entry: Entry, language: str) -> dict[str, list[str]]:
     So what ranks is BM25 and nothing else, and an entry is as long as all that was said of it. Names are said
     twice, and of a description its beginning three times: further on, it is as good as content.
     """
+    if entry.is_note:  # of its title only the day: otherwise each note would answer to the word "note"
+        return {"name": tokens(entry.slug, language), "content": tokens(entry.content, language)}
     description = tokens(entry.description, language)
     return {
         "name": tokens(entry.name, language) * 2,

@@ -10,6 +10,7 @@ from . import header, plain
 from .edit import BOM, is_in_conflict
 from .errors import InvalidArguments, Unreadable, Unwritable
 from .header import Value
+from .notes import title
 from .version import version_of
 
 MAX_NAME = 500
@@ -39,6 +40,7 @@ class Entry:
     `kind` is what Claude Code says of a fact as `metadata.type`: user, feedback, project or reference.
     `problem` says why the frontmatter could not be used: then `name` is the file's stem and
     `content` the whole text. `keys` is the rest of the frontmatter, a person's and other programs'.
+    `is_note`: a daily note that recall found, which is called by its day and whose description is where it is.
     """
 
     path: str
@@ -51,6 +53,7 @@ class Entry:
     problem: str | None = None
     keys: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
     kind: str = ""
+    is_note: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -120,6 +123,18 @@ def parsed(path: str, data: bytes) -> Entry:
     except header.BadHeader as error:
         return replace(bare, problem=f"its frontmatter cannot be read: {error}")
     return _made(bare, keys, _unwrapped(parts))
+
+
+def note(path: str, data: bytes) -> Entry:
+    """The daily note in `data` as recall finds it among entries: its text, without a frontmatter, is the content.
+
+    Raises:
+        Unreadable: `data` is not UTF-8.
+    """
+    text = decoded(path, data)
+    parts = header.taken_apart(text)
+    content = text.removeprefix(BOM) if parts.header is None else _unwrapped(parts)
+    return Entry(path, version_of(data), title(path), f"in {path}", content, is_note=True)
 
 
 def _made(bare: Entry, keys: Mapping[str, object], content: str) -> Entry:

@@ -45,7 +45,8 @@ class Keyed(Hindsight):
 
     def namespaces(self) -> set[tuple[str, ...]]:
         """All namespaces in which something is kept."""
-        slots = within(self._steadily(self._listing).index, ())
+        listing = self._steadily(self._listing)
+        slots = within(listing.index, (), listing.notes)
         return {slot.namespace if slot else ELSEWHERE for path, slot in slots.items() if self._sees(path)}
 
     def times(self, entries: Sequence[Entry]) -> list[tuple[datetime, datetime]]:
@@ -67,7 +68,7 @@ class Keyed(Hindsight):
 
 def _ordered(listing: Listing, namespace: tuple[str, ...]) -> list[str]:
     """The paths of the entries in a namespace and below it, by slot. No file is read for that."""
-    slots = within(listing.index, namespace)
+    slots = within(listing.index, namespace, listing.notes)
     names = listing.index.pairs(NAME) if None in slots.values() else ()
     called = {path: label.removeprefix(NAME) for label, path in names}
     keys = {path: slot.key if slot else called[path] for path, slot in slots.items()}

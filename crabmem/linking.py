@@ -36,7 +36,7 @@ def lookup_in(listing: Listing) -> Lookup:
     """Who is called what: entries, and by their file names all Markdown."""
     others: dict[str, list[str]] = {}
     for path in sorted(listing.scan.files):
-        if path.endswith(".md") and path not in listing.versions:
+        if path.endswith(".md") and (path in listing.notes or path not in listing.versions):
             others.setdefault(name_key(PurePosixPath(path).stem), []).append(path)
 
     def lookup(kind: str, key: str) -> list[str]:

@@ -7,7 +7,7 @@ They are kept by the id of the entry's blob, so that an edited one gets others, 
 import os
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -43,7 +43,11 @@ Progress = Callable[[int, int], None]
 
 
 class Entries(Protocol):
-    """The entries of a scan, or of another time."""
+    """The entries of a scan, or of another time, and the daily notes that are recalled with them."""
+
+    @property
+    def notes(self) -> Set[str]:
+        """The paths of the notes."""
 
     @property
     def is_past(self) -> bool:
@@ -176,10 +180,11 @@ class Meaning:
         except EmbedderFailed as error:
             yield Finding("warning", SETTINGS, f"recall goes by words alone: {error}")
             return
-        there = sum(key in kept for key in entries.versions.values())
-        rest = "" if there == len(entries.versions) else "; recalls make the others, or `crabmem reindex` now"
+        keys = [key for path, key in entries.versions.items() if path not in entries.notes]
+        there = sum(key in kept for key in keys)
+        rest = "" if there == len(keys) else "; recalls make the others, or `crabmem reindex` now"
         about = f"recall by meaning asks {name}, {kept.model.dimension} dimensions"
-        yield Finding("info", "", f"{about}; {there} of {len(entries.versions)} entries have vectors{rest}")
+        yield Finding("info", "", f"{about}; {there} of {len(keys)} entries have vectors{rest}")
 
     def save(self, least: int = _WORTH_SAVING) -> None:
         """Keep for the next process the vectors that were made, when they are so many and there is a place."""

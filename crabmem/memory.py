@@ -311,8 +311,8 @@ class Memory(Restoring):
         self._catalog.save(least=1)
         sections, rules = self._sections_anew(), self.settings.vectors
         if not self._meaning.is_wanted(rules):
-            return Reindexed(len(listing.index), sections=len(sections.index) if sections else 0)
-        done = self._meaning.embed(listing, rules, progress)
+            return Reindexed(len(listing.paths), sections=len(sections.index) if sections else 0)
+        done = replace(self._meaning.embed(listing, rules, progress), entries=len(listing.paths))
         if sections is None:
             return done
         more = self._meaning_of_sections.embed(sections, rules, progress)

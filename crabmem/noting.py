@@ -60,7 +60,7 @@ class Noting(Writing):
         """Add `text`, under a heading with the time and `title`, to the note of today, `memory/YYYY-MM-DD.md`.
 
         Nothing that is there changes, whoever adds to it at the same moment. For what is to be kept and is no fact
-        yet: a person and Git read notes, recall does not.
+        yet: recall finds notes where the profile says so, as `crab` does; other profiles have searches of their own.
 
         Raises:
             InvalidArguments: it cannot be kept.

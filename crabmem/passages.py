@@ -2,12 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from itertools import groupby
 from operator import ge
 
 _ENDS = re.compile(r"\n+|(?<=[.!?;:])\s+|(?<=[。！？；।])")
 _PIECE = 240
 _CUT = "…"
+# Where a heading begins the next block of a text.
+_HEADING = re.compile(r"^(?=#{1,6}\s)", re.MULTILINE)
+# A block counts that has so much of what the best one has.
+_AS_GOOD = 0.5
 
 #: The words of a text, as they are searched.
 Words = Callable[[str], Sequence[str]]
@@ -31,6 +36,34 @@ def passage(text: str, worth: Mapping[str, float], words: Words, characters: int
     start, end = spans[first][0], _grown(spans, first, last, room)
     before, after = text[:start].strip(), text[end:].strip()
     return f"{_CUT if before else ''}{text[start:end].strip()}{_CUT if after else ''}"
+
+
+def blocks_with(text: str, worth: Mapping[str, float], words: Words, characters: int) -> str:
+    """The blocks of `text` that hold what was asked for, in at most `characters`; "…" stands for others left out.
+
+    A heading begins a block. In texts that collect what has little to do with each other, as notes of a day, it is
+    these that answer. A text without any, or with a block that is too long, gives its `passage`.
+    """
+    blocks = [block.strip() for block in _HEADING.split(text)]
+    blocks = [block for block in blocks if "\n" in block or (block and not block.startswith("#"))]
+    values = [sum(worth[word] for word in worth.keys() & set(words(block))) for block in blocks]
+    best = max(values, default=0.0)
+    order = sorted(range(len(blocks)), key=lambda at: (-values[at], at)) if best else []
+    chosen, room = set[int](), characters - 2 * len(_CUT)
+    for at in order:
+        if values[at] >= best * _AS_GOOD:
+            if not chosen and len(blocks[at]) > room:
+                break
+            # What goes between two blocks is as long as a mark with blank lines around it.
+            room -= len(blocks[at]) + len(f"\n\n{_CUT}\n\n")
+            chosen.update([at] if room >= 0 or not chosen else ())
+    return _without_others(blocks, chosen) if chosen else passage(text.strip(), worth, words, characters)
+
+
+def _without_others(blocks: Sequence[str], chosen: Set[int]) -> str:
+    """The blocks that are chosen, with one mark for each run of others."""
+    runs = groupby(range(len(blocks)), key=chosen.__contains__)
+    return "\n\n".join("\n\n".join(blocks[at] for at in run) if is_chosen else _CUT for is_chosen, run in runs)
 
 
 def _pieces(text: str, most: int) -> Iterator[Span]:

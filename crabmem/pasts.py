@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from . import fs, search
-from .catalog import Catalog, document
+from .catalog import Catalog, document, notes_in
 from .entry import Entry
 from .errors import Unreadable
 from .guard import Guard
@@ -30,7 +30,7 @@ _NO_STAMP = bytes(SIZE)
 
 
 class Past:
-    """Entries of another time, that can be found and searched."""
+    """Entries of another time, and the notes that are recalled, that can be found and searched."""
 
     is_past: ClassVar[bool] = True
 
@@ -42,13 +42,18 @@ class Past:
 
     @cached_property
     def versions(self) -> dict[str, bytes]:
-        """The id of the blob of each entry, in the order of their paths."""
+        """The id of the blob of each, in the order of their paths."""
         return {path: mark[BLOB] for path, mark in sorted(self.index.marks().items())}
+
+    @cached_property
+    def notes(self) -> frozenset[str]:
+        """The paths of the daily notes among them."""
+        return notes_in(self.index)
 
     @property
     def entries(self) -> list[Entry]:
-        """All of them, in the order of their paths."""
-        return list(map(self.at, self.versions))
+        """All entries, in the order of their paths."""
+        return [self.at(path) for path in self.versions if path not in self.notes]
 
     def blob(self, path: str) -> str | None:
         """The blob of the entry at a path; None when there is none."""
@@ -56,7 +61,7 @@ class Past:
         return mark[BLOB].hex() if mark else None
 
     def at(self, path: str) -> Entry:
-        """The entry at a path that the index knows."""
+        """The entry, or the daily note, at a path that the index knows."""
         return self._read(path, self.index.marks()[path][BLOB].hex())
 
     def having(self, label: str) -> list[Entry]:

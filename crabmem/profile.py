@@ -110,6 +110,7 @@ class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     memory: str = ORDINARY.memory
     beside: Annotated[tuple[str, ...], Meta(max_length=100)] = ORDINARY.beside
     learnings: str = ORDINARY.learnings
+    recall_notes: bool = False
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -74,6 +74,8 @@ def _found(environment: "Mapping[str, str]", root: str, question: str, limit: in
     if index is None:
         return ""
     keys, known = [found.key for found in index.search(words, limit)], index.marks()
+    if any(key[: len(_ENTRIES)] != _ENTRIES and is_note(key[len(_MEMORY) :]) for key in keys):
+        return ""  # of which only a passage is shown
     # An index in which a key stands twice could name what was not looked at.
     texts = [_text(f"{root}/{key}") for key in keys] if all(map(known.__contains__, keys)) else [""]
     return plain.BETWEEN.join(texts) if all(texts) else ""
@@ -96,10 +98,10 @@ def _size(file: str) -> int:
 
 
 def _is_as_known(root: str, marks: "Mapping[str, bytes]", language: str) -> bool:
-    """Whether every entry is a file that the index knows, and has not changed since."""
+    """Whether every entry and daily note is a file that the index knows, and has not changed since."""
     memory = os.open(f"{root}/memory", _FOLDER)
     entries = os.open("entries", _FOLDER, dir_fd=memory)
-    beside = {_MEMORY + name for name in _markdown(os.listdir(memory)) if name != _OVERVIEW and not is_note(name)}
+    beside = {_MEMORY + name for name in _markdown(os.listdir(memory)) if name != _OVERVIEW}
     if not beside <= marks.keys():
         return False
     names, rest = os.listdir(entries), marks

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec.structs import replace
 
 from . import prompt
-from .catalog import Listing, found
+from .catalog import Listing, Shelf, found, note_of
 from .credentials import warnings
 from .edit import shown
 from .entry import MAX_NAME, Entry, decoded, parsed
@@ -59,6 +59,9 @@ class Reading(Handle):
     ) -> Recall:
         """The entries that answer `query` best, at most `limit` (None: the setting), having all `tags`.
 
+        Where the profile recalls daily notes they are found, too, and `Hit.passage` is what answers of one; not with
+        `tags`, `namespace` or `where`.
+
         `deploy*` in it stands for all words that begin so, and `"deploy key"` has to stand there word by word.
         Only those last changed after the revision or time `since`, and not after `until`. With `budget`, so
         many characters of text at most: of long facts the passage that matched, and the last are left out
@@ -79,7 +82,8 @@ class Reading(Handle):
         def answer(source: Source, changed: Fits | None) -> Recall:
             asked = narrowed(source.shelf, changed, tuple(namespace), where)
             found = source.recall(query, limit, labels, budget, explain, self._in_sight(asked))
-            return self._counted(found, source, bool(labels or asked))
+            notes = 0 if namespace or where else found.notes
+            return self._counted(replace(found, notes=notes), source, bool(labels or asked))
 
         look = self._recalled if as_of is None else partial(self._recalled_of_old, as_of)
         found = self._steadily(lambda: look(answer, since, until))
@@ -115,14 +119,18 @@ class Reading(Handle):
         return self._steadily(lambda: evaluated(asked, self.root.name, limit, self._source_now(), past, progress))
 
     def get(self, name: str, at: str | None = None) -> Entry:
-        """The entry called `name`, now or as it was at a revision or time.
+        """The entry called `name`, now or as it was at a revision or time; else the daily note of that day, whole.
 
         Raises:
             NotFound: there is none.
         """
+        shelf: Shelf = self._listing() if at is None else self._past(self._timeline.commit_at(at))
         try:
-            return found(self._listing() if at is None else self._past(self._timeline.commit_at(at)), name, self._sees)
+            return found(shelf, name, self._sees)
         except NotFound:
+            note = note_of(shelf, name)
+            if note is not None and self._sees(note.path):
+                return note
             for path in self.layout.places(slug_of(name[:MAX_NAME])) if at is None else ():
                 if self._sees(path) and (data := self._store.read(path)):
                     parsed(path, data)  # says so when the file is there and cannot be read
@@ -141,7 +149,7 @@ class Reading(Handle):
 
         def read() -> list[Entry]:
             listing = self._listing()
-            paths = (path for path in sorted(listing.index.marks()) if path > after and self._sees(path))
+            paths = (path for path in listing.paths if path > after and self._sees(path))
             return [listing.at(path) for path in islice(paths, limit)]
 
         return self._steadily(read)
@@ -260,8 +268,10 @@ class Reading(Handle):
         broken = (item if isinstance(item, str) else item.path for item in shelf.unreadable)
         profile = self.profile  # looked at once, for all files
         hidden = partial(profile.hides, kind=self.kind)
-        searched, unreadable = (sum(not hidden(path) for path in paths) for paths in (shelf.index.marks(), broken))
-        return replace(found, searched=searched, unreadable=unreadable, is_filtered=is_filtered)
+        unreadable, notes = (sum(not hidden(path) for path in paths) for paths in (broken, shelf.notes))
+        searched = sum(not hidden(path) for path in shelf.index.marks()) - notes
+        notes = min(notes, found.notes)
+        return replace(found, searched=searched, unreadable=unreadable, is_filtered=is_filtered, notes=notes)
 
     def _with_provenance(self, found: Recall, scan: Scan | None) -> Recall:
         """`found`, each hit with where it comes from, as far as a session of this kind may know."""

@@ -13,7 +13,7 @@ from .bounds import MAX_LIMIT, MAX_QUERY
 from .catalog import ALIAS, NAME, fields, within
 from .entry import MAX_LABELS, Entry
 from .errors import InvalidArguments
-from .passages import passage, shares
+from .passages import blocks_with, passage, shares
 from .plain import BETWEEN
 from .prompt import entry_text
 from .results import Hit, Match, Recall
@@ -25,6 +25,8 @@ from .slug import name_key
 if TYPE_CHECKING:
     from .search.index import Wanted
 
+#: So much of a daily note is shown: the part that answers, not the whole day.
+NOTED = 700
 # Less of a text, and of its content, tells nothing.
 _LEAST = 200
 _LEAST_CONTENT = 80
@@ -47,14 +49,18 @@ class Question(NamedTuple):
 
 
 class Shelf(Protocol):
-    """Entries that can be searched."""
+    """Entries that can be searched, and daily notes where those are recalled."""
 
     @property
     def index(self) -> Index:
         """Their words."""
 
+    @property
+    def notes(self) -> Set[str]:
+        """The paths of the notes among them."""
+
     def at(self, path: str) -> Entry:
-        """The entry at a path that the index knows."""
+        """The entry, or the note, at a path that the index knows."""
 
     def having(self, label: str) -> list[Entry]:
         """The entries that have a label."""
@@ -94,10 +100,12 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
 def narrowed(
     shelf: Shelf, fits: Fits | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
 ) -> Fits | None:
-    """What also fits a namespace, and of whose entry `where` says so."""
+    """What also fits a namespace, and of whose entry `where` says so; then no daily note does."""
     checks = [fits] if fits else []
     if namespace:
-        checks.append(_in(within(shelf.index, namespace)))
+        checks.append(_in(within(shelf.index, namespace, shelf.notes)))
+    elif where:
+        checks.append(lambda path: path not in shelf.notes)
     if where:
         checks.append(lambda path: where(shelf.at(path)))
     return _all(checks)
@@ -105,6 +113,8 @@ def narrowed(
 
 def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking: Ranking | None = None) -> Recall:
     """The entries of `shelf` that answer the question, have all its tags and phrases and fit, best first.
+
+    Daily notes are among them, of which a passage answers; without tags, and none of them is asked for by one.
 
     They share a word with it, unless `ranking` finds others. A question of words that say nothing finds what is
     called just that: `The Who`. Phrases that nobody says are words.
@@ -121,12 +131,16 @@ def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking
         hits, trouble = found(())
     if question.explain:
         hits = _explained(hits, shelf.index, query, words, question.language)
+    if any(hit.entry.is_note for hit in hits):
+        hits = _in_passages(hits, worth_of(words, shelf.index), question.language)
     kept = tuple(hits)
     if question.budget is not None:
         kept = fitted(hits, question.budget, worth_of(words, shelf.index), question.language, _text)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
-    counts, is_filtered = (len(shelf.index), len(shelf.unreadable)), bool(question.tags or fits)
-    return Recall(question.query, kept, *counts, bool(words), is_filtered, left_out, unsaid, trouble)
+    notes, is_filtered = len(shelf.notes), bool(question.tags or fits)
+    counts = len(shelf.index) - notes, len(shelf.unreadable)
+    found_in = 0 if question.tags else notes
+    return Recall(question.query, kept, *counts, bool(words), is_filtered, left_out, unsaid, trouble, notes=found_in)
 
 
 def _hits(
@@ -149,6 +163,16 @@ def _hits(
     called = [entry for entry in _called(shelf, text) if accept is None or accept(entry.path)]
     others = [hit for hit in hits if hit.entry not in called]
     return [*(Hit(entry, 0.0) for entry in called), *others][: question.limit], trouble
+
+
+def _in_passages(hits: Sequence[Hit], worth: Mapping[str, float], language: str) -> list[Hit]:
+    """The hits, of each daily note what answers."""
+    return [replace(hit, passage=of_note(hit.entry, worth, language)) if hit.entry.is_note else hit for hit in hits]
+
+
+def of_note(note: Entry, worth: Mapping[str, float], language: str) -> str:
+    """What of a daily note holds the words that were asked for, by what they are worth."""
+    return blocks_with(note.content, worth, lambda piece: tokens(piece, language), NOTED)
 
 
 def _called(shelf: Shelf, name: str) -> list[Entry]:
@@ -247,14 +271,14 @@ def fitted(
     `worth` says what the words that a passage should hold count, `text` what is shown of a hit with such content.
     The first is always among them.
     """
-    lengths = [len(text(hit, hit.entry.content)) + len(BETWEEN) for hit in hits]
-    frames = [length - len(hit.entry.content) for length, hit in zip(lengths, hits, strict=True)]
+    lengths = [len(text(hit, hit.shown)) + len(BETWEEN) for hit in hits]
+    frames = [length - len(hit.shown) for length, hit in zip(lengths, hits, strict=True)]
     least = [max(_LEAST, frame + _LEAST_CONTENT) for frame in frames]
     given = shares(lengths, budget + len(BETWEEN), least)
     kept: list[Hit] = []
     for hit, length, frame, share in zip(hits, lengths, frames, given, strict=False):
         content, room = hit.entry.content, max(0, share - frame)
-        part = passage(content, worth, lambda piece: tokens(piece, language), room) if share < length else None
+        part = passage(content, worth, lambda piece: tokens(piece, language), room) if share < length else hit.passage
         kept.append(replace(hit, passage=part))
     return tuple(kept)
 

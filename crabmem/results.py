@@ -157,7 +157,8 @@ class Provenance(msgspec.Struct, frozen=True):
 class Hit(msgspec.Struct, frozen=True):
     """An entry that recall found, and its score: BM25's, or where meaning counts too one up to about 1.
 
-    `passage` is what to show of the content where a budget did not hold it all, None for all of it.
+    `passage` is what to show of the content: of a daily note what answers, of an entry what a budget held of it, None
+    for all of it.
     `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from.
     """
 
@@ -179,6 +180,7 @@ class Recall(msgspec.Struct, frozen=True):
     `is_filtered` says that only some of them might be found; `left_out` names those found that the budget
     did not hold; `unsaid` are what was in quotes, when no entry says it word by word and words had to do. `trouble`
     is why meaning did not count although it should. `as_of` is the commit whose memory was searched, None for today's.
+    `notes` are the daily notes that were looked at besides.
     """
 
     query: str
@@ -191,6 +193,7 @@ class Recall(msgspec.Struct, frozen=True):
     unsaid: tuple[str, ...] = ()
     trouble: str = ""
     as_of: str | None = None
+    notes: int = 0
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -206,7 +209,7 @@ class Recall(msgspec.Struct, frozen=True):
         """Why nothing was found, what was cut or left out, what could not be looked at, and as of when; "" for none."""
         blind = self.has_words and not self.searched and self.unreadable
         reasons = [] if self.hits or blind else [self._reason()]
-        cut = sum(hit.passage is not None for hit in self.hits)
+        cut = sum(hit.passage is not None and not hit.entry.is_note for hit in self.hits)
         if self.unsaid and self.hits:
             reasons.append(_unsaid("fact", self.unsaid))
         if cut:
@@ -218,10 +221,11 @@ class Recall(msgspec.Struct, frozen=True):
     def _reason(self) -> str:
         if not self.has_words:
             return _NO_WORD
-        if not self.searched:
+        if not self.searched and not self.notes:
             return "nothing has been remembered yet"
         some = ", with the tags and dates that were asked for" if self.is_filtered else ""
-        return f"no match among {self.searched} {'entry' if self.searched == 1 else 'entries'}{some}"
+        notes = f" and {counted(self.notes, 'note')}" if self.notes else ""
+        return f"no match among {self.searched} {'entry' if self.searched == 1 else 'entries'}{notes}{some}"
 
 
 class FileHit(msgspec.Struct, frozen=True):

@@ -5,11 +5,11 @@ and reads those that changed.
 """
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .cached import WORTH_SAVING, CachedIndex
 from .entry import Entry, decoded
@@ -29,11 +29,16 @@ from .store import Scan
 from .version import blob_id
 from .workspace import Workspace
 
+if TYPE_CHECKING:
+    from .search.index import Wanted
+
 # Between a path and the number of a section.
 _MARK = "\0"
 _NO_STAMP = bytes(SIZE)
 # A mark is that of the file, the sign of the way, and the digest of the section.
 _DIGEST = slice(-20, None)
+# Which words make a section long: another number where that changes.
+_LENGTHS = 2
 # So many files are kept taken apart.
 _APART = 200
 
@@ -46,8 +51,8 @@ class Way(NamedTuple):
 
     @property
     def sign(self) -> bytes:
-        """What is another when a file has other sections, or these other words."""
-        units = f"{self.search.unit} {self.search.size} {self.search.overlap}"
+        """What is another when a file has other sections, or these other words or lengths."""
+        units = f"{self.search.unit} {self.search.size} {self.search.overlap} {_LENGTHS}"
         return rules(self.language) + zlib.crc32(units.encode()).to_bytes(4, "little")
 
     def words(self, text: str) -> list[str]:
@@ -108,6 +113,11 @@ class Sections:
     def at(self, key: str) -> Entry:
         """The section under a key that the index knows."""
         return Entry(key, "", "", "", self.section(key).text)
+
+    @property
+    def notes(self) -> frozenset[str]:
+        """None: a section of a daily note is one like any other."""
+        return frozenset()
 
     def having(self, label: str) -> list[Entry]:
         """None: they are called nothing."""
@@ -208,11 +218,13 @@ class Searcher:
         return changes, tuple(broken)
 
     def _documents(self, path: str, mark: bytes, files: Files, way: Way) -> dict[str, Document]:
-        """What the index is to know of a file. Its day is among the words of all sections of a daily note."""
+        """What the index is to know of a file. Its day is among the words of all sections of a daily note, none of
+        which is longer for that."""
         dates, found = way.words(str(_day(path) or "")), dict[str, Document]()
         for number, section in enumerate(self._sections(files, path, way)):
             key, digest = f"{path}{_MARK}{number:06}", bytes.fromhex(blob_id(section.text.encode()))
-            found[key] = Document(key, mark + digest, dates + way.words(section.text), [path])
+            words = way.words(section.text)
+            found[key] = Document(key, mark + digest, dates + words, [path], len(words))
         return found
 
     def _sections(self, files: Files, path: str, way: Way) -> list[Section]:
@@ -252,8 +264,9 @@ def searched(
     factor = partial(way.freshness, today) if way.search.recent else None
     question = Question(query, limit or way.search.results, (), way.language, factor=factor)
     found = recalled(shelf, question, fits, ranking)
-    worth = worth_of(wanted(asked(query), shelf.index, way.language), shelf.index)
-    hits = tuple(_hit(shelf, hit.entry.path, hit.score, worth, way) for hit in found)
+    words = wanted(asked(query), shelf.index, way.language)
+    worth, scale = worth_of(words, shelf.index), 1.0 if ranking else _scale(words, shelf.index, way.search.among)
+    hits = tuple(_hit(shelf, hit.entry.path, hit.score * scale, worth, way) for hit in found)
     return FileSearch(
         query=query,
         hits=hits,
@@ -264,6 +277,16 @@ def searched(
         unsaid=found.unsaid,
         trouble=found.trouble,
     )
+
+
+def _scale(words: "Sequence[Wanted]", index: Index, among: int) -> float:
+    """What BM25's scores are multiplied by, so that they are what they would be `among` so many sections at least.
+
+    Among few no word is rare, and all scores are next to nothing. One number for all hits: their order stays.
+    """
+    held = [word for word in index.meant(words) if index.holding(word)]
+    here, there = (sum(index.rarity(word, least) for word in held) for least in (0, among))
+    return there / here if here else 1.0
 
 
 def _hit(shelf: Sections, key: str, score: float, worth: Mapping[str, float], way: Way) -> FileHit:

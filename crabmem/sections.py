@@ -27,7 +27,8 @@ class Recent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How files are searched: which (patterns of paths), in which units, and what is shown of a hit.
 
-    `size` and `overlap` of chunks, and `snippet`, are in characters. Of `recent` the first that fits counts.
+    `size` and `overlap` of chunks, and `snippet`, are in characters. Of `recent` the first that fits counts. The
+    scores of hits are told as they would be `among` so many sections, where there are fewer.
     """
 
     files: Patterns = ()
@@ -37,6 +38,7 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     results: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 6
     snippet: Annotated[int, Meta(ge=1, le=MAX_CHARACTERS)] = 700
     recent: Annotated[tuple[Recent, ...], Meta(max_length=100)] = ()
+    among: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from .entry import parsed
 from .errors import InvalidArguments, Unreadable
 from .history import Difference, History
+from .notes import title
 from .search import tokens
 from .traces import Sighting, Sightings
 from .workspace import Layout
@@ -23,7 +24,8 @@ class _Step(NamedTuple):
 
 
 def seen(query: str, language: str, history: History, layout: Layout) -> Sightings:
-    """When entries, the overview and the identity said `query`: word by word if they ever did, else all its words.
+    """When memory said `query`, in what recall looks into, the overview or the identity: word by word if it ever did,
+    else all its words.
 
     Raises:
         InvalidArguments: the query has no words.
@@ -50,7 +52,7 @@ def _read(history: History, layout: Layout) -> list[tuple[str, str]]:
 
 
 def _counts(path: str, layout: Layout) -> bool:
-    return layout.is_entry(path) or path in (layout.overview, layout.identity)
+    return layout.is_recalled(path) or path in (layout.overview, layout.identity)
 
 
 def _lines(texts: Callable[[str], str], says: Says) -> Lines:
@@ -103,6 +105,8 @@ def _sightings(history: History, layout: Layout, lines: Lines) -> Iterator[Sight
 
 
 def _name(path: str, data: bytes, layout: Layout) -> str:
+    if layout.is_note(path):
+        return title(path)
     try:
         return parsed(path, data).name if layout.is_entry(path) else path.rpartition("/")[2]
     except Unreadable:

@@ -1,18 +1,19 @@
 """What memory says of itself before a turn, and when it had better be silent."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
 
 from .bounds import MAX_QUERY
 from .entry import Entry
 from .prompt import block, entry_text, fitting, template
-from .recalling import Shelf, fitted
+from .recalling import Shelf, fitted, of_note
 from .results import Hit, Stats
 from .search import Index, tokens
 from .settings import AutoRecall
 from .turns import Turn, Turns
+from .version import version_of
 
 _TERMS = 64
 # A long message is about something else, too: of more words than that a fact cannot be asked to have much.
@@ -54,16 +55,19 @@ class Speaker:
         """
         told = set() if again else self._told | (self._turns.versions(self._session) if self._session else set())
         seen = " ".join(prompt.split())
+        words = telling(message, shelf.index, rules.words, language)
+        worth = {word: shelf.index.rarity(word) for word in words}
 
         def is_new(path: str) -> bool:
-            entry = shelf.at(path)
-            return sees(path) and entry.version not in told and not _is_in(entry, seen)
+            if not sees(path):
+                return False
+            entry = _told_of(shelf, path, worth, language)
+            return entry.version not in told and not _is_in(entry, seen)
 
-        words = telling(message, shelf.index, rules.words, language)
         ranked = shelf.index.search(words, rules.limit, is_new)
-        sure = [each for each in ranked if confidence(shelf.index, words, each.key) >= rules.threshold]
-        worth = {word: shelf.index.rarity(word) for word in words}
-        hits = fitted([Hit(shelf.at(each.key), each.score) for each in sure], rules.characters, worth, language, _text)
+        found = [Hit(_told_of(shelf, each.key, worth, language), each.score) for each in ranked]
+        sure = [hit for hit in found if _confidence_in(hit.entry, shelf.index, words, language) >= rules.threshold]
+        hits = fitted(sure, rules.characters, worth, language, _text)
         return Said(hits, block("recall", f"{template('recall').strip()}\n\n{_texts(hits, rules)}")) if hits else Said()
 
     def said(self, said: Said, when: datetime) -> None:
@@ -93,13 +97,18 @@ def bearing(
 ) -> float:
     """The confidence of the entry that a message finds first, of those that who asks `sees`; 0 when it finds none."""
     words = telling(message, shelf.index, rules.words, language)
-    found = shelf.index.search(words, 1, sees)
-    return max((confidence(shelf.index, words, each.key) for each in found), default=0.0)
+    worth = {word: shelf.index.rarity(word) for word in words}
+    found = (_told_of(shelf, each.key, worth, language) for each in shelf.index.search(words, 1, sees))
+    return max((_confidence_in(entry, shelf.index, words, language) for entry in found), default=0.0)
 
 
 def likest(text: str, shelf: Shelf, language: str, fits: Callable[[str], bool] | None = None) -> Entry | None:
-    """The entry of those that fit that `text` finds first."""
-    found = shelf.index.search(telling(text, shelf.index, 0, language), 1, fits)
+    """The entry of those that fit that `text` finds first; no daily note."""
+
+    def is_fact(path: str) -> bool:
+        return path not in shelf.notes and (fits is None or fits(path))
+
+    found = shelf.index.search(telling(text, shelf.index, 0, language), 1, is_fact)
     return shelf.at(found[0].key) if found else None
 
 
@@ -124,15 +133,36 @@ def telling(message: str, index: Index, first: int, language: str) -> list[str]:
     return sorted(known, key=index.rarity, reverse=True)[:_TERMS]
 
 
-def confidence(index: Index, words: Sequence[str], key: str) -> float:
+def confidence(index: Index, words: Sequence[str], key: str, said: Set[str] | None = None) -> float:
     """How much of what `words` say a document has: its score by the rarities of the six that tell most.
 
     Below 1 for up to six words, more only for a document that has more than six. Words of which no document
-    has any count too: they say that the message is about something else.
+    has any count too: they say that the message is about something else. With `said` the document has only those.
     """
     rarities = {word: index.rarity(word, _ENTRIES) for word in words}
-    held = sum(rarities[word] * share for word, share in index.shares(words, [key])[0].items())
+    shares = index.shares(words, [key])[0]
+    counting = (word for word in shares if said is None or not said.isdisjoint(index.forms(word)))
+    held = sum(rarities[word] * shares[word] for word in counting)
     return held / sum(nlargest(_TELLING, rarities.values()))
+
+
+def _confidence_in(entry: Entry, index: Index, words: Sequence[str], language: str) -> float:
+    """The confidence of an entry, of a daily note that of its passage: words far apart in a day are not one matter."""
+    said = set(tokens(entry.content, language)) if entry.is_note else None
+    return confidence(index, words, entry.path, said)
+
+
+def _told_of(shelf: Shelf, path: str, worth: Mapping[str, float], language: str) -> Entry:
+    """What may be told of what is at a path: the entry, of a daily note the passage that bears on the message.
+
+    The passage has a version of its own, as a day's note goes on growing: what was said of it is not said again.
+    """
+    entry = shelf.at(path)
+    if not entry.is_note:
+        return entry
+    part = of_note(entry, worth, language)
+    told = " ".join(part.replace("…", " ").split())  # of what is around it nothing, marks included
+    return replace(entry, content=part, version=version_of(told.encode()))
 
 
 def _texts(hits: Sequence[Hit], rules: AutoRecall) -> str:
@@ -140,10 +170,11 @@ def _texts(hits: Sequence[Hit], rules: AutoRecall) -> str:
 
 
 def _text(hit: Hit, content: str) -> str:
-    return f"(from {hit.entry.path})\n{entry_text(hit.entry.name, hit.entry.description, content)}"
+    description = "" if hit.entry.is_note else hit.entry.description  # which says no more than the line above
+    return f"(from {hit.entry.path})\n{entry_text(hit.entry.name, description, content)}"
 
 
 def _is_in(entry: Entry, seen: str) -> bool:
     """Whether the text of an entry stands in `seen`, whose white space is single spaces."""
-    text = " ".join(entry.content.split())
+    text = " ".join(entry.content.strip("…").split())
     return text in seen and (len(text) >= _SHORT or entry.name in seen)

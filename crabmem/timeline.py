@@ -93,20 +93,20 @@ class Timeline:
         return {path: blob for path, blob in self._history.files(commit).items() if self.is_restorable(path)}
 
     def entries_id(self, commit: str) -> str:
-        """An id that is the same at commits between which no entry changed; "" where there is none."""
-        mixed = self._layout.mixed
-        folders = [self._history.folder(commit, path) for path in self._layout.entries if path not in mixed]
-        beside = sorted(self._entries_in(commit, mixed).items())
+        """An id that is the same at commits between which nothing changed that is recalled; "" where there is none."""
+        whole = set(self._layout.entries) - self._layout.mixed
+        folders = [self._history.folder(commit, path) for path in self._layout.entries if path in whole]
+        beside = sorted(self._recalled_in(commit, set(self._layout.recalled) - whole).items())
         told = "\n".join([*filter(None, folders), *(f"{blob} {path}" for path, blob in beside)])
         return blob_id(told.encode()) if beside or len(folders) > 1 else told
 
     def entries_at(self, commit: str) -> dict[str, str]:
-        """The files of entries at a commit, path and blob."""
-        return self._entries_in(commit, self._layout.entries)
+        """The files at a commit that are recalled, path and blob."""
+        return self._recalled_in(commit, self._layout.recalled)
 
-    def _entries_in(self, commit: str, folders: Iterable[str]) -> dict[str, str]:
+    def _recalled_in(self, commit: str, folders: Iterable[str]) -> dict[str, str]:
         found = chain.from_iterable(self._history.files_in(commit, folder).items() for folder in folders)
-        return {path: blob for path, blob in found if self._layout.is_entry(path) and self.is_restorable(path)}
+        return {path: blob for path, blob in found if self._layout.is_recalled(path) and self.is_restorable(path)}
 
     def is_restorable(self, path: str) -> bool:
         """Whether a file of the history can be put back: it is memory, and its name is a text."""

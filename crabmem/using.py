@@ -60,7 +60,7 @@ class Using(Keyed):
     def recall_facts(
         self, query: str, category: str | None = None, limit: int | None = None, budget: int | None = None
     ) -> Recall:
-        """The facts that answer `query` best, at most `limit` (None: the setting), with where they come from.
+        """The facts that answer `query` best, at most `limit` (None: the setting), with where they come from; no notes.
 
         First those of the three categories that answer best, then all others. With `category` only those in it, unless
         none there answers: then the note says so. How much a fact matters adds a quarter to its score at most.
@@ -89,12 +89,12 @@ class Using(Keyed):
         """Forget how what is gone was used; no failure, as what removed it is done, and the next time does it too."""
         with suppress(CrabmemError):
             if os.path.exists(self._workspace.uses):
-                self._uses.keep(self._steadily(lambda: list(self._listing().index.marks())))
+                self._uses.keep(self._steadily(lambda: list(self._listing().paths)))
 
     def _salient(self, limit: int) -> tuple[Hit, ...]:
         listing = self._listing()
         known, now = self._uses.known(), self._clock()
-        changed = {path: self._touched(listing.scan, path) for path in listing.index.marks() if self._sees(path)}
+        changed = {path: self._touched(listing.scan, path) for path in listing.paths if self._sees(path)}
         found = ((salience(now, when, known(path)), when, path) for path, when in changed.items())
         best = nsmallest(limit, found, key=lambda each: (-each[0], now - each[1], each[2]))
         return tuple(Hit(listing.at(path), score) for score, _, path in best)
@@ -103,7 +103,10 @@ class Using(Keyed):
         source = self._source_of(listing := self._listing())
         ranking = self._in_tiers(listing, source.ranking and source.ranking(query))
         arranged = source._replace(ranking=lambda query: ranking)
-        return self._counted(arranged.recall(query, limit, tags, budget, fits=self._in_sight(None)), source, bool(tags))
+        is_fact: Fits | None = (lambda path: path not in listing.notes) if listing.notes else None
+        found = arranged.recall(query, limit, tags, budget, fits=self._in_sight(is_fact))
+        found = replace(found, notes=0, is_filtered=bool(tags))
+        return self._counted(found, source, bool(tags))
 
     def _in_tiers(self, shelf: Listing, by_more: Ranking | None) -> Ranking:
         """Ranks what words or meaning find by how much it matters, then by category."""

@@ -1,6 +1,6 @@
 """The values of a memory as plain data for JSON: what `--json` prints and tools return."""
 
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
 from msgspec.structs import asdict
 
@@ -57,10 +57,14 @@ class EntryData(TypedDict):
 
 
 class HitData(EntryData):
-    """An entry that recall found; `content` is the passage that matched where it `is_cut`."""
+    """An entry that recall found; `content` is the passage that matched where it `is_cut`.
+
+    `kind` is "note" for a daily note, which is no entry, and left out for all else.
+    """
 
     is_cut: bool
     score: float
+    kind: NotRequired[Literal["note"]]
     matches: NotRequired[list[Data]]
     provenance: NotRequired[Data]
 
@@ -394,6 +398,8 @@ def _pair(then: Answer, now: Answer) -> Data:
 def _hit(hit: Hit) -> HitData:
     own = {"content": hit.shown, "is_cut": hit.passage is not None, "score": hit.score}
     data = cast(HitData, {**entry(hit.entry), **own})
+    if hit.entry.is_note:
+        data["kind"] = "note"
     if hit.matches:
         data["matches"] = [{"word": it.word, "field": it.field, "added": it.added} for it in hit.matches]
     if hit.provenance:

@@ -29,7 +29,7 @@ class Layout:
     itself. In `notes` files may be daily notes, `YYYY-MM-DD.md`, which are no facts. History keeps the Markdown
     files at the top, and all below the folder `memory` ("": everywhere) and those `beside` it. In `learnings` ("":
     a folder of that name where memory is) lies what an agent learned of its mistakes. `is_seeded`: whether a new
-    workspace gets an identity.
+    workspace gets an identity. `recall_notes`: whether recall finds daily notes, too.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Layout:
     is_seeded: bool = True
     beside: tuple[str, ...] = ()
     learnings: str = ""
+    recall_notes: bool = False
 
     def named(self, file: str) -> str:
         """The path of a file of a profile, in which {identity} and {overview} stand for those here."""
@@ -79,6 +80,10 @@ class Layout:
         """Whether a file at `path` is a daily note."""
         folder, _, name = path.rpartition("/")
         return folder == self.notes and is_note(name)
+
+    def is_recalled(self, path: str) -> bool:
+        """Whether recall looks into a Markdown file at `path`: an entry, or a daily note where those are recalled."""
+        return self.is_entry(path) or (self.recall_notes and self.is_note(path))
 
     def is_entry_folder(self, path: str) -> bool:
         """Whether entries lie in the folder at `path`, or below it."""
@@ -125,6 +130,11 @@ class Layout:
     def whole_file(self, name: str) -> str | None:
         """The path of the whole file that `name` means, as MEMORY.md; None for the name of an entry."""
         return self._whole_by_name.get(name.rpartition("/")[2].casefold())
+
+    @cached_property
+    def recalled(self) -> tuple[str, ...]:
+        """The folders that files lie in which recall looks into."""
+        return tuple(dict.fromkeys((*self.entries, *([self.notes] if self.recall_notes else []))))
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
@@ -183,10 +193,18 @@ ORDINARY = Layout(
     entries=("memory/entries", "memory"),
     notes="memory",
     memory="memory",
+    recall_notes=True,
 )
 #: A folder of somebody else's making: an overview with facts beside it.
 FLAT = Layout(
-    "flat", identity="Crab.md", overview="MEMORY.md", entries=("", "entries"), notes="", memory="", is_seeded=False
+    "flat",
+    identity="Crab.md",
+    overview="MEMORY.md",
+    entries=("", "entries"),
+    notes="",
+    memory="",
+    is_seeded=False,
+    recall_notes=True,
 )
 #: By the name that `crabmem.toml` says.
 LAYOUTS = {layout.name: layout for layout in (ORDINARY, FLAT)}

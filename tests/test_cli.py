@@ -595,7 +595,8 @@ def test_a_shell_completes_what_there_is(run: Run, root: Path, typed: str, found
 
 def test_a_lesson_that_no_prompt_shows_is_told(run: Run) -> None:
     assert (
-        "the profile claw does not put memory/learnings/wins.md" in run("--profile", "claw", "learn", "win", "x").stderr
+        "the prompt of the profile claw does not show memory/learnings/wins.md"
+        in run("--profile", "claw", "learn", "win", "x").stderr
     )
     assert run("--profile", "legion", "learn", "win", "x").stderr == ""
 

@@ -91,3 +91,10 @@ def test_a_retriever_gives_the_facts_that_recall_finds_as_documents(memory: Memo
     assert (vet.page_content, vet.metadata["name"], vet.metadata["tags"]) == ("Dr. Moreno.", "Vet", ["pets"])
     with pytest.raises(InvalidArguments, match="blank"):
         Retriever(memory=memory).invoke(" ")
+
+
+def test_of_a_daily_note_a_retriever_gives_what_answers_and_says_what_it_is(memory: Memory) -> None:
+    memory.write_note("Bought a boat.")
+    memory.write_note("Called the vet, Luna is fine.")
+    [note] = Retriever(memory=memory).invoke("vet")
+    assert "Luna is fine" in note.page_content and "boat" not in note.page_content and note.metadata["kind"] == "note"

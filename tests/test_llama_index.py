@@ -85,8 +85,12 @@ def test_messages_that_fall_out_are_in_the_note_of_the_day_word_for_word_a_commi
 
 
 def test_notes_do_not_crowd_recall(memory: Memory) -> None:
-    asyncio.run(MemoryBlock(memory=memory).aput([said(1)], from_short_term_memory=True, session_id="chat"))
-    assert memory.recall("word number").hits == () and memory.entries() == []
+    memory.remember("Numbers", "the word for each number", "One, two.")
+    for number in range(1, 8):
+        asyncio.run(MemoryBlock(memory=memory).aput([said(number)], from_short_term_memory=True, session_id="chat"))
+    found = memory.recall("word number")
+    assert [hit.entry.is_note for hit in found] == [False, True] and len(found[1].shown) <= 700  # a day is one hit
+    assert [entry.name for entry in memory.entries()] == ["Numbers"]
     assert "word number 1" in note(memory)
 
 

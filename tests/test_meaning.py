@@ -547,3 +547,11 @@ def test_a_budget_cuts_what_is_found_by_meaning_too(root: Path) -> None:
         both.remember("Long", "text", "The boiler. " + "It is said again. " * 300)
         [hit] = [hit for hit in both.recall("heating", budget=700) if hit.entry.name == "Long"]
         assert hit.passage and hit.passage.startswith("The boiler.")
+
+
+def test_notes_are_found_by_what_they_mean_and_no_entries_with_vectors(tmp_path: Path) -> None:
+    with Memory(filled(tmp_path, {"Wifi": ("the network", "Pinguin.")}), embedder=Own()) as both:
+        both.write_note("Called the vet, Luna is fine.")
+        assert [hit.entry.is_note for hit in both.recall("physician puppy")] == [True]
+        assert both.reindex().entries == 1
+        assert findings(both)[0][1].endswith("1 of 1 entries have vectors")

@@ -495,16 +495,14 @@ def test_another_language_in_the_settings_is_searched_by_at_once(tmp_path: Path)
 
 
 # feature: 6
-def test_a_note_is_added_to_that_of_the_day_under_the_time_and_recall_does_not_see_it(
-    tmp_path: Path, clock: Clock
-) -> None:
+def test_a_note_is_added_to_that_of_the_day_under_the_time(tmp_path: Path, clock: Clock) -> None:
     with core.Memory(tmp_path, Voice("coder"), clock) as memory:
         first, second = memory.write_note("Asked about tea."), memory.write_note("Asked about coffee.")
         text = memory.file("memory/2026-03-01.md").read_text()
         assert text.split("## ")[0] == "# 2026-03-01\n\n"
         assert [part[5:] for part in text.split("## ")[1:]] == ["\n\nAsked about tea.\n\n", "\n\nAsked about coffee.\n"]
         assert (first.path, first.created, second.created) == ("memory/2026-03-01.md", True, False)
-        assert memory.log(1)[0].subject == "note: 2026-03-01.md" and memory.recall("tea coffee").hits == ()
+        assert memory.log(1)[0].subject == "note: 2026-03-01.md" and memory.entries() == []
         with pytest.raises(InvalidArguments, match="NUL"):
             memory.write_note("\0")
 

@@ -166,10 +166,12 @@ def test_whatever_changed_beside_is_left_to_the_whole_program(beside: Path, chan
     assert not quick.answered(["--dir", str(beside), "recall", _ASKED], os.environ)
 
 
-def test_a_fact_that_comes_into_the_folder_of_the_overview_is_seen_and_a_daily_note_is_none(settled: Path) -> None:
-    _noted(settled)
+@pytest.mark.parametrize("change", [_added_beside, _noted])
+def test_a_fact_or_a_note_that_comes_into_the_folder_of_the_overview_is_seen(
+    settled: Path, change: Callable[[Path], None]
+) -> None:
     assert quick.answered(["--dir", str(settled), "recall", _ASKED], os.environ)
-    _added_beside(settled)
+    change(settled)
     assert not quick.answered(["--dir", str(settled), "recall", _ASKED], os.environ)
 
 

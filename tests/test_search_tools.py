@@ -77,14 +77,30 @@ def test_other_hosts_are_given_their_schemas(root: Path) -> None:
 def test_paragraphs_are_answered_with_place_score_and_footer(root: Path) -> None:
     with in_text(root) as memory:
         result = memory.call("memory_search", {"query": "Luna E-4711"})
-    scores = [f"{max(hit['score'], 0.1):.1f}".removesuffix(".0") for hit in result.data["hits"]]
+    scores = [f"{hit['score']:.1f}".removesuffix(".0") for hit in result.data["hits"]]
     assert result.text == (
         f"[1] memory/2026-03-14.md (score: {scores[0]})\nThe boiler hums.\nIt is an E-4711.\n\n---\n\n"
-        f"[2] MEMORY.md (score: {scores[1]})\nLuna's vet is Dr. Moreno.\n\n---\n\n"
-        f"[3] memory/2026-03-14.md (score: {scores[2]})\nLuna slept.\n\n"
+        f"[2] memory/2026-03-14.md (score: {scores[1]})\nLuna slept.\n\n---\n\n"
+        f"[3] MEMORY.md (score: {scores[2]})\nLuna's vet is Dr. Moreno.\n\n"
         "Searched 2 file(s)."
     )
-    assert [(hit["start"], hit["end"]) for hit in result.data["hits"]] == [(3, 4), (3, 3), (6, 6)]
+    assert [(hit["start"], hit["end"]) for hit in result.data["hits"]] == [(3, 4), (6, 6), (3, 3)]
+
+
+def test_scores_of_a_small_memory_tell_hits_apart_in_the_profile_for_paragraphs(tmp_path: Path) -> None:
+    write(tmp_path, {"MEMORY.md": "# Memory\n\nLuna's vet is Dr. Moreno.\n"})
+    with Memory(tmp_path, profile="camel") as memory:
+        memory.write_note("The boiler hums.")
+        texts = [memory.call("memory_search", {"query": query}).text for query in ("vet", "boiler", "the vet of Luna")]
+    vet, boiler, both = (float(text.partition("(score: ")[2].partition(")")[0]) for text in texts)
+    assert 1 <= vet < boiler <= 4.5 and both > vet  # a note of today counts half as much more
+
+
+def test_a_score_is_never_told_as_none(root: Path) -> None:
+    write(root, {f"memory/n{at}.md": "The boiler hums.\n" for at in range(40)})
+    with in_text(root) as memory:
+        result = memory.call("memory_search", {"query": "boiler"})
+    assert "(score: 0)" not in result.text and 0 < result.data["hits"][0]["score"] < 0.05
 
 
 # feature: 69

@@ -116,6 +116,35 @@ def test_a_daily_note_is_found_by_its_day(root: Path) -> None:
         assert paths(memory.search("what happened on 12 March 2026?"))[0] == "memory/2026-03-12.md"
 
 
+def test_the_day_of_a_note_makes_what_it_says_no_longer(tmp_path: Path) -> None:
+    said = "Talked to the vet about the boiler.\n"
+    files = {"memory/2026-03-14.md": said, "memory/2026-12-25.md": said, "memory/harbour.md": said}
+    with opened(write(tmp_path / "notes", files)) as memory:
+        assert len({hit.score for hit in memory.search("boiler")}) == 1
+        memory.remember("Boiler", "the heating", "An E-4711.")
+    with opened(tmp_path / "notes") as memory:  # from the cache, and after a change
+        assert len({hit.score for hit in memory.search("talked")}) == 1
+
+
+@pytest.mark.parametrize("among", [0, 100])
+def test_scores_are_told_as_among_more_sections_and_the_order_stays(root: Path, among: int) -> None:
+    with opened(root) as memory:
+        bare = memory.search("vet wifi start")
+    with opened(root, among=among) as memory:
+        told = memory.search("vet wifi start")
+    assert [(hit.path, hit.start) for hit in told] == [(hit.path, hit.start) for hit in bare]
+    factors = {round(one.score / other.score, 9) for one, other in zip(told, bare, strict=True)}
+    assert len(factors) == 1 and (factors == {1.0} if not among else factors.pop() > 2)
+
+
+def test_among_many_sections_scores_are_as_bm25_has_them(tmp_path: Path) -> None:
+    files = {f"memory/n{at}.md": f"Number {at}, and the vet.\n" for at in range(120)}
+    with opened(write(tmp_path / "notes", files)) as memory:
+        bare = [hit.score for hit in memory.search("vet 7")]
+    with opened(tmp_path / "notes", among=100) as memory:
+        assert [hit.score for hit in memory.search("vet 7")] == bare
+
+
 def test_of_long_sections_the_passage_is_shown_that_matched(root: Path) -> None:
     write(root, {"memory/long.md": "filler words here. " * 100 + "The boiler is an E-4711. " + "and so on. " * 100})
     with opened(root, "file", snippet=120) as memory:

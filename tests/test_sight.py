@@ -20,6 +20,7 @@ tools = ["entries", "files", "looking", "notes", "named", "facts", "proposing"]
 [layout]
 identity = "WHO.md"
 overview = "NOTES.md"
+recall_notes = true
 
 [kinds.group]
 hides = ["NOTES.md", "memory/entries/private-*.md", "memory/????-??-??.md"]

@@ -76,4 +76,5 @@ def _document(hit: Hit) -> Document:
     entry = hit.entry
     about = {"name": entry.name, "description": entry.description, "tags": list(entry.tags)}
     source = {"source": entry.path, "version": entry.version, "score": hit.score}
-    return Document(entry.content, id=entry.path, metadata={**about, **source})
+    source |= {"kind": "note"} if entry.is_note else {}
+    return Document(hit.shown, id=entry.path, metadata={**about, **source})

@@ -99,7 +99,8 @@ class Store(BaseStore):
         namespace, scores = tuple(op.namespace_prefix), list[float | None]()
         if op.query and op.query.strip():
             limit = min(op.offset + op.limit, MAX_LIMIT)
-            hits = self._memory.recall(op.query[:MAX_QUERY], limit or 1, namespace=namespace, where=where).hits
+            kept = where or (lambda entry: not entry.is_note)  # daily notes are in no store
+            hits = self._memory.recall(op.query[:MAX_QUERY], limit or 1, namespace=namespace, where=kept).hits
             hits = hits[op.offset : limit]
             entries, scores = [hit.entry for hit in hits], [hit.score for hit in hits]
         else:

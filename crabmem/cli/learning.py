@@ -68,7 +68,10 @@ def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:
     show(json_wanted, wire.changed(changed), lambda: f"{state}: {changed.path}\n{coloured_diff(changed.diff)}")
     warn(changed.warnings)
     if not json_wanted and not any(part.file == changed.path for part in memory.profile.part):
-        tell(f"the profile {memory.profile_name} does not put {changed.path} into the prompt; legion does")
+        tell(
+            f"agents will not read it when a session begins: the prompt of the profile {memory.profile_name} does not "
+            f"show {changed.path}; of the built-in profiles only legion shows learnings (--profile legion)"
+        )
 
 
 COMMANDS = (learn,)

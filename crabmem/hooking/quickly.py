@@ -8,7 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 from .. import fs
-from ..entry import Entry, decoded, parsed
+from ..catalog import notes_in
+from ..entry import Entry, decoded, note, parsed
 from ..errors import CrabmemError
 from ..prompt import template
 from ..quick import as_kept
@@ -26,10 +27,12 @@ class _Shelf:
         self._root = root
         self.index = index
         self.unreadable: Sequence[object] = ()
+        self.notes = notes_in(index)
 
     def at(self, path: str) -> Entry:
         with fs.inside(self._root, path) as spot:
-            return parsed(path, fs.read(spot)[0])
+            data = fs.read(spot)[0]
+        return note(path, data) if path in self.notes else parsed(path, data)
 
     def having(self, label: str) -> list[Entry]:
         return [self.at(path) for path in self.index.labelled(label)]

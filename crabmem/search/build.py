@@ -41,7 +41,7 @@ def built(documents: Iterable[Document], base: bytes = b"", dead: Collection[int
         [
             *texts([document.key for document in ordered]),
             _marks([document.mark for document in ordered]),
-            numbers([len(document.words) for document in ordered]),
+            numbers([document.length for document in ordered]),
             *ranked,
             *labels,
             ("B", base),
@@ -172,8 +172,9 @@ def documents_of(segment: Segment, dead: Collection[int]) -> list[Document]:
     from .document import Document
 
     marks, words, labels = segment.marks(), _held(segment.words, len(segment)), _held(segment.labels, len(segment))
-    keys = segment.keys.all()
-    return [Document(keys[at], marks[at], words[at], labels[at]) for at in range(len(segment)) if at not in dead]
+    keys, lengths = segment.keys.all(), segment.lengths
+    alive = (at for at in range(len(segment)) if at not in dead)
+    return [Document(keys[at], marks[at], words[at], labels[at], int(lengths[at])) for at in alive]
 
 
 def _held(postings: Postings, size: int) -> list[list[str]]:

@@ -14,16 +14,20 @@ class Document:
     """What is known of one document, by the key it has in the index.
 
     `mark` is for the caller to tell its version by: any bytes, of one length in an index. `words` are
-    ranked; `labels` are found exactly, and never ranked.
+    ranked; `labels` are found exactly, and never ranked. `length` is how many words it counts as, None for all of
+    them: those that it is found by and does not say, as its day, make no text longer.
     """
 
-    __slots__ = ("key", "labels", "mark", "words")
+    __slots__ = ("key", "labels", "length", "mark", "words")
 
-    def __init__(self, key: str, mark: bytes, words: Sequence[str], labels: Collection[str] = ()) -> None:
+    def __init__(
+        self, key: str, mark: bytes, words: Sequence[str], labels: Collection[str] = (), length: int | None = None
+    ) -> None:
         self.key = key
         self.mark = mark
         self.words = words
         self.labels = labels
+        self.length = len(words) if length is None else length
 
 
 class Ranked:

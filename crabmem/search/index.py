@@ -138,7 +138,7 @@ class Index:
         self._own[key] = self._start + self._size
         self._size += 1
         self._count += 1
-        self._words += len(document.words)
+        self._words += document.length
 
     def _merged(self, changes: Mapping[str, Document | None], progress: Callable[[int], None] | None) -> Index:
         from .build import in_pieces, joined

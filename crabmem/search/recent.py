@@ -36,7 +36,7 @@ class Recent:
         """Add `document`. Only who made the index that saw all of it may."""
         position = len(self.documents)
         self.documents.append(document)
-        self.lengths.append(len(document.words))
+        self.lengths.append(document.length)
         for held, names in ((self.words, document.words), (self.labels, document.labels)):
             for name, count in counted(names).items():
                 positions, counts = held.setdefault(name, ([], []))

@@ -92,8 +92,8 @@ def _told(found: FileSearch) -> str:
 
 
 def _block(number: int, hit: FileHit) -> str:
-    # Even the last of many was found, so that none scores 0.
-    score = f"{max(hit.score, 0.1):.1f}".removesuffix(".0")
+    # One decimal, more where it would say 0 of what was found.
+    score = f"{hit.score:.1f}".removesuffix(".0") if hit.score >= 0.05 else f"{hit.score:.1g}"
     return f"[{number}] {hit.path} (score: {score})\n{hit.snippet}"
 
 
