@@ -18,7 +18,14 @@ from tests.faults.crashes import in_child
 from tests.faults.shim import KILLED
 
 Sample = Callable[[str], Path]
-FACTS = {"user-role", "feedback-real-database", "project-season-freeze", "reference-tickets", "tide-tables"}
+FACTS = {
+    "deploy-window",
+    "feedback-real-database",
+    "project-season-freeze",
+    "reference-tickets",
+    "tide-tables",
+    "user-role",
+}
 LUNA = "---\nname: Luna\ndescription: the dog\n---\n\nA lagotto who eats umbrellas.\n"
 
 
@@ -47,7 +54,7 @@ def test_adopting_records_every_byte_in_one_commit_and_adds_nothing_but_the_sett
     root = sample("claude-code")
     before = files(root)
     done = run("adopt", str(root))
-    assert done.exit_code == 0 and f"--dir {root}" in done.stderr and "5 facts" in done.stderr
+    assert done.exit_code == 0 and f"--dir {root}" in done.stderr and "6 facts" in done.stderr
     assert files(root) == before | {"crabmem.toml": b'layout = "flat"\n'}
     assert git(root, "rev-list", "--count", "HEAD").strip() == "1"
     assert {name: git(root, "show", f"HEAD:{name}").encode() for name in before} == before
@@ -57,7 +64,7 @@ def test_adopting_records_every_byte_in_one_commit_and_adds_nothing_but_the_sett
 def test_adopting_twice_is_harmless(adopted: Path) -> None:
     before, head = files(adopted), git(adopted, "rev-parse", "HEAD")
     again = run("adopt", str(adopted), "--json")
-    assert json.loads(again.stdout) == {"path": str(adopted), "facts": 5, "commit": None}
+    assert json.loads(again.stdout) == {"path": str(adopted), "facts": 6, "commit": None}
     assert (files(adopted), git(adopted, "rev-parse", "HEAD")) == (before, head)
 
 
@@ -93,7 +100,7 @@ def test_adopting_may_die_at_any_change_of_the_disk_and_is_done_again(sample: Sa
 
 def test_what_adopting_did_is_data(sample: Sample) -> None:
     done = json.loads(run("adopt", str(sample("claude-code")), "--json").stdout)
-    assert done["facts"] == 5 and "tide-tables.md" in done["commit"]["paths"]
+    assert done["facts"] == 6 and "tide-tables.md" in done["commit"]["paths"]
 
 
 def test_an_empty_folder_is_adopted_too(tmp_path: Path) -> None:
@@ -288,7 +295,7 @@ def shared(tmp_path: Path) -> Path:
 def test_facts_of_the_host_are_recalled_and_recorded_as_such(shared: Path) -> None:
     (shared / "memory/2026-11-20.md").write_text("A daily note about the tide.\n")
     with Memory(shared, agent="coder") as memory:
-        assert {entry.slug for entry in memory.entries()} == FACTS | {"wifi"}
+        assert {entry.slug for entry in memory.entries()} == (FACTS - {"deploy-window"}) | {"wifi"}
         assert memory.recall("tide tables")[0].entry.path == "memory/tide-tables.md"
         assert "[Tide tables](tide-tables.md)" in memory.overview().text
         commit = memory.adopt()

@@ -560,6 +560,11 @@ class History:
         folder = self.folder(commit, path) if path else self._tree(commit)
         return self._objects.files_in(folder, f"{path}/" if path else "")
 
+    def files_below(self, commit: str, path: str) -> Mapping[str, str]:
+        """The same, and of every folder in it."""
+        folder = self.folder(commit, path) if path else self._tree(commit)
+        return self._objects.files(folder, f"{path}/" if path else "")
+
     def _made(self, head: Head, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
         """A commit of `changes` on `head`, not yet on any branch; None when nothing differs."""
         base = self._base(head)
