@@ -303,7 +303,18 @@ class Handle:
         return {**self._searcher().marks(), **entries} if self._has_searched() else entries
 
     def _listing(self) -> Listing:
-        return self._catalog.listing(self._store.scan())
+        return self._catalog.listing(self._look())
+
+    def _look(self) -> Scan:
+        """The files as they are now.
+
+        Raises:
+            Moved: there is none, and the workspace that was opened is not where it was.
+        """
+        scan = self._store.scan()
+        if not scan.files:
+            self._history.exists()
+        return scan
 
     def _find_denied(self) -> str:
         """Why this user may not read the history; "" when nothing keeps them from it."""

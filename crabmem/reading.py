@@ -137,7 +137,7 @@ class Reading(Handle):
 
     def blobs(self) -> dict[str, str]:
         """The id of the blob of every file that crabmem keeps the history of, by path, as they are on disk now."""
-        files = self._steadily(self._store.scan).files
+        files = self._steadily(self._look).files
         return {path: file.blob for path, file in files.items() if self._sees(path)}
 
     def overview(self, at: str | None = None) -> Document:

@@ -36,9 +36,9 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted:
     --yes-really; `crabmem restore` brings them back.
 
     With DIR, put a folder that a host uses under history, in place: MEMORY.md is its overview, and every other
-    Markdown file beside it, or in a folder there, a fact. The first commit holds all as it is; nothing is renamed or rewritten, and
-    crabmem.toml says what the folder is. Twice is harmless. With --profile, the folder is what an agent of that family
-    works in.
+    Markdown file beside it, or in a folder there, a fact. The first commit holds all as it is; nothing is renamed or
+    rewritten, and crabmem.toml says what the folder is. Twice is harmless. With --profile, the folder is what an agent
+    of that family works in.
 
     \b
     crabmem adopt ~/.claude/projects/-home-ann-shop/memory     what Claude Code noted on one project
