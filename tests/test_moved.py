@@ -60,7 +60,9 @@ def test_reading_a_workspace_that_was_moved_says_so_instead_of_nothing(opened: M
 
 
 def test_a_workspace_that_was_read_before_it_was_deleted_is_not_begun_anew(opened: Memory) -> None:
-    (opened.root / "memory/entries/otto.md").write_text("Otto and the lagotto.\n")  # what closing would keep an index of
+    (opened.root / "memory/entries/otto.md").write_text(
+        "Otto and the lagotto.\n"
+    )  # what closing would keep an index of
     assert len(opened.recall("lagotto")) == 2
     shutil.rmtree(opened.root)
     with pytest.raises(Moved):

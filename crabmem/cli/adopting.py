@@ -16,7 +16,7 @@ from ..edit import counted
 from ..locating import outside
 from ..profile import named
 from ..results import Commit
-from ..workspace import FLAT, SETTINGS
+from ..workspace import AGENTS, FLAT, SETTINGS, Workspace
 from .base import Failure, as_json, as_profile, opened, plain, recorded, show, tell, wanted_of
 
 # So many files at the top tell whose folder it is.
@@ -43,6 +43,7 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted:
     \b
     crabmem adopt ~/.claude/projects/-home-ann-shop/memory     what Claude Code noted on one project
     crabmem adopt ~/.openclaw/workspace --profile claw         a workspace of that family
+    crabmem adopt ~/.camelagi/agents/scribe --profile camel    an agent beside an adopted ~/.camelagi/workspace
     """
     if folder is not None:
         return _take(ctx, folder, yes_really, json_wanted)
@@ -105,6 +106,23 @@ def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
     whole = os.path.abspath(os.path.expanduser(profile)) if profile.endswith(".toml") else profile
     prepared(root, "profile", whole, is_meant)
     Allowed(os.environ).allow_profile(root, outside(root, whole))
+    _join(root, profile)
+
+
+def _join(root: Path, profile: str) -> None:
+    """Have an agent's folder show what it lacks of the workspace that its family keeps beside `agents/`."""
+    way = named(profile).parent
+    if not way or root.parent.name != AGENTS:
+        return
+    parent = Path(os.path.normpath(root / way))
+    if fs.is_own_folder(Workspace(parent).private):
+        Allowed(os.environ).allow_parent(root, parent)
+        tell(f"what this agent lacks it has from {parent}; `crabmem config disallow` takes that back")
+    elif parent.is_dir():
+        first = f"crabmem adopt {shlex.quote(str(parent))} --profile {shlex.quote(profile)}"
+        tell(
+            f"what this agent lacks it could have from {parent}, which is no memory yet: `{first}`, and then this again"
+        )
 
 
 def _say(memory: Memory, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:
