@@ -18,14 +18,16 @@ from .user_state import state_folder
 
 
 class Reach(msgspec.Struct, frozen=True):
-    """What settings reach outside of their workspace.
+    """What a workspace reaches outside of it.
 
     `vectors` is the provider, model, url and name of the key's variable, None where nobody is named; `profile` is the
-    file of a profile that lies elsewhere, "" for none.
+    file of a profile that lies elsewhere, "" for none. `parent` is the workspace beside an agent's own that gives what
+    this one lacks, "" for none: no file of a workspace can name it.
     """
 
     vectors: tuple[str, str, str, str] | None = None
     profile: str = ""
+    parent: str = ""
 
 
 class Allowed:
@@ -67,6 +69,13 @@ class Allowed:
         """
         if file:
             self.allow(root, replace(self.reach(root), profile=file))
+
+    def allow_parent(self, root: Path, parent: Path) -> None:
+        """Let the agent's own workspace in `root` show what it lacks of the one in `parent`.
+
+        Raises: as `allow`.
+        """
+        self.allow(root, replace(self.reach(root), parent=os.path.realpath(parent)))
 
     def _all(self) -> dict[str, Reach]:
         """By folder; nothing when the file is not whole: who is not sure is asked again."""

@@ -37,7 +37,8 @@ class Memory(Agents):
     `is_person` says that it is the person. `soul_editable` overrides the setting, and so does `embedder`: any
     object that makes vectors of texts. `progress` is told how many entries of how many were read, when many
     have to be. `profile` overrides the setting: the name of a family, or a TOML file. `kind` is that of the session:
-    who is there to read along. The folder is made at the first write.
+    who is there to read along. `is_parent_named`, for an agent's own workspace: the folder around it was named as the
+    workspace, and gives what the agent lacks also before its first commit. The folder is made at the first write.
     """
 
     def __init__(
@@ -52,11 +53,13 @@ class Memory(Agents):
         embedder: "Embedder | None" = None,
         profile: str | None = None,
         kind: str = "main",
+        is_parent_named: bool = False,
     ) -> None:
         folder, own = (None, None) if root is None else (os.fspath(root), "")
         where = root_of(folder, own, os.environ, Path.home())
         voice = Voice(agent, session, is_person)
-        super().__init__(where, voice, local_time, soul_editable, progress, embedder, os.environ, profile, kind)
+        given = (soul_editable, progress, embedder, os.environ, profile, kind)
+        super().__init__(where, voice, local_time, *given, is_parent_named or root is None)
         if agent:
             refuse_taken(agent, self._person())
         self._toolbox = Toolbox(self)

@@ -13,3 +13,5 @@ MAX_PROMPT = 10_000_000
 MAX_REASON = 4_000
 #: Characters in the name of an agent or a session.
 MAX_WHO = 200
+#: So many folders deep a file may lie. History refuses what is much deeper, so that a stranger's folder could block it.
+DEEPEST = 64

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from pathlib import PurePosixPath
 from typing import ClassVar, Protocol
 
 from .cached import WORTH_SAVING, CachedIndex
@@ -292,8 +291,8 @@ def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
 
 
 def found(shelf: Shelf, name: str, sees: Callable[[str], bool] = lambda path: True) -> Entry:
-    """The entry called `name`: by name, else by slug, else by alias, else by its whole path; of those that who asks
-    `sees`, as if there were no others.
+    """The entry called `name`: by name, else by slug, else by alias, else by its path, whole or from some folder on
+    (`People/marta`); of those that who asks `sees`, as if there were no others.
 
     Raises:
         NotFound: none is; the message has the nearest names.
@@ -311,9 +310,21 @@ def found(shelf: Shelf, name: str, sees: Callable[[str], bool] = lambda path: Tr
             raise InvalidArguments(f"several entries are called {name}; say which file: {_told_apart(matches)}")
         if matches:
             return matches[0]
-    if at_path := [entry for entry in _seen(shelf, FILE + _stem_key(name), sees) if entry.path == name]:
+    at_path = _at_path(_seen(shelf, FILE + _stem_key(name), sees), name)
+    if len(at_path) > 1:
+        raise InvalidArguments(f"several entries are called {name}; say which file: {_told_apart(at_path)}")
+    if at_path:
         return at_path[0]
     raise NotFound(f"no entry named: {name}{_nearest(shelf, key, sees)}")
+
+
+def _at_path(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
+    """Of entries whose files are called alike, the one at the path `name`; else those at the end of whose path that
+    stands, with a folder before the file's name."""
+    if whole := [entry for entry in entries if entry.path == name]:
+        return whole
+    end = "/" + name_key(name.removesuffix(".md"))
+    return [entry for entry in entries if "/" in name and name_key(f"/{entry.path[:-3]}").endswith(end)]
 
 
 def called(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
@@ -333,7 +344,8 @@ def _told_apart(entries: Sequence[Entry]) -> str:
 
 
 def _stem_key(path: str) -> str:
-    return name_key(PurePosixPath(path).stem)
+    """The `name_key` of a file's name without its ending."""
+    return name_key(path.rpartition("/")[2].removesuffix(".md"))
 
 
 def kept_at(listing: Listing, slot: Slot) -> Entry | None:
@@ -395,11 +407,12 @@ def place_for(
     if same:
         return (matches or same)[0].path
     layout, scan, slug = listing.layout, listing.scan, slug_of(name)
-    own, places = layout.entry_path(slug, folder), layout.places(slug)
+    own = layout.entry_path(slug, folder)
     entries = (item for item in listing.unreadable if not layout.is_note(item.path))
     used = [item for item in entries if not _is_nameless(item.path, own, scan)]
     for item in used:
-        if item.path in places and (item.path in scan.files or item.is_denied):
+        is_called_so = layout.is_entry(item.path) and item.path.rpartition("/")[2] == f"{slug}.md"
+        if is_called_so and (item.path in scan.files or item.is_denied):
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
     unreadable = {_stem_key(item.path) for item in used if layout.is_entry(item.path)}
     taken = _Taken(layout, listing.index, unreadable | promised, folder)

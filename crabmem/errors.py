@@ -55,6 +55,10 @@ class Full(CrabmemError):
     """So many wait for a person that one more is not taken; nothing was written."""
 
 
+class Moved(CrabmemError):
+    """The workspace that was opened is not where it was, or another one is there; nothing was written."""
+
+
 class Busy(CrabmemError):
     """Another writer held the lock for longer than we wait; nothing was written."""
 

@@ -1,5 +1,6 @@
 """The parts of one workspace in one hand, and what all operations on it need. No operation of its own."""
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
@@ -63,12 +64,14 @@ class Handle:
         environment: Mapping[str, str] | None = None,
         profile: str | None = None,
         kind: str = "main",
+        is_parent_named: bool = False,
     ) -> None:
         """`clock` tells the local time; `soul_editable`, `embedder` and `profile` override the settings.
 
         `progress` is told how many of the entries were read that have to be before recall can answer;
         `environment` holds the keys that settings name, and says where it is kept what this user allowed them.
-        `kind` is that of the session that it is for.
+        `kind` is that of the session that it is for. `is_parent_named`: a person named the folder around an agent's
+        own as the workspace, so that it is one before crabmem has written to it.
         """
         self._environment = environment or {}
         state = state_folder(self._environment, root)
@@ -76,6 +79,7 @@ class Handle:
         self._workspace = workspace_at(usable_folder(root), profile, self._allowed)
         self._given_profile = profile
         self._kind = _kind_of(kind)
+        self._is_parent_named = is_parent_named
         self._voice = voice
         self._clock = clock
         self._soul_editable = soul_editable
@@ -206,11 +210,32 @@ class Handle:
 
     @property
     def _parent(self) -> Workspace | None:
-        """The workspace that a named agent's own lies in, once there is one."""
+        """The workspace that a named agent's own lies in, or that a person said lies beside it; None without one.
+
+        That an agent's folder lies in another makes no parent of that: it may be a stranger's.
+        """
         around = self._workspace.around
-        if around is None or not fs.is_own_folder(Workspace(around).private):
+        if around is None:
             return None
-        return workspace_at(around, self._given_profile, self._allowed)
+        beside = self._allowed.reach(self.root).parent
+        place = Path(beside) if beside else around
+        if fs.is_own_folder(Workspace(place).private):
+            return workspace_at(place, self._given_profile, self._allowed)
+        return None if beside or not self._is_parent_named else self._hand_made(place)
+
+    def _hand_made(self, place: Path) -> Workspace | None:
+        """The workspace in a folder to which crabmem has not written yet: one that has files of its profile.
+
+        None for a repository, which is a project's.
+        """
+        from .profile import named  # late: parents have a history, as a rule
+
+        if os.path.lexists(place / ".git"):
+            return None
+        parent = workspace_at(place, self._given_profile, self._allowed)
+        shown = (part.file for part in named(parent.profile or DEFAULT).part if part.file)
+        paths = [SETTINGS, parent.layout.identity, parent.layout.overview, *map(parent.layout.named, shown)]
+        return parent if any(os.path.lexists(parent.file(path)) for path in paths) else None
 
     def _settings_in(self, blob: str | None, read: Callable[[], bytes | None]) -> Settings:
         """The settings in a blob, which `read` reads when it was not met before."""
@@ -303,7 +328,18 @@ class Handle:
         return {**self._searcher().marks(), **entries} if self._has_searched() else entries
 
     def _listing(self) -> Listing:
-        return self._catalog.listing(self._store.scan())
+        return self._catalog.listing(self._look())
+
+    def _look(self) -> Scan:
+        """The files as they are now.
+
+        Raises:
+            Moved: there is none, and the workspace that was opened is not where it was.
+        """
+        scan = self._store.scan()
+        if not scan.files:
+            self._history.exists()
+        return scan
 
     def _find_denied(self) -> str:
         """Why this user may not read the history; "" when nothing keeps them from it."""

@@ -119,7 +119,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settings of a workspace say. `largest` is how many characters may be written to a whole file, facts and notes apart.
     `clone` are the files that another agent is given a copy of, `append_only` (patterns) those to which tools that
     write whole files may only add. `quiet` are the seconds without a change after which the watcher records a burst
-    of edits, None for its own.
+    of edits, None for its own. `parent` is the way from an agent's folder in `agents/` to the workspace that gives what
+    the agent lacks, where that is not the folder around `agents/`: `adopt` follows it.
     """
 
     about: str
@@ -138,6 +139,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clone: Patterns = ()
     append_only: Patterns = ()
     quiet: Annotated[float, Meta(ge=0, le=60)] | None = None
+    parent: Annotated[str, Meta(max_length=300)] = ""
 
     def parts_for(self, kind: Kind) -> list[Part]:
         """What a session of that kind sees, in order."""

@@ -5,17 +5,18 @@ settings and YAML take longer than the search. Whatever is not plain is left to 
 """
 
 import os
+import stat
 import sys
 
 from . import plain, regular, stamp
-from .bounds import MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
+from .bounds import DEEPEST, MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
 from .caches import are_ours, key_of_user
 from .notes import is_note
 from .search import SIGNS, load, rules, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from .search import Index
 
@@ -107,12 +108,30 @@ def _is_as_known(root: str, marks: "Mapping[str, bytes]", language: str) -> bool
     names, rest = os.listdir(entries), marks
     if beside:
         rest = {path: mark for path, mark in marks.items() if path not in beside}
-    if len(names) != len(rest) and len(_markdown(names)) != len(rest):
+    are_flat = "".join(rest).count("/") == len(rest) * _ENTRIES.count("/")
+    # Without folders, as many are there: when each of these is, they are the same.
+    if not (are_flat and len(names) == len(rest)) and {*_entries_in(entries, _ENTRIES, names)} != rest.keys():
         return False
-    # As many are there: when each of these is, they are the same.
     return _are_same(rest, entries, len(_ENTRIES), language) and _are_same(
         {path: marks[path] for path in beside}, memory, len(_MEMORY), language
     )
+
+
+def _entries_in(folder: int, prefix: str, names: "Sequence[str]") -> "Iterator[str]":
+    """The paths, which begin with `prefix`, of the entries that `names` in an open folder are, or that lie below."""
+    for name in names:
+        if name[0] == ".":
+            continue
+        if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            if name[-3:] == ".md":
+                yield prefix + name
+        elif prefix.count("/") < DEEPEST:
+            below = os.open(name, _FOLDER, dir_fd=folder)
+            try:
+                inside = os.listdir(below)
+                yield from () if ".git" in inside else _entries_in(below, f"{prefix}{name}/", inside)
+            finally:
+                os.close(below)
 
 
 def _markdown(names: "Sequence[str]") -> "Sequence[str]":

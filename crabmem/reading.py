@@ -131,7 +131,7 @@ class Reading(Handle):
             note = note_of(shelf, name)
             if note is not None and self._sees(note.path):
                 return note
-            for path in self.layout.places(slug_of(name[:MAX_NAME])) if at is None else ():
+            for path in self._places_of(slug_of(name[:MAX_NAME])) if at is None else ():
                 if self._sees(path) and (data := self._store.read(path)):
                     parsed(path, data)  # says so when the file is there and cannot be read
             raise
@@ -156,7 +156,7 @@ class Reading(Handle):
 
     def blobs(self) -> dict[str, str]:
         """The id of the blob of every file that crabmem keeps the history of, by path, as they are on disk now."""
-        files = self._steadily(self._store.scan).files
+        files = self._steadily(self._look).files
         return {path: file.blob for path, file in files.items() if self._sees(path)}
 
     def overview(self, at: str | None = None) -> Document:
@@ -328,6 +328,12 @@ class Reading(Handle):
         if at is not None:
             return self._timeline.file_of(parent, self._timeline.commit_at(at), path)
         return Store(parent, self._clock_ns).read(path)
+
+    def _places_of(self, slug: str) -> list[str]:
+        """Where an entry whose file is called `slug` may be, though it cannot be read."""
+        broken = (item.path for item in self._listing().unreadable)
+        nested = [path for path in broken if path.endswith(f"/{slug}.md") and self.layout.is_entry(path)]
+        return [*self.layout.places(slug), *nested]
 
     def _path_of(self, name: str) -> str:
         """Where the entry called `name` is, or was when it was last written about; or MEMORY.md, Crab.md."""

@@ -105,8 +105,12 @@ class Timeline:
         return self._recalled_in(commit, self._layout.recalled)
 
     def _recalled_in(self, commit: str, folders: Iterable[str]) -> dict[str, str]:
-        found = chain.from_iterable(self._history.files_in(commit, folder).items() for folder in folders)
+        found = chain.from_iterable(self._files_in(commit, folder).items() for folder in folders)
         return {path: blob for path, blob in found if self._layout.is_recalled(path) and self.is_restorable(path)}
+
+    def _files_in(self, commit: str, folder: str) -> Mapping[str, str]:
+        has_folders = self._layout.has_folders and folder == self._layout.entries[0]
+        return (self._history.files_below if has_folders else self._history.files_in)(commit, folder)
 
     def is_restorable(self, path: str) -> bool:
         """Whether a file of the history can be put back: it is memory, and its name is a text."""
@@ -176,7 +180,14 @@ class Timeline:
         about = self._history.commits(accept=lambda commit: key in map(name_key, commit.entries))
         paths = (path for commit in about for path in _of_entry(commit, self._layout))
         written = (path for path in own if next(self._history.commits(path=path), None))
-        return next(paths, None) or next(written, None)
+        return next(paths, None) or next(written, None) or self._last_in_folder(name)
+
+    def _last_in_folder(self, name: str) -> str | None:
+        """Where a file of that name, or slug, was last in a folder that a person made for entries."""
+        ends = {f"/{name_key(name).removesuffix('.md')}.md", f"/{slug_of(name[:MAX_NAME])}.md"}
+        paths = (path for commit in self._history.commits() for path in commit.paths)
+        called_so = (path for path in paths if any(f"/{name_key(path)}".endswith(end) for end in ends))
+        return next(filter(self._layout.is_entry, called_so), None) if self._layout.has_folders else None
 
     def places(self, path: str, commit: str) -> set[str]:
         """Where the file at `path` was at a commit that touches it, and before: elsewhere, if it was moved since."""

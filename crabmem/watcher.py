@@ -12,7 +12,7 @@ from pathlib import Path
 
 from watchfiles import Change, watch
 
-from .errors import Busy, CrabmemError
+from .errors import Busy, CrabmemError, Moved
 from .lock import WriterLock
 from .memory import Memory
 from .results import Commit
@@ -85,6 +85,7 @@ def watched(memory: Memory, stop: threading.Event, is_hosted: bool = False) -> I
 
     Raises:
         Busy: the workspace is being watched already.
+        Moved: it is not where it was.
     """
     memory.init()
     lock = WriterLock(Workspace(memory.root).private / "watch")
@@ -97,13 +98,22 @@ def watched(memory: Memory, stop: threading.Event, is_hosted: bool = False) -> I
 
 
 def watched_in_turn(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
-    """What `watched` says for a host, from when nobody else watches and there is a history, until `stop` is set."""
+    """What `watched` says for a host, from when nobody else watches and there is a history, until `stop` is set.
+
+    That the workspace was moved is said once; it may come back.
+    """
+    is_moved = False
     while not stop.wait(SOON):
         try:
             if memory.newest():
+                is_moved = False
                 yield from watched(memory, stop, is_hosted=True)
         except Busy:
             continue
+        except Moved as error:
+            if not is_moved:
+                yield error
+            is_moved = True
         except CrabmemError as error:
             yield error
 
@@ -226,6 +236,8 @@ def _polled_files(memory: Memory, stop: threading.Event) -> Iterator[set[str]]:
 def _adopted(memory: Memory) -> Iterator[Commit | CrabmemError]:
     try:
         commit, held = memory.adopt(), memory.unrecorded()
+    except Moved:
+        raise
     except CrabmemError as error:
         # The next look tries again; nothing is lost by waiting.
         yield error

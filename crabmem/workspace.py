@@ -9,6 +9,7 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 
+from .bounds import DEEPEST
 from .errors import InvalidArguments
 from .notes import is_note
 from .slug import is_portable, slug_of
@@ -26,7 +27,8 @@ class Layout:
     """Which files are what. `name` is what the setting `layout` calls it.
 
     `entries` are the folders whose Markdown files are facts, the first of them for new ones; "" is the workspace
-    itself. In `notes` files may be daily notes, `YYYY-MM-DD.md`, which are no facts. History keeps the Markdown
+    itself. With `has_folders` the files in folders below the first are facts, too: a person's order, which stays. In
+    `notes` files may be daily notes, `YYYY-MM-DD.md`, which are no facts. History keeps the Markdown
     files at the top, and all below the folder `memory` ("": everywhere) and those `beside` it. In `learnings` ("":
     a folder of that name where memory is) lies what an agent learned of its mistakes. `is_seeded`: whether a new
     workspace gets an identity. `recall_notes`: whether recall finds daily notes, too.
@@ -42,6 +44,7 @@ class Layout:
     beside: tuple[str, ...] = ()
     learnings: str = ""
     recall_notes: bool = False
+    has_folders: bool = False
 
     def named(self, file: str) -> str:
         """The path of a file of a profile, in which {identity} and {overview} stand for those here."""
@@ -64,14 +67,21 @@ class Layout:
         return _within(self.memory, below)
 
     def places(self, slug: str) -> list[str]:
-        """Every path at which an entry with that slug may be."""
+        """The paths that an entry with that slug has where nobody put it into a folder."""
         return [_within(folder, f"{slug}.md") for folder in self.entries]
+
+    def label(self, path: str) -> str:
+        """What a person calls the file of an entry: its name without the ending, after the folders they put it in."""
+        folder, _, name = path.removesuffix(".md").rpartition("/")
+        return name if folder in self.entries else f"{folder}/{name}".removeprefix(self._nest)
 
     def is_entry(self, path: str) -> bool:
         """Whether a Markdown file at `path` is an entry. Asked of every file of a workspace, so it is quick."""
         folder, _, name = path.rpartition("/")
-        if folder not in self.entries or name[-3:] != ".md" or name[0] == ".":
+        if name[-3:] != ".md" or name[0] == ".":
             return False
+        if folder not in self.entries:
+            return self.has_folders and self._is_nested(path)
         return folder not in self.mixed or not (
             path.casefold() in self._whole or (folder == self.notes and is_note(name))
         )
@@ -87,7 +97,8 @@ class Layout:
 
     def is_entry_folder(self, path: str) -> bool:
         """Whether entries lie in the folder at `path`, or below it."""
-        return any(folder == path or folder.startswith(f"{path}/") for folder in self.entries)
+        holds = any(folder == path or folder.startswith(f"{path}/") for folder in self.entries)
+        return holds or self.is_entry(f"{path}/x.md")
 
     def is_within(self, path: str) -> bool:
         """Whether `path` is a Markdown file where memory is, whatever its name begins with."""
@@ -101,6 +112,8 @@ class Layout:
         """
         if path[-3:] != ".md":
             return path == SETTINGS
+        if len(path) > DEEPEST and path.count("/") > DEEPEST:
+            return False
         return path[0] not in "./" and "/." not in path and "//" not in path and self.is_within(path)
 
     def may_hold_files(self, folder: str) -> bool:
@@ -136,6 +149,12 @@ class Layout:
         """The folders that files lie in which recall looks into."""
         return tuple(dict.fromkeys((*self.entries, *([self.notes] if self.recall_notes else []))))
 
+    def where(self) -> str:
+        """Where an entry lies, in words that follow "it is"."""
+        first, *others = (folder or "the workspace itself" for folder in self.entries)
+        directly = [f"directly in {folder}" for folder in others]
+        return " or ".join([f"in {first}" if self.has_folders else f"directly in {first}", *directly])
+
     @cached_property
     def folders(self) -> tuple[str, ...]:
         """The folders that memory has, outer ones first, but for the workspace itself."""
@@ -152,6 +171,20 @@ class Layout:
         """The folders of entries in which files may lie that are none."""
         others = (self.notes, *(path.rpartition("/")[0] for path in (self.identity, self.overview)))
         return frozenset(self.entries).intersection(others)
+
+    def _is_nested(self, path: str) -> bool:
+        """Whether a file that lies directly in no folder of entries is in one below the first of them."""
+        return path.startswith(self._nest) and not path.startswith(self._lessons) and self.is_kept(path)
+
+    @cached_property
+    def _nest(self) -> str:
+        """What the paths of all entries in folders begin with."""
+        return _within(self.entries[0], "")
+
+    @cached_property
+    def _lessons(self) -> str:
+        """What the paths of learnings begin with."""
+        return self.learning_path("").removesuffix(".md")
 
     @cached_property
     def _tops(self) -> frozenset[str]:
@@ -194,8 +227,9 @@ ORDINARY = Layout(
     notes="memory",
     memory="memory",
     recall_notes=True,
+    has_folders=True,
 )
-#: A folder of somebody else's making: an overview with facts beside it.
+#: A folder of somebody else's making: an overview with facts beside it, and in whatever folders there are.
 FLAT = Layout(
     "flat",
     identity="Crab.md",
@@ -205,6 +239,7 @@ FLAT = Layout(
     memory="",
     is_seeded=False,
     recall_notes=True,
+    has_folders=True,
 )
 #: By the name that `crabmem.toml` says.
 LAYOUTS = {layout.name: layout for layout in (ORDINARY, FLAT)}

@@ -264,7 +264,9 @@ def test_what_is_allowed_is_kept_for_this_user_alone(root: Path, tmp_path: Path)
     allowed.allow(root, Reach(("auto", "m", "u", "k")))
     [file] = (tmp_path / "state" / "crabmem").glob("allowed*")
     assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
-    assert json.loads(file.read_text()) == {str(root): {"vectors": ["auto", "m", "u", "k"], "profile": ""}}
+    assert json.loads(file.read_text()) == {
+        str(root): {"vectors": ["auto", "m", "u", "k"], "profile": "", "parent": ""}
+    }
     allowed.allow_profile(root, "/x.toml")
     assert allowed.reach(root) == Reach(("auto", "m", "u", "k"), "/x.toml")
     allowed.allow(root, Reach())

@@ -268,11 +268,11 @@ def test_text_that_is_missing_from_history_is_named(memory: Memory) -> None:
 
 def test_files_that_look_like_memory_and_are_not_are_named(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
-    for path in ("memory/entries/deep/x.md", "memory/notes.txt", "memory/entries/UP.MD", "memory/entries/.x.md.swp"):
+    for path in ("memory/deep/x.md", "memory/notes.txt", "memory/entries/UP.MD", "memory/entries/.x.md.swp"):
         (memory.root / path).parent.mkdir(exist_ok=True)
         (memory.root / path).write_text("x")
     named = {item.path for item in memory.doctor() if "recalled" in item.message}
-    assert named == {"memory/entries/deep/x.md", "memory/notes.txt", "memory/entries/UP.MD"}
+    assert named == {"memory/deep/x.md", "memory/notes.txt", "memory/entries/UP.MD"}
     for path in ("memory/notes.txt", "memory/entries/UP.MD"):
         (memory.root / path).unlink()
     memory.adopt()

@@ -18,7 +18,14 @@ from tests.faults.crashes import in_child
 from tests.faults.shim import KILLED
 
 Sample = Callable[[str], Path]
-FACTS = {"user-role", "feedback-real-database", "project-season-freeze", "reference-tickets", "tide-tables"}
+FACTS = {
+    "deploy-window",
+    "feedback-real-database",
+    "project-season-freeze",
+    "reference-tickets",
+    "tide-tables",
+    "user-role",
+}
 LUNA = "---\nname: Luna\ndescription: the dog\n---\n\nA lagotto who eats umbrellas.\n"
 
 
@@ -47,7 +54,7 @@ def test_adopting_records_every_byte_in_one_commit_and_adds_nothing_but_the_sett
     root = sample("claude-code")
     before = files(root)
     done = run("adopt", str(root))
-    assert done.exit_code == 0 and f"--dir {root}" in done.stderr and "5 facts" in done.stderr
+    assert done.exit_code == 0 and f"--dir {root}" in done.stderr and "6 facts" in done.stderr
     assert files(root) == before | {"crabmem.toml": b'layout = "flat"\n'}
     assert git(root, "rev-list", "--count", "HEAD").strip() == "1"
     assert {name: git(root, "show", f"HEAD:{name}").encode() for name in before} == before
@@ -57,7 +64,7 @@ def test_adopting_records_every_byte_in_one_commit_and_adds_nothing_but_the_sett
 def test_adopting_twice_is_harmless(adopted: Path) -> None:
     before, head = files(adopted), git(adopted, "rev-parse", "HEAD")
     again = run("adopt", str(adopted), "--json")
-    assert json.loads(again.stdout) == {"path": str(adopted), "facts": 5, "commit": None}
+    assert json.loads(again.stdout) == {"path": str(adopted), "facts": 6, "commit": None}
     assert (files(adopted), git(adopted, "rev-parse", "HEAD")) == (before, head)
 
 
@@ -93,7 +100,7 @@ def test_adopting_may_die_at_any_change_of_the_disk_and_is_done_again(sample: Sa
 
 def test_what_adopting_did_is_data(sample: Sample) -> None:
     done = json.loads(run("adopt", str(sample("claude-code")), "--json").stdout)
-    assert done["facts"] == 5 and "tide-tables.md" in done["commit"]["paths"]
+    assert done["facts"] == 6 and "tide-tables.md" in done["commit"]["paths"]
 
 
 def test_an_empty_folder_is_adopted_too(tmp_path: Path) -> None:
@@ -288,7 +295,7 @@ def shared(tmp_path: Path) -> Path:
 def test_facts_of_the_host_are_recalled_and_recorded_as_such(shared: Path) -> None:
     (shared / "memory/2026-11-20.md").write_text("A daily note about the tide.\n")
     with Memory(shared, agent="coder") as memory:
-        assert {entry.slug for entry in memory.entries()} == FACTS | {"wifi"}
+        assert {entry.slug for entry in memory.entries()} == (FACTS - {"deploy-window"}) | {"wifi"}
         assert memory.recall("tide tables")[0].entry.path == "memory/tide-tables.md"
         assert "[Tide tables](tide-tables.md)" in memory.overview().text
         commit = memory.adopt()
@@ -415,3 +422,52 @@ def test_a_fact_called_like_a_file_that_is_no_fact_gets_another_file(adopted: Pa
         path = memory.remember(name, "called like it", "zebra").path
         assert FLAT.is_entry(path) and memory.recall("zebra")[0].entry.name == name
     assert files(adopted).items() >= before.items()
+
+
+def test_adopting_a_vault_makes_facts_of_the_notes_in_its_folders_and_says_how_many(tmp_path: Path) -> None:
+    for path in ("People/Marta Alves.md", "Projects/Kitchen/Tiles.md", "Inbox.md", ".obsidian/x.md"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(f"About the kitchen, in {path}.\n")
+    before = files(tmp_path)
+    done = run("adopt", str(tmp_path))
+    assert "3 facts among them" in done.stderr and "autoMemoryDirectory" not in done.stderr
+    with Memory(tmp_path) as memory:
+        found = {hit.entry.path for hit in memory.recall("kitchen")}
+        assert found == {"People/Marta Alves.md", "Projects/Kitchen/Tiles.md", "Inbox.md"}
+        assert memory.get("Kitchen/Tiles").name == "Tiles"
+        assert memory.remember("Marta Alves", "the contractor", "Late.").path == "People/Marta Alves.md"
+        assert memory.remember("Otto", "the cat", "Sleeps.").path == "otto.md"
+    assert files(tmp_path).keys() == before.keys() | {"crabmem.toml", "otto.md"}
+
+
+def test_adopting_says_that_it_made_a_repository_and_how_that_is_undone(sample: Sample) -> None:
+    root = sample("claude-code")
+    before, said = files(root), run("adopt", str(root)).stderr
+    assert f"its history is in {root}/.git, which is new" in said
+    assert f"`rm -r {root}/.git {root}/crabmem.toml` undoes all of this" in said
+    assert "which is new" not in run("adopt", str(root)).stderr
+    shutil.rmtree(root / ".git")
+    (root / "crabmem.toml").unlink()
+    assert files(root) == before
+
+
+def test_adopting_speaks_of_claude_code_only_where_the_folder_is_its_own(sample: Sample, tmp_path: Path) -> None:
+    assert "autoMemoryDirectory" in run("adopt", str(sample("claude-code"))).stderr
+    own, other = tmp_path / ".claude/projects/-home-ann/memory", tmp_path / "other"
+    for folder in (own, other):
+        folder.mkdir(parents=True)
+    assert "autoMemoryDirectory" in run("adopt", str(own)).stderr
+    assert "autoMemoryDirectory" not in run("adopt", str(other)).stderr
+
+
+def test_adopting_says_why_nothing_can_be_recalled(tmp_path: Path) -> None:
+    empty, half = tmp_path / "empty", tmp_path / "half"
+    for folder in (empty, half):
+        folder.mkdir()
+    (empty / "notes.txt").write_text("Not Markdown.\n")
+    said = run("adopt", str(empty)).stderr
+    assert "nothing in it can be recalled yet: facts are Markdown files, and no Markdown file lies in the works" in said
+    (half / "x.md").write_bytes(b"\xff\xfe")
+    assert (
+        "nothing in it can be recalled: 1 file cannot be read; `crabmem doctor` says" in run("adopt", str(half)).stderr
+    )

@@ -1,11 +1,9 @@
 """The write path at its narrowest places. What it does under every fault is in `tests/faults`."""
 
 import os
-import shutil
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -140,11 +138,4 @@ def test_commands_of_two_processes_take_turns(memory: Memory) -> None:
     writers = [subprocess.Popen([*command, f"a{n}", *words, str(n)], stdout=subprocess.DEVNULL) for n in range(4)]
     assert [writer.wait(60) for writer in writers] == [0] * 4
     assert sorted(commit.author for commit in memory.log(4)) == ["a0", "a1", "a2", "a3"]
-    assert_clean(memory.root)
-
-
-def test_workspace_that_vanishes_is_made_again(memory: Memory) -> None:
-    shutil.rmtree(memory.root)
-    time.sleep(0.01)
-    assert memory.remember("Note", "what two write", "again").created
     assert_clean(memory.root)

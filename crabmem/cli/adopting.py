@@ -1,12 +1,14 @@
 """The verbs that take the disk as it is into the history, or the history back onto the disk."""
 
 import os
+import shlex
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import click
 
-from .. import wire
+from .. import fs, wire
 from ..adopting import prepared
 from ..allowed import Allowed
 from ..api import Memory
@@ -14,8 +16,11 @@ from ..edit import counted
 from ..locating import outside
 from ..profile import named
 from ..results import Commit
-from ..workspace import FLAT
+from ..workspace import AGENTS, FLAT, SETTINGS, Workspace
 from .base import Failure, as_json, as_profile, opened, plain, recorded, show, tell, wanted_of
+
+# So many files at the top tell whose folder it is.
+_LOOKED_AT = 200
 
 
 @click.command()
@@ -31,13 +36,14 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted:
     --yes-really; `crabmem restore` brings them back.
 
     With DIR, put a folder that a host uses under history, in place: MEMORY.md is its overview, and every other
-    Markdown file beside it a fact. The first commit holds all as it is; nothing is renamed or rewritten, and
-    crabmem.toml says what the folder is. Twice is harmless. With --profile, the folder is what an agent of that family
-    works in.
+    Markdown file beside it, or in a folder there, a fact. The first commit holds all as it is; nothing is renamed or
+    rewritten, and crabmem.toml says what the folder is. Twice is harmless. With --profile, the folder is what an agent
+    of that family works in.
 
     \b
     crabmem adopt ~/.claude/projects/-home-ann-shop/memory     what Claude Code noted on one project
     crabmem adopt ~/.openclaw/workspace --profile claw         a workspace of that family
+    crabmem adopt ~/.camelagi/agents/scribe --profile camel    an agent beside an adopted ~/.camelagi/workspace
     """
     if folder is not None:
         return _take(ctx, folder, yes_really, json_wanted)
@@ -52,6 +58,7 @@ def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) 
         raise click.UsageError("the folder to adopt is the workspace; leave out --dir and --workspace")
     meant = replace(wanted_of(ctx), folder=folder, workspace="")
     root = meant.root.absolute()
+    made = [name for name in (".git", SETTINGS) if not os.path.lexists(root / name)]
     _prepare(root, meant.profile, yes_really)
     ctx.obj = replace(meant, folder=str(root))
     memory = opened(ctx)
@@ -63,9 +70,33 @@ def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) 
     _say(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
     kept = f"{counted(len(memory.blobs()), 'file')}, {counted(facts, 'fact')} among them, in {root}"
     tell(f"{kept}: give every command --dir {root}, or set CRABMEM_DIR={root}")
-    if not meant.profile:
+    if not facts:
+        tell(_why_nothing(memory))
+    if ".git" in made:
+        new = " ".join(shlex.quote(str(root / name)) for name in made)
+        tell(f"its history is in {root / '.git'}, which is new; `rm -r {new}` undoes all of this")
+    if not meant.profile and _is_claude_code(memory):
         tell(f'Claude Code writes there with "autoMemoryDirectory": "{root}" in its settings')
     _refuse(memory)
+
+
+def _why_nothing(memory: Memory) -> str:
+    """Why nothing of what a folder holds can be recalled."""
+    broken = memory.stats().unreadable
+    if broken:
+        return f"nothing in it can be recalled: {counted(broken, 'file')} cannot be read; `crabmem doctor` says why"
+    what = "no Markdown file lies" if memory.blobs().keys() <= {SETTINGS} else "none of its files lies"
+    return f"nothing in it can be recalled yet: facts are Markdown files, and {what} {memory.layout.where}"
+
+
+def _is_claude_code(memory: Memory) -> bool:
+    """Whether a folder looks like one in which Claude Code keeps facts."""
+    from ..importing import Tree, source_of  # late: the other verbs ask for none
+
+    top = islice((path for path in sorted(memory.blobs()) if "/" not in path), _LOOKED_AT)
+    hidden = frozenset(name for name in os.listdir(memory.root) if name.startswith(".") and name != ".git")
+    tree = Tree(memory.root.parts, dict.fromkeys(top), lambda path: fs.read(memory.file(path))[0], hidden)
+    return ".claude" in memory.root.parts or source_of(tree, None).name == "claude-code"
 
 
 def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
@@ -75,6 +106,23 @@ def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
     whole = os.path.abspath(os.path.expanduser(profile)) if profile.endswith(".toml") else profile
     prepared(root, "profile", whole, is_meant)
     Allowed(os.environ).allow_profile(root, outside(root, whole))
+    _join(root, profile)
+
+
+def _join(root: Path, profile: str) -> None:
+    """Have an agent's folder show what it lacks of the workspace that its family keeps beside `agents/`."""
+    way = named(profile).parent
+    if not way or root.parent.name != AGENTS:
+        return
+    parent = Path(os.path.normpath(root / way))
+    if fs.is_own_folder(Workspace(parent).private):
+        Allowed(os.environ).allow_parent(root, parent)
+        tell(f"what this agent lacks it has from {parent}; `crabmem config disallow` takes that back")
+    elif parent.is_dir():
+        first = f"crabmem adopt {shlex.quote(str(parent))} --profile {shlex.quote(profile)}"
+        tell(
+            f"what this agent lacks it could have from {parent}, which is no memory yet: `{first}`, and then this again"
+        )
 
 
 def _say(memory: Memory, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:

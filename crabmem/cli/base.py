@@ -57,6 +57,11 @@ class Wanted:
         """The folder of the workspace."""
         return root_of(self.folder, self.workspace, os.environ, Path.home())
 
+    @property
+    def names_agent(self) -> bool:
+        """Whether it is an agent's own workspace in one that was named, too."""
+        return self.root != root_of(self.folder, "", os.environ, Path.home())
+
 
 class Failure(click.ClickException):
     """An error of crabmem as one line on stderr."""
@@ -188,6 +193,7 @@ def opened(ctx: click.Context, is_person: bool = True) -> Memory:
         progress=progress,
         profile=wanted.profile,
         kind=wanted.kind,
+        is_parent_named=wanted.names_agent,
     )
     ctx.call_on_close(partial(memory.close, wait=False))
     for repair in memory.recovered:

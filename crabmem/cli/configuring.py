@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
+from msgspec.structs import replace
 
 from .. import settings
 from ..allowed import Allowed, Reach
@@ -64,13 +65,13 @@ def allow(ctx: click.Context, yes: bool, json_wanted: bool) -> None:
     lines = [" ".join(line.split()) for line in lines]  # no word of the settings can pass for a line of ours
     if asked == Reach():
         words = f"{SETTINGS} names nothing outside of the workspace"
-    elif asked == allowed.reach(root):
+    elif asked == replace(allowed.reach(root), parent=""):
         words = "allowed already"
     else:
         tell("\n".join([f"{root / SETTINGS} asks for this:", *(f"- {line}" for line in lines)]))
         if not yes:
             confirm("Allow it on this machine?", "allowed")
-        allowed.allow(root, asked)
+        allowed.allow(root, replace(asked, parent=allowed.reach(root).parent))
         words = "allowed on this machine; `crabmem config disallow` takes it back"
     show(json_wanted, {"path": str(root), "allowed": lines}, lambda: words)
 

@@ -163,15 +163,17 @@ def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> N
 @as_json
 @click.pass_context
 def list_(ctx: click.Context, at: str | None, json_wanted: bool) -> None:
-    """List all facts: file name and description."""
-    entries = opened(ctx).entries(at)
-    width = min(max((len(entry.slug) for entry in entries), default=0), 40)
+    """List all facts: file name, after the folders it lies in, and description."""
+    memory = opened(ctx)
+    entries = memory.entries(at)
+    labels = [plain(memory.layout.label(entry.path)) for entry in entries]
+    width = min(max(map(len, labels), default=0), 40)
     show(
         json_wanted,
         [wire.entry(entry) for entry in entries],
         lambda: "".join(
-            f"{plain(entry.slug):{width}}  {shortened(plain(entry.description or entry.content), _WIDTH)}\n"
-            for entry in entries
+            f"{label:{width}}  {shortened(plain(entry.description or entry.content), _WIDTH)}\n"
+            for label, entry in zip(labels, entries, strict=True)
         ),
     )
 

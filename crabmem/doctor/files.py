@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from .. import header
+from ..bounds import DEEPEST
 from ..credentials import credentials_in
 from ..edit import is_in_conflict, shortened, shown
 from ..entry import NO_HEADER, decoded, parsed
@@ -76,11 +77,10 @@ def _keys(path: str, keys: list[str]) -> Iterator[Finding]:
 def _bystanders(patient: Patient) -> Iterator[Finding]:
     """Files that look as if they were memory, and are not."""
     layout = patient.workspace.layout
-    where = " or ".join(folder or "the workspace itself" for folder in layout.entries)
     for path in sorted(patient.scan.files):
         folder = path.rpartition("/")[0]
-        if folder and folder not in layout.entries and not patient.is_found(path):
-            yield info(path, f"it is not directly in {where}, so it is recorded but not recalled")
+        if folder and folder not in layout.entries and not layout.is_entry(path) and not patient.is_found(path):
+            yield info(path, f"it is not {layout.where}, so it is recorded but not recalled")
     for path in _among_agents(patient.workspace):
         yield warning(path, "it is no part of an agent's workspace, so it is neither recorded nor recalled; move it")
     for file in sorted(_below(patient.workspace)):
@@ -88,6 +88,10 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
         left_over = path.endswith(("~", ".tmp", ".swp")) or file.name[0] in ".#"
         if layout.is_entry(path) and os.path.isdir(file):
             yield warning(path, "it is a folder, so it is no entry; move it away")
+        if os.path.isdir(file) and os.path.lexists(file / ".git"):
+            yield warning(path, "it is a Git repository of its own, so nothing in it is recorded or recalled; move it")
+        if path.count("/") == DEEPEST and os.path.isdir(file):
+            yield warning(path, f"it lies {DEEPEST} folders deep, so nothing in it is recorded or recalled; move it up")
         if not left_over and os.path.isfile(file) and not layout.is_kept(path):
             yield info(path, "it is not named *.md, so it is neither recorded nor recalled")
 
@@ -97,8 +101,12 @@ def _below(workspace: Workspace) -> Iterator[Path]:
     top = workspace.file(workspace.layout.memory)
     for place, folders, names in () if os.path.islink(top) and top != workspace.root else os.walk(top):
         here = Path(place)
-        folders[:] = [name for name in folders if workspace.layout.may_hold_files(_path(workspace, here / name))]
-        yield from (here / name for name in (*folders, *names))
+        below = [here / name for name in folders if not name.startswith(".")]
+        if here != workspace.root and (here / ".git") in (here / name for name in (*folders, *names)):
+            folders[:] = []  # told of as a whole
+            continue
+        folders[:] = [each.name for each in below if workspace.layout.may_hold_files(_path(workspace, each))]
+        yield from (*below, *(here / name for name in names))
 
 
 def _among_agents(workspace: Workspace) -> list[str]:

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import fs
-from ..errors import Busy, CrabmemError, DamagedHistory, DeniedHistory, Unwritable
+from ..errors import Busy, CrabmemError, DamagedHistory, DeniedHistory, Moved, Unwritable
 from ..results import Commit
 from ..seal import Seal
+from ..version import SHORT_DIGITS
 from ..workspace import Workspace
 from . import repository
 from .ancestry import Ancestry, Difference, Origin
@@ -94,6 +95,9 @@ class History:
         self._packing = Packing(self._git, private, self._refs)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
         self._lines = Lines(self._objects, private / "index" / "line")
+        #: Device and inode of the repository, None before there is one, and the newest commit that was known in it.
+        self._place = self._identity()
+        self._last = self._branch_tip() if self._place else None
 
     def close(self) -> None:
         """Close the files that reading has opened, and keep for the next process what commits changed."""
@@ -106,6 +110,7 @@ class History:
         Raises:
             DamagedHistory: `.git` is something else than a folder.
             DeniedHistory: this user may not look into it.
+            Moved: there was one, and it is gone.
         """
         try:
             for folder in self._looked_into:
@@ -122,7 +127,44 @@ class History:
                 f"{link} is a symbolic link, which may lead anywhere and is not followed: put the folder itself there"
             )
         self._is_free_of_links = True
-        return os.path.isdir(self._git)
+        is_there = os.path.isdir(self._git)
+        if self._place and not is_there:
+            raise Moved(
+                f"{self._root} is not where it was: its .git was moved or deleted after this process had opened it; "
+                "put it back, or start again to begin a new memory there"
+            )
+        return is_there
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Device and inode of the repository; None where there is none, or nobody may look."""
+        try:
+            status = os.stat(self._git)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _branch_tip(self) -> str | None:
+        """The commit that the branch names, readable or not."""
+        try:
+            return self._refs.head().commit
+        except (CrabmemError, OSError):
+            return None
+
+    def _check_same(self) -> None:
+        """Refuse to write into another repository than before, unless it has the newest commit that was known.
+
+        So a clone or a copy that a person put in place goes on. An id of a commit is trusted, as a purge by another
+        process may have given all of them new ones: only where the folder is another one is it asked for.
+        """
+        identity = self._identity()
+        if self._place and identity != self._place:
+            self.forget()
+            if self._last and not self._objects.has(self._last):
+                raise Moved(
+                    f"{self._root} is not the memory that this process had opened: its history lacks commit "
+                    f"{self._last[:SHORT_DIGITS]}; start again if it is the one you mean, or put the other back"
+                )
+        self._place, self._last = identity, self._branch_tip() or self._last
 
     def has_begun(self) -> bool:
         """Whether there is a first commit, readable or not, and what is ours beside it."""
@@ -140,6 +182,7 @@ class History:
         self._is_free_of_links = False  # somebody may have changed the folder since
         if not self.exists():
             repository.create(self._root)
+        self._check_same()
         self._refuse_foreign_format()
         if not os.path.isdir(self._private):
             if not self._holds_memory():
@@ -294,6 +337,7 @@ class History:
                 self._keep_as_it_is(head)
                 return None
             if self._moved(head, commit, note, when):
+                self._last = commit
                 return commit
         raise Busy(f"{self._git} changes faster than we can commit; try again")
 
@@ -559,6 +603,11 @@ class History:
         """Path and blob of every regular file directly in the folder at `path` in `commit`; "" is the outermost."""
         folder = self.folder(commit, path) if path else self._tree(commit)
         return self._objects.files_in(folder, f"{path}/" if path else "")
+
+    def files_below(self, commit: str, path: str) -> Mapping[str, str]:
+        """The same, and of every folder in it."""
+        folder = self.folder(commit, path) if path else self._tree(commit)
+        return self._objects.files(folder, f"{path}/" if path else "")
 
     def _made(self, head: Head, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
         """A commit of `changes` on `head`, not yet on any branch; None when nothing differs."""

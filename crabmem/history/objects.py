@@ -245,14 +245,14 @@ class Objects:
         with self._reading(prefix):
             return [oid.decode() for oid in self._store.iter_prefix(prefix.encode())]
 
-    def files(self, tree: str | None) -> dict[str, str]:
-        """Path and blob of each regular file in `tree` and below, in Git's order.
+    def files(self, tree: str | None, prefix: str = "") -> dict[str, str]:
+        """Path and blob of each regular file in `tree` and below, in Git's order; the paths begin with `prefix`.
 
         Raises:
             DamagedHistory: it is broken, or has more than `MOST_FILES` files, or folders more than `DEEPEST` deep.
         """
         found: dict[str, str] = {}
-        self._add_files(found, tree, "", DEEPEST)
+        self._add_files(found, tree, prefix, DEEPEST - prefix.count("/"))
         return found
 
     def _add_files(self, found: dict[str, str], tree: str | None, folder: str, depth: int) -> None:

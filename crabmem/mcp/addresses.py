@@ -1,7 +1,6 @@
 """The addresses of what can be read, and what a change on disk means for them."""
 
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from urllib.parse import quote, unquote
 
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
@@ -16,9 +15,9 @@ ENTRIES = "crabmem://entries/"
 ENTRY = ENTRIES + "{slug}"
 
 
-def address(slug: str) -> str:
-    """Where the entry of that file name is read."""
-    return ENTRIES + quote(slug, safe="")
+def address(label: str) -> str:
+    """Where the entry is read whose file a layout labels so."""
+    return ENTRIES + quote(label, safe="")
 
 
 def name_at(uri: str) -> str | None:
@@ -33,7 +32,7 @@ def events(news: News, layout: Layout) -> Iterator[ServerEvent]:
         if path in whole:
             yield ResourceUpdated(whole[path])
         elif layout.is_entry(path):
-            yield ResourceUpdated(address(PurePosixPath(path).stem))
+            yield ResourceUpdated(address(layout.label(path)))
     if any(map(layout.is_entry, news.listed)):
         yield ResourcesListChanged()
     if news.committed:

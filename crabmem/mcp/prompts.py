@@ -127,7 +127,7 @@ class Prompts:
         return (visible(entry.name) for entry in self._memory.entries())
 
     def _slugs(self) -> Iterator[str]:
-        return (entry.slug for entry in self._memory.entries())
+        return (self._memory.layout.label(entry.path) for entry in self._memory.entries())
 
 
 def _fitting(names: Callable[[], Iterator[str]], typed: str) -> list[str]:

@@ -54,7 +54,8 @@ class Resources:
         page = entries[:_PAGE]
         follows = f"{_AFTER}{page[-1].path}" if len(entries) > _PAGE else None
         fixed = [] if cursor else list(_FIXED)
-        return ListResourcesResult(resources=fixed + [_listed(entry) for entry in page], next_cursor=follows)
+        listed = [_listed(entry, self._memory.layout.label(entry.path)) for entry in page]
+        return ListResourcesResult(resources=fixed + listed, next_cursor=follows)
 
     async def templates(self, context: Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         """The one for entries."""
@@ -79,10 +80,10 @@ class Resources:
         raise MCPError(INVALID_PARAMS, f"no resource at: {uri[:200]}", {"uri": uri})
 
 
-def _listed(entry: Entry) -> Resource:
+def _listed(entry: Entry, label: str) -> Resource:
     return Resource(
-        uri=address(entry.slug),
-        name=entry.slug,
+        uri=address(label),
+        name=label,
         title=visible(entry.name),
         description=visible(entry.description) or None,
         mime_type=MARKDOWN,

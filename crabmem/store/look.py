@@ -46,7 +46,10 @@ class Look:
         """Look at what is named like a file of ours in `folder` and below; be told of changes from then on."""
         if notices and folder.handle is not None:
             notices.watch(folder.handle, os.fspath(folder.path), prefix)
-        for name in fs.names(folder):
+        names = fs.names(folder)
+        if prefix and ".git" in names:
+            return  # a repository of its own, whose files are in no other one
+        for name in names:
             path = prefix + name
             is_known = path in self._known or path in self._marks
             if is_known or self._is_kept(path) or self._may_hold_files(path):

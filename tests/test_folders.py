@@ -1,0 +1,252 @@
+"""Entries that a person keeps in folders: found, written and erased where they lie, and never moved by us."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from crabmem import InvalidArguments, Memory, NotFound, Unreadable, Unwritable
+from crabmem.bounds import DEEPEST
+from crabmem.cli import cli
+from tests.conftest import assert_clean, git
+
+_MARTA = "---\nname: Marta Alves\ndescription: the contractor\n---\n\nBuilds the kitchen.\n"
+_PLACE = "memory/entries/People/marta-alves.md"
+
+
+def put(root: Path, path: str, text: str) -> Path:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner(env={"CRABMEM_DIR": "", "CRABMEM_WORKSPACE": ""}).invoke(cli, list(arguments))
+
+
+@pytest.fixture
+def ordered(memory: Memory) -> Memory:
+    """A memory in which a person put one fact into a folder; it is recorded."""
+    memory.remember("Luna", "the dog", "A lagotto.")
+    put(memory.root, _PLACE, _MARTA)
+    memory.adopt()
+    return memory
+
+
+def fresh(root: Path, *question: str) -> str:
+    """What a process of its own recalls."""
+    done = subprocess.run(
+        [sys.executable, "-m", "crabmem", "--dir", str(root), "recall", *question], capture_output=True, text=True
+    )
+    return done.stdout
+
+
+# Found
+
+
+def test_an_entry_in_a_folder_is_recalled_listed_and_shown(ordered: Memory) -> None:
+    assert [hit.entry.path for hit in ordered.recall("kitchen")] == [_PLACE]
+    assert [entry.path for entry in ordered.entries()] == [_PLACE, "memory/entries/luna.md"]
+    assert ordered.get("marta alves").content == "Builds the kitchen."
+    listed = run("--dir", str(ordered.root), "list").stdout
+    assert "People/marta-alves  the contractor" in listed and "luna " in listed
+    shown = json.loads(run("--dir", str(ordered.root), "show", "Marta Alves", "--json").stdout)
+    assert shown["path"] == _PLACE and shown["slug"] == "marta-alves"
+
+
+def test_an_entry_is_found_by_its_folder_and_its_file_name(ordered: Memory) -> None:
+    for name in (_PLACE, "People/marta-alves", "People/marta-alves.md", "entries/people/Marta-Alves"):
+        assert ordered.get(name).path == _PLACE
+    with pytest.raises(NotFound):
+        ordered.get("Team/marta-alves")
+    with pytest.raises(NotFound):
+        ordered.get("eople/marta-alves")
+
+
+def test_files_of_one_name_in_two_folders_are_two_entries_and_the_plain_name_asks_which(ordered: Memory) -> None:
+    put(ordered.root, "memory/entries/People/Vera.md", "Likes tea.\n")
+    put(ordered.root, "memory/entries/Work/Vera.md", "Leads sales.\n")
+    put(ordered.root, "memory/entries/Old/Work/Vera.md", "Led sales.\n")
+    with pytest.raises(InvalidArguments, match="several entries are called vera; say which file: memory/entries/Old"):
+        ordered.get("vera")
+    assert ordered.get("People/Vera").content == "Likes tea.\n"
+    with pytest.raises(InvalidArguments, match="several entries are called Work/Vera"):
+        ordered.get("Work/Vera")
+    assert ordered.get("entries/Work/Vera").content == "Leads sales.\n"
+    with pytest.raises(InvalidArguments, match="several entries are called Vera"):
+        ordered.remember("Vera", "who", "Somebody.")
+    assert {finding.path for finding in ordered.doctor() if "its name is also that of" in finding.message} == {
+        "memory/entries/People/Vera.md",
+        "memory/entries/Work/Vera.md",
+    }
+
+
+def test_an_entry_in_a_folder_that_cannot_be_read_is_told_of_and_not_written_beside(ordered: Memory) -> None:
+    put(ordered.root, "memory/entries/People/otto.md", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
+    with pytest.raises(Unreadable, match=r"memory/entries/People/otto\.md holds the marks of an unresolved merge"):
+        ordered.get("Otto")
+    with pytest.raises(Unwritable, match=r"memory/entries/People/otto\.md"):
+        ordered.remember("Otto", "the cat", "Sleeps.")
+    ordered.adopt()
+
+
+# Written
+
+
+def test_remember_updates_an_entry_where_it_lies_and_puts_a_new_one_at_the_top(ordered: Memory) -> None:
+    saved = ordered.remember("Marta Alves", "the contractor", "Builds the bath.")
+    assert (saved.path, saved.created) == (_PLACE, False)
+    assert ordered.remember("Otto", "the cat", "Sleeps.").path == "memory/entries/otto.md"
+    assert not (ordered.root / "memory/entries/marta-alves.md").exists()
+
+
+def test_rename_keeps_the_folder_and_leads_links_there(ordered: Memory) -> None:
+    ordered.remember("Kitchen", "the kitchen", "By [[People/marta-alves]] and [[Marta Alves]].")
+    assert ordered.rename("Marta Alves", "Marta Silva").path == "memory/entries/People/marta-silva.md"
+    assert ordered.get("Kitchen").content == "By [[People/marta-silva]] and [[Marta Silva]]."
+    assert [commit.subject for commit in ordered.log(name="Marta Silva")][-1].startswith("edit: Marta Alves")
+
+
+def test_forget_undo_rollback_and_restore_work_in_a_folder(ordered: Memory) -> None:
+    ordered.forget("Marta Alves")
+    assert not (ordered.root / _PLACE).exists()
+    assert [commit.subject for commit in ordered.log(name="Marta Alves")] == [
+        "forget: Marta Alves",
+        "edit: Marta Alves",
+    ]
+    ordered.undo()
+    assert (ordered.root / _PLACE).read_text() == _MARTA
+    ordered.remember("Marta Alves", "the contractor", "Builds the bath.")
+    ordered.rollback(to="HEAD~1", name="Marta Alves")
+    assert (ordered.root / _PLACE).read_text() == _MARTA
+    (ordered.root / _PLACE).unlink()
+    assert ordered.restore().paths == (_PLACE,)
+
+
+def test_the_past_knows_entries_in_folders(ordered: Memory) -> None:
+    then = ordered.log(limit=1)[0].commit
+    ordered.remember("Marta Alves", "the contractor", "Builds the bath.")
+    assert [line.text for line in ordered.blame("Marta Alves")][-1] == "Builds the bath."
+    assert ordered.get("People/marta-alves", at=then).content == "Builds the kitchen."
+    assert [hit.entry.path for hit in ordered.recall("kitchen", as_of=then)] == [_PLACE]
+    assert [entry.path for entry in ordered.entries(at=then)] == [_PLACE, "memory/entries/luna.md"]
+    assert [each.path for each in ordered.when("kitchen").steps] == [_PLACE, _PLACE]
+
+
+def test_the_history_of_a_deleted_entry_in_a_folder_that_only_git_recorded_is_found(ordered: Memory) -> None:
+    git(ordered.root, "config", "user.name", "Ann")
+    git(ordered.root, "config", "user.email", "ann@example.org")
+    put(ordered.root, "memory/entries/People/otto.md", "---\nname: Otto\n---\n\nSleeps.\n")
+    git(ordered.root, "add", "-A")
+    git(ordered.root, "commit", "-q", "-m", "by hand")
+    (ordered.root / "memory/entries/People/otto.md").unlink()
+    git(ordered.root, "commit", "-q", "-a", "-m", "gone")
+    assert [commit.subject for commit in ordered.log(name="People/otto")] == ["gone", "by hand"]
+    assert [commit.subject for commit in ordered.log(name="otto")] == ["gone", "by hand"]
+
+
+def test_revert_takes_back_what_a_session_did_in_a_folder(ordered: Memory) -> None:
+    ordered.remember("Marta Alves", "the contractor", "Builds the bath.")
+    ordered.revert(session="s-1", agent="coder")
+    assert (ordered.root / _PLACE).read_text() == _MARTA
+
+
+def test_purge_erases_an_entry_in_a_folder(ordered: Memory) -> None:
+    with Memory(ordered.root) as person:
+        person.purge("Marta Alves")
+    assert not (ordered.root / _PLACE).exists()
+    assert "marta" not in git(ordered.root, "log", "--all", "--name-only", "-p").casefold()
+
+
+# What is not entered
+
+
+def test_hidden_folders_nested_repositories_links_and_folders_too_deep_are_not_entered(tmp_path: Path) -> None:
+    root, entries = tmp_path / "w", "memory/entries"
+    put(root, f"{entries}/.trash/a.md", "secretword\n")
+    put(root, f"{entries}/project/notes/b.md", "secretword\n")
+    git(root / entries / "project", "init", "-q")
+    outside = put(tmp_path, "elsewhere/c.md", "secretword\n").parent
+    (root / entries / "linked").symlink_to(outside)
+    put(root, f"{entries}/{'d/' * DEEPEST}e.md", "secretword\n")
+    with Memory(root) as memory:
+        memory.remember("Luna", "the dog", "A lagotto.")
+        assert not memory.recall("secretword").hits
+        said = {finding.path: finding.message for finding in memory.doctor()}
+    assert git(root, "ls-files").split() == ["Crab.md", "memory/entries/luna.md"]
+    assert "a Git repository of its own" in said[f"{entries}/project"]
+    assert any(f"{DEEPEST} folders deep" in message for message in said.values())
+
+
+def test_a_folder_that_history_could_not_hold_does_not_block_memory(tmp_path: Path) -> None:
+    put(tmp_path, f"memory/{'d/' * 150}x.md", "deep\n")
+    with Memory(tmp_path) as memory:
+        memory.remember("Luna", "the dog", "A lagotto.")
+        memory.adopt()
+        assert memory.remember("Otto", "the cat", "Sleeps.").commit
+        assert len(memory.log()) == 3
+
+
+def test_learnings_and_agents_are_no_entries_of_a_folder_with_folders(tmp_path: Path) -> None:
+    put(tmp_path, "People/Marta.md", "Builds.\n")
+    put(tmp_path, "learnings/errors.md", "- oops\n")
+    put(tmp_path, "agents/x/y.md", "secret\n")
+    assert "1 fact" in run("adopt", str(tmp_path)).stderr
+    with Memory(tmp_path) as memory:
+        assert [entry.path for entry in memory.entries()] == ["People/Marta.md"]
+
+
+# Who else looks at the files
+
+
+def test_doctor_has_nothing_to_say_of_an_entry_in_a_folder(ordered: Memory) -> None:
+    assert [finding for finding in ordered.doctor() if "People" in finding.path] == []
+
+
+def test_a_group_does_not_see_entries_in_folders_that_are_hidden(tmp_path: Path) -> None:
+    profile = put(tmp_path, "mine.toml", 'about = "x"\n[[part]]\nfile = "{overview}"\n')
+    text = '[kinds.group]\nhides = ["memory/entries/People/**/*"]\n'
+    profile.write_text(profile.read_text() + text)
+    with Memory(tmp_path / "w", profile=str(profile)) as memory:
+        memory.remember("Luna", "the dog", "A lagotto in the kitchen.")
+        put(memory.root, _PLACE, _MARTA)
+        group = memory.of_kind("group")
+        assert [hit.entry.name for hit in group.recall("kitchen")] == ["Luna"]
+        with pytest.raises(NotFound):
+            group.get("People/marta-alves")
+
+
+def test_a_fresh_process_sees_what_came_into_and_left_folders(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    with Memory(root) as memory:
+        memory.remember("Luna", "the dog", "A lagotto in the kitchen.")
+        put(root, _PLACE, _MARTA)
+        memory.adopt()
+    time.sleep(2.6)
+    with Memory(root) as memory:
+        memory.recall("kitchen")
+    assert "Marta Alves" in fresh(root, "kitchen")
+    put(root, "memory/entries/People/otto.md", "Otto sleeps in the kitchen.\n")
+    assert "Otto sleeps" in fresh(root, "kitchen")
+    (root / "memory/entries/People/otto.md").unlink()
+    assert "Otto" not in fresh(root, "kitchen")
+    put(root, "memory/entries/vera.md", "Vera cooks in the kitchen.\n")
+    (root / _PLACE).rename(root / "memory/entries/marta.md")
+    assert "Vera cooks" in fresh(root, "kitchen") and "Marta" in fresh(root, "kitchen")
+
+
+def test_a_process_that_stays_sees_a_file_saved_in_a_new_folder(ordered: Memory) -> None:
+    ordered.recall("kitchen")
+    ordered.recall("kitchen")
+    put(ordered.root, "memory/entries/Work/new/otto.md", "Otto guards the harbour.\n")
+    assert [hit.entry.slug for hit in ordered.recall("harbour")] == ["otto"]
+    os.rename(ordered.root / "memory/entries/Work", ordered.root / "memory/entries/Done")
+    assert [hit.entry.path for hit in ordered.recall("harbour")] == ["memory/entries/Done/new/otto.md"]
+    ordered.adopt()
+    assert_clean(ordered.root)
