@@ -165,6 +165,17 @@ class Memory(Restoring):
         """Replace `MEMORY.md`; with `if_version`, only if it still is that version."""
         return self._write_file(self.layout.overview, content, "memory", if_version)
 
+    def rewrite_entry(self, name: str, text: str, if_version: str | None = None) -> Changed:
+        """Replace the whole file of the entry called `name`, frontmatter and all: `edit: NAME`.
+
+        Raises:
+            NotFound: there is no such entry.
+            Stale: the entry is not at `if_version` any more.
+            HoldsSecret: there is a credential in it, and the settings refuse that.
+        """
+        entry = self.get(name)
+        return self._write_file(entry.path, text, "edit", if_version, called=entry.name)
+
     def rewrite(
         self, what: str, work: Callable[[Tree], Mapping[str, str | None]], *, even_if_many: bool = False
     ) -> Rewritten:

@@ -517,7 +517,7 @@ def test_a_person_may_edit_the_soul_that_agents_may_not_set(
     editor.chmod(0o700)
     monkeypatch.setenv("EDITOR", str(editor))
     before = (root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")
-    assert_one_line_error(run("soul", "set", "-c", "# Somebody else"), "disabled")
+    assert_one_line_error(run("--agent", "coder", "soul", "set", "-c", "# Somebody else"), "disabled")
     assert ((root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")) == before
     assert run("soul", "edit").stderr == "recorded: edit: Crab.md\n"
     assert run("soul").stdout == "# A lobster\n"

@@ -27,6 +27,8 @@ from .base import Failure, as_json, as_profile, opened, plain, recorded, show, t
 def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted: bool) -> None:
     """Record your edits now. Otherwise the next write does, or `crabmem watch`.
 
+    Nobody can tell who wrote what lies on disk, so it is recorded as yours, with --agent too.
+
     When more than a third of the facts are gone from disk, nobody records that before you say so here with
     --yes-really; `crabmem restore` brings them back.
 

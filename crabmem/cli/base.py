@@ -302,17 +302,5 @@ def content_of(text: str | None, file: str | None, source: str | None) -> str:
         raise InvalidArguments(f"{file or 'the content'} is not UTF-8 text") from None
 
 
-def edited(file: Path) -> None:
-    """Open `file` in the person's editor and wait.
-
-    Raises:
-        Failure: there is no such editor, or it says that it failed.
-    """
-    try:
-        click.edit(filename=str(file))
-    except click.ClickException as error:
-        raise Failure(f"{error.message}; set $EDITOR to another") from None
-
-
 def _bytes_of(file: str | None) -> bytes:
     return Path(file).read_bytes() if file else sys.stdin.buffer.read()

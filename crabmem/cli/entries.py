@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import click
 
-from .. import wire
+from .. import fs, wire
 from ..edit import shortened
+from ..entry import decoded
 from ..prompt import entry_text, entry_texts
 from ..results import Hit, Match
-from ..version import short
-from .base import as_json, coloured_diff, content_of, edited, opened, plain, recorded, show, tell, warn
+from ..version import short, version_of
+from .base import as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
+from .editing import edited, edited_by_agent
 from .tracing import who
 
 _WIDTH = 76
@@ -180,12 +182,21 @@ def list_(ctx: click.Context, at: str | None, json_wanted: bool) -> None:
 @click.argument("name")
 @click.pass_context
 def edit(ctx: click.Context, name: str) -> None:
-    """Open one fact in your editor ($VISUAL, $EDITOR), and record what you changed as yours."""
+    """Open one fact in your editor ($VISUAL, $EDITOR), and record what you changed as yours.
+
+    With --agent it is recorded as the agent's.
+    """
     memory = opened(ctx)
     entry = memory.get(name)
-    edited(memory.file(entry.path))
-    commit = memory.adopt()
-    recorded(memory, commit)
+    file = memory.file(entry.path)
+    if not wanted_of(ctx).agent:
+        edited(file)
+        return recorded(memory, memory.adopt())
+    before = fs.read(file)[0]
+    text, version = decoded(str(file), before), version_of(before)
+    done = edited_by_agent(file.name, text, lambda text: memory.rewrite_entry(name, text, version))
+    tell(f"recorded: edit: {entry.name}" if done else "nothing changed")
+    warn(done.warnings if done else ())
 
 
 @click.command()

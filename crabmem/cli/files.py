@@ -1,15 +1,18 @@
 """The verbs for whole files: the overview, the identity, and the prompt made of them."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from .. import fs, wire
 from ..api import Memory
+from ..entry import decoded
 from ..results import Changed, Document, Proposed
-from ..version import short
-from .base import as_json, coloured_diff, content_of, edited, opened, plain, recorded, show, warn
+from ..version import short, version_of
+from .base import as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
+from .editing import edited, edited_by_agent
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -22,8 +25,12 @@ def _file_verbs(
     read: Callable[[Memory], Document],
     write: Callable[[Memory, str, str | None], Changed],
     seed: Callable[[Memory], str],
+    check: Callable[[Memory], None],
 ) -> click.Group:
-    """The verb `name` with show, set and edit for the file that is called so."""
+    """The verb `name` with show, set and edit for the file that is called so.
+
+    `check` refuses whoever may not write it, before an editor opens.
+    """
 
     @click.group(name, invoke_without_command=True, help=f"Show, set or edit {about}.")
     @click.pass_context
@@ -52,13 +59,18 @@ def _file_verbs(
         show_changed(json_wanted, write(opened(ctx), content_of(content, file, source), if_version))
 
     @group.command(
-        "edit", help=f"Open {file_name} in your editor ($VISUAL, $EDITOR), and record what you changed as yours."
+        "edit",
+        help=f"Open {file_name} in your editor ($VISUAL, $EDITOR), and record what you changed as yours; with --agent, "
+        "as the agent's.",
     )
     @click.pass_context
     def edit(ctx: click.Context) -> None:
         memory = opened(ctx)
+        check(memory)
         memory.init()
         file = memory.file(read(memory).path)
+        if wanted_of(ctx).agent:
+            return _edit_as_agent(memory, file, seed(memory))
         made, text = not file.exists(), seed(memory)
         if made:
             fs.make_folder(file.parent)
@@ -68,8 +80,17 @@ def _file_verbs(
         finally:
             if made and file.read_bytes() == text.encode():
                 fs.unlink(file)
-        commit = memory.adopt()
-        recorded(memory, commit)
+        recorded(memory, memory.adopt())
+
+    def _edit_as_agent(memory: Memory, file: Path, seeded: str) -> None:
+        before = fs.read(file)[0] if file.exists() else None
+        text = seeded if before is None else decoded(str(file), before)
+        version = None if before is None else version_of(before)
+        done = edited_by_agent(file.name, text, lambda text: write(memory, text, version))
+        if done:
+            show_changed(False, done)
+        else:
+            tell("nothing changed")
 
     return group
 
@@ -90,6 +111,7 @@ memory_verbs = _file_verbs(
     Memory.overview,
     lambda memory, text, version: memory.write_overview(text, version),
     lambda memory: "",
+    lambda memory: None,
 )
 soul_verbs = _file_verbs(
     "soul",
@@ -98,6 +120,7 @@ soul_verbs = _file_verbs(
     Memory.identity,
     lambda memory, text, version: memory.write_identity(text, version),
     lambda memory: memory.identity().text,
+    Memory.check_identity_is_writable,
 )
 
 
