@@ -9,7 +9,7 @@ import click
 
 from .. import fs
 from ..errors import CrabmemError
-from .base import Failure, content_of, tell
+from .base import Failure, tell, text_in
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ def edited_by_agent(name: str, text: str, write: Callable[[str], T]) -> T | None
     try:
         fs.create(file, text.encode())
         edited(file)
-        after = content_of(None, str(file), None)
+        after = text_in(str(file))
         if after == text:
             return None
         try:

@@ -10,7 +10,21 @@ from ..entry import decoded
 from ..prompt import entry_text, entry_texts
 from ..results import Hit, Match
 from ..version import short, version_of
-from .base import as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
+from .base import (
+    LINE,
+    TEXT,
+    as_json,
+    coloured_diff,
+    content_of,
+    opened,
+    plain,
+    recorded,
+    show,
+    tell,
+    wanted_of,
+    warn,
+    words_of,
+)
 from .editing import edited, edited_by_agent
 from .tracing import who
 
@@ -20,11 +34,13 @@ _WIDTH = 76
 @click.command()
 @click.argument("name")
 @click.argument("source", metavar="[-]", required=False)
-@click.option("-d", "--description", required=True, help="One line: the question this fact answers.")
-@click.option("-c", "--content", help="The fact itself, in Markdown.")
+@click.option("-d", "--description", type=LINE, required=True, help="One line: the question this fact answers.")
+@click.option("-c", "--content", type=TEXT, help="The fact itself, in Markdown.")
 @click.option("--file", type=click.Path(), help="Read the content from a file.")
-@click.option("-a", "--alias", "aliases", multiple=True, help="Another name it is looked up by; may be repeated.")
-@click.option("-t", "--tag", "tags", multiple=True, help="A label to filter by; may be repeated.")
+@click.option(
+    "-a", "--alias", "aliases", type=LINE, multiple=True, help="Another name it is looked up by; may be repeated."
+)
+@click.option("-t", "--tag", "tags", type=LINE, multiple=True, help="A label to filter by; may be repeated.")
 @click.option("--if-version", metavar="V", help="Only if the entry is still this version (`show --json`).")
 @as_json
 @click.pass_context
@@ -45,8 +61,12 @@ def remember(
     \b
     crabmem remember "Deploy key" -d "where the deploy key lives" -c "In the vault."
     pbpaste | crabmem remember "Incident 12" -d "what happened on 3 May" -
+
+    In any one place for a text, - is standard input: -c -, --file - and a last - are the same.
     """
-    text = content_of(content, file, source)
+    if name == "-":
+        raise click.UsageError("the first word is the fact's name, and it cannot be -: remember NAME -d DESC -")
+    text = content_of(ctx, content, file, source)
     saved = opened(ctx).remember(
         name, description, text, aliases=aliases or None, tags=tags or None, if_version=if_version
     )
@@ -81,7 +101,7 @@ def recall(
     blame: bool,
     json_wanted: bool,
 ) -> None:
-    """Search memory; the words of QUERY need no quotes.
+    """Search memory; the words of QUERY need no quotes, and - is standard input.
 
     \b
     crabmem recall where is the deploy key
@@ -100,7 +120,7 @@ def recall(
     Not searched: the, what, did, you, …; but I, my, not, no, may are. Not matched: typing errors,
     synonyms, another language (see [vectors] in `crabmem config`).
     """
-    asked = " ".join(query)
+    asked = words_of(ctx, query)
     memory = opened(ctx)
     found = memory.recall(
         asked, limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of, blame=blame

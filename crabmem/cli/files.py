@@ -11,7 +11,7 @@ from ..api import Memory
 from ..entry import decoded
 from ..results import Changed, Document, Proposed
 from ..version import short, version_of
-from .base import as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
+from .base import TEXT, as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
 from .editing import edited, edited_by_agent
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _file_verbs(
 
     @group.command("set", help=f"Replace {file_name} by -c TEXT, --file F, or - for stdin.")
     @click.argument("source", metavar="[-]", required=False)
-    @click.option("-c", "--content", help="The whole new text.")
+    @click.option("-c", "--content", type=TEXT, help="The whole new text, or -.")
     @click.option("--file", type=click.Path(), help="Read it from a file.")
     @click.option("--if-version", metavar="V", help=f"Only if it is still this version (`{name} show --json`).")
     @as_json
@@ -56,7 +56,7 @@ def _file_verbs(
         ctx: click.Context, source: str | None, content: str | None, file: str | None, if_version: str | None,
         json_wanted: bool,
     ) -> None:  # fmt: skip
-        show_changed(json_wanted, write(opened(ctx), content_of(content, file, source), if_version))
+        show_changed(json_wanted, write(opened(ctx), content_of(ctx, content, file, source), if_version))
 
     @group.command(
         "edit",

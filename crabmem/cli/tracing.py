@@ -9,7 +9,7 @@ from ..edit import shortened
 from ..results import Commit, byline
 from ..traces import Digest, Line, News, Sighting, Sightings
 from ..version import short
-from .base import as_json, opened, plain, show, tell
+from .base import as_json, opened, plain, show, tell, words_of
 
 _WHO = 24
 _SHOWN = 100
@@ -57,7 +57,7 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
     A text that memory ever said word by word is looked for so, any other by its words: all of them in
     one entry.
     """
-    found = opened(ctx).when(" ".join(query))
+    found = opened(ctx).when(words_of(ctx, query))
     show(json_wanted, wire.sightings(found), lambda: "".join(map(_sighting, found.steps)))
     if not json_wanted:
         tell(_today(found))
