@@ -80,7 +80,8 @@ class Restoring(Proposing):
 
         Of a session or an agent, only what was done after the revision or time `since`, and was not taken back
         before. Where the same lines were changed since, `take` decides: "ours" keeps what is there now, "theirs"
-        takes them back all the same. Of a merge, what it brought into the branch is taken back. With `dry_run`
+        takes them back all the same. A commit of which something was kept does not count as taken back: its session
+        can be reverted again, with "theirs". Of a merge, what it brought into the branch is taken back. With `dry_run`
         nothing is written, and the answer says what would be.
 
         Raises:
@@ -91,16 +92,20 @@ class Restoring(Proposing):
         named = (commits,) if isinstance(commits, str) else tuple(commits)
         self._check_whole()
         unwanted = Unwanted(named, session, agent, since)
-        chosen = self._reverting.chosen(unwanted)
+        chosen, kept = self._reverting.chosen(unwanted), set[str]()
 
         def decide(scan: Scan) -> Draft:
-            files = self._reverting.without(chosen, scan, take)
-            self._check_may_restore(set(files))
-            note = noted(self._note("revert", subject(chosen, unwanted)), chosen)
-            return Draft(files, note, even_if_many)
+            found = self._reverting.without(chosen, scan, take)
+            self._check_may_restore(set(found.files))
+            kept.clear()
+            kept.update(found.kept)
+            whole = [commit for commit in chosen if commit.commit not in kept]
+            note = noted(self._note("revert", subject(chosen, unwanted)), whole)
+            return Draft(found.files, note, even_if_many)
 
         done = self._tried(decide) if dry_run else self._write(decide)
-        return Reverted(done.commit, tuple(chosen), tuple(done.after), diff_of(done))
+        in_part = tuple(commit for commit in chosen if commit.commit in kept)
+        return Reverted(done.commit, tuple(chosen), tuple(done.after), diff_of(done), in_part)
 
     def undo(self, *, even_if_many: bool = False) -> Restored:
         """Take back the newest commit as a new one; undoing again brings it back.

@@ -405,13 +405,15 @@ class Restored(msgspec.Struct, frozen=True):
 class Reverted(msgspec.Struct, frozen=True):
     """Commits taken back: the new commit (None: nothing differs without them), the files and the diff.
 
-    `commits` are those taken back, newest first, without their paths.
+    `commits` are those taken back, newest first, without their paths; of those `in_part` something was kept, as it was
+    changed since.
     """
 
     commit: str | None
     commits: tuple[Commit, ...]
     paths: tuple[str, ...]
     diff: str
+    in_part: tuple[Commit, ...] = ()
 
 
 class Purge(msgspec.Struct, frozen=True):

@@ -207,8 +207,9 @@ def restored(item: Restored) -> Data:
 
 def reverted(item: Reverted) -> Data:
     """What taking commits back did."""
-    commits = [each.commit for each in item.commits]
-    return {"commit": item.commit, "reverted": commits, "paths": list(item.paths), "diff": item.diff}
+    commits, in_part = ([each.commit for each in found] for found in (item.commits, item.in_part))
+    told = {"commit": item.commit, "reverted": commits, "in_part": in_part}
+    return {**told, "paths": list(item.paths), "diff": item.diff}
 
 
 def conflicts(error: Conflicting) -> Data:

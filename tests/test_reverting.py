@@ -164,6 +164,23 @@ def test_where_the_same_lines_were_changed_nothing_is_written_until_somebody_dec
     assert spoken.get("Luna").content == "Vet: Dr. Moreno\nFood: dry\nBorn: 2018"
 
 
+def test_what_ours_kept_can_still_be_taken_back_with_theirs(spoken: Memory) -> None:
+    spoken.remember("Luna", "the dog", "Vet: Dr. Who\nFood: dry\nBorn: 2018")
+    change, lottery = (commit.commit for commit in spoken.log() if commit.agent == "planner")
+    change, lottery = (lottery, change) if spoken.log(1, "Lottery")[0].commit == change else (change, lottery)
+    done = spoken.revert(session="s-2", take="ours")
+    assert [commit.commit for commit in done.in_part] == [change]
+    assert spoken.log(1)[0].reverts == (lottery,)  # of the other, something is still there
+    with pytest.raises(Conflicting):
+        spoken.revert(session="s-2")
+    again = spoken.revert(session="s-2", take="ours")
+    assert (again.commit, again.paths) == (None, ())
+    done = spoken.revert(session="s-2", take="theirs")
+    assert ([commit.commit for commit in done.commits], done.in_part) == ([change], ())
+    assert spoken.get("Luna").content == "Vet: Dr. Moreno\nFood: dry\nBorn: 2018"
+    assert spoken.revert(session="s-2", take="theirs").commits == ()
+
+
 def test_a_dry_run_tells_the_diff_and_writes_nothing(spoken: Memory) -> None:
     head = spoken.log(1)[0].commit
     told = spoken.revert(session="s-2", dry_run=True)

@@ -44,7 +44,8 @@ def revert(
     crabmem revert --agent coder --since '2 days ago'  what an agent did since then
 
     Where the same lines were changed since, nothing is guessed: it lists them, and changes nothing
-    without --ours or --theirs. Reverting the revert brings everything back.
+    without --ours or --theirs. After --ours you may still take back the rest with --theirs. Reverting the
+    revert brings everything back.
     """
     memory = opened(ctx)
     try:
@@ -68,11 +69,12 @@ def _summary(done: Reverted, dry_run: bool) -> str:
     commits, files = counted(len(done.commits), "commit"), counted(len(done.paths), "file")
     if not done.commits:
         return "nothing to revert: all of it was taken back already"
+    kept = f"; of {len(done.in_part)} what was changed since was kept: --theirs takes it back" if done.in_part else ""
     if not done.paths:
-        return f"nothing differs without {commits}"
+        return f"nothing to revert: the files say the same without {commits}{kept}"
     if dry_run:
-        return f"would revert {commits} in {files}:\n{''.join(map(_line, done.commits))}"
-    return f"reverted {commits} in {files}" + (f": {short(done.commit)}" if done.commit else "")
+        return f"would revert {commits} in {files}{kept}:\n{''.join(map(_line, done.commits))}"
+    return f"reverted {commits} in {files}" + (f": {short(done.commit)}" if done.commit else "") + kept
 
 
 def _line(commit: Commit) -> str:
