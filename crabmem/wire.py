@@ -259,8 +259,9 @@ def context(item: "Context") -> Data:
     parts = [
         {**asdict(part), "raw_tokens": part.raw_tokens, "injected_tokens": part.injected_tokens} for part in item.parts
     ]
+    limits = {"file": item.most_of_a_file, "total": item.most_of_all, "shares": dict(item.shares)}
     totals = {"characters": item.characters, "tokens": item.tokens}
-    return {"kind": item.kind, "parts": parts, **totals, "tools": list(item.tools)}
+    return {"kind": item.kind, "parts": parts, "limits": limits, **totals, "tools": list(item.tools)}
 
 
 def links(item: Links) -> Data:

@@ -145,7 +145,8 @@ def prompt(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
 @as_json
 @click.pass_context
 def context(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
-    """Account for what goes before a conversation: each file, how much of it there is, and how much goes in.
+    """Account for what goes before a conversation: each file, how much of it there is, how much goes in, and how much
+    may.
 
     For other kinds of sessions: `crabmem --kind group context`. Tokens are counted as four characters each.
     """
@@ -155,15 +156,18 @@ def context(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
 
 
 def _account(memory: Memory, found: "Context") -> str:
-    rows = [["file", "", "characters", "tokens", "injected", "tokens"]]
+    rows = [["file", "", "characters", "tokens", "injected", "tokens", "limit"]]
     for part in found.parts:
-        counts = (part.raw, part.raw_tokens, part.injected, part.injected_tokens)
+        counts = (part.raw, part.raw_tokens, part.injected, part.injected_tokens, part.limit)
         rows.append([part.name, part.status, *(f"{count:,}" for count in counts)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(_column(at, text, widths[at]) for at, text in enumerate(row)).rstrip() for row in rows]
     tools = ", ".join(found.tools) or "none"
     total = f"{found.characters:,} characters, about {found.tokens:,} tokens, for a session of the kind {found.kind}"
-    return "\n".join([f"{memory.root}", "", *lines, "", f"prompt: {total}", f"tools: {tools}"])
+    most = [f"{found.most_of_a_file:,} characters a file", f"{found.most_of_all:,} of all files"]
+    most += [f"{count:,} of {share} together" for share, count in found.shares.items()]
+    account = (f"limits: {', '.join(most)}", f"prompt: {total}", f"tools: {tools}")
+    return "\n".join([f"{memory.root}", "", *lines, "", *account])
 
 
 def _column(at: int, text: str, width: int) -> str:
