@@ -46,7 +46,7 @@ class Restoring(Proposing):
         Raises:
             NotFound: there is no such revision, the history begins later, or there was no such entry then.
             InvalidArguments: another entry has the file name that it had.
-            MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
+            MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
         """
         commit = self._timeline.commit_at(to)
         words = f"to {short(commit)}" if commit.startswith(to) else f"to {to} ({short(commit)})"
@@ -87,7 +87,7 @@ class Restoring(Proposing):
         Raises:
             Conflicting: the same lines were changed since, and `take` is None.
             NotFound: there is no such commit.
-            MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
+            MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
         """
         named = (commits,) if isinstance(commits, str) else tuple(commits)
         self._check_whole()
@@ -112,7 +112,7 @@ class Restoring(Proposing):
 
         Raises:
             InvalidArguments: there is nothing to undo, or its files were changed since.
-            MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
+            MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
         """
         commit, before, state = self._timeline.undone()
         note = noted(self._note("rollback", undoing(commit.subject)), [commit])

@@ -431,7 +431,7 @@ def test_undo_twice_and_rollback_bring_files_back(run: Run, root: Path) -> None:
     assert run("list").stdout.split()[0] == "deploy-key" and "wifi" not in run("list").stdout
     run("undo")
     assert "wifi" in run("list").stdout
-    assert run("rollback", "--to", "HEAD~4").stdout.startswith("restored 2 files as of ")
+    assert run("rollback", "--to", "HEAD~4", "--yes-really").stdout.startswith("restored 2 files as of ")
     assert (run("list").stdout, git(root, "status", "--porcelain")) == ("", "")
 
 
@@ -446,7 +446,7 @@ def test_rollback_of_one_fact_leaves_the_others(run: Run, root: Path) -> None:
 
 def test_revert_takes_back_a_session_and_the_revert_brings_it_back(run: Run, root: Path) -> None:
     assert run("revert", "--session", "s-1", "--dry-run").stdout.startswith("would revert 2 commits in 2 files:\n")
-    done = json.loads(run("revert", "--session", "s-1", "--json").stdout)
+    done = json.loads(run("revert", "--session", "s-1", "--yes-really", "--json").stdout)
     assert [len(done[key]) for key in ("commit", "reverted", "paths")] == [40, 2, 2]
     assert run("list").stdout == ""
     assert run("revert", "--session", "s-1").stdout == "nothing to revert: all of it was taken back already\n"

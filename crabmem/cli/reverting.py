@@ -11,7 +11,11 @@ from ..results import Commit, Reverted
 from ..version import short
 from .base import as_json, coloured_diff, dry, opened, plain, show
 
-really = click.option("--yes-really", is_flag=True, help="Even if more than a third of the facts would be gone.")
+really = click.option(
+    "--yes-really",
+    is_flag=True,
+    help="Even if ten facts or more, and more than a third, would be gone; or all of fewer than ten.",
+)
 
 
 @click.command()
