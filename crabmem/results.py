@@ -52,7 +52,12 @@ class Commit:
     @property
     def line(self) -> str:
         """When, by whom and what, on one line."""
-        return f"{self.time:%Y-%m-%d %H:%M}  {byline(self.author, self.session)}  {self.subject}"
+        return f"{self.time:%Y-%m-%d %H:%M}  {self.who}  {self.subject}"
+
+    @property
+    def who(self) -> str:
+        """Who did this, in which session; a star marks a person."""
+        return byline(f"{self.author}{'*' * self.is_person}", self.session)
 
     @property
     def is_person(self) -> bool:

@@ -196,3 +196,18 @@ def test_only_who_says_it_is_the_person_is_not_gated(tmp_path: Path) -> None:
         assert not isinstance(memory.write_identity("# A lobster\n"), Proposed)
         with pytest.raises(Disabled):
             memory.spoken_by("coder", None).write_identity("# A whale\n")
+
+
+def test_log_tells_a_person_from_an_agent(run: Run, root: Path) -> None:
+    run("--agent", "ann", "note", "An agent may have the name of some other person.")
+    (root / "crabmem.toml").write_text('person = "Ann B"\n')
+    run("note", "Tea.")
+    newest, mine, agents = run("log", "-n", "3").stdout.splitlines()
+    assert ("  Ann B*  note: " in newest and "  person*  edit: " in mine) or "  Ann B*  edit: " in mine
+    assert "  ann  note: " in agents
+    for verb in ("log", "blame", "when", "digest"):
+        assert "star marks a person" in " ".join(run(verb, "--help").stdout.split())
+    assert "Ann B*" in run("revert", "HEAD", "--dry-run").stdout
+    for name in ("Ann B", "ann b", "person"):
+        refused = run("--agent", name, "note", "Mine.")
+        assert refused.exit_code == 1 and "give it another name" in refused.stderr

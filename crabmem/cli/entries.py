@@ -26,7 +26,6 @@ from .base import (
     words_of,
 )
 from .editing import edited, edited_by_agent
-from .tracing import who
 
 _WIDTH = 76
 
@@ -142,7 +141,7 @@ def _blamed(hit: Hit) -> str:
     if known is None:
         return ""
     told = [
-        f"{what} {commit.time:%Y-%m-%d} by {who(commit)} in {short(commit.commit)}"
+        f"{what} {commit.time:%Y-%m-%d} by {commit.who} in {short(commit.commit)}"
         for what, commit in (("learned", known.learned), ("last changed", known.changed))
         if commit
     ]

@@ -37,7 +37,10 @@ def log(
     until: str | None,
     json_wanted: bool,
 ) -> None:
-    """List who wrote what, newest first; with NAME, for that fact only."""
+    """List who wrote what, newest first; with NAME, for that fact only.
+
+    A star marks a person: `ann*` is Ann, `ann` would be an agent.
+    """
     memory = opened(ctx)
     found = memory.commits(name, agent=agent, session=session, tool=tool, author=author, since=since, until=until)
     diffs = ((commit, memory.patch(commit.commit, name) if patch else "") for commit in islice(found, limit))

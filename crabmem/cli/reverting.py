@@ -82,7 +82,7 @@ def _summary(done: Reverted, dry_run: bool) -> str:
 
 
 def _line(commit: Commit) -> str:
-    return plain(f"  {short(commit.commit)}  {commit.author}  {commit.subject}\n")
+    return plain(f"  {short(commit.commit)}  {commit.who}  {commit.subject}\n")
 
 
 def _told(conflict: Conflict) -> str:
