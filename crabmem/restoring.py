@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from .edit import counted
 from .errors import Disabled, InvalidArguments, NotFound
 from .history import Note
 from .merging import Take
 from .proposing import Proposing
-from .results import Restored, Reverted
+from .results import Commit, Restored, Reverted
 from .reverting import Unwanted, noted, subject
 from .store import Scan
-from .timeline import undoing
+from .timeline import going_back
 from .version import short
 from .workspace import SETTINGS
 from .writer import Draft
@@ -108,15 +110,29 @@ class Restoring(Proposing):
         return Reverted(done.commit, tuple(chosen), tuple(done.after), diff_of(done), in_part)
 
     def undo(self, *, even_if_many: bool = False) -> Restored:
-        """Take back the newest commit as a new one; undoing again brings it back.
+        """Take back the newest commit as a new one; undoing again takes back the one before it, and so on.
 
         Raises:
             InvalidArguments: there is nothing to undo, or its files were changed since.
             MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
         """
-        commit, before, state = self._timeline.undone()
-        note = noted(self._note("rollback", undoing(commit.subject)), [commit])
-        return self._restored(before, state, note, even_if_many=even_if_many)
+        return self._taken_back(self._timeline.to_undo(), "undo", even_if_many)
+
+    def redo(self, *, even_if_many: bool = False) -> Restored:
+        """Bring back what the newest undo took back; after several, doing it again brings back the next.
+
+        Raises:
+            InvalidArguments: something else was written since, or nothing was undone.
+            MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
+        """
+        return self._taken_back(self._timeline.to_redo(), "redo", even_if_many)
+
+    def _taken_back(self, commit: Commit, verb: str, even_if_many: bool) -> Restored:
+        before, state = self._timeline.without(commit)
+        operation = self._timeline.operation(commit)
+        note = noted(self._note("rollback", going_back(verb, operation.subject)), [commit])
+        done = self._restored(before, state, note, even_if_many=even_if_many)
+        return replace(done, operation=operation)
 
     def _restored(
         self,
@@ -136,7 +152,8 @@ class Restoring(Proposing):
             return Draft(data, note, even_if_many)
 
         done = self._tried(decide) if dry_run else self._write(decide)
-        return Restored(done.commit, to, tuple(done.after), diff_of(done))
+        gone = tuple(path for path, data in done.after.items() if data is None)
+        return Restored(done.commit, to, tuple(done.after), diff_of(done), gone)
 
     def _check_may_restore(self, paths: set[str]) -> None:
         """Refuse an agent the way back to an identity or settings that the person has changed since."""

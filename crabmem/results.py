@@ -399,12 +399,17 @@ class Agent(msgspec.Struct, frozen=True):
 
 
 class Restored(msgspec.Struct, frozen=True):
-    """A rollback or undo: its commit (None: nothing differed), the commit gone back to, the files and the diff."""
+    """A rollback or undo: its commit (None: nothing differed), the commit gone back to, the files and the diff.
+
+    Of the files those in `removed` are not there any more. `operation` is what was undone or redone, if it was that.
+    """
 
     commit: str | None
     to: str
     paths: tuple[str, ...]
     diff: str
+    removed: tuple[str, ...] = ()
+    operation: Commit | None = None
 
 
 class Reverted(msgspec.Struct, frozen=True):

@@ -202,7 +202,9 @@ def reindexed(item: Reindexed) -> Data:
 
 def restored(item: Restored) -> Data:
     """What going back did."""
-    return {"commit": item.commit, "to": item.to, "paths": list(item.paths), "diff": item.diff}
+    undone = {"operation": commit(item.operation)} if item.operation else {}
+    files = {"paths": list(item.paths), "removed": list(item.removed), "diff": item.diff}
+    return {"commit": item.commit, "to": item.to, **undone, **files}
 
 
 def reverted(item: Reverted) -> Data:

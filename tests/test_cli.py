@@ -426,12 +426,15 @@ def test_diff_between_two_commits_is_for_all_files_or_one_fact(run: Run) -> None
     assert run("diff", "HEAD~2", "HEAD", "--entry", "wifi").stdout.count("+++ ") == 1
 
 
-def test_undo_twice_and_rollback_bring_files_back(run: Run, root: Path) -> None:
-    assert run("undo").stdout.startswith("restored 1 file as of ")
+def test_undo_says_what_it_took_back_and_redo_and_rollback_bring_files_back(run: Run, root: Path) -> None:
+    assert run("undo").stdout.startswith("undone: remember: Wifi; deleted 1 file\n--- a/memory/entries/wifi.md\n")
     assert run("list").stdout.split()[0] == "deploy-key" and "wifi" not in run("list").stdout
-    run("undo")
+    assert run("undo").stdout.startswith("undone: remember: Deploy key; deleted 1 file\n")
+    assert run("undo", "--redo").stdout.startswith("redone: remember: Deploy key; restored 1 file\n")
+    assert run("undo", "--redo").stdout.startswith("redone: remember: Wifi; restored 1 file\n")
     assert "wifi" in run("list").stdout
-    assert run("rollback", "--to", "HEAD~4", "--yes-really").stdout.startswith("restored 2 files as of ")
+    assert_one_line_error(run("undo", "--redo"), "nothing to redo")
+    assert run("rollback", "--to", "HEAD~6", "--yes-really").stdout.startswith("deleted 2 files as of ")
     assert (run("list").stdout, git(root, "status", "--porcelain")) == ("", "")
 
 
@@ -904,7 +907,7 @@ def test_the_tour_shows_each_command_before_its_output_and_leaves_nothing_behind
         "$ crabmem diff ",
         "+Dr. Moreno, every Friday.",
         "$ crabmem undo\n",
-        "restored 1 file as of ",
+        "undone: forget: Wifi; restored 1 file\n",
         "$ crabmem rollback --to ",
         "restored ",
         "The folder is gone again",
