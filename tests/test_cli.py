@@ -828,7 +828,7 @@ def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monke
         (["recall", "x", "--limit", "many"], "'many' is not a valid integer"),
         (["remember", "A", "-d", "d"], "give the content once"),
         (["remember", "A", "-d", "d", "-c", "c", "-"], "give the content once"),
-        (["remember", "A", "-c", "c"], "Missing option '-d'"),
+        (["remember", "A", "-c", "c"], "no fact called A yet: give -d DESC"),
         (["rollback"], "Missing option '--to'"),
         (["log", "-n", "0"], "0 is not in the range"),
         (["completion", "tcsh"], "'tcsh' is not one of"),
