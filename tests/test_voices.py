@@ -211,3 +211,10 @@ def test_log_tells_a_person_from_an_agent(run: Run, root: Path) -> None:
     for name in ("Ann B", "ann b", "person"):
         refused = run("--agent", name, "note", "Mine.")
         assert refused.exit_code == 1 and "give it another name" in refused.stderr
+
+
+def test_a_digest_counts_no_settings_and_no_overview_as_learned(run: Run, root: Path) -> None:
+    rules(root, "soul_editable = true\n")
+    found = run("digest").stdout
+    assert "## Learned (2)" in found and "crabmem.toml" not in found
+    assert "MEMORY.md" in found.partition("## Changed (1)")[2]
