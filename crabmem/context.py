@@ -46,12 +46,13 @@ def guidance(parts: Iterable[Part], tools: str) -> str:
 
 
 class Told(msgspec.Struct, frozen=True):
-    """One row of the account: how much there is of a part, and how much of it goes in, in characters."""
+    """One row of the account: how much there is of a part, how much of it goes in, and how much may, in characters."""
 
     name: str
     status: Status
     raw: int
     injected: int
+    limit: int
 
     @property
     def raw_tokens(self) -> int:
@@ -65,12 +66,19 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class Context(msgspec.Struct, frozen=True):
-    """The text that goes before a conversation of that kind, and the account of its parts and tools."""
+    """The text that goes before a conversation of that kind, and the account of its parts and tools.
+
+    A file has `most_of_a_file` characters unless its part says otherwise, and all files together `most_of_all`; those
+    of a share have that of `shares` together.
+    """
 
     kind: Kind
     parts: tuple[Told, ...]
     tools: tuple[str, ...]
     text: str
+    most_of_a_file: int
+    most_of_all: int
+    shares: Mapping[str, int]
 
     @property
     def characters(self) -> int:
@@ -117,11 +125,25 @@ def assembled(
     rows = _budgeted(profile, kind, pieces, sayings)
     rows = rows if limit is None else _within(limit, rows, profile.between, root or Path())
     told = tuple(
-        Told(row.piece.path, row.status, len(row.piece.raw or ""), row.injected)
+        Told(
+            row.piece.path,
+            row.status,
+            len(row.piece.raw or ""),
+            row.injected,
+            _limit(row.piece.part, profile),
+        )
         for row in rows
         if row.piece.part.is_read
     )
-    return Context(kind, told, tuple(tools), _joined(rows, profile.between))
+    budget, text = profile.budget, _joined(rows, profile.between)
+    shared = {name: profile.shares[name] for row in rows if (name := row.piece.part.share)}
+    return Context(kind, told, tuple(tools), text, budget.part, budget.total, shared)
+
+
+def _limit(part: Part, profile: Profile) -> int:
+    """How much of a part may go in, when nothing else does."""
+    most = profile.shares.get(part.share, profile.budget.total)
+    return min(part.limit or profile.budget.part, most, profile.budget.total)
 
 
 def _budgeted(profile: Profile, kind: Kind, pieces: Sequence[Piece], sayings: Mapping[Say, str]) -> list[_Row]:
@@ -149,7 +171,7 @@ def _row(piece: Piece, profile: Profile, kind: Kind, left: Mapping[str, int]) ->
     part = piece.part
     if profile.hides(piece.path, kind):
         return _Row(piece, "hidden", "")
-    room = min(part.limit or profile.budget.part, left[""], left[part.share])
+    room = min(_limit(part, profile), left[""], left[part.share])
     budget = _KEPT[part.keep](profile.budget)
     raw = piece.raw or ""
     given = _near(raw, room, _KEPT["tail"](budget) if part.lines else budget)

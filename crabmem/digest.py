@@ -10,7 +10,7 @@ from .results import CREATOR, Commit
 from .slug import name_key
 from .timeline import Timeline
 from .traces import Digest, News
-from .workspace import Layout
+from .workspace import SETTINGS, Layout
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,12 @@ class _Fate:
     after: str | None
     newest: str
     news: News
+    is_whole: bool
 
     @property
     def kind(self) -> str:
-        """What became of it; "" for nothing."""
-        if self.before and self.after:
+        """What became of it; "" for nothing. That there is an overview or an identity is no fact that was learned."""
+        if self.after and (self.before or self.is_whole):
             return "changed" if self.before != self.after else ""
         return "learned" if self.after else "dropped" if self.before else "passing"
 
@@ -59,9 +60,11 @@ def _fates(history: History, layout: Layout, steps: Iterable[tuple[Commit, Itera
     found: dict[str, _Fate] = {}
     for commit, changes in steps:
         for path, before, after in changes:
-            if not layout.is_kept(path):
+            if not layout.is_kept(path) or path == SETTINGS:
                 continue
-            known = found.get(path) or _Fate(before, after, after or before or "", News(path, path, "", ()))
+            known = found.get(path) or _Fate(
+                before, after, after or before or "", News(path, path, "", ()), layout.is_whole(path)
+            )
             news = replace(known.news, commits=(*known.news.commits, commit))
             found[path] = replace(known, before=before, news=news)
     return [replace(fate, news=_named(fate, history, layout)) for fate in found.values()]

@@ -7,8 +7,10 @@ from .errors import MassLoss
 from .header import taken_apart
 from .workspace import Layout
 
-#: Fewer are no accident that anybody must be asked about.
+#: Fewer of many are no accident that anybody must be asked about.
 LEAST = 10
+#: Fewer are none even where they are all there is.
+LEAST_OF_FEW = 2
 _SHARE = 3
 
 
@@ -22,7 +24,12 @@ class Losses:
 
     @property
     def are_many(self) -> bool:
-        """Whether that is so much of all that it may be a mishap."""
+        """Whether that is so much of all that it may be a mishap.
+
+        Ten entries or more, and more than a third of them; in a memory of fewer than ten, all of two or more.
+        """
+        if self.total < LEAST:
+            return self.count == self.total >= LEAST_OF_FEW
         return self.count >= LEAST and self.count * _SHARE > self.total
 
     @property

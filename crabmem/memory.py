@@ -18,6 +18,7 @@ from .erasing import Wanted
 from .errors import CrabmemError
 from .history import Note, Packed
 from .history.commit import moving, one_line
+from .losses import LEAST
 from .reading import labels_of
 from .restoring import Restoring
 from .results import Changed, Commit, Finding, Forgotten, Purge, Reindexed, Renamed, Rewritten, Saved, Standing
@@ -113,7 +114,9 @@ class Memory(Restoring):
         def decide(scan: Scan) -> Draft:
             plan = self._plan(scan, screen)
             names = [(fact, plan.keep(slot, fact)) for slot, fact in facts.items()]
-            return Draft(plan.files, self._kept_note([(fact is None, name) for fact, name in names if name]))
+            note = self._kept_note([(fact is None, name) for fact, name in names if name])
+            # Each of those that go was named, which a few are by no accident.
+            return Draft(plan.files, note, even_if_many=list(facts.values()).count(None) < LEAST)
 
         return self._write(decide).commit
 
@@ -165,6 +168,17 @@ class Memory(Restoring):
         """Replace `MEMORY.md`; with `if_version`, only if it still is that version."""
         return self._write_file(self.layout.overview, content, "memory", if_version)
 
+    def rewrite_entry(self, name: str, text: str, if_version: str | None = None) -> Changed:
+        """Replace the whole file of the entry called `name`, frontmatter and all: `edit: NAME`.
+
+        Raises:
+            NotFound: there is no such entry.
+            Stale: the entry is not at `if_version` any more.
+            HoldsSecret: there is a credential in it, and the settings refuse that.
+        """
+        entry = self.get(name)
+        return self._write_file(entry.path, text, "edit", if_version, called=entry.name)
+
     def rewrite(
         self, what: str, work: Callable[[Tree], Mapping[str, str | None]], *, even_if_many: bool = False
     ) -> Rewritten:
@@ -178,7 +192,7 @@ class Memory(Restoring):
             InvalidArguments: a path or a text cannot be kept.
             HoldsSecret: there is a credential in a text, and the settings refuse that.
             Disabled: it would change what is in a file that only grows, unless `even_if_many`.
-            MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
+            MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
         """
 
         screen = self._screen()
@@ -214,7 +228,7 @@ class Memory(Restoring):
     def adopt(self, even_if_many: bool = False) -> Commit | None:
         """Record what was changed on disk from outside as a commit of the person; None when nothing was.
 
-        That more than a third of the entries are gone is recorded only with `even_if_many`; see `unrecorded`.
+        That too many of the entries are gone at once is recorded only with `even_if_many`; see `unrecorded`.
         """
         self.init()
         before = self._history.head()

@@ -23,19 +23,32 @@ class Proposing(Noting):
     def write_identity(self, content: str, if_version: str | None = None, reason: str = "") -> Changed:
         """Replace `Crab.md`; with `if_version`, only if it still is that version. `reason` is for the history.
 
-        Where the settings let agents only propose that, it is a `Proposed`, and the file stays as it is.
+        A person always may. Where the settings let agents only propose that, it is a `Proposed`, and the file stays as
+        it is.
+
+        Raises:
+            Disabled: an agent asks, and the settings do not let agents do that.
+        """
+        self.check_identity_is_writable()
+        if self._may_write_identity:
+            return self._write_file(self.layout.identity, content, "soul", if_version, reason)
+        return self.propose_identity(content, reason, if_version)
+
+    def check_identity_is_writable(self) -> None:
+        """Refuse an agent that may neither write `Crab.md` nor propose what it should say.
 
         Raises:
             Disabled: the settings do not let agents do that.
         """
-        if self.soul_editable:
-            return self._write_file(self.layout.identity, content, "soul", if_version, reason)
-        if self.settings.soul == "propose":
-            return self.propose_identity(content, reason, if_version)
-        raise Disabled(
-            f"writing {self.layout.identity} is disabled; a person may edit the file, or set soul_editable = true in "
-            'crabmem.toml, or soul = "propose" to be asked'
-        )
+        if not self._may_write_identity and self.settings.soul != "propose":
+            raise Disabled(
+                f"writing {self.layout.identity} is disabled; a person may edit the file, or set soul_editable = true "
+                'in crabmem.toml, or soul = "propose" to be asked'
+            )
+
+    @property
+    def _may_write_identity(self) -> bool:
+        return self.soul_editable or not self._voice.is_agent
 
     def propose_identity(self, content: str, reason: str = "", if_version: str | None = None) -> Proposed:
         """Propose what `Crab.md` should say, for a person to decide on: no file changes, and the branch does not move.

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from .edit import counted
 from .errors import Disabled, InvalidArguments, NotFound
 from .history import Note
 from .merging import Take
 from .proposing import Proposing
-from .results import Restored, Reverted
+from .results import Commit, Restored, Reverted
 from .reverting import Unwanted, noted, subject
 from .store import Scan
-from .timeline import undoing
+from .timeline import going_back
 from .version import short
 from .workspace import SETTINGS
 from .writer import Draft
@@ -46,7 +48,7 @@ class Restoring(Proposing):
         Raises:
             NotFound: there is no such revision, the history begins later, or there was no such entry then.
             InvalidArguments: another entry has the file name that it had.
-            MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
+            MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
         """
         commit = self._timeline.commit_at(to)
         words = f"to {short(commit)}" if commit.startswith(to) else f"to {to} ({short(commit)})"
@@ -80,38 +82,57 @@ class Restoring(Proposing):
 
         Of a session or an agent, only what was done after the revision or time `since`, and was not taken back
         before. Where the same lines were changed since, `take` decides: "ours" keeps what is there now, "theirs"
-        takes them back all the same. Of a merge, what it brought into the branch is taken back. With `dry_run`
+        takes them back all the same. A commit of which something was kept does not count as taken back: its session
+        can be reverted again, with "theirs". Of a merge, what it brought into the branch is taken back. With `dry_run`
         nothing is written, and the answer says what would be.
 
         Raises:
             Conflicting: the same lines were changed since, and `take` is None.
             NotFound: there is no such commit.
-            MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
+            MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
         """
         named = (commits,) if isinstance(commits, str) else tuple(commits)
         self._check_whole()
         unwanted = Unwanted(named, session, agent, since)
-        chosen = self._reverting.chosen(unwanted)
+        chosen, kept = self._reverting.chosen(unwanted), set[str]()
 
         def decide(scan: Scan) -> Draft:
-            files = self._reverting.without(chosen, scan, take)
-            self._check_may_restore(set(files))
-            note = noted(self._note("revert", subject(chosen, unwanted)), chosen)
-            return Draft(files, note, even_if_many)
+            found = self._reverting.without(chosen, scan, take)
+            self._check_may_restore(set(found.files))
+            kept.clear()
+            kept.update(found.kept)
+            whole = [commit for commit in chosen if commit.commit not in kept]
+            note = noted(self._note("revert", subject(chosen, unwanted)), whole)
+            return Draft(found.files, note, even_if_many)
 
         done = self._tried(decide) if dry_run else self._write(decide)
-        return Reverted(done.commit, tuple(chosen), tuple(done.after), diff_of(done))
+        in_part = tuple(commit for commit in chosen if commit.commit in kept)
+        return Reverted(done.commit, tuple(chosen), tuple(done.after), diff_of(done), in_part)
 
     def undo(self, *, even_if_many: bool = False) -> Restored:
-        """Take back the newest commit as a new one; undoing again brings it back.
+        """Take back the newest commit as a new one; undoing again takes back the one before it, and so on.
 
         Raises:
             InvalidArguments: there is nothing to undo, or its files were changed since.
-            MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
+            MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
         """
-        commit, before, state = self._timeline.undone()
-        note = noted(self._note("rollback", undoing(commit.subject)), [commit])
-        return self._restored(before, state, note, even_if_many=even_if_many)
+        return self._taken_back(self._timeline.to_undo(), "undo", even_if_many)
+
+    def redo(self, *, even_if_many: bool = False) -> Restored:
+        """Bring back what the newest undo took back; after several, doing it again brings back the next.
+
+        Raises:
+            InvalidArguments: something else was written since, or nothing was undone.
+            MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
+        """
+        return self._taken_back(self._timeline.to_redo(), "redo", even_if_many)
+
+    def _taken_back(self, commit: Commit, verb: str, even_if_many: bool) -> Restored:
+        before, state = self._timeline.without(commit)
+        operation = self._timeline.operation(commit)
+        note = noted(self._note("rollback", going_back(verb, operation.subject)), [commit])
+        done = self._restored(before, state, note, even_if_many=even_if_many)
+        return replace(done, operation=operation)
 
     def _restored(
         self,
@@ -131,7 +152,8 @@ class Restoring(Proposing):
             return Draft(data, note, even_if_many)
 
         done = self._tried(decide) if dry_run else self._write(decide)
-        return Restored(done.commit, to, tuple(done.after), diff_of(done))
+        gone = tuple(path for path, data in done.after.items() if data is None)
+        return Restored(done.commit, to, tuple(done.after), diff_of(done), gone)
 
     def _check_may_restore(self, paths: set[str]) -> None:
         """Refuse an agent the way back to an identity or settings that the person has changed since."""

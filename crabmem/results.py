@@ -52,7 +52,12 @@ class Commit:
     @property
     def line(self) -> str:
         """When, by whom and what, on one line."""
-        return f"{self.time:%Y-%m-%d %H:%M}  {byline(self.author, self.session)}  {self.subject}"
+        return f"{self.time:%Y-%m-%d %H:%M}  {self.who}  {self.subject}"
+
+    @property
+    def who(self) -> str:
+        """Who did this, in which session; a star marks a person."""
+        return byline(f"{self.author}{'*' * self.is_person}", self.session)
 
     @property
     def is_person(self) -> bool:
@@ -398,24 +403,31 @@ class Agent(msgspec.Struct, frozen=True):
 
 
 class Restored(msgspec.Struct, frozen=True):
-    """A rollback or undo: its commit (None: nothing differed), the commit gone back to, the files and the diff."""
+    """A rollback or undo: its commit (None: nothing differed), the commit gone back to, the files and the diff.
+
+    Of the files those in `removed` are not there any more. `operation` is what was undone or redone, if it was that.
+    """
 
     commit: str | None
     to: str
     paths: tuple[str, ...]
     diff: str
+    removed: tuple[str, ...] = ()
+    operation: Commit | None = None
 
 
 class Reverted(msgspec.Struct, frozen=True):
     """Commits taken back: the new commit (None: nothing differs without them), the files and the diff.
 
-    `commits` are those taken back, newest first, without their paths.
+    `commits` are those taken back, newest first, without their paths; of those `in_part` something was kept, as it was
+    changed since.
     """
 
     commit: str | None
     commits: tuple[Commit, ...]
     paths: tuple[str, ...]
     diff: str
+    in_part: tuple[Commit, ...] = ()
 
 
 class Purge(msgspec.Struct, frozen=True):

@@ -1,12 +1,12 @@
 """Taking back what some commits did, and keeping what was done since: which commits, and what files then say."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import get_args
 
 from .errors import InvalidArguments, NotFound
-from .history import Change, History, Note
+from .history import History, Note
 from .merging import Conflict, Conflicting, Side, Take, merged
 from .results import Commit
 from .store import Scan
@@ -69,8 +69,8 @@ class Reverting:
         before = {commit.commit for commit in self._history.commits(start, with_paths=False)}
         return [commit for commit in log if commit.commit not in before]
 
-    def without(self, commits: Sequence[Commit], scan: Scan, take: Take) -> dict[str, bytes | None]:
-        """The files, by path, that say something else without `commits`, newest first.
+    def without(self, commits: Sequence[Commit], scan: Scan, take: Take) -> "Without":
+        """The files as they are without `commits`, newest first.
 
         Raises:
             InvalidArguments: there is no such side to `take`.
@@ -78,36 +78,57 @@ class Reverting:
         """
         if take not in (None, *get_args(Side)):
             raise InvalidArguments(f"take is {' or '.join(map(repr, get_args(Side)))}, not {take!r}")
-        files, conflicts = dict[str, bytes | None](), list[Conflict]()
+        files, conflicts, kept = dict[str, bytes | None](), list[Conflict](), set[str]()
         for path, steps in self._steps(commits).items():
             data = scan.data(path)
-            for before, after in steps:
-                done = merged(path, self._data(after), data, self._data(before), take)
+            for step in steps:
+                done = merged(path, self._data(step.after), data, self._data(step.before), take)
                 data = done.data
                 conflicts += done.conflicts
+                kept |= step.commits if done.conflicts and take == "ours" else set()
             if data != scan.data(path):
                 files[path] = data
         if conflicts and take is None:
             raise Conflicting(tuple(dict.fromkeys(conflicts)))
-        return files
+        return Without(files, kept)
 
-    def _steps(self, commits: Sequence[Commit]) -> dict[str, list[Change]]:
+    def _steps(self, commits: Sequence[Commit]) -> dict[str, list["_Step"]]:
         """What commits made of each file, newest first, in as few steps as the work of others lets it be."""
-        steps = dict[str, list[Change]]()
+        steps = dict[str, list[_Step]]()
         for commit in commits:
-            for path, step in self._history.changes(commit.commit).items():
+            for path, (before, after) in self._history.changes(commit.commit).items():
                 if self._timeline.is_restorable(path):
-                    _join(steps.setdefault(path, []), step)
-        return {path: [step for step in found if step[0] != step[1]] for path, found in sorted(steps.items())}
+                    _join(steps.setdefault(path, []), _Step(before, after, frozenset([commit.commit])))
+        return {path: [step for step in found if step.before != step.after] for path, found in sorted(steps.items())}
 
     def _data(self, blob: str | None) -> bytes | None:
         return None if blob is None else self._history.blob(blob)
 
 
-def _join(steps: list[Change], step: Change) -> None:
+@dataclass(frozen=True)
+class Without:
+    """Files as they are without some commits: those that then say something else, by path.
+
+    `kept` are commits of which something was left, as it was changed since and "ours" was to be taken.
+    """
+
+    files: Mapping[str, bytes | None]
+    kept: Set[str]
+
+
+@dataclass(frozen=True)
+class _Step:
+    """The blobs of a file before and after some `commits`, of which each went on from the one before."""
+
+    before: str | None
+    after: str | None
+    commits: frozenset[str]
+
+
+def _join(steps: list[_Step], step: _Step) -> None:
     """Add an earlier step, to the one after it where that went on from it."""
-    if steps and steps[-1][0] == step[1]:
-        steps[-1] = step[0], steps[-1][1]
+    if steps and steps[-1].before == step.after:
+        steps[-1] = _Step(step.before, steps[-1].after, steps[-1].commits | step.commits)
     else:
         steps.append(step)
 

@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from enum import Enum
 from itertools import chain
 
 from .edit import shown, unified_diff
 from .entry import MAX_NAME
-from .errors import DamagedHistory, InvalidArguments, NotFound, Stale
+from .errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Stale
 from .history import History
 from .history.line import Line
 from .moments import moment
@@ -24,6 +25,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: A state of the files: the blob of each, None for one that is not to be there.
 State = Mapping[str, str | None]
+
+
+class _Kind(Enum):
+    """What a commit is to those who go back and forth."""
+
+    UNDO = "undo"
+    REDO = "redo"
+    OTHER = "other"
 
 
 class TooEarly(NotFound):
@@ -206,18 +215,76 @@ class Timeline:
         commits = self._history.log(1, path, start) if start else []
         return commits[0] if commits else None
 
-    def undone(self) -> tuple[Commit, str, Callable[[Scan], State]]:
-        """The newest commit, the one before it, and the state of its files that takes it back.
+    def to_undo(self) -> Commit:
+        """The newest commit that no undo took back: what one undo after the other takes back, step by step.
 
         Raises:
-            InvalidArguments: there is none; or, when the state is asked for, its files were changed since.
+            InvalidArguments: there is none.
         """
-        last = self.head()
-        before = self._history.parent(last) if last else None
-        if last is None or before is None:
-            raise InvalidArguments("there is nothing to undo")
-        commit = self._history.commit(last)
-        old, new = self._history.files(before), self._history.files(last)
+        gone = set[str]()
+        for commit in self._backwards():
+            if commit.commit in gone:
+                continue
+            if self._kind(commit) is not _Kind.UNDO:
+                if not commit.parents:
+                    break
+                return commit
+            gone.update(commit.reverts)
+        raise InvalidArguments("there is nothing to undo")
+
+    def to_redo(self) -> Commit:
+        """The newest undo that no redo took back, while nothing else was written after it.
+
+        Raises:
+            InvalidArguments: there is none.
+        """
+        gone = set[str]()
+        for commit in self._backwards():
+            kind = self._kind(commit)
+            if commit.commit in gone:
+                continue
+            if kind is _Kind.UNDO:
+                return commit
+            if kind is not _Kind.REDO:
+                break
+            gone.update(commit.reverts)
+        raise InvalidArguments("there is nothing to redo: the newest commit is no undo; `crabmem log` lists them")
+
+    def _backwards(self) -> Iterator[Commit]:
+        """The head and the commits before it, each the first parent of the one before."""
+        at = self.head()
+        while at:
+            yield (commit := self._history.commit(at))
+            at = commit.parents[0] if commit.parents else None
+
+    def operation(self, commit: Commit) -> Commit:
+        """What was undone or redone, where `commit` is an undo or redo; else itself."""
+        return self._unfolded(commit)[0]
+
+    def _kind(self, commit: Commit) -> "_Kind":
+        """What going back a commit is, if it is any: an undo of an undo is a redo, and the undo of that an undo."""
+        times = self._unfolded(commit)[1]
+        return _Kind.OTHER if not times else _Kind.UNDO if times % 2 else _Kind.REDO
+
+    def _unfolded(self, commit: Commit) -> tuple[Commit, int]:
+        """The operation that a commit takes back or brings back, and how often that went to and fro."""
+        times = 0
+        while commit.tool == "rollback" and len(commit.reverts) == 1:
+            try:
+                commit = self._history.commit(commit.reverts[0])
+            except CrabmemError:  # somebody wrote the trailer by hand
+                break
+            times += 1
+        return commit, times
+
+    def without(self, commit: Commit) -> tuple[str, Callable[[Scan], State]]:
+        """The commit before `commit`, and the state of its files that takes it back.
+
+        Raises:
+            InvalidArguments: when the state is asked for, its files were changed since.
+        """
+        before = commit.parents[0]
+        old, new = self._history.files(before), self._history.files(commit.commit)
         paths = [path for path in commit.paths if self._layout.is_kept(path)]
 
         def state(scan: Scan) -> State:
@@ -226,7 +293,7 @@ class Timeline:
                     raise InvalidArguments(f"{path} was changed since; `crabmem rollback --to` takes back all of it")
             return {path: old.get(path) for path in paths}
 
-        return commit, before, state
+        return before, state
 
     def check_version(self, path: str, file: File | None, expected: str | None, sees: Callable[[str], bool]) -> None:
         """Refuse to write over a text that the caller has not seen; None has seen whatever is there.
@@ -297,9 +364,7 @@ def _of_entry(commit: Commit, layout: Layout) -> tuple[str, ...]:
     return commit.renamed[1:] if commit.renamed else tuple(filter(layout.is_entry, commit.paths))
 
 
-def undoing(subject: str) -> str:
-    """What taking back a commit is called: undoing what was undone is doing it again."""
-    for done, inverse in (("rollback: undo ", "redo "), ("rollback: redo ", "undo ")):
-        if subject.startswith(done):
-            return inverse + subject.removeprefix(done)
-    return f"undo {subject}"
+def going_back(verb: str, operation: str) -> str:
+    """What an undo or redo of an operation is called: `undo remember Luna's vet`, without a colon in the middle."""
+    kind, colon, what = operation.partition(": ")
+    return f"{verb} {kind} {what}" if colon and kind.isalpha() else f"{verb} {operation}"

@@ -8,7 +8,7 @@ from .history import Note, identity
 from .history.commit import identity_of_agent, one_line
 from .names import agent_name
 
-_ABOUT_AN_ENTRY = ("remember", "forget")
+_ABOUT_AN_ENTRY = ("remember", "forget", "edit")
 _OF_PEOPLE = ("rollback", "revert", "restore", "apply")
 
 

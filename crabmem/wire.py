@@ -206,13 +206,16 @@ def reindexed(item: Reindexed) -> Data:
 
 def restored(item: Restored) -> Data:
     """What going back did."""
-    return {"commit": item.commit, "to": item.to, "paths": list(item.paths), "diff": item.diff}
+    undone = {"operation": commit(item.operation)} if item.operation else {}
+    files = {"paths": list(item.paths), "removed": list(item.removed), "diff": item.diff}
+    return {"commit": item.commit, "to": item.to, **undone, **files}
 
 
 def reverted(item: Reverted) -> Data:
     """What taking commits back did."""
-    commits = [each.commit for each in item.commits]
-    return {"commit": item.commit, "reverted": commits, "paths": list(item.paths), "diff": item.diff}
+    commits, in_part = ([each.commit for each in found] for found in (item.commits, item.in_part))
+    told = {"commit": item.commit, "reverted": commits, "in_part": in_part}
+    return {**told, "paths": list(item.paths), "diff": item.diff}
 
 
 def conflicts(error: Conflicting) -> Data:
@@ -262,8 +265,9 @@ def context(item: "Context") -> Data:
     parts = [
         {**asdict(part), "raw_tokens": part.raw_tokens, "injected_tokens": part.injected_tokens} for part in item.parts
     ]
+    limits = {"file": item.most_of_a_file, "total": item.most_of_all, "shares": dict(item.shares)}
     totals = {"characters": item.characters, "tokens": item.tokens}
-    return {"kind": item.kind, "parts": parts, **totals, "tools": list(item.tools)}
+    return {"kind": item.kind, "parts": parts, "limits": limits, **totals, "tools": list(item.tools)}
 
 
 def links(item: Links) -> Data:

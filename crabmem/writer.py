@@ -19,7 +19,7 @@ from .errors import CrabmemError, MassLoss, Unreadable, Unwritable
 from .history import History, Note, Stretch, identity
 from .journal import Intent, Journal, Step
 from .lock import WriterLock
-from .losses import LEAST, Losses, is_blank, losses, lost
+from .losses import LEAST_OF_FEW, Losses, is_blank, losses, lost
 from .merging import merged
 from .outside import Edit, edit_note, written_note
 from .seal import Seal
@@ -241,7 +241,7 @@ class Writer:
 
     def _lost(self, edits: Mapping[str, File | None], scan: Scan) -> Losses | None:
         """What edits cost, when it is too many facts; then files that went with them are told, too."""
-        if sum(map(self._layout.is_entry, edits)) < LEAST:
+        if sum(map(self._layout.is_entry, edits)) < LEAST_OF_FEW:
             return None
         head = self._history.files(self._history.head())
         came = {file.blob for path, file in edits.items() if file and path not in head}
@@ -414,7 +414,7 @@ class Writer:
         if not changes:
             return Written(None, before, draft.changes, secrets, self._unrecorded)
         self._refuse_unusable(changes, scan)
-        if len(changes) >= LEAST and not draft.even_if_many:
+        if len(changes) >= LEAST_OF_FEW and not draft.even_if_many:
             _refuse_mass_loss(lost(before, changes, scan.files, self._layout))
         self._record_replaced(changes, scan)
         intent = self._begun(changes, draft.note, scan)

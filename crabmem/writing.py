@@ -178,10 +178,13 @@ class Writing(Using):
             )
         return {path: (text or "").encode() for path, text in texts.items()}
 
-    def _write_file(self, path: str, content: str, tool: str, if_version: str | None, reason: str = "") -> Changed:
+    def _write_file(
+        self, path: str, content: str, tool: str, if_version: str | None, reason: str = "", called: str = ""
+    ) -> Changed:
+        """Replace the file at `path`; the commit names it, or what it is `called`."""
         check_text("content", content, self.profile.largest)
         self._refuse_hidden(path)
-        note, screen = self._reasoned(tool, path, reason), self._screen(content, reason)
+        note, screen = self._reasoned(tool, called or path, reason), self._screen(content, reason)
 
         def decide(scan: Scan) -> Draft:
             return Draft({path: self._file_written(scan, path, content, if_version, reason, screen)}, note)

@@ -426,12 +426,15 @@ def test_diff_between_two_commits_is_for_all_files_or_one_fact(run: Run) -> None
     assert run("diff", "HEAD~2", "HEAD", "--entry", "wifi").stdout.count("+++ ") == 1
 
 
-def test_undo_twice_and_rollback_bring_files_back(run: Run, root: Path) -> None:
-    assert run("undo").stdout.startswith("restored 1 file as of ")
+def test_undo_says_what_it_took_back_and_redo_and_rollback_bring_files_back(run: Run, root: Path) -> None:
+    assert run("undo").stdout.startswith("undone: remember: Wifi; deleted 1 file\n--- a/memory/entries/wifi.md\n")
     assert run("list").stdout.split()[0] == "deploy-key" and "wifi" not in run("list").stdout
-    run("undo")
+    assert run("undo").stdout.startswith("undone: remember: Deploy key; deleted 1 file\n")
+    assert run("undo", "--redo").stdout.startswith("redone: remember: Deploy key; restored 1 file\n")
+    assert run("undo", "--redo").stdout.startswith("redone: remember: Wifi; restored 1 file\n")
     assert "wifi" in run("list").stdout
-    assert run("rollback", "--to", "HEAD~4").stdout.startswith("restored 2 files as of ")
+    assert_one_line_error(run("undo", "--redo"), "nothing to redo")
+    assert run("rollback", "--to", "HEAD~6", "--yes-really").stdout.startswith("deleted 2 files as of ")
     assert (run("list").stdout, git(root, "status", "--porcelain")) == ("", "")
 
 
@@ -446,7 +449,7 @@ def test_rollback_of_one_fact_leaves_the_others(run: Run, root: Path) -> None:
 
 def test_revert_takes_back_a_session_and_the_revert_brings_it_back(run: Run, root: Path) -> None:
     assert run("revert", "--session", "s-1", "--dry-run").stdout.startswith("would revert 2 commits in 2 files:\n")
-    done = json.loads(run("revert", "--session", "s-1", "--json").stdout)
+    done = json.loads(run("revert", "--session", "s-1", "--yes-really", "--json").stdout)
     assert [len(done[key]) for key in ("commit", "reverted", "paths")] == [40, 2, 2]
     assert run("list").stdout == ""
     assert run("revert", "--session", "s-1").stdout == "nothing to revert: all of it was taken back already\n"
@@ -517,7 +520,7 @@ def test_a_person_may_edit_the_soul_that_agents_may_not_set(
     editor.chmod(0o700)
     monkeypatch.setenv("EDITOR", str(editor))
     before = (root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")
-    assert_one_line_error(run("soul", "set", "-c", "# Somebody else"), "disabled")
+    assert_one_line_error(run("--agent", "coder", "soul", "set", "-c", "# Somebody else"), "disabled")
     assert ((root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")) == before
     assert run("soul", "edit").stderr == "recorded: edit: Crab.md\n"
     assert run("soul").stdout == "# A lobster\n"
@@ -826,7 +829,7 @@ def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monke
         (["recall", "x", "--limit", "many"], "'many' is not a valid integer"),
         (["remember", "A", "-d", "d"], "give the content once"),
         (["remember", "A", "-d", "d", "-c", "c", "-"], "give the content once"),
-        (["remember", "A", "-c", "c"], "Missing option '-d'"),
+        (["remember", "A", "-c", "c"], "no fact called A yet: give -d DESC"),
         (["rollback"], "Missing option '--to'"),
         (["log", "-n", "0"], "0 is not in the range"),
         (["completion", "tcsh"], "'tcsh' is not one of"),
@@ -905,6 +908,7 @@ def test_the_tour_shows_each_command_before_its_output_and_leaves_nothing_behind
         "$ crabmem blame ",
         "person*",
         "$ crabmem undo\n",
+        "undone: forget: Wifi; restored 1 file\n",
         "+name: Wifi",
         "$ crabmem show ",
         "every Thursday.",

@@ -1,14 +1,17 @@
 """What goes before a conversation, from the data of a profile, and its account."""
 
+import json
 import re
 import tracemalloc
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory
+from crabmem.cli import cli
 from crabmem.context import Context, Piece, assembled, guidance
 from crabmem.errors import InvalidArguments, InvalidSettings
 from crabmem.profile import KINDS, Kind, Profile, Say, named, names, parsed
@@ -214,3 +217,20 @@ def test_an_overview_of_megabytes_costs_a_prompt_no_more_than_there_is_room_for(
     assert "HEAD" in prompt and "TAIL" in prompt and "[...truncated: " in prompt
     assert (told.status, told.raw) == ("truncated", len(text)) and told.injected <= 262_144
     assert peak < 130_000_000
+
+
+def test_the_account_tells_the_limits_of_each_file_and_of_all(tmp_path: Path) -> None:
+    root = tmp_path / "m"
+    with Memory(root, profile="legion") as memory:
+        memory.init()
+        found = memory.context()
+    limits = {told.name: told.limit for told in found.parts}
+    assert (limits["SOUL.md"], limits["AGENTS.md"], limits["learnings/wins.md"]) == (4_000, 12_000, 3_000)
+    assert (found.most_of_a_file, found.most_of_all, found.shares) == (12_000, 48_000, {"learnings": 3_000})
+    words = ["--dir", str(root), "--profile", "camel", "context"]
+    table = CliRunner().invoke(cli, words).stdout
+    assert re.search(r"^SOUL.md +.*  20,000$", table, re.MULTILINE)
+    assert "\nlimits: 20,000 characters a file, 150,000 of all files\n" in table
+    data = json.loads(CliRunner().invoke(cli, [*words, "--json"]).stdout)
+    assert data["limits"] == {"file": 20_000, "total": 150_000, "shares": {}}
+    assert {part["limit"] for part in data["parts"]} == {20_000}

@@ -57,6 +57,34 @@ def test_more_than_a_third_and_at_least_ten_are_many() -> None:
     ]  # fmt: skip
 
 
+def test_all_of_a_small_memory_are_many() -> None:
+    def many(count: int, total: int) -> bool:
+        files = [f"{ENTRIES}/fact-{number}.md" for number in range(total)]
+        return losses(files[:count], files, ORDINARY).are_many
+
+    told = [many(0, 0), many(1, 1), many(1, 2), many(2, 2), many(LEAST - 2, LEAST - 1), many(LEAST - 1, LEAST - 1)]
+    assert told == [False, False, False, True, False, True]
+
+
+def test_all_facts_of_a_small_memory_are_not_lost_by_accident(tmp_path: Path) -> None:
+    root = tmp_path / "few"
+    with Memory(root, is_person=True) as memory:
+        memory.init()
+        for number in range(3):
+            memory.remember(f"Fact {number}", "what", f"Text {number}.")
+        with pytest.raises(MassLoss, match="3 of 3 entries"):
+            memory.rollback("HEAD~3")
+        remove(root, 3)
+        memory.write_overview("# Overview\n")
+        lost = memory.unrecorded()
+        assert lost and recorded(root) == 3 and "3 of 3 entries are gone" in lost.words
+        assert len(memory.restore().paths) == 3
+        for number in range(3):  # one by one is no accident
+            memory.forget(f"Fact {number}")
+        assert memory.unrecorded() is None and memory.entries() == []
+    assert_clean(root)
+
+
 BACK: dict[str, Callable[[Memory, bool], object]] = {
     "rollback": lambda memory, really: memory.rollback("HEAD~1", even_if_many=really),
     "undo": lambda memory, really: memory.undo(even_if_many=really),

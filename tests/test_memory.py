@@ -275,14 +275,91 @@ def test_rollback_records_a_pending_edit_before_it_goes_back(memory: Memory) -> 
     assert "an edit nobody recorded yet" in git(memory.root, "log", "-p", "--format=%s")
 
 
-def test_undo_takes_back_one_write_and_undoing_again_brings_it_back(memory: Memory) -> None:
+def test_undo_takes_back_one_write_after_the_other_and_redo_brings_them_back(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
     memory.forget("Luna")
+    undone = memory.undo()
+    assert undone.operation and (undone.operation.subject, undone.removed) == ("forget: Luna", ())
+    assert memory.get("luna").content == "Thursday"
+    assert memory.undo().removed == (NOTE,)
+    assert memory.entries() == []
+    with pytest.raises(InvalidArguments, match="nothing to undo"):
+        memory.undo()
+    assert memory.redo().removed == ()
+    assert memory.get("luna").content == "Thursday"
+    redone = memory.redo()
+    assert redone.operation and (redone.operation.subject, memory.entries()) == ("forget: Luna", [])
+    with pytest.raises(InvalidArguments, match="nothing to redo"):
+        memory.redo()
+    assert subjects(memory)[:4] == [
+        "rollback: redo forget Luna",
+        "rollback: redo remember Luna",
+        "rollback: undo remember Luna",
+        "rollback: undo forget Luna",
+    ]
+
+
+def test_undo_and_redo_go_to_and_fro_as_in_an_editor(memory: Memory) -> None:
+    for day in ("Monday", "Tuesday", "Wednesday"):
+        memory.remember("Luna", "dog", day)
+
+    def after(steps: str) -> str:
+        for step in steps:
+            memory.undo() if step == "u" else memory.redo()
+        return memory.get("luna").content
+
+    assert [after("u"), after("r"), after("u"), after("u"), after("rr"), after("uu"), after("r")] == [
+        "Tuesday", "Wednesday", "Tuesday", "Monday", "Wednesday", "Monday", "Tuesday",
+    ]  # fmt: skip
+    memory.remember("Luna", "dog", "Sunday")
+    with pytest.raises(InvalidArguments, match="nothing to redo"):
+        memory.redo()
+    assert [after("u"), after("u"), after("rr")] == ["Tuesday", "Monday", "Sunday"]
+
+
+def test_an_edit_that_undo_recorded_is_the_next_to_be_undone(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    memory.remember("Wifi", "guests", "On the router.")
+    (memory.root / NOTE).write_text("edited\n")
+    assert memory.undo().removed == ("memory/entries/wifi.md",)
+    undone = memory.undo()
+    assert undone.operation and undone.operation.subject == "edit: luna"
+    assert memory.get("luna").content == "Thursday"
+
+
+def test_undo_goes_on_after_a_purge(memory: Memory) -> None:
+    for day in ("Monday", "Tuesday", "Wednesday"):
+        memory.remember("Luna", "dog", day)
+    memory.undo()
+    memory.purge(text="Wednesday")
+    memory.undo()
+    assert memory.get("luna").content == "Monday"
+
+
+def test_undo_after_undo_of_a_merge_goes_on_in_the_branch_that_was_merged_into(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    ann = ("-c", "user.name=Ann", "-c", "user.email=a@example.org")
+    git(memory.root, "checkout", "-qb", "side")
+    memory.remember("Wifi", "guests", "On the router.")
+    git(memory.root, "checkout", "-q", "main")
+    memory.remember("Luna", "dog", "Friday")
+    memory.remember("Tea", "what to drink", "Green.")
+    git(memory.root, *ann, "merge", "-q", "--no-edit", "side")
+    told = []
+    for _ in range(3):
+        undone = memory.undo().operation
+        told.append(undone.subject if undone else "")
+    assert told == ["Merge branch 'side'", "remember: Tea", "remember: Luna"]
+    assert [(entry.name, entry.content) for entry in memory.entries()] == [("Luna", "Thursday")]
+
+
+def test_a_trailer_written_by_hand_stops_no_undo(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    (memory.root / NOTE).write_text("edited\n")
+    message = f"rollback: undo remember Luna\n\nTool: rollback\nReverts: {'a' * 40}\n"
+    git(memory.root, *("-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qam", message))
     memory.undo()
     assert memory.get("luna").content == "Thursday"
-    memory.undo()
-    assert memory.entries() == []
-    assert subjects(memory)[:2] == ["rollback: redo forget: Luna", "rollback: undo forget: Luna"]
 
 
 def test_undo_refuses_to_take_back_what_was_edited_since(memory: Memory) -> None:

@@ -374,7 +374,7 @@ def test_nothing_is_rejected_without_a_yes(root: Path, agent: Memory) -> None:
 
 
 def test_setting_the_soul_says_that_it_waits(root: Path) -> None:
-    done = crab(root, "soul", "set", "-c", LOUDER)
+    done = crab(root, "--agent", "coder", "soul", "set", "-c", LOUDER)
     with Memory(root) as memory:
         [waiting] = memory.proposals()
     assert done.stdout.startswith(f"Crab.md not changed: `crabmem proposals apply {waiting.id[:8]}` would\n")

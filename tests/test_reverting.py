@@ -68,7 +68,7 @@ def tree(memory: Memory, revision: str = "HEAD") -> str:
 def test_rollback_to_any_commit_gives_exactly_its_tree(history: list[Step], data: st.DataObject) -> None:
     with lived(history) as memory:
         commit = data.draw(st.sampled_from(memory.log())).commit
-        memory.rollback(commit)
+        memory.rollback(commit, even_if_many=True)
         assert tree(memory) == tree(memory, commit)
         assert_clean(memory.root)
 
@@ -81,13 +81,13 @@ def test_reverting_a_session_and_then_the_revert_gives_the_tree_there_was(
     with lived(history) as memory:
         before, head = tree(memory), memory.log(1)[0].commit
         try:
-            done = memory.revert(session=session, take=take)  # type: ignore[arg-type]
+            done = memory.revert(session=session, take=take, even_if_many=True)  # type: ignore[arg-type]
         except (NotFound, Conflicting) as error:
             assert (tree(memory), memory.log(1)[0].commit) == (before, head)
             assert isinstance(error, NotFound) or (error.conflicts and take is None)
             return
         if done.commit:
-            assert memory.revert(done.commit).commit
+            assert memory.revert(done.commit, even_if_many=True).commit
             assert memory.log(1)[0].reverts == (done.commit,)
         assert tree(memory) == before
         assert_clean(memory.root)
@@ -100,11 +100,11 @@ def test_reverting_everything_gives_the_first_tree_at_once_or_newest_first(histo
         commits = [commit.commit for commit in memory.log()]
         assume(len(commits) > 1)
         head = tree(memory)
-        memory.revert(commits[:-1][::-1])
+        memory.revert(commits[:-1][::-1], even_if_many=True)
         assert tree(memory) == tree(memory, commits[-1])
-        memory.rollback(commits[0])
+        memory.rollback(commits[0], even_if_many=True)
         for commit in commits[:-1]:
-            memory.revert(commit)
+            memory.revert(commit, even_if_many=True)
         assert tree(memory) == tree(memory, commits[-1])
         assert tree(memory, commits[0]) == head
 
@@ -116,7 +116,7 @@ def test_one_voice_reverted_leaves_files_that_only_others_touched(history: list[
         theirs = {path for commit in memory.log() if commit.agent == "coder" for path in commit.paths}
         assume(theirs)
         before = {entry.path: entry for entry in memory.entries()}
-        memory.revert(agent="coder", take="theirs")
+        memory.revert(agent="coder", take="theirs", even_if_many=True)
         after = {entry.path: entry for entry in memory.entries()}
         assert {path: entry for path, entry in before.items() if path not in theirs} == {
             path: entry for path, entry in after.items() if path not in theirs
@@ -162,6 +162,23 @@ def test_where_the_same_lines_were_changed_nothing_is_written_until_somebody_dec
     spoken.undo()
     spoken.revert(session="s-2", take="theirs")
     assert spoken.get("Luna").content == "Vet: Dr. Moreno\nFood: dry\nBorn: 2018"
+
+
+def test_what_ours_kept_can_still_be_taken_back_with_theirs(spoken: Memory) -> None:
+    spoken.remember("Luna", "the dog", "Vet: Dr. Who\nFood: dry\nBorn: 2018")
+    change, lottery = (commit.commit for commit in spoken.log() if commit.agent == "planner")
+    change, lottery = (lottery, change) if spoken.log(1, "Lottery")[0].commit == change else (change, lottery)
+    done = spoken.revert(session="s-2", take="ours")
+    assert [commit.commit for commit in done.in_part] == [change]
+    assert spoken.log(1)[0].reverts == (lottery,)  # of the other, something is still there
+    with pytest.raises(Conflicting):
+        spoken.revert(session="s-2")
+    again = spoken.revert(session="s-2", take="ours")
+    assert (again.commit, again.paths) == (None, ())
+    done = spoken.revert(session="s-2", take="theirs")
+    assert ([commit.commit for commit in done.commits], done.in_part) == ([change], ())
+    assert spoken.get("Luna").content == "Vet: Dr. Moreno\nFood: dry\nBorn: 2018"
+    assert spoken.revert(session="s-2", take="theirs").commits == ()
 
 
 def test_a_dry_run_tells_the_diff_and_writes_nothing(spoken: Memory) -> None:

@@ -32,8 +32,10 @@ _LOOKED_AT = 200
 def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted: bool) -> None:
     """Record your edits now. Otherwise the next write does, or `crabmem watch`.
 
-    When more than a third of the facts are gone from disk, nobody records that before you say so here with
-    --yes-really; `crabmem restore` brings them back.
+    Nobody can tell who wrote what lies on disk, so it is recorded as yours, with --agent too.
+
+    When ten facts or more, and more than a third, are gone from disk, or all of fewer than ten (but more than one),
+    nobody records that before you say so here with --yes-really; `crabmem restore` brings them back.
 
     With DIR, put a folder that a host uses under history, in place: MEMORY.md is its overview, and every other
     Markdown file beside it, or in a folder there, a fact. The first commit holds all as it is; nothing is renamed or

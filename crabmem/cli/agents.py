@@ -5,7 +5,7 @@ import click
 from .. import wire
 from ..edit import counted
 from ..results import Agent, Begun
-from .base import as_json, complete_agents, opened, plain, show, tell
+from .base import LINE, as_json, complete_agents, opened, plain, show, tell
 
 
 @click.group("agents", invoke_without_command=True)
@@ -41,7 +41,7 @@ def list_(ctx: click.Context, json_wanted: bool) -> None:
 
 @agents_verbs.command()
 @click.argument("name")
-@click.option("-d", "--description", default="", help="What it is for, where the profile keeps that.")
+@click.option("-d", "--description", type=LINE, default="", help="What it is for, where the profile keeps that.")
 @as_json
 @click.pass_context
 def new(ctx: click.Context, name: str, description: str, json_wanted: bool) -> None:

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -26,6 +26,8 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNSEEN = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+# Where a context notes that standard input was read.
+_IS_READ = "crabmem.stdin"
 # Fewer entries are read before anybody has read that.
 _MANY = 2_000
 _EPILOG = """\b
@@ -290,7 +292,40 @@ def coloured_diff(diff: str) -> str:
     return "\n".join(click.style(line, fg=colours[line[0]]) if line[:1] in colours else line for line in lines)
 
 
-def content_of(text: str | None, file: str | None, source: str | None) -> str:
+def _text(value: str) -> str:
+    """The type of an option or argument that is a text: `-` is what standard input says."""
+    ctx = click.get_current_context()
+    return value if value != "-" or ctx.resilient_parsing else standard_input(ctx)
+
+
+def _line(value: str) -> str:
+    """The same of a text on one line: the line breaks that end standard input are none of it."""
+    return value if value != "-" else _text(value).rstrip("\r\n")
+
+
+_text.__name__ = _line.__name__ = "text"  # as the help calls it
+TEXT, LINE = _text, _line
+
+
+def standard_input(ctx: click.Context) -> str:
+    """All of standard input.
+
+    Raises:
+        UsageError: something else of this command was read from it.
+        InvalidArguments: not UTF-8.
+    """
+    if ctx.meta.get(_IS_READ):
+        raise click.UsageError("- is standard input, and only one text can be read from it; give the others as text")
+    ctx.meta[_IS_READ] = True
+    return _decoded(sys.stdin.buffer.read(), "standard input")
+
+
+def words_of(ctx: click.Context, words: Sequence[str]) -> str:
+    """The text that words on the command line are; of a single `-`, standard input."""
+    return standard_input(ctx).rstrip("\r\n") if tuple(words) == ("-",) else " ".join(words)
+
+
+def content_of(ctx: click.Context, text: str | None, file: str | None, source: str | None) -> str:
     """The content a person gave: as an option's text, in a file, or on stdin for `-`.
 
     Raises:
@@ -299,26 +334,25 @@ def content_of(text: str | None, file: str | None, source: str | None) -> str:
     given = [item for item in (text, file, source) if item is not None]
     if len(given) != 1 or source not in (None, "-"):
         raise click.UsageError("give the content once: -c TEXT, --file F, or - for stdin")
-    try:
-        data = text.encode() if text is not None else _bytes_of(file)
-        return data.decode("utf-8")
-    except OSError as error:
-        raise InvalidArguments(f"{file} cannot be read: {(error.strerror or str(error)).lower()}") from None
-    except UnicodeError:
-        raise InvalidArguments(f"{file or 'the content'} is not UTF-8 text") from None
+    if text is not None:
+        return _decoded(text.encode("utf-8", "surrogatepass"), "the content")
+    return standard_input(ctx) if file in (None, "-") else text_in(file)
 
 
-def edited(file: Path) -> None:
-    """Open `file` in the person's editor and wait.
+def text_in(file: str) -> str:
+    """What a file says that a person named.
 
     Raises:
-        Failure: there is no such editor, or it says that it failed.
+        InvalidArguments: not UTF-8, or it cannot be read.
     """
     try:
-        click.edit(filename=str(file))
-    except click.ClickException as error:
-        raise Failure(f"{error.message}; set $EDITOR to another") from None
+        return _decoded(Path(file).read_bytes(), file)
+    except OSError as error:
+        raise InvalidArguments(f"{file} cannot be read: {(error.strerror or str(error)).lower()}") from None
 
 
-def _bytes_of(file: str | None) -> bytes:
-    return Path(file).read_bytes() if file else sys.stdin.buffer.read()
+def _decoded(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidArguments(f"{where} is not UTF-8 text") from None

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from .. import settings
 from ..allowed import Allowed, Reach
+from ..errors import Disabled
 from ..locating import reach_of, settings_at
 from ..settings import Vectors
 from ..workspace import SETTINGS
@@ -58,6 +59,8 @@ def allow(ctx: click.Context, yes: bool, json_wanted: bool) -> None:
     Kept for you on this machine, for this folder and for these values: when crabmem.toml names another service, model,
     key or profile, and in a copy of the folder, it needs another yes. So does an agent's own workspace.
     """
+    if wanted_of(ctx).agent:
+        raise Disabled("a person allows what settings reach, and no agent; leave out --agent (and CRABMEM_AGENT)")
     root = wanted_of(ctx).root.absolute()
     rules, allowed = settings_at(root), Allowed(os.environ)
     asked = reach_of(root, rules)

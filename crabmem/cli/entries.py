@@ -1,16 +1,35 @@
 """The verbs for single facts."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
-from .. import wire
+from .. import fs, wire
+from ..api import Memory
 from ..edit import shortened
+from ..entry import Entry, decoded
+from ..errors import NotFound
 from ..prompt import entry_text, entry_texts
 from ..results import Hit, Match
-from ..version import short
-from .base import as_json, coloured_diff, content_of, edited, opened, plain, recorded, show, tell, warn
-from .tracing import who
+from ..slug import name_key
+from ..version import short, version_of
+from .base import (
+    LINE,
+    TEXT,
+    as_json,
+    coloured_diff,
+    content_of,
+    opened,
+    plain,
+    recorded,
+    show,
+    tell,
+    wanted_of,
+    warn,
+    words_of,
+)
+from .editing import edited, edited_by_agent
 
 _WIDTH = 76
 
@@ -18,11 +37,15 @@ _WIDTH = 76
 @click.command()
 @click.argument("name")
 @click.argument("source", metavar="[-]", required=False)
-@click.option("-d", "--description", required=True, help="One line: the question this fact answers.")
-@click.option("-c", "--content", help="The fact itself, in Markdown.")
+@click.option("-d", "--description", type=LINE, help="One line: the question this fact answers. Stays, if not given.")
+@click.option("-c", "--content", type=TEXT, help="The fact itself, in Markdown.")
 @click.option("--file", type=click.Path(), help="Read the content from a file.")
-@click.option("-a", "--alias", "aliases", multiple=True, help="Another name it is looked up by; may be repeated.")
-@click.option("-t", "--tag", "tags", multiple=True, help="A label to filter by; may be repeated.")
+@click.option(
+    "-a", "--alias", "aliases", type=LINE, multiple=True, help="Another name it is looked up by; may be repeated."
+)
+@click.option("-t", "--tag", "tags", type=LINE, multiple=True, help="A label to filter by; may be repeated.")
+@click.option("--no-aliases", is_flag=True, help="Remove the aliases it has.")
+@click.option("--no-tags", is_flag=True, help="Remove the tags it has.")
 @click.option("--if-version", metavar="V", help="Only if the entry is still this version (`show --json`).")
 @as_json
 @click.pass_context
@@ -30,28 +53,64 @@ def remember(
     ctx: click.Context,
     name: str,
     source: str | None,
-    description: str,
+    description: str | None,
     content: str | None,
     file: str | None,
     aliases: tuple[str, ...],
     tags: tuple[str, ...],
+    no_aliases: bool,
+    no_tags: bool,
     if_version: str | None,
     json_wanted: bool,
 ) -> None:
-    """Save one fact; the same NAME again replaces it.
+    """Save one fact; the same NAME again replaces its content.
+
+    What you leave out then stays: the description, aliases and tags.
 
     \b
     crabmem remember "Deploy key" -d "where the deploy key lives" -c "In the vault."
     pbpaste | crabmem remember "Incident 12" -d "what happened on 3 May" -
+
+    In any one place for a text, - is standard input: -c -, --file - and a last - are the same.
     """
-    text = content_of(content, file, source)
-    saved = opened(ctx).remember(
-        name, description, text, aliases=aliases or None, tags=tags or None, if_version=if_version
+    if name == "-":
+        raise click.UsageError("the first word is the fact's name, and it cannot be -: remember NAME -d DESC -")
+    text = content_of(ctx, content, file, source)
+    if not text.strip():
+        raise click.UsageError("the content is empty: say the fact; `crabmem forget NAME` removes one")
+    if (aliases and no_aliases) or (tags and no_tags):
+        raise click.UsageError("--no-tags and --no-aliases remove them; -t and -a alone replace those there are")
+    memory = opened(ctx)
+    if description is None:
+        before = _called(memory, name)
+        description, if_version = before.description, if_version or before.version
+    elif not description.strip():
+        raise click.UsageError("the description is empty: say in a line what the fact is about; left out, it stays")
+    saved = memory.remember(
+        name,
+        description,
+        text,
+        aliases=() if no_aliases else aliases or None,
+        tags=() if no_tags else tags or None,
+        if_version=if_version,
     )
     state = "" if saved.commit else " (it said so already)"
     diff = "" if saved.created else coloured_diff(saved.diff)
     show(json_wanted, wire.saved(saved), lambda: f"remembered: {plain(saved.entry.name)}{state}\n{diff}")
     warn(saved.warnings)
+
+
+def _called(memory: Memory, name: str) -> Entry:
+    """The fact that is replaced by one of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    with suppress(NotFound):
+        entry = memory.get(name)
+        if name_key(entry.name) == name_key(name):  # and not only an alias
+            return entry
+    raise click.UsageError(f"there is no fact called {name} yet: give -d DESC, a line that says what it is about")
 
 
 @click.command()
@@ -79,7 +138,7 @@ def recall(
     blame: bool,
     json_wanted: bool,
 ) -> None:
-    """Search memory; the words of QUERY need no quotes.
+    """Search memory; the words of QUERY need no quotes, and - is standard input.
 
     \b
     crabmem recall where is the deploy key
@@ -98,7 +157,7 @@ def recall(
     Not searched: the, what, did, you, …; but I, my, not, no, may are. Not matched: typing errors,
     synonyms, another language (see [vectors] in `crabmem config`).
     """
-    asked = " ".join(query)
+    asked = words_of(ctx, query)
     memory = opened(ctx)
     found = memory.recall(
         asked, limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of, blame=blame
@@ -120,7 +179,7 @@ def _blamed(hit: Hit) -> str:
     if known is None:
         return ""
     told = [
-        f"{what} {commit.time:%Y-%m-%d} by {who(commit)} in {short(commit.commit)}"
+        f"{what} {commit.time:%Y-%m-%d} by {commit.who} in {short(commit.commit)}"
         for what, commit in (("learned", known.learned), ("last changed", known.changed))
         if commit
     ]
@@ -182,12 +241,21 @@ def list_(ctx: click.Context, at: str | None, json_wanted: bool) -> None:
 @click.argument("name")
 @click.pass_context
 def edit(ctx: click.Context, name: str) -> None:
-    """Open one fact in your editor ($VISUAL, $EDITOR), and record what you changed as yours."""
+    """Open one fact in your editor ($VISUAL, $EDITOR), and record what you changed as yours.
+
+    With --agent it is recorded as the agent's.
+    """
     memory = opened(ctx)
     entry = memory.get(name)
-    edited(memory.file(entry.path))
-    commit = memory.adopt()
-    recorded(memory, commit)
+    file = memory.file(entry.path)
+    if not wanted_of(ctx).agent:
+        edited(file)
+        return recorded(memory, memory.adopt())
+    before = fs.read(file)[0]
+    text, version = decoded(str(file), before), version_of(before)
+    done = edited_by_agent(file.name, text, lambda text: memory.rewrite_entry(name, text, version))
+    tell(f"recorded: edit: {entry.name}" if done else "nothing changed")
+    warn(done.warnings if done else ())
 
 
 @click.command()

@@ -77,7 +77,7 @@ def eval_(
     over the first place of any of it; ndcg@10; and right, the share of questions whose every entry was found, one
     of them in the first place where that is asked for.
     """
-    given = content_of(None, None, "-") if file == "-" else content_of(None, file, None)
+    given = content_of(ctx, None, file, None)
     questions = parsed(given, "stdin" if file == "-" else file)
     done = opened(ctx).evaluate(questions, limit, compare, _asking if sys.stderr.isatty() else None)
     show(json_wanted, wire.evaluation(done), lambda: plain(_told(done)))

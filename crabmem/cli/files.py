@@ -1,15 +1,18 @@
 """The verbs for whole files: the overview, the identity, and the prompt made of them."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from .. import fs, wire
 from ..api import Memory
+from ..entry import decoded
 from ..results import Changed, Document, Proposed
-from ..version import short
-from .base import as_json, coloured_diff, content_of, edited, opened, plain, recorded, show, warn
+from ..version import short, version_of
+from .base import TEXT, as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
+from .editing import edited, edited_by_agent
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -22,8 +25,12 @@ def _file_verbs(
     read: Callable[[Memory], Document],
     write: Callable[[Memory, str, str | None], Changed],
     seed: Callable[[Memory], str],
+    check: Callable[[Memory], None],
 ) -> click.Group:
-    """The verb `name` with show, set and edit for the file that is called so."""
+    """The verb `name` with show, set and edit for the file that is called so.
+
+    `check` refuses whoever may not write it, before an editor opens.
+    """
 
     @click.group(name, invoke_without_command=True, help=f"Show, set or edit {about}.")
     @click.pass_context
@@ -40,7 +47,7 @@ def _file_verbs(
 
     @group.command("set", help=f"Replace {file_name} by -c TEXT, --file F, or - for stdin.")
     @click.argument("source", metavar="[-]", required=False)
-    @click.option("-c", "--content", help="The whole new text.")
+    @click.option("-c", "--content", type=TEXT, help="The whole new text, or -.")
     @click.option("--file", type=click.Path(), help="Read it from a file.")
     @click.option("--if-version", metavar="V", help=f"Only if it is still this version (`{name} show --json`).")
     @as_json
@@ -49,16 +56,21 @@ def _file_verbs(
         ctx: click.Context, source: str | None, content: str | None, file: str | None, if_version: str | None,
         json_wanted: bool,
     ) -> None:  # fmt: skip
-        show_changed(json_wanted, write(opened(ctx), content_of(content, file, source), if_version))
+        show_changed(json_wanted, write(opened(ctx), content_of(ctx, content, file, source), if_version))
 
     @group.command(
-        "edit", help=f"Open {file_name} in your editor ($VISUAL, $EDITOR), and record what you changed as yours."
+        "edit",
+        help=f"Open {file_name} in your editor ($VISUAL, $EDITOR), and record what you changed as yours; with --agent, "
+        "as the agent's.",
     )
     @click.pass_context
     def edit(ctx: click.Context) -> None:
         memory = opened(ctx)
+        check(memory)
         memory.init()
         file = memory.file(read(memory).path)
+        if wanted_of(ctx).agent:
+            return _edit_as_agent(memory, file, seed(memory))
         made, text = not file.exists(), seed(memory)
         if made:
             fs.make_folder(file.parent)
@@ -68,8 +80,17 @@ def _file_verbs(
         finally:
             if made and file.read_bytes() == text.encode():
                 fs.unlink(file)
-        commit = memory.adopt()
-        recorded(memory, commit)
+        recorded(memory, memory.adopt())
+
+    def _edit_as_agent(memory: Memory, file: Path, seeded: str) -> None:
+        before = fs.read(file)[0] if file.exists() else None
+        text = seeded if before is None else decoded(str(file), before)
+        version = None if before is None else version_of(before)
+        done = edited_by_agent(file.name, text, lambda text: write(memory, text, version))
+        if done:
+            show_changed(False, done)
+        else:
+            tell("nothing changed")
 
     return group
 
@@ -90,6 +111,7 @@ memory_verbs = _file_verbs(
     Memory.overview,
     lambda memory, text, version: memory.write_overview(text, version),
     lambda memory: "",
+    lambda memory: None,
 )
 soul_verbs = _file_verbs(
     "soul",
@@ -98,6 +120,7 @@ soul_verbs = _file_verbs(
     Memory.identity,
     lambda memory, text, version: memory.write_identity(text, version),
     lambda memory: memory.identity().text,
+    Memory.check_identity_is_writable,
 )
 
 
@@ -122,7 +145,8 @@ def prompt(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
 @as_json
 @click.pass_context
 def context(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
-    """Account for what goes before a conversation: each file, how much of it there is, and how much goes in.
+    """Account for what goes before a conversation: each file, how much of it there is, how much goes in, and how much
+    may.
 
     For other kinds of sessions: `crabmem --kind group context`. Tokens are counted as four characters each.
     """
@@ -132,15 +156,18 @@ def context(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
 
 
 def _account(memory: Memory, found: "Context") -> str:
-    rows = [["file", "", "characters", "tokens", "injected", "tokens"]]
+    rows = [["file", "", "characters", "tokens", "injected", "tokens", "limit"]]
     for part in found.parts:
-        counts = (part.raw, part.raw_tokens, part.injected, part.injected_tokens)
+        counts = (part.raw, part.raw_tokens, part.injected, part.injected_tokens, part.limit)
         rows.append([part.name, part.status, *(f"{count:,}" for count in counts)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(_column(at, text, widths[at]) for at, text in enumerate(row)).rstrip() for row in rows]
     tools = ", ".join(found.tools) or "none"
     total = f"{found.characters:,} characters, about {found.tokens:,} tokens, for a session of the kind {found.kind}"
-    return "\n".join([f"{memory.root}", "", *lines, "", f"prompt: {total}", f"tools: {tools}"])
+    most = [f"{found.most_of_a_file:,} characters a file", f"{found.most_of_all:,} of all files"]
+    most += [f"{count:,} of {share} together" for share, count in found.shares.items()]
+    account = (f"limits: {', '.join(most)}", f"prompt: {total}", f"tools: {tools}")
+    return "\n".join([f"{memory.root}", "", *lines, "", *account])
 
 
 def _column(at: int, text: str, width: int) -> str:

@@ -1,11 +1,13 @@
 """The verbs for what was: reading the history and going back in it."""
 
+import sys
 from functools import partial
 from itertools import islice
 
 import click
 
 from .. import wire
+from ..edit import counted
 from ..results import Commit, Restored
 from ..version import short
 from .base import as_json, coloured_diff, dry, opened, plain, show, tell
@@ -37,7 +39,10 @@ def log(
     until: str | None,
     json_wanted: bool,
 ) -> None:
-    """List who wrote what, newest first; with NAME, for that fact only."""
+    """List who wrote what, newest first; with NAME, for that fact only.
+
+    A star marks a person: `ann*` is Ann, `ann` would be an agent.
+    """
     memory = opened(ctx)
     found = memory.commits(name, agent=agent, session=session, tool=tool, author=author, since=since, until=until)
     diffs = ((commit, memory.patch(commit.commit, name) if patch else "") for commit in islice(found, limit))
@@ -79,22 +84,36 @@ def rollback(ctx: click.Context, to: str, name: str | None, dry_run: bool, yes_r
     `crabmem revert` takes back single commits, and keeps what was done since.
     """
     done = opened(ctx).rollback(to, name, dry_run=dry_run, even_if_many=yes_really)
-    _say(done, json_wanted, "would restore" if dry_run else "restored")
+    words = f"{_files(done, 'would restore' if dry_run else '')} {'as of' if done.paths else 'from'} {short(done.to)}"
+    show(json_wanted, wire.restored(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
 
 
 @click.command()
+@click.option("--redo", is_flag=True, help="Bring back what the last undo took back.")
 @really
 @as_json
 @click.pass_context
-def undo(ctx: click.Context, yes_really: bool, json_wanted: bool) -> None:
-    """Take back the newest commit, as a new one. Undoing again brings it back; `rollback` goes further."""
-    _say(opened(ctx).undo(even_if_many=yes_really), json_wanted)
+def undo(ctx: click.Context, redo: bool, yes_really: bool, json_wanted: bool) -> None:
+    """Take back the newest commit, as a new one. Again, it takes back the one before; `rollback` goes further at once.
+
+    With --redo it brings back what was undone, step by step too, until something else is written.
+    """
+    memory = opened(ctx)
+    done = (memory.redo if redo else memory.undo)(even_if_many=yes_really)
+    words = f"{'redone' if redo else 'undone'}: {done.operation.subject if done.operation else 'nothing'}"
+    show(json_wanted, wire.restored(done), lambda: f"{plain(words)}; {_files(done)}\n{coloured_diff(done.diff)}")
+    if not json_wanted and not redo and sys.stderr.isatty():
+        tell("`crabmem undo --redo` brings it back, `crabmem undo` takes back the commit before")
 
 
-def _say(done: Restored, json_wanted: bool, verb: str = "restored") -> None:
-    files = "1 file" if len(done.paths) == 1 else f"{len(done.paths)} files"
-    words = f"{verb} {files} as of {short(done.to)}" if done.paths else f"nothing differs from {short(done.to)}"
-    show(json_wanted, wire.restored(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
+def _files(done: Restored, would: str = "") -> str:
+    """What became of which files."""
+    brought = len(done.paths) - len(done.removed)
+    told = [
+        *([f"{would or 'restored'} {counted(brought, 'file')}"] if brought else []),
+        *([f"{'delete' if would else 'deleted'} {counted(len(done.removed), 'file')}"] if done.removed else []),
+    ]
+    return " and ".join(told) or "nothing differs"
 
 
 def _line(commit: Commit) -> str:

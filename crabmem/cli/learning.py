@@ -4,9 +4,9 @@ import click
 
 from .. import learnings, wire
 from ..learnings import Lesson
-from .base import as_json, coloured_diff, content_of, opened, show, tell, warn
+from .base import TEXT, as_json, coloured_diff, opened, show, tell, warn
 
-_WORDS = click.argument("words", metavar="TEXT|-")
+_WORDS = click.argument("words", metavar="TEXT|-", type=TEXT)
 
 
 @click.group("learn")
@@ -25,27 +25,26 @@ def learn() -> None:
 @learn.command("error")
 @click.argument("tool")
 @_WORDS
-@click.option("--context", default="", help="What was being done.")
+@click.option("--context", type=TEXT, default="", help="What was being done.")
 @as_json
 @click.pass_context
 def error_(ctx: click.Context, tool: str, words: str, context: str, json_wanted: bool) -> None:
     """Record that TOOL failed, and how."""
-    _learn(ctx, learnings.failed(tool, _given(words), context), json_wanted)
+    _learn(ctx, learnings.failed(tool, words, context), json_wanted)
 
 
 @learn.command("correction")
 @_WORDS
-@click.option("--said", default="", help="What the agent had said.")
+@click.option("--said", type=TEXT, default="", help="What the agent had said.")
 @click.option("--if-one", is_flag=True, help="Only if the message begins as corrections do: no, wrong, actually, …")
 @as_json
 @click.pass_context
 def correction_(ctx: click.Context, words: str, said: str, if_one: bool, json_wanted: bool) -> None:
     """Record the message with which a person corrected the agent."""
-    message = _given(words)
-    if if_one and not learnings.is_correction(message):
+    if if_one and not learnings.is_correction(words):
         show(json_wanted, None, lambda: "")
         return tell("no correction")
-    _learn(ctx, learnings.corrected(message, said), json_wanted)
+    _learn(ctx, learnings.corrected(words, said), json_wanted)
 
 
 @learn.command("win")
@@ -54,11 +53,7 @@ def correction_(ctx: click.Context, words: str, said: str, if_one: bool, json_wa
 @click.pass_context
 def win_(ctx: click.Context, words: str, json_wanted: bool) -> None:
     """Record what worked well."""
-    _learn(ctx, learnings.worked(_given(words)), json_wanted)
-
-
-def _given(words: str) -> str:
-    return content_of(None, None, "-") if words == "-" else words
+    _learn(ctx, learnings.worked(words), json_wanted)
 
 
 def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:

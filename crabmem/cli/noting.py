@@ -3,7 +3,7 @@
 import click
 
 from .. import wire
-from .base import as_json, content_of, opened, plain, show, tell, warn
+from .base import as_json, opened, plain, show, tell, warn, words_of
 
 
 @click.command()
@@ -17,8 +17,7 @@ def note(ctx: click.Context, text: tuple[str, ...], json_wanted: bool) -> None:
     crabmem note Called the vet, Luna is fine
     pbpaste | crabmem note -
     """
-    said = " ".join(text)
-    changed = opened(ctx).write_note(content_of(None, None, "-").rstrip("\n") if said == "-" else said)
+    changed = opened(ctx).write_note(words_of(ctx, text))
     show(json_wanted, wire.changed(changed), lambda: f"noted in {plain(changed.path)}")
     warn(changed.warnings)
 

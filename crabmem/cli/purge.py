@@ -8,16 +8,19 @@ import click
 from .. import wire
 from ..agents import ALL
 from ..results import Purge, Standing
-from .base import as_json, confirm, content_of, opened, plain, show, sure
+from .base import LINE, as_json, confirm, opened, plain, show, sure
 
 _SHOWN = 10
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--text", metavar="STRING", help="Erase this text wherever it stands; `-` reads it from stdin.")
+@click.option("--text", metavar="STRING", type=LINE, help="Erase this text wherever it stands; - is stdin.")
 @click.option(
-    "--pattern", metavar="REGEX", help="Erase what a regular expression finds; `^` and `$` are those of lines."
+    "--pattern",
+    metavar="REGEX",
+    type=LINE,
+    help="Erase what a regular expression finds; `^` and `$` are those of lines.",
 )
 @click.option("--dry-run", is_flag=True, help="Only print the plan.")
 @click.option("--verify", is_flag=True, help="Only look where it still stands; exit status 1 when it does.")
@@ -46,8 +49,6 @@ def purge(
     found.
     """
     memory = opened(ctx)
-    if text is not None:
-        text = content_of(None, None, "-").rstrip("\r\n") if text == "-" else text
     if verify:
         return _verified(ctx, memory.standing(name, text=text, pattern=pattern), json_wanted)
     plans: dict[str, Purge] = {}

@@ -11,7 +11,11 @@ from ..results import Commit, Reverted
 from ..version import short
 from .base import as_json, coloured_diff, dry, opened, plain, show
 
-really = click.option("--yes-really", is_flag=True, help="Even if more than a third of the facts would be gone.")
+really = click.option(
+    "--yes-really",
+    is_flag=True,
+    help="Even if ten facts or more, and more than a third, would be gone; or all of fewer than ten.",
+)
 
 
 @click.command()
@@ -44,7 +48,8 @@ def revert(
     crabmem revert --agent coder --since '2 days ago'  what an agent did since then
 
     Where the same lines were changed since, nothing is guessed: it lists them, and changes nothing
-    without --ours or --theirs. Reverting the revert brings everything back.
+    without --ours or --theirs. After --ours you may still take back the rest with --theirs. Reverting the
+    revert brings everything back.
     """
     memory = opened(ctx)
     try:
@@ -68,15 +73,16 @@ def _summary(done: Reverted, dry_run: bool) -> str:
     commits, files = counted(len(done.commits), "commit"), counted(len(done.paths), "file")
     if not done.commits:
         return "nothing to revert: all of it was taken back already"
+    kept = f"; of {len(done.in_part)} what was changed since was kept: --theirs takes it back" if done.in_part else ""
     if not done.paths:
-        return f"nothing differs without {commits}"
+        return f"nothing to revert: the files say the same without {commits}{kept}"
     if dry_run:
-        return f"would revert {commits} in {files}:\n{''.join(map(_line, done.commits))}"
-    return f"reverted {commits} in {files}" + (f": {short(done.commit)}" if done.commit else "")
+        return f"would revert {commits} in {files}{kept}:\n{''.join(map(_line, done.commits))}"
+    return f"reverted {commits} in {files}" + (f": {short(done.commit)}" if done.commit else "") + kept
 
 
 def _line(commit: Commit) -> str:
-    return plain(f"  {short(commit.commit)}  {commit.author}  {commit.subject}\n")
+    return plain(f"  {short(commit.commit)}  {commit.who}  {commit.subject}\n")
 
 
 def _told(conflict: Conflict) -> str:

@@ -6,10 +6,10 @@ import click
 
 from .. import wire
 from ..edit import shortened
-from ..results import Commit, byline
+from ..results import byline
 from ..traces import Digest, Line, News, Sighting, Sightings
 from ..version import short
-from .base import as_json, opened, plain, show, tell
+from .base import as_json, opened, plain, show, tell, words_of
 
 _WHO = 24
 _SHOWN = 100
@@ -42,11 +42,6 @@ def _who(author: str, session: str | None, is_person: bool) -> str:
     return byline(f"{author}{'*' * is_person}", session)
 
 
-def who(commit: Commit) -> str:
-    """Who made a commit, in which session; a star marks a person."""
-    return _who(commit.author, commit.session, commit.is_person)
-
-
 @click.command()
 @click.argument("query", nargs=-1, required=True)
 @as_json
@@ -55,9 +50,9 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
     """Say when memory knew something: the commits in which it appeared, changed and vanished.
 
     A text that memory ever said word by word is looked for so, any other by its words: all of them in
-    one entry.
+    one entry. A star marks a person.
     """
-    found = opened(ctx).when(" ".join(query))
+    found = opened(ctx).when(words_of(ctx, query))
     show(json_wanted, wire.sightings(found), lambda: "".join(map(_sighting, found.steps)))
     if not json_wanted:
         tell(_today(found))
@@ -66,7 +61,7 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
 def _sighting(step: Sighting) -> str:
     """What a commit did, and the lines that changed."""
     commit = step.commit
-    head = f"{click.style(short(commit.commit), fg='yellow')}  {commit.time:%Y-%m-%d %H:%M}  {plain(who(commit))}"
+    head = f"{click.style(short(commit.commit), fg='yellow')}  {commit.time:%Y-%m-%d %H:%M}  {plain(commit.who)}"
     what = f"{click.style(step.what, fg=_COLOURS[step.what])} {'from' if step.what == 'vanished' else 'in'}"
     gone = [line for line in step.before if line not in step.after]
     come = [line for line in step.after if line not in step.before]
@@ -91,7 +86,7 @@ def _today(found: Sightings) -> str:
 @as_json
 @click.pass_context
 def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool) -> None:
-    """Say what was learned, changed and dropped, and by whom, as Markdown."""
+    """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown."""
     found = opened(ctx).digest(since, until)
     show(json_wanted, wire.digest(found), lambda: _markdown(found))
 

@@ -16,12 +16,12 @@ from ..functions import FORMATS
 from ..results import Stats
 from ..version import short
 from .base import (
+    TEXT,
     Failure,
     as_json,
     as_profile,
     as_text,
     cli,
-    content_of,
     dry,
     opened,
     plain,
@@ -178,7 +178,7 @@ def watch(ctx: click.Context, json_wanted: bool) -> None:
 
 @click.command()
 @click.argument("tool")
-@click.argument("arguments", metavar="[JSON]", default="{}")
+@click.argument("arguments", metavar="[JSON|-]", type=TEXT, default="{}")
 @as_json
 @click.pass_context
 def call(ctx: click.Context, tool: str, arguments: str, json_wanted: bool) -> None:
@@ -187,8 +187,7 @@ def call(ctx: click.Context, tool: str, arguments: str, json_wanted: bool) -> No
     \b
     crabmem call recall '{"query": "deploy key"}'
     """
-    given = content_of(None, None, "-") if arguments == "-" else arguments
-    result = opened(ctx, is_person=False).call(tool, given)
+    result = opened(ctx, is_person=False).call(tool, arguments)
     data = {"text": result.text, "data": result.data, "is_error": result.is_error}
     if result.is_error and not json_wanted:
         raise Failure(result.text.partition("\n")[0])

@@ -84,7 +84,7 @@ def log(
         str | None, Meta(description="Only after then: a date such as 2026-03-01, '3 weeks ago', or a commit.")
     ] = None,
 ) -> Annotated[Result, LogData]:
-    """List who wrote what when, newest first: yourself, other agents, or a person."""
+    """List who wrote what when, newest first: yourself, other agents, or a person, whom a star marks."""
     _check_limit(limit)
     commits = tuple(islice(memory.commits(name, since=since), limit))
     return Result(told(commits), {"commits": [dict(wire.commit(commit)) for commit in commits]})

@@ -101,7 +101,9 @@ def test_a_disabled_soul_is_neither_offered_nor_callable_on_any_face(ground: Gro
             memory.write_identity(EVIL)
     line = CommandLine(ground.root, agent)
     assert "soul" not in line.run("tools") + line.run("tools", "--json")
-    assert "disabled" in line.run("soul", "set", f"--content={EVIL}")
+    if agent:  # who names none on the command line is the person, unless they call a tool
+        assert "disabled" in line.run("soul", "set", f"--content={EVIL}")
+    assert json.loads(line.run("call", "soul", json.dumps({"content": EVIL}), "--json"))["is_error"]
     assert kept(ground.root) == before
 
 
