@@ -14,6 +14,7 @@ import click
 from .. import hosts
 from ..allowed import Allowed
 from ..errors import CrabmemError, InvalidArguments
+from ..extras import how_to_get, whole
 from ..hosts import Change, Host, Order, Surroundings
 from ..locating import workspace_at
 from .base import coloured_diff, plain, show, tell, wanted_of, warn
@@ -192,8 +193,8 @@ def _program() -> tuple[str, ...]:
 def _mind(order: Order, project: bool) -> None:
     """Say what will be in the way."""
     if importlib.util.find_spec("mcp") is None:
-        warn(["the server needs more than is here: pip install 'crabmem[mcp]'"])
+        warn([f"the server needs more than is here: {how_to_get('mcp')}"])
     if set(_TEMPORARY) & set(Path(order.program[0]).parts):
-        warn([f"{order.program[0]} lies in a cache that is cleared: uv tool install 'crabmem[mcp]', then once more"])
+        warn([f"{order.program[0]} lies in a cache that is cleared: uv tool install {whole('mcp')}, then once more"])
     if project:
         warn(["what was written names paths of this machine; think twice before you commit it"])
