@@ -5,7 +5,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -16,7 +18,7 @@ import click
 
 from .. import __version__, fs
 from ..api import Memory
-from ..errors import CrabmemError, InvalidArguments
+from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..guard import BEYOND_TIME
 from ..prompt import visible
 from ..results import Commit
@@ -35,7 +37,8 @@ First steps:
   crabmem recall where is the deploy key
   crabmem log
 
-The workspace is --dir, else $CRABMEM_DIR, else ~/.crabmem. Every file in it is yours to edit."""
+The workspace is --dir, else $CRABMEM_DIR, else ~/.crabmem. Every file in it is yours to edit.
+Options may also stand after the verb, where it has none of that name: crabmem recall --dir ~/notes tea"""
 
 _PROFILE = "A family's files, prompt and tools, or a file.toml; else what crabmem.toml says.  [env: CRABMEM_PROFILE]"
 _KIND = "main (default), subagent, scheduled, heartbeat or group: who reads along.  [env: CRABMEM_KIND]"
@@ -80,6 +83,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in self.homes and cmd_name not in self.commands:
             for command in import_module(self.homes[cmd_name]).COMMANDS:
+                _take_global_options(command)
                 self.add_command(command)
         return self.commands.get(cmd_name)
 
@@ -110,7 +114,8 @@ def completed(of: Callable[[Memory], Iterable[str]]) -> Callable[..., list[str]]
     """What a shell completes an argument with: of the texts that `of` finds in the workspace, those that begin so."""
 
     def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-        given = ctx.find_root().params  # no verb runs now, and so nobody has made a `Wanted` of them
+        # No verb runs now, and so nobody has made a `Wanted` of them.
+        given = {**ctx.find_root().params, **ctx.meta.get(_AFTER, {})}
         folder = root_of(given.get("folder"), None, os.environ, Path.home())
         try:
             with Memory(folder, profile=given.get("profile")) as memory:
@@ -174,10 +179,11 @@ def wanted_of(ctx: click.Context) -> Wanted:
     return wanted
 
 
-def opened(ctx: click.Context, is_person: bool = True) -> Memory:
+def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True) -> Memory:
     """The memory that the global options name, closed when the verb is done.
 
-    Who types a verb without naming an agent is the person, unless `is_person` says otherwise.
+    Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
+    yet, the person is told, for the folder may be mistyped; not so without `tells_place`.
     """
     wanted, progress = wanted_of(ctx), _reading if sys.stderr.isatty() else None
     memory = Memory(
@@ -190,9 +196,31 @@ def opened(ctx: click.Context, is_person: bool = True) -> Memory:
         kind=wanted.kind,
     )
     ctx.call_on_close(partial(memory.close, wait=False))
+    if is_person and tells_place and not memory.is_begun:
+        ctx.with_resource(_telling_place(memory))
     for repair in memory.recovered:
         tell(repair)
     return memory
+
+
+@contextmanager
+def _telling_place(memory: Memory) -> Iterator[None]:
+    """Say of a folder without a memory that it is one, or that a verb began a memory there.
+
+    Raises:
+        NotFound: the verb did not find something, which says now that there is nothing at all.
+    """
+    near = difflib.get_close_matches(memory.root.name, memory.neighbours, n=1)
+    hint = f"; did you mean --workspace {near[0]}?" if near else ""
+    nothing = f"there is no memory in {memory.root} yet{hint}"
+    try:
+        yield
+    except NotFound as error:
+        raise NotFound(f"{error}; {nothing}") from None
+    if not memory.is_begun:
+        tell(nothing)
+    elif memory.root != Path.home() / ".crabmem":  # which nobody mistypes
+        tell(f"began a new memory in {memory.root}{hint}")
 
 
 def _reading(done: int, total: int) -> None:
@@ -201,15 +229,39 @@ def _reading(done: int, total: int) -> None:
         click.echo(f"\rreading entries: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
 
 
-def use_profile(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    """Take a profile that stands after the verb for the one that stands before it."""
-    ctx.obj = replace(wanted_of(ctx), profile=value or wanted_of(ctx).profile)
+def _take_global_options(command: click.Command) -> None:
+    """Have `command`, and each one below it, take the global options too, as if they stood before the verb.
+
+    One that the command has itself means something else there, which its help then says.
+    """
+    own = {name for param in command.params for name in param.opts}
+    for option in cli.params:
+        if isinstance(option, click.Option) and option.name in _GLOBAL and own.isdisjoint(option.opts):
+            twin = copy(option)
+            twin.name = f"{_AFTER}.{option.name}"  # an argument of the verb may be called so
+            twin.callback, twin.expose_value, twin.hidden = use_global, False, True
+            twin.default = twin.envvar = None  # what holds without it is known from before the verb
+            command.params.append(twin)
+    if other := [name for name in ("--agent", "--session") if name in own]:
+        command.epilog = f"Here {' and '.join(other)} choose what is meant; who writes is said before the verb."
+    for each in command.commands.values() if isinstance(command, click.Group) else ():
+        _take_global_options(each)
 
 
+def use_global(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    """Take a global option that stands after the verb for the one that stands before it."""
+    name = (param.name or "").rpartition(".")[2]
+    if value or (value is not None and name == "workspace"):  # which is none of an agent's when it is ""
+        ctx.meta[_AFTER] = {**ctx.meta.get(_AFTER, {}), name: value}  # all that a completion knows
+        ctx.obj = replace(wanted_of(ctx), **{name: value})
+
+
+_AFTER = "crabmem.after_the_verb"
+_GLOBAL = ("folder", "workspace", "agent", "session", "profile", "kind")
 as_profile = click.option(
     "--profile",
     metavar="P",
-    callback=use_profile,
+    callback=use_global,
     expose_value=False,
     shell_complete=complete_profiles,
     help="A family, or a file.toml.",

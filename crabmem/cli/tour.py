@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from ..api import Memory
 from .base import cli, tell
 
 _VET = "memory/entries/luna-s-vet.md"
@@ -45,6 +46,8 @@ def try_(keep: bool) -> None:
     """A guided first minute in a throw-away workspace."""
     root = Path(tempfile.mkdtemp(prefix="crabmem-try-"))
     try:
+        with Memory(root) as memory:
+            memory.init()  # or the first command would tell which folder it begins, as if that could be a mistake
         for words, action in _commands(root):
             if words:
                 click.secho(f"\n{words}", bold=True)
