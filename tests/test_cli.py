@@ -32,6 +32,7 @@ SAMPLES: dict[str, list[str]] = {
     "recall": ["where", "is", "the", "password"],
     "show": ["wifi"],
     "list": [],
+    "tags": [],
     "edit": ["wifi"],
     "forget": ["wifi"],
     "rename": ["wifi", "Guest network"],
@@ -279,7 +280,7 @@ def test_remember_recall_show_list_and_forget_tell_one_story(run: Run) -> None:
     text = "## Vet\nwho looks after the dog\n\nDr. Moreno.\n"
     assert run("recall", "dog").stdout == text
     assert run("show", "VET").stdout == text
-    assert "vet         who looks after the dog\n" in run("list").stdout
+    assert "vet         Vet: who looks after the dog\n" in run("list").stdout
     assert run("forget", "vet").stdout == "forgot: Vet\n"
     assert "vet" not in run("list").stdout
 
@@ -849,7 +850,7 @@ def test_as_a_process_data_and_errors_keep_apart(root: Path) -> None:
 
 
 def test_a_terminal_gets_colours_unless_its_owner_wants_none(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("--dir", str(root), "diff", "HEAD~1")
+    words = ("--dir", str(root), "--no-pager", "diff", "HEAD~1")
     assert "\x1b[32m+On the router." in on_terminal(*words)
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in on_terminal(*words)
@@ -863,7 +864,9 @@ def test_a_terminal_is_not_steered_by_what_memory_holds(root: Path, run: Run) ->
 @pytest.mark.parametrize("words", [["recall", "alert"], ["prompt"]])
 def test_a_terminal_is_not_steered_by_recall_and_prompt(root: Path, run: Run, words: list[str]) -> None:
     run("remember", "Alert", "-d", "red \x1b[31m alert", "-c", "bell \x07")
-    assert "\x1b" not in on_terminal("--dir", str(root), *words)
+    shown = on_terminal("--dir", str(root), *words)
+    assert "\x1b" not in re.sub(r"\x1b\[(?:1;31|2|0)m", "", shown)  # our own colours
+    assert "red [31m" in shown
 
 
 def test_watch_records_an_edit_and_ends_with_ctrl_c(root: Path) -> None:

@@ -59,7 +59,7 @@ ROWS: list[list[str]] = [
     ["fs", "guard", "user_state", "beside"],
     ["jottings", "allowed", "seal"],
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "bylines", "purged", "hosts"],
-    ["meaning", "cached", "uses"],
+    ["meaning", "cached", "uses", "marking"],
     ["voice", "timeline", "catalog", "locating"],
     ["outside"],
     [

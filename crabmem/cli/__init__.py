@@ -12,7 +12,7 @@ __all__ = ["cli", "main"]
 # The modules and their verbs, in the order of the help. One is loaded when a verb of it is typed.
 _VERBS = {
     "tour": "try",
-    "entries": "remember recall show list edit forget",
+    "entries": "remember recall show list tags edit forget",
     "linking": "rename links",
     "learning": "learn",
     "files": "memory soul prompt context",

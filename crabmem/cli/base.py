@@ -17,9 +17,11 @@ from typing import Any
 import click
 
 from .. import __version__, fs
+from ..allowed import Allowed
 from ..api import Memory
 from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..guard import BEYOND_TIME
+from ..locating import workspace_at
 from ..prompt import visible
 from ..results import Commit
 from ..workspace import root_of
@@ -54,6 +56,7 @@ class Wanted:
     session: str | None
     profile: str | None
     kind: str
+    no_pager: bool = False
 
     @property
     def root(self) -> Path:
@@ -110,20 +113,45 @@ class Verbs(click.Group):
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx) from None
 
 
-def completed(of: Callable[[Memory], Iterable[str]]) -> Callable[..., list[str]]:
-    """What a shell completes an argument with: of the texts that `of` finds in the workspace, those that begin so."""
+def completed(of: Callable[[Memory], Iterable[str]], is_around: bool = False) -> Callable[..., list[str]]:
+    """What a shell completes an argument with: of the texts that `of` finds in the workspace, those that begin so.
+
+    With `is_around`, in the workspace around an agent's own.
+    """
 
     def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-        # No verb runs now, and so nobody has made a `Wanted` of them.
-        given = {**ctx.find_root().params, **ctx.meta.get(_AFTER, {})}
-        folder = root_of(given.get("folder"), None, os.environ, Path.home())
         try:
-            with Memory(folder, profile=given.get("profile")) as memory:
+            wanted = _wanted_so_far(ctx)
+            folder = replace(wanted, workspace="").root if is_around else wanted.root
+            with Memory(folder, profile=wanted.profile) as memory:
                 return [text for text in of(memory) if text.startswith(begun)]
         except CrabmemError:
             return []
 
     return complete
+
+
+def _wanted_so_far(ctx: click.Context) -> Wanted:
+    """The global options as far as they are typed: while a shell completes, no verb runs that would know them."""
+    given: dict[str, Any] = {**ctx.find_root().params, **ctx.meta.get(_AFTER, {})}
+    named: dict[str, Any] = {name: given.get(name) for name in _GLOBAL}
+    return Wanted(**named)
+
+
+def complete_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """The files of facts whose names begin so, without their ending: they name facts too, and none need be read."""
+    try:
+        wanted = _wanted_so_far(ctx)
+        layout = workspace_at(wanted.root, wanted.profile, Allowed(os.environ)).layout
+    except CrabmemError:
+        return []
+    found = set()
+    for folder in layout.entries:
+        for place, _, files in os.walk(wanted.root / folder):
+            inside = Path(place).relative_to(wanted.root).as_posix()
+            paths = (file if inside == "." else f"{inside}/{file}" for file in files if file.startswith(begun))
+            found |= {Path(path).stem for path in paths if layout.is_entry(path)}
+    return sorted(found)
 
 
 def complete_profiles(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
@@ -141,17 +169,26 @@ def _complete_kinds(ctx: click.Context, param: click.Parameter, begun: str) -> l
     return [kind for kind in KINDS if kind.startswith(begun)]
 
 
-complete_agents = completed(lambda memory: [agent.name for agent in memory.agents()])
+complete_agents = completed(lambda memory: [agent.name for agent in memory.agents()], is_around=True)
+complete_tags = completed(lambda memory: sorted({tag for entry in memory.entries() for tag in entry.labels}))
+complete_writers = completed(lambda memory: sorted({commit.agent for commit in memory.log(limit=200) if commit.agent}))
 _WORKSPACE = "The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]"
 
 
 @click.group(cls=Verbs, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--dir", "folder", metavar="D", help="Workspace folder.  [env: CRABMEM_DIR]")
 @click.option("--workspace", metavar="W", shell_complete=complete_agents, help=_WORKSPACE)
-@click.option("--agent", metavar="A", envvar="CRABMEM_AGENT", help="Who writes, for the history.  [env: CRABMEM_AGENT]")
+@click.option(
+    "--agent",
+    metavar="A",
+    envvar="CRABMEM_AGENT",
+    shell_complete=complete_writers,
+    help="Who writes, for the history.  [env: CRABMEM_AGENT]",
+)
 @click.option("--session", metavar="S", envvar="CRABMEM_SESSION", help="In which session.  [env: CRABMEM_SESSION]")
 @click.option("--profile", metavar="P", envvar="CRABMEM_PROFILE", shell_complete=complete_profiles, help=_PROFILE)
 @click.option("--kind", metavar="K", envvar="CRABMEM_KIND", default="main", shell_complete=_complete_kinds, help=_KIND)
+@click.option("--no-pager", is_flag=True, help="Print what is long at once, on a terminal too.")
 @click.version_option(__version__, message="crabmem %(version)s")
 @click.pass_context
 def cli(
@@ -162,6 +199,7 @@ def cli(
     session: str | None,
     profile: str | None,
     kind: str,
+    no_pager: bool,
 ) -> None:
     """Plain-file memory for AI agents, with its history in Git.
 
@@ -169,7 +207,7 @@ def cli(
     with `git log -p`.
     """
     ctx.color = None if in_colour(sys.stdout) else False
-    ctx.obj = Wanted(folder, workspace, agent, session, profile or None, kind or "main")
+    ctx.obj = Wanted(folder, workspace, agent, session, profile or None, kind or "main", no_pager)
 
 
 def wanted_of(ctx: click.Context) -> Wanted:
@@ -248,7 +286,7 @@ def _take_global_options(command: click.Command) -> None:
         _take_global_options(each)
 
 
-def use_global(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+def use_global(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     """Take a global option that stands after the verb for the one that stands before it."""
     name = (param.name or "").rpartition(".")[2]
     if value or (value is not None and name == "workspace"):  # which is none of an agent's when it is ""
@@ -257,7 +295,7 @@ def use_global(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 
 _AFTER = "crabmem.after_the_verb"
-_GLOBAL = ("folder", "workspace", "agent", "session", "profile", "kind")
+_GLOBAL = ("folder", "workspace", "agent", "session", "profile", "kind", "no_pager")
 as_profile = click.option(
     "--profile",
     metavar="P",
@@ -278,6 +316,27 @@ def show(json_wanted: bool, data: object, text: Callable[[], str]) -> None:
     words = _SURROGATES.sub("\ufffd", text())
     if words:
         click.echo(words if words.endswith("\n") else words + "\n", nl=False)
+
+
+def paged(ctx: click.Context, pieces: Iterable[str]) -> None:
+    """Print pieces of text as they come; through $PAGER, else `less`, on a terminal whose owner has not said otherwise.
+
+    As for Git, less ends at once when all of it fits the screen.
+    """
+    if wanted_of(ctx).no_pager or not sys.stdout.isatty():
+        for piece in pieces:
+            show(False, None, partial(str, piece))
+        return
+    os.environ.setdefault("LESS", "FRX")
+    click.echo_via_pager(_parted(_SURROGATES.sub("\ufffd", piece) for piece in pieces), color=in_colour(sys.stdout))
+
+
+def _parted(pieces: Iterable[str]) -> Iterator[str]:
+    """Pieces as a pager is given them, which gets the last end of a line from click."""
+    between = ""
+    for piece in filter(None, pieces):
+        yield between + piece.removesuffix("\n")
+        between = "\n"
 
 
 def as_text(data: object, indent: int | None = None) -> str:
@@ -330,10 +389,15 @@ def in_colour(stream: Any) -> bool:
 
 
 def coloured_diff(diff: str) -> str:
-    """`diff` with what went in red and what came in green."""
+    """`diff` with what went in red, what came in green, and the names of files in bold."""
+    return "\n".join(map(_coloured, plain(diff).split("\n")))
+
+
+def _coloured(line: str) -> str:
+    if line.startswith(("--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null")):
+        return click.style(line, bold=True)
     colours = {"+": "green", "-": "red", "@": "cyan"}
-    lines = plain(diff).split("\n")
-    return "\n".join(click.style(line, fg=colours[line[0]]) if line[:1] in colours else line for line in lines)
+    return click.style(line, fg=colours[line[0]]) if line[:1] in colours else line
 
 
 def content_of(text: str | None, file: str | None, source: str | None) -> str:

@@ -8,13 +8,13 @@ import click
 from .. import wire
 from ..agents import ALL
 from ..results import Purge, Standing
-from .base import as_json, confirm, content_of, opened, plain, show, sure
+from .base import as_json, complete_names, confirm, content_of, opened, plain, show, sure
 
 _SHOWN = 10
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_names)
 @click.option("--text", metavar="STRING", help="Erase this text wherever it stands; `-` reads it from stdin.")
 @click.option(
     "--pattern", metavar="REGEX", help="Erase what a regular expression finds; `^` and `$` are those of lines."

@@ -70,7 +70,7 @@ def _goodbye() -> str:
 
 def _run(root: Path, *words: str) -> None:
     click.secho(f"\n$ crabmem {' '.join(map(_quoted, words))}", fg="cyan")
-    cli.main(["--dir", str(root), "--workspace", "", *words], prog_name="crabmem", standalone_mode=False)
+    cli.main(["--dir", str(root), "--workspace", "", "--no-pager", *words], prog_name="crabmem", standalone_mode=False)
 
 
 def _quoted(word: str) -> str:
