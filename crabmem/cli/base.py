@@ -238,6 +238,8 @@ def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True)
         ctx.with_resource(_telling_place(memory))
     for repair in memory.recovered:
         tell(repair)
+    if problem := memory.settings_problem:
+        warn([problem])
     return memory
 
 
