@@ -219,8 +219,36 @@ def test_the_help_of_every_verb_begins_with_a_sentence(run: Run, verb: str) -> N
 
 
 def test_the_help_names_every_verb_with_a_summary(run: Run) -> None:
-    listed = dict(re.findall(r"^  ([a-z]+) +(\S.*)$", run("--help").stdout, re.MULTILINE))
-    assert [name for name in listed if name in cli.homes] == list(cli.homes)
+    told = run("--help").stdout.partition("Start:\n")[2].partition("First steps:")[0]
+    listed = [name for name, _ in re.findall(r"^  ([a-z]+) +(\S.*)$", told, re.MULTILINE)]
+    assert sorted(listed) == sorted(cli.homes)
+    assert "..." not in told and re.findall(r"^[A-Z]\w+:$", told, re.M) == [
+        f"{title}:" for title in list(cli.groups)[1:]
+    ]
+
+
+def test_the_help_has_the_groups_of_readme() -> None:
+    readme = (Path(crabmem.__file__).parent.parent / "README.md").read_text("utf-8").partition("## Commands")[2]
+    rows = re.findall(r"^\| ([a-z]+) \| (`.*) \|$", readme, re.MULTILINE)
+    assert {title.capitalize(): re.findall(r"`([a-z]+)", verbs) for title, verbs in rows} == {
+        title: verbs.split() for title, verbs in cli.groups.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("get", "show"), ("search", "recall"), ("add", "remember"), ("rm", "forget"), ("delete", "forget"),
+     ("history", "log"), ("ls", "list"), ("forgt", "forget")],
+)  # fmt: skip
+def test_what_others_call_a_verb_is_answered_with_ours(run: Run, typed: str, meant: str) -> None:
+    done = run(typed, "wifi")
+    assert done.exit_code == 2 and f"No such command '{typed}'. Did you mean '{meant}'?" in done.stderr
+
+
+def test_help_and_version_are_verbs_too(run: Run) -> None:
+    assert run("help").stdout == run("--help").stdout and run("version").stdout == run("--version").stdout
+    assert run("help", "show").stdout == run("show", "--help").stdout
+    assert run("help", "agents", "new").stdout == run("agents", "new", "--help").stdout
 
 
 def test_each_module_of_verbs_is_named_with_all_of_them() -> None:

@@ -79,6 +79,8 @@ class Verbs(click.Group):
     """
 
     homes: Mapping[str, str] = {}
+    #: The verbs of each part of the help, by its title.
+    groups: Mapping[str, str] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.homes)
@@ -108,9 +110,50 @@ class Verbs(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            near = difflib.get_close_matches(args[0], self.homes, n=1)
+            if args[0] in _WITHIN:
+                return _WITHIN[args[0]](self, ctx, args[1:])
+            near = (
+                [_ELSEWHERE[args[0]]] if args[0] in _ELSEWHERE else difflib.get_close_matches(args[0], self.homes, n=1)
+            )
             hint = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, verbs in self.groups.items():
+            commands = [(verb, self.get_command(ctx, verb)) for verb in verbs.split()]
+            with formatter.section(title):
+                formatter.write_dl([(verb, each.get_short_help_str(_WHOLE)) for verb, each in commands if each])
+
+
+def _help(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
+    """`crabmem help VERB` is `crabmem VERB --help`."""
+    if words:
+        name, command, rest = group.resolve_command(ctx, words)
+        return name, command, [*rest, "--help"]
+    click.echo(ctx.get_help())
+    ctx.exit()
+
+
+def _version(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
+    click.echo(_VERSION % {"version": __version__})
+    ctx.exit()
+
+
+# Words that are no verbs, and still mean something.
+_WITHIN: dict[str, Callable[[Verbs, click.Context, list[str]], Any]] = {"help": _help, "version": _version}
+# What other programs call a verb of ours.
+_ELSEWHERE = {
+    "get": "show", "cat": "show", "read": "show", "view": "show", "search": "recall", "find": "recall",
+    "grep": "recall", "query": "recall", "ask": "recall", "add": "remember", "save": "remember", "store": "remember",
+    "set": "remember", "new": "remember", "put": "remember", "rm": "forget", "delete": "forget", "del": "forget",
+    "remove": "forget", "erase": "purge", "history": "log", "changes": "log", "ls": "list", "all": "list",
+    "mv": "rename", "move": "rename", "status": "stats", "info": "stats", "check": "doctor", "fsck": "doctor",
+    "settings": "config", "serve": "mcp", "server": "mcp", "commit": "adopt", "record": "adopt", "reset": "rollback",
+    "checkout": "rollback", "agent": "agents", "identity": "soul", "overview": "memory", "annotate": "blame",
+}  # fmt: skip
+_VERSION = "crabmem %(version)s"
+# Characters of a verb's first sentence: all of them.
+_WHOLE = 1_000
 
 
 def completed(of: Callable[[Memory], Iterable[str]], is_around: bool = False) -> Callable[..., list[str]]:
@@ -189,7 +232,7 @@ _WORKSPACE = "The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]"
 @click.option("--profile", metavar="P", envvar="CRABMEM_PROFILE", shell_complete=complete_profiles, help=_PROFILE)
 @click.option("--kind", metavar="K", envvar="CRABMEM_KIND", default="main", shell_complete=_complete_kinds, help=_KIND)
 @click.option("--no-pager", is_flag=True, help="Print what is long at once, on a terminal too.")
-@click.version_option(__version__, message="crabmem %(version)s")
+@click.version_option(__version__, message=_VERSION)
 @click.pass_context
 def cli(
     ctx: click.Context,
