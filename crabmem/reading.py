@@ -217,7 +217,7 @@ class Reading(Handle):
         if since is None and until is None:
             return None
         before = {} if since is None else self._timeline.state_since(since, latest)
-        after = None if until is None else self._timeline.state_since(until, latest)
+        after = None if until is None else self._timeline.state_since(until, latest, is_end=True)
 
         def fits(path: str) -> bool:
             own = blob(path)

@@ -193,3 +193,21 @@ def test_that_there_is_nothing_is_said(words: list[str], tmp_path: Path) -> None
         memory.init()
     told = CliRunner().invoke(cli, ["--dir", str(tmp_path / "bare"), *words])
     assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (0, "", 1)
+
+
+def test_as_of_the_day_of_a_fact_it_is_there_and_since_that_day_too(run: Run, root: Path) -> None:
+    with Memory(root) as memory:
+        day = f"{memory.log(limit=1)[0].time:%Y-%m-%d}"
+    assert run("show", "canary", "--at", day).stdout.startswith("## Canary")
+    assert slugs(run("list", "--at", day)) == ["canary", "deploy-key", "wifi"]
+    assert "## Canary" in run("recall", "deploy", "--as-of", day, "--since", day, "--until", day).stdout
+
+
+def test_the_log_is_in_the_zone_of_who_reads(root: Path) -> None:
+    def hours(zone: str) -> list[str]:
+        command = [sys.executable, "-m", "crabmem", "--dir", str(root), "log", "-n", "1"]
+        told = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TZ": zone}).stdout
+        return re.findall(r" (\d\d):\d\d ", told)
+
+    [utc], [tokyo] = hours("UTC"), hours("Asia/Tokyo")
+    assert (int(tokyo) - int(utc)) % 24 == 9

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -426,6 +427,14 @@ def recorded(memory: Memory, commit: Commit | None) -> None:
 def warn_of_secrets(memory: Memory, paths: Iterable[str]) -> None:
     """Say which of the person's files hold what looks like a credential."""
     warn(f"{found.path}: {found.message}" for found in memory.secrets(paths))
+
+
+def here(time: datetime) -> datetime:
+    """`time` in the zone of who reads, whoever wrote it where; as it is where that is no zone."""
+    try:
+        return time.astimezone()
+    except (ValueError, OverflowError):  # TZ is more than a day away
+        return time
 
 
 def in_colour(stream: Any) -> bool:

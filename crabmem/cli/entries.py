@@ -180,7 +180,7 @@ def _places(matches: Sequence[Match]) -> str:
 
 @click.command("show")
 @click.argument("name", shell_complete=complete_names)
-@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at a date, or '2 days ago'.")
+@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
 @as_json
 @click.pass_context
 def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> None:
@@ -190,7 +190,7 @@ def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> N
 
 
 @click.command("list")
-@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at a date, or '2 days ago'.")
+@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
 @click.option("-t", "--tag", "wanted", multiple=True, shell_complete=complete_tags, help=_TAG)
 @click.option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
 @click.option("--sort", "order", type=click.Choice(["file", "name", "changed"]), default="file", show_default=True,

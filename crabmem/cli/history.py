@@ -1,5 +1,6 @@
 """The verbs for what was: reading the history and going back in it."""
 
+from dataclasses import replace
 from itertools import chain, islice
 
 import click
@@ -7,7 +8,7 @@ import click
 from .. import wire
 from ..results import Commit, Restored
 from ..version import short
-from .base import as_json, coloured_diff, complete_names, complete_writers, dry, opened, paged, plain, show, tell
+from .base import as_json, coloured_diff, complete_names, complete_writers, dry, here, opened, paged, plain, show, tell
 from .reverting import really
 
 
@@ -104,7 +105,8 @@ def _say(done: Restored, json_wanted: bool, verb: str = "restored") -> None:
 
 def _line(commit: Commit) -> str:
     """One commit on one line: id, time, author, subject."""
-    return f"{click.style(short(commit.commit), fg='yellow')}  {plain(commit.line)}"
+    told = replace(commit, time=here(commit.time))
+    return f"{click.style(short(commit.commit), fg='yellow')}  {plain(told.line)}"
 
 
 COMMANDS = (log, diff, rollback, undo)
