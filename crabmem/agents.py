@@ -7,7 +7,7 @@ from pathlib import Path
 
 from . import fs
 from .entry import MAX_NAME, check_text
-from .errors import AlreadyThere, InvalidArguments, NotFound, Unwritable
+from .errors import AlreadyThere, CrabmemError, InvalidArguments, NotFound, Unwritable
 from .globs import matches
 from .history import Note, identity
 from .history.commit import one_line
@@ -26,6 +26,21 @@ class Agents(Memory):
     def agents(self) -> list[Agent]:
         """The agents that have a workspace of their own here, by name."""
         return [self._told(folder) for folder in self._agent_folders()]
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is a memory in this folder: a history of ours, or files that would be kept in one."""
+        try:
+            return fs.is_own_folder(self._workspace.private) or bool(self._steadily(self._store.scan).files)
+        except (CrabmemError, OSError):  # something is there, and whoever needs it says what is wrong with it
+            return True
+
+    @property
+    def neighbours(self) -> list[str]:
+        """The names of the agents that have a workspace beside this one; none where this is no agent's own."""
+        if self._workspace.around is None:
+            return []
+        return [each.name for each in _folders(self.root.parent) if each.name != self.root.name]
 
     def new_agent(self, name: str, description: str = "") -> Begun:
         """Make an agent's own workspace, with what the profile has it begin with; what it lacks, it shows of this one.
@@ -126,11 +141,7 @@ class Agents(Memory):
 
     def _agent_folders(self) -> list[Path]:
         """The folders of agents, and none that only links lead to."""
-        home = self.root / AGENTS
-        if os.path.islink(home) or not os.path.isdir(home):
-            return []
-        seen = (each for each in home.iterdir() if each.name[0] != "." and not each.is_symlink())
-        return sorted(each for each in seen if each.is_dir())
+        return _folders(self.root / AGENTS)
 
     def _existing(self, name: str) -> Path:
         root, there = self._agent_root(name), {folder.name: folder for folder in self._agent_folders()}
@@ -149,3 +160,11 @@ class Agents(Memory):
         """The memory of an agent, spoken by whoever speaks here."""
         given = (self._soul_editable, None, None, self._environment, self._given_profile, self.kind)
         return Agents(root, self._voice, self._clock, *given)
+
+
+def _folders(home: Path) -> list[Path]:
+    """The folders in `home`, by name; none that only links lead to."""
+    if os.path.islink(home) or not os.path.isdir(home):
+        return []
+    seen = (each for each in home.iterdir() if each.name[0] != "." and not each.is_symlink())
+    return sorted(each for each in seen if each.is_dir())

@@ -83,7 +83,7 @@ class Handle:
         self._voice = voice
         self._clock = clock
         self._soul_editable = soul_editable
-        self._known_settings: dict[str | None, Settings] = {None: Settings()}
+        self._known_settings: dict[str | None, tuple[Settings, str]] = {None: (Settings(), "")}
         self._fit: Settings | None = None
         self._meaning = Meaning(self._workspace, self._environment, clock, embedder)
         self._meaning_of_sections = Meaning(self._workspace, self._environment, clock, embedder, "section-vectors")
@@ -96,7 +96,7 @@ class Handle:
         self._pasts = Pasts(self._workspace, self._timeline, self._catalog, self._history.blob)
         self._reverting = Reverting(self._history, self._timeline)
         self._writer = Writer(
-            self._workspace, self._store, self._history, clock, lambda: self.settings, Seal(state, "journal")
+            self._workspace, self._store, self._history, clock, self._settings_to_write, Seal(state, "journal")
         )
         self._turns = Turns(self._workspace.turns)
         self._uses = Uses(self._workspace.uses)
@@ -195,13 +195,37 @@ class Handle:
 
     @property
     def settings(self) -> Settings:
-        """The settings as `crabmem.toml` now says.
+        """The settings as `crabmem.toml` now says; keys that there are not are passed over, see `settings_problem`.
 
         Raises:
-            InvalidSettings: it says something that cannot be.
+            InvalidSettings: it says something that cannot be, or to sessions that may not see everything, an unknown
+                key, which may be what was to hide something.
         """
+        return self._fitting(self._settings_now()[0])
+
+    @property
+    def settings_problem(self) -> str:
+        """Which keys of `crabmem.toml` are unknown, with the nearest that is; "" for none, or when it cannot be read.
+
+        What agents write is refused for one: it may be a mistyped key that was to keep something from them.
+        """
+        try:
+            return self._settings_now()[1]
+        except CrabmemError:  # who needs the settings says what is wrong with them
+            return ""
+
+    def _settings_now(self) -> tuple[Settings, str]:
         data = self._store.read(SETTINGS) or b""
-        return self._fitting(self._settings_in(blob_id(data), lambda: data))
+        return self._parsed_settings(blob_id(data), lambda: data)
+
+    def _settings_to_write(self) -> Settings:
+        """The settings for a write: every key has to be known, unless it is the person who writes."""
+        return self.settings if not self._voice.is_agent else self._settings_checked()
+
+    def _settings_checked(self) -> Settings:
+        if problem := self.settings_problem:
+            raise InvalidSettings(problem)
+        return self.settings
 
     @property
     def soul_editable(self) -> bool:
@@ -239,11 +263,16 @@ class Handle:
 
     def _settings_in(self, blob: str | None, read: Callable[[], bytes | None]) -> Settings:
         """The settings in a blob, which `read` reads when it was not met before."""
+        return self._parsed_settings(blob, read)[0]
+
+    def _parsed_settings(self, blob: str | None, read: Callable[[], bytes | None]) -> tuple[Settings, str]:
         found = self._known_settings.get(blob)
         if found is None:
             text = decoded(SETTINGS, read() or b"")
-            found = settings.parsed(text, str(self._workspace.file(SETTINGS)))
+            found = settings.parsed_as_known(text, str(self._workspace.file(SETTINGS)))
             remember(self._known_settings, blob, found, _SETTINGS)
+        if found[1] and self._kind != "main":
+            raise InvalidSettings(found[1])
         return found
 
     def _fitting(self, rules: Settings) -> Settings:

@@ -56,16 +56,27 @@ def settings_at(root: Path) -> Settings:
         InvalidSettings: they say something that cannot be.
         Unreadable: there is something else than a text.
     """
+    rules, problem = known_settings_at(root)
+    if problem:
+        raise InvalidSettings(problem)
+    return rules
+
+
+def known_settings_at(root: Path) -> tuple[Settings, str]:
+    """The same, with unknown keys passed over, and what is wrong with those; "" for nothing.
+
+    Raises: as `settings_at`, but for unknown keys.
+    """
     file = root / SETTINGS
     try:
         data = fs.read(file)[0]
     except FileNotFoundError:
-        return Settings()
+        return Settings(), ""
     except OSError as error:
         raise Unreadable(f"{file} cannot be read: {fs.reason(error)}") from None
     from .entry import decoded  # late: most workspaces have no settings
 
-    return settings.parsed(decoded(SETTINGS, data), str(file))
+    return settings.parsed_as_known(decoded(SETTINGS, data), str(file))
 
 
 def reach_of(root: Path, rules: Settings) -> Reach:

@@ -299,7 +299,7 @@ class Memory(Restoring):
             scan = self._store.scan()
         except CrabmemError as error:
             return [Finding("error", "", str(error), "files")]
-        parts = (self._workspace, self._history, self._writer, self._catalog, self._meaning, lambda: self.settings)
+        parts = (self._workspace, self._history, self._writer, self._catalog, self._meaning, self._settings_checked)
         return examined(Patient(*parts, self.profile.finds, scan, self._clock(), progress or (lambda count: None)))
 
     def compact(self, progress: Callable[[int], None] | None = None) -> Packed | None:

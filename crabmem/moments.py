@@ -1,27 +1,41 @@
 """Times as people write them."""
 
+import re
 from datetime import datetime, timedelta
 
 from dulwich.approxidate import parse_relative_time
 
+# Characters of a date without a time.
+_DATE = len("2024-02-28")
+_UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_SHORT = re.compile(rf"(\d+) ?({'|'.join(_UNITS)}) ago")
 
-def moment(text: str, now: datetime) -> datetime | None:
+
+def moment(text: str, now: datetime, is_end: bool = False) -> datetime | None:
     """The time `text` means: ISO 8601, in the zone of `now` where it names none, or "2 days ago"; None when neither.
 
-    A date alone is the beginning of that day.
+    A date alone, or "today", is the beginning of that day, or with `is_end` its last moment.
     """
     text = text.strip()
     try:
         when = datetime.fromisoformat(text)
     except ValueError:
-        return _relative(text, now)
+        if text != "today":
+            return _relative(text, now)
+        text, when = "", now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if is_end and len(text) <= _DATE:
+        when = when.replace(hour=23, minute=59, second=59, microsecond=999_999)
     return when if when.tzinfo else when.replace(tzinfo=now.tzinfo)
 
 
 def _relative(text: str, now: datetime) -> datetime | None:
-    if text == "today":
-        return now.replace(hour=0, minute=0, second=0, microsecond=0)
     try:
-        return now - timedelta(seconds=parse_relative_time("1 day ago" if text == "yesterday" else text))
+        return now - timedelta(seconds=parse_relative_time("1 day ago" if text == "yesterday" else _in_words(text)))
     except (ValueError, OverflowError):
         return None
+
+
+def _in_words(text: str) -> str:
+    """`3h ago` as `3 hours ago`."""
+    found = _SHORT.fullmatch(text)
+    return f"{found[1]} {_UNITS[found[2]]} ago" if found else text

@@ -79,7 +79,16 @@ def _found(environment: "Mapping[str, str]", root: str, question: str, limit: in
         return ""  # of which only a passage is shown
     # An index in which a key stands twice could name what was not looked at.
     texts = [_text(f"{root}/{key}") for key in keys] if all(map(known.__contains__, keys)) else [""]
-    return plain.BETWEEN.join(texts) if all(texts) else ""
+    if not all(texts):
+        return ""
+    if sys.stdout.isatty():
+        if not all(key.isascii() and key.isprintable() for key in keys):
+            return ""
+        from .marking import on_terminal
+
+        in_colour = not environment.get("NO_COLOR")
+        texts = [on_terminal(text, key, question, in_colour=in_colour) for key, text in zip(keys, texts, strict=True)]
+    return plain.BETWEEN.join(texts)
 
 
 def as_kept(root: str, environment: "Mapping[str, str]", language: str = "english") -> "Index | None":

@@ -136,13 +136,19 @@ class Reading(Handle):
                     parsed(path, data)  # says so when the file is there and cannot be read
             raise
 
-    def entries(self, at: str | None = None) -> list[Entry]:
-        """All entries in the order of their paths, now or as they were at a revision or time."""
-        if at is None:
-            found = self._steadily(lambda: list(self._listing().entries))
-        else:
-            found = self._past(self._timeline.commit_at(at)).entries
-        return [entry for entry in found if self._sees(entry.path)]
+    def entries(self, at: str | None = None, *, since: str | None = None) -> list[Entry]:
+        """All entries in the order of their paths, now or as they were at a revision or time.
+
+        With `since`, only those last changed after that revision or time.
+        """
+        commit = None if at is None else self._timeline.commit_at(at)
+
+        def read() -> list[Entry]:
+            shelf = self._listing() if commit is None else self._past(commit)
+            fits = self._changed_within(shelf.blob, since, None, commit)
+            return [entry for entry in shelf.entries if self._sees(entry.path) and (fits is None or fits(entry.path))]
+
+        return self._steadily(read)
 
     def page(self, after: str, limit: int) -> list[Entry]:
         """The first `limit` entries whose paths come after `after`, in the order of their paths; no other is read."""
@@ -230,7 +236,7 @@ class Reading(Handle):
         if since is None and until is None:
             return None
         before = {} if since is None else self._timeline.state_since(since, latest)
-        after = None if until is None else self._timeline.state_since(until, latest)
+        after = None if until is None else self._timeline.state_since(until, latest, is_end=True)
 
         def fits(path: str) -> bool:
             own = blob(path)

@@ -176,6 +176,18 @@ def parsed(text: str, file: str) -> Settings:
     return tables.read(text, file, Settings) if text else Settings()
 
 
+def parsed_as_known(text: str, file: str) -> tuple[Settings, str]:
+    """The settings in `text` that there are, and what is wrong with the keys that there are not: "" for nothing.
+
+    For who reads: a typing error, or the key of a newer version, does not take memory away. It may have been meant to
+    keep something from agents, so what agents write goes by `parsed`.
+
+    Raises:
+        InvalidSettings: not TOML, or a value of the wrong kind.
+    """
+    return tables.read_known(text, file, Settings) if text else (Settings(), "")
+
+
 def layout_in(text: str) -> tuple[str, str]:
     """The profile and the layout that `text` names, also where the rest of it cannot be read: else no file would be
     what it is."""

@@ -21,6 +21,7 @@ QUOTED = re.compile(
     r"""\"{3}(?:\\.|[^\\])*?(?:\"{3,5}+|\\?\Z)|'{3}.*?(?:'{3,5}+|\Z)|"(?:\\.|[^"\\\n])*+"?|'[^'\n]*+'?|#[^\n]*""",
     re.DOTALL,
 )
+_UNKNOWN = "unknown setting"
 _PLACE = re.compile(r"at (?:`key` in )?`\$\.?([^`]*)`\Z")
 _DEEP = re.compile(rf"\.(?:[ \t]*+[A-Za-z0-9_-]++[ \t]*+\.){{{MOST_DOTS}}}")
 
@@ -40,6 +41,35 @@ def read(text: str, file: str, kind: type[T]) -> T:
         raise InvalidSettings(f"{file} is not TOML that we read: it is nested too deeply") from None
     except (msgspec.DecodeError, ValueError) as error:  # a number of thousands of digits is a ValueError
         raise InvalidSettings(f"{file} is not TOML: {error}") from None
+
+
+def read_known(text: str, file: str, kind: type[T]) -> tuple[T, str]:
+    """What `text` says with keys that `kind` knows, and what is wrong with the others; "" when there are none.
+
+    Raises:
+        InvalidSettings: as `read`, but for unknown keys.
+    """
+    try:
+        return read(text, file, kind), ""
+    except InvalidSettings as error:
+        problem = str(error)
+        if _UNKNOWN not in problem:
+            raise
+    try:
+        known = _known(msgspec.toml.decode(text.removeprefix(BOM)), kind)
+        return msgspec.convert(known, kind), problem
+    except (msgspec.DecodeError, msgspec.ValidationError, ValueError, RecursionError):
+        raise InvalidSettings(problem) from None
+
+
+def _known(table: Any, kind: type[msgspec.Struct]) -> Any:
+    """A table without the keys that `kind` does not know, tables in it likewise."""
+    if not isinstance(table, dict):
+        return table
+    kinds = {key: struct_in(hint) for key, hint in get_type_hints(kind).items()}
+    return {
+        key: _known(value, inner) if (inner := kinds[key]) else value for key, value in table.items() if key in kinds
+    }
 
 
 def check_extent(text: str, file: str) -> None:
@@ -88,7 +118,7 @@ def _reason(message: str, kind: type[msgspec.Struct]) -> str:
         told = re.sub(r"Object missing required field (`[^`]*`)", r"\1 is missing", message)
         return told.replace("`$.", "`").replace("Object", "the file")
     known = _table_at(kind, _keys(place)).__struct_fields__
-    return f"unknown setting `{'.'.join([*filter(None, [place]), unknown])}`; {_instead(unknown, known)}"
+    return f"{_UNKNOWN} `{'.'.join([*filter(None, [place]), unknown])}`; {_instead(unknown, known)}"
 
 
 def _keys(place: str) -> list[str]:

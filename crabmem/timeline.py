@@ -58,8 +58,8 @@ class Timeline:
         """The newest commit; None when there is no history yet."""
         return self._history.head() if self._history.exists() else None
 
-    def commit_at(self, when: str) -> str:
-        """The commit a revision or a time names.
+    def commit_at(self, when: str, is_end: bool = True) -> str:
+        """The commit a revision or a time names; a date alone is the end of that day, without `is_end` its beginning.
 
         Raises:
             NotFound: it names none, or the history begins later.
@@ -69,7 +69,7 @@ class Timeline:
         try:
             return self._history.resolve(when, self._any_revision)
         except NotFound:
-            time = moment(when, self._clock())
+            time = moment(when, self._clock(), is_end)
         if time is None:
             raise NotFound(f"no revision named {when}; give a commit of `crabmem log`, a date, or '2 days ago'")
         commit = self._history.at(time, self._clock())
@@ -77,14 +77,14 @@ class Timeline:
             raise TooEarly(f"the history begins after {time:%Y-%m-%d %H:%M}; `crabmem log` lists it")
         return commit
 
-    def before(self, when: str) -> str | None:
-        """The same; None when the history begins later.
+    def before(self, when: str, is_end: bool = False) -> str | None:
+        """The same; None when the history begins later. A date alone is the beginning of that day.
 
         Raises:
             NotFound: it names none.
         """
         try:
-            return self.commit_at(when)
+            return self.commit_at(when, is_end)
         except TooEarly:
             return None
 
@@ -92,9 +92,9 @@ class Timeline:
         """The files at a revision or time; None is the newest commit."""
         return self.state_of(self.head() if when is None else self.commit_at(when))
 
-    def state_since(self, when: str | None, latest: str | None = None) -> dict[str, str]:
+    def state_since(self, when: str | None, latest: str | None = None, is_end: bool = False) -> dict[str, str]:
         """The same; no files at a time before the history begins, and not later than at the commit `latest`."""
-        commit = self.head() if when is None else self.before(when)
+        commit = self.head() if when is None else self.before(when, is_end)
         return self.state_of(commit and self._no_later(commit, latest))
 
     def state_of(self, commit: str | None) -> dict[str, str]:

@@ -82,9 +82,9 @@ def test_a_hook_makes_no_workspace(memory: Memory, helper: ClaudeMemory, event: 
 
 def test_what_goes_wrong_in_a_hook_is_told_the_person_and_decides_nothing(memory: Memory, helper: ClaudeMemory) -> None:
     memory.init()
-    memory.file("crabmem.toml").write_text("colour = 1\n")
+    memory.file("crabmem.toml").write_text("recall_limit = 0\n")
     said = cast(Any, told(helper, "UserPromptSubmit", prompt="Hello"))
-    assert said.keys() == {"systemMessage"} and "unknown setting `colour`" in said["systemMessage"]
+    assert said.keys() == {"systemMessage"} and "recall_limit" in said["systemMessage"]
     memory.file("crabmem.toml").unlink()
 
 

@@ -32,6 +32,7 @@ SAMPLES: dict[str, list[str]] = {
     "recall": ["where", "is", "the", "password"],
     "show": ["wifi"],
     "list": [],
+    "tags": [],
     "edit": ["wifi"],
     "forget": ["wifi"],
     "rename": ["wifi", "Guest network"],
@@ -218,8 +219,36 @@ def test_the_help_of_every_verb_begins_with_a_sentence(run: Run, verb: str) -> N
 
 
 def test_the_help_names_every_verb_with_a_summary(run: Run) -> None:
-    listed = dict(re.findall(r"^  ([a-z]+) +(\S.*)$", run("--help").stdout, re.MULTILINE))
-    assert [name for name in listed if name in cli.homes] == list(cli.homes)
+    told = run("--help").stdout.partition("Start:\n")[2].partition("First steps:")[0]
+    listed = [name for name, _ in re.findall(r"^  ([a-z]+) +(\S.*)$", told, re.MULTILINE)]
+    assert sorted(listed) == sorted(cli.homes)
+    assert "..." not in told and re.findall(r"^[A-Z]\w+:$", told, re.M) == [
+        f"{title}:" for title in list(cli.groups)[1:]
+    ]
+
+
+def test_the_help_has_the_groups_of_readme() -> None:
+    readme = (Path(crabmem.__file__).parent.parent / "README.md").read_text("utf-8").partition("## Commands")[2]
+    rows = re.findall(r"^\| ([a-z]+) \| (`.*) \|$", readme, re.MULTILINE)
+    assert {title.capitalize(): re.findall(r"`([a-z]+)", verbs) for title, verbs in rows} == {
+        title: verbs.split() for title, verbs in cli.groups.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("get", "show"), ("search", "recall"), ("add", "remember"), ("rm", "forget"), ("delete", "forget"),
+     ("history", "log"), ("ls", "list"), ("forgt", "forget")],
+)  # fmt: skip
+def test_what_others_call_a_verb_is_answered_with_ours(run: Run, typed: str, meant: str) -> None:
+    done = run(typed, "wifi")
+    assert done.exit_code == 2 and f"No such command '{typed}'. Did you mean '{meant}'?" in done.stderr
+
+
+def test_help_and_version_are_verbs_too(run: Run) -> None:
+    assert run("help").stdout == run("--help").stdout and run("version").stdout == run("--version").stdout
+    assert run("help", "show").stdout == run("show", "--help").stdout
+    assert run("help", "agents", "new").stdout == run("agents", "new", "--help").stdout
 
 
 def test_each_module_of_verbs_is_named_with_all_of_them() -> None:
@@ -279,7 +308,7 @@ def test_remember_recall_show_list_and_forget_tell_one_story(run: Run) -> None:
     text = "## Vet\nwho looks after the dog\n\nDr. Moreno.\n"
     assert run("recall", "dog").stdout == text
     assert run("show", "VET").stdout == text
-    assert "vet         who looks after the dog\n" in run("list").stdout
+    assert "vet         Vet: who looks after the dog\n" in run("list").stdout
     assert run("forget", "vet").stdout == "forgot: Vet\n"
     assert "vet" not in run("list").stdout
 
@@ -702,9 +731,6 @@ def test_a_revision_far_beyond_the_first_commit_is_refused_at_once(root: Path) -
     ("text", "reason"),
     [
         ("recall_limit =", "crabmem.toml is not TOML"),
-        ("recal_limit = 3", "unknown setting `recal_limit`; did you mean `recall_limit`?"),
-        ("colour = 1", "unknown setting `colour`; known: recall_limit"),
-        ("[auto_recall]\nlimi = 3", "unknown setting `auto_recall.limi`; did you mean `limit`?"),
         ("recall_limit = 0", "recall_limit"),
         ("soul_editable = 'yes'", "soul_editable"),
     ],
@@ -715,6 +741,52 @@ def test_settings_that_cannot_be_are_an_error_that_names_the_key(
 ) -> None:
     (root / "crabmem.toml").write_text(text)
     assert_one_line_error(run(*verb.split(), *SAMPLES[verb]), reason)
+
+
+UNKNOWN = [
+    ("recal_limit = 3", "unknown setting `recal_limit`; did you mean `recall_limit`?"),
+    ("soul_editabel = true", "unknown setting `soul_editabel`; did you mean `soul_editable`?"),
+    ("colour = 1", "unknown setting `colour`; known: recall_limit"),
+    ("[auto_recall]\nlimi = 3", "unknown setting `auto_recall.limi`; did you mean `limit`?"),
+    ("[zzz]\nx = 1", "unknown setting `zzz`"),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), UNKNOWN)
+@pytest.mark.parametrize("verb", ["recall", "show", "list", "log", "prompt", "remember", "memory set"])
+def test_an_unknown_setting_is_a_warning_for_who_reads_and_for_the_person(
+    run: Run, root: Path, text: str, reason: str, verb: str
+) -> None:
+    usual = run(*verb.split(), *SAMPLES[verb])
+    (root / "crabmem.toml").write_text(f"{text}\n")
+    done = run(*verb.split(), *SAMPLES[verb])
+    assert done.exit_code == 0
+    assert f"crabmem: warning: {root}/crabmem.toml: {reason}" in done.stderr
+    assert done.stdout == usual.stdout or verb in ("log", "remember", "memory set")
+
+
+@pytest.mark.parametrize(("text", "reason"), UNKNOWN)
+@pytest.mark.parametrize("verb", ["remember", "forget", "memory set", "rename"])
+def test_an_unknown_setting_may_be_a_protection_so_agents_write_nothing(
+    run: Run, root: Path, text: str, reason: str, verb: str
+) -> None:
+    (root / "crabmem.toml").write_text(f"{text}\n")
+    head = git(root, "rev-parse", "HEAD")
+    done = run("--agent", "coder", *verb.split(), *SAMPLES[verb])
+    assert done.exit_code == 1 and done.stderr.splitlines()[-1].startswith("crabmem: ")
+    assert reason in done.stderr.splitlines()[-1] and git(root, "rev-parse", "HEAD") == head
+
+
+def test_an_unknown_setting_may_hide_something_so_sessions_that_see_less_read_nothing(run: Run, root: Path) -> None:
+    (root / "crabmem.toml").write_text('profil = "mine.toml"\n')
+    assert_one_line_error(run("--kind", "group", "recall", "wifi"), "unknown setting `profil`; did you mean `profile`?")
+
+
+@pytest.mark.parametrize("verb", ["config show", "config allow"])
+def test_verbs_about_settings_need_all_of_them(run: Run, root: Path, verb: str) -> None:
+    (root / "crabmem.toml").write_text("recal_limit = 3\n")
+    assert_one_line_error(run(*verb.split(), *SAMPLES[verb]), "unknown setting `recal_limit`")
+    assert "\nerror: crabmem.toml: unknown setting `recal_limit`" in run("doctor").stdout
 
 
 @pytest.mark.parametrize("verb", ["list", "recall", "remember", "init", "log", "doctor"])
@@ -853,7 +925,7 @@ def test_as_a_process_data_and_errors_keep_apart(root: Path) -> None:
 
 
 def test_a_terminal_gets_colours_unless_its_owner_wants_none(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("--dir", str(root), "diff", "HEAD~1")
+    words = ("--dir", str(root), "--no-pager", "diff", "HEAD~1")
     assert "\x1b[32m+On the router." in on_terminal(*words)
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in on_terminal(*words)
@@ -867,7 +939,9 @@ def test_a_terminal_is_not_steered_by_what_memory_holds(root: Path, run: Run) ->
 @pytest.mark.parametrize("words", [["recall", "alert"], ["prompt"]])
 def test_a_terminal_is_not_steered_by_recall_and_prompt(root: Path, run: Run, words: list[str]) -> None:
     run("remember", "Alert", "-d", "red \x1b[31m alert", "-c", "bell \x07")
-    assert "\x1b" not in on_terminal("--dir", str(root), *words)
+    shown = on_terminal("--dir", str(root), *words)
+    assert "\x1b" not in re.sub(r"\x1b\[(?:1;31|2|0)m", "", shown)  # our own colours
+    assert words == ["prompt"] or "red [31m" in shown
 
 
 def test_watch_records_an_edit_and_ends_with_ctrl_c(root: Path) -> None:

@@ -581,6 +581,10 @@ def test_wrong_usage_is_an_empty_answer(root: Path, words: list[str]) -> None:
 
 
 def _broken_settings(root: Path) -> None:
+    (root / "crabmem.toml").write_text("recall_limit = 0\n")
+
+
+def _unknown_setting(root: Path) -> None:
     (root / "crabmem.toml").write_text("recal_limit = 3\n")
 
 
@@ -605,7 +609,9 @@ def _junk_beside(root: Path) -> None:
         (root / ".git/crabmem" / name).write_bytes(b"\xff{\x00\n[[[[\n" * 9)
 
 
-@pytest.mark.parametrize("breaks", [_broken_settings, _no_history, _no_index, _identity_is_a_folder, _junk_beside])
+@pytest.mark.parametrize(
+    "breaks", [_broken_settings, _unknown_setting, _no_history, _no_index, _identity_is_a_folder, _junk_beside]
+)
 @pytest.mark.parametrize("event", EVENTS)
 def test_broken_workspace_is_nothing_to_the_host(
     root: Path, tmp_path: Path, event: str, breaks: Callable[[Path], None]
@@ -617,11 +623,20 @@ def test_broken_workspace_is_nothing_to_the_host(
     assert_harmless(run(copy, told.encode(), event))
 
 
-def test_error_is_one_line_in_a_log_that_stays_small(root: Path) -> None:
+@pytest.mark.parametrize("event", ["prompt", "session-start"])
+def test_an_unknown_setting_is_a_line_in_the_log_and_memory_speaks_as_before(root: Path, event: str) -> None:
+    usual = heard(root, {**spoken("claude-code", event), "session_id": "one"}, event)
     (root / "crabmem.toml").write_text("recal_limit = 3\n")
+    assert heard(root, {**spoken("claude-code", event), "session_id": "two"}, event) == usual != {}
+    assert "warning: " in logged(root)[-1] and "did you mean `recall_limit`" in logged(root)[-1]
+    (root / "crabmem.toml").unlink()
+
+
+def test_error_is_one_line_in_a_log_that_stays_small(root: Path) -> None:
+    (root / "crabmem.toml").write_text("recall_limit = 0\n")
     assert heard(root, spoken("claude-code", "prompt"), "prompt") == {}
     [line] = logged(root)
-    assert "hook prompt: " in line and "did you mean `recall_limit`" in line
+    assert "hook prompt: " in line and "at `recall_limit`" in line
     (root / ".git/crabmem/hooks.log").write_bytes(b"an old line\n" * 6_000)
     assert heard(root, spoken("claude-code", "prompt"), "prompt") == {}
     assert len(logged(root)) < 4_000 and "recall_limit" in logged(root)[-1]

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from crabmem import __version__, fs
 from crabmem.cli import cli
+from crabmem.extras import how_to_get
 from crabmem.hosts import NAMES
 from crabmem.hosts.bundles import desktop_bundle
 
@@ -43,8 +44,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(home: Path) -> Run:
-    def crabmem(*words: str) -> Result:
-        result = CliRunner().invoke(cli, words, prog_name="crabmem")
+    """A person who says yes; `asking` leaves that out."""
+
+    def crabmem(*words: str, asking: bool = False, stdin: str = "") -> Result:
+        if {"install", "uninstall"} & set(words) and set(NAMES) & set(words) and not asking:
+            words = (*words, "--yes")
+        result = CliRunner().invoke(cli, words, input=stdin, prog_name="crabmem")
         if result.exception and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result
@@ -556,3 +561,45 @@ def test_a_host_that_is_not_here_is_told_so_and_its_config_waits_for_it(run: Run
 
     assert "Cursor was not found here" in first.stderr and (home / ".cursor" / "mcp.json").is_file()
     assert "not found" not in again.stderr  # its folder is there now
+
+
+@pytest.mark.parametrize("answer", ["", "n\n", "y\n"])
+@pytest.mark.parametrize("verb", ["install", "uninstall"])
+def test_without_a_terminal_nothing_is_written_before_somebody_gives_yes(
+    run: Run, home: Path, verb: str, answer: str
+) -> None:
+    if verb == "uninstall":
+        run("install", "claude-code")
+    before = files(home)
+    done = run(verb, "claude-code", asking=True, stdin=answer)
+    assert (done.exit_code, files(home)) == (1, before)
+    assert done.stderr.endswith(f"crabmem: nothing was {verb}ed: give --yes to do it\n")
+
+
+def test_what_is_installed_already_needs_no_yes(run: Run, home: Path) -> None:
+    run("install", "gemini")
+    assert run("install", "gemini", asking=True).stdout.startswith("already installed in ")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_server_that_could_not_start_is_not_installed(
+    run: Run, home: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in [module for module in sys.modules if module.startswith("crabmem.mcp")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    done = run("install", name)
+    assert (done.exit_code, done.stdout, files(home)) == (1, "", {})
+    assert (
+        done.stderr.startswith("crabmem: nothing was installed: the server for ") and how_to_get("mcp") in done.stderr
+    )
+    assert how_to_get("mcp") in run("install", name, "--dry-run").stderr
+    assert ("--no-server" in done.stderr) is (run("install", name, "--no-server").exit_code == 0)
+
+
+def test_the_hooks_alone_are_installed_when_no_server_is_wanted(run: Run, home: Path) -> None:
+    assert run("install", "claude-code", "--no-server").exit_code == 0
+    assert not (home / ".claude.json").exists() and " hook " in (home / ".claude/settings.json").read_text()
+    assert run("uninstall", "claude-code").exit_code == 0 and files(home) == {}
+    assert "leave out --no-server" in run("install", "claude-desktop", "--no-server").stderr
+    assert run("install", "codex", "--no-server", "--no-hooks").exit_code == 2

@@ -14,6 +14,7 @@ from mcp import Client, MCPError
 from mcp_types import Implementation, PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
 
 from crabmem import Fact, Memory
+from crabmem.extras import how_to_get
 from tests.conftest import assert_clean, git
 from tests.serving import (
     CLIENT,
@@ -291,7 +292,7 @@ def test_without_the_library_the_command_says_what_to_install(root: Path) -> Non
         [sys.executable, "-c", without, "--dir", str(root), "mcp"], capture_output=True, text=True, input=""
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == 'crabmem: `crabmem mcp` needs mcp: pip install "crabmem[mcp]"\n'
+    assert done.stderr == f"crabmem: `crabmem mcp` needs the libraries of the extra mcp: {how_to_get('mcp')}\n"
 
 
 def test_the_command_line_loads_nothing_of_the_library() -> None:

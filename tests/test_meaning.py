@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from crabmem import EmbedderFailed, Expectation, Memory, meaning, memory
 from crabmem.cli import cli
+from crabmem.extras import how_to_get
 from crabmem.voice import Voice
 from tests.conftest import allow
 from tests.embedding import GROUPS, Array, Own, Reply, Service, good, saved_model, service, vectors
@@ -519,7 +520,7 @@ def test_doctor_names_the_extra_and_the_model_that_are_not_here(
     with Memory(root) as both:
         assert findings(both)[0][1].endswith(f"there is no folder {tmp_path / 'model'} with a model")
         monkeypatch.setitem(sys.modules, "model2vec", None)
-        assert findings(both)[0][1].endswith("needs model2vec: `pip install crabmem[vectors]`")
+        assert findings(both)[0][1].endswith(f"needs model2vec: `{how_to_get('vectors')}`")
 
 
 def test_eval_measures_recall_by_meaning_now_and_then(root: Path) -> None:

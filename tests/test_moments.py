@@ -58,3 +58,21 @@ def test_any_text_is_a_time_in_a_zone_or_none(text: str) -> None:
     when = moment(text, NOW)
 
     assert when is None or when.tzinfo is not None
+
+
+@pytest.mark.parametrize("text", ["2024-02-28", " 20240228 "])
+def test_as_of_a_day_is_its_end(text: str) -> None:
+    assert moment(text, NOW, is_end=True) == datetime(2024, 2, 28, 23, 59, 59, 999_999, tzinfo=TOKYO)
+    assert moment("today", NOW, is_end=True) == NOW.replace(hour=23, minute=59, second=59, microsecond=999_999)
+
+
+@pytest.mark.parametrize("text", ["2024-02-28 09", "2024-02-28T09:15", "2 days ago", "yesterday"])
+def test_a_time_is_no_day(text: str) -> None:
+    assert moment(text, NOW, is_end=True) == moment(text, NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "ago"), [("3h ago", timedelta(hours=3)), ("90 min ago", timedelta(minutes=90)), ("2d ago", timedelta(2))]
+)
+def test_units_may_be_short(text: str, ago: timedelta) -> None:
+    assert moment(text, NOW) == NOW - ago

@@ -257,5 +257,5 @@ def test_an_installed_host_is_given_the_profile_that_was_named(
     monkeypatch.setenv("HOME", str(tmp_path))
     settings = tmp_path / ".claude.json"
     for words in (["--profile", str(family), "install"], ["uninstall"]):
-        assert CliRunner().invoke(cli, [*words, "claude-code"]).exit_code == 0
+        assert CliRunner().invoke(cli, [*words, "claude-code", "--yes"]).exit_code == 0
         assert (settings.exists() and str(family) in settings.read_text()) == ("install" in words)

@@ -5,8 +5,11 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -15,9 +18,11 @@ from typing import Any
 import click
 
 from .. import __version__, fs
+from ..allowed import Allowed
 from ..api import Memory
-from ..errors import CrabmemError, InvalidArguments
+from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..guard import BEYOND_TIME
+from ..locating import workspace_at
 from ..prompt import visible
 from ..results import Commit
 from ..workspace import root_of
@@ -37,7 +42,8 @@ First steps:
   crabmem recall where is the deploy key
   crabmem log
 
-The workspace is --dir, else $CRABMEM_DIR, else ~/.crabmem. Every file in it is yours to edit."""
+The workspace is --dir, else $CRABMEM_DIR, else ~/.crabmem. Every file in it is yours to edit.
+Options may also stand after the verb, where it has none of that name: crabmem recall --dir ~/notes tea"""
 
 _PROFILE = "A family's files, prompt and tools, or a file.toml; else what crabmem.toml says.  [env: CRABMEM_PROFILE]"
 _KIND = "main (default), subagent, scheduled, heartbeat or group: who reads along.  [env: CRABMEM_KIND]"
@@ -53,6 +59,7 @@ class Wanted:
     session: str | None
     profile: str | None
     kind: str
+    no_pager: bool = False
 
     @property
     def root(self) -> Path:
@@ -80,6 +87,8 @@ class Verbs(click.Group):
     """
 
     homes: Mapping[str, str] = {}
+    #: The verbs of each part of the help, by its title.
+    groups: Mapping[str, str] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.homes)
@@ -87,6 +96,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in self.homes and cmd_name not in self.commands:
             for command in import_module(self.homes[cmd_name]).COMMANDS:
+                _take_global_options(command)
                 self.add_command(command)
         return self.commands.get(cmd_name)
 
@@ -108,24 +118,91 @@ class Verbs(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            near = difflib.get_close_matches(args[0], self.homes, n=1)
+            if args[0] in _WITHIN:
+                return _WITHIN[args[0]](self, ctx, args[1:])
+            near = (
+                [_ELSEWHERE[args[0]]] if args[0] in _ELSEWHERE else difflib.get_close_matches(args[0], self.homes, n=1)
+            )
             hint = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx) from None
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, verbs in self.groups.items():
+            commands = [(verb, self.get_command(ctx, verb)) for verb in verbs.split()]
+            with formatter.section(title):
+                formatter.write_dl([(verb, each.get_short_help_str(_WHOLE)) for verb, each in commands if each])
 
-def completed(of: Callable[[Memory], Iterable[str]]) -> Callable[..., list[str]]:
-    """What a shell completes an argument with: of the texts that `of` finds in the workspace, those that begin so."""
+
+def _help(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
+    """`crabmem help VERB` is `crabmem VERB --help`."""
+    if words:
+        name, command, rest = group.resolve_command(ctx, words)
+        return name, command, [*rest, "--help"]
+    click.echo(ctx.get_help())
+    ctx.exit()
+
+
+def _version(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
+    click.echo(_VERSION % {"version": __version__})
+    ctx.exit()
+
+
+# Words that are no verbs, and still mean something.
+_WITHIN: dict[str, Callable[[Verbs, click.Context, list[str]], Any]] = {"help": _help, "version": _version}
+# What other programs call a verb of ours.
+_ELSEWHERE = {
+    "get": "show", "cat": "show", "read": "show", "view": "show", "search": "recall", "find": "recall",
+    "grep": "recall", "query": "recall", "ask": "recall", "add": "remember", "save": "remember", "store": "remember",
+    "set": "remember", "new": "remember", "put": "remember", "rm": "forget", "delete": "forget", "del": "forget",
+    "remove": "forget", "erase": "purge", "history": "log", "changes": "log", "ls": "list", "all": "list",
+    "mv": "rename", "move": "rename", "status": "stats", "info": "stats", "check": "doctor", "fsck": "doctor",
+    "settings": "config", "serve": "mcp", "server": "mcp", "commit": "adopt", "record": "adopt", "reset": "rollback",
+    "checkout": "rollback", "agent": "agents", "identity": "soul", "overview": "memory", "annotate": "blame",
+}  # fmt: skip
+_VERSION = "crabmem %(version)s"
+# Characters of a verb's first sentence: all of them.
+_WHOLE = 1_000
+
+
+def completed(of: Callable[[Memory], Iterable[str]], is_around: bool = False) -> Callable[..., list[str]]:
+    """What a shell completes an argument with: of the texts that `of` finds in the workspace, those that begin so.
+
+    With `is_around`, in the workspace around an agent's own.
+    """
 
     def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-        given = ctx.find_root().params  # no verb runs now, and so nobody has made a `Wanted` of them
-        folder = root_of(given.get("folder"), None, os.environ, Path.home())
         try:
-            with Memory(folder, profile=given.get("profile")) as memory:
+            wanted = _wanted_so_far(ctx)
+            folder = replace(wanted, workspace="").root if is_around else wanted.root
+            with Memory(folder, profile=wanted.profile) as memory:
                 return [text for text in of(memory) if text.startswith(begun)]
         except CrabmemError:
             return []
 
     return complete
+
+
+def _wanted_so_far(ctx: click.Context) -> Wanted:
+    """The global options as far as they are typed: while a shell completes, no verb runs that would know them."""
+    given: dict[str, Any] = {**ctx.find_root().params, **ctx.meta.get(_AFTER, {})}
+    named: dict[str, Any] = {name: given.get(name) for name in _GLOBAL}
+    return Wanted(**named)
+
+
+def complete_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """The files of facts whose names begin so, without their ending: they name facts too, and none need be read."""
+    try:
+        wanted = _wanted_so_far(ctx)
+        layout = workspace_at(wanted.root, wanted.profile, Allowed(os.environ)).layout
+    except CrabmemError:
+        return []
+    found = set()
+    for folder in layout.entries:
+        for place, _, files in os.walk(wanted.root / folder):
+            inside = Path(place).relative_to(wanted.root).as_posix()
+            paths = (file if inside == "." else f"{inside}/{file}" for file in files if file.startswith(begun))
+            found |= {Path(path).stem for path in paths if layout.is_entry(path)}
+    return sorted(found)
 
 
 def complete_profiles(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
@@ -143,18 +220,27 @@ def _complete_kinds(ctx: click.Context, param: click.Parameter, begun: str) -> l
     return [kind for kind in KINDS if kind.startswith(begun)]
 
 
-complete_agents = completed(lambda memory: [agent.name for agent in memory.agents()])
+complete_agents = completed(lambda memory: [agent.name for agent in memory.agents()], is_around=True)
+complete_tags = completed(lambda memory: sorted({tag for entry in memory.entries() for tag in entry.labels}))
+complete_writers = completed(lambda memory: sorted({commit.agent for commit in memory.log(limit=200) if commit.agent}))
 _WORKSPACE = "The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]"
 
 
 @click.group(cls=Verbs, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--dir", "folder", metavar="D", help="Workspace folder.  [env: CRABMEM_DIR]")
 @click.option("--workspace", metavar="W", shell_complete=complete_agents, help=_WORKSPACE)
-@click.option("--agent", metavar="A", envvar="CRABMEM_AGENT", help="Who writes, for the history.  [env: CRABMEM_AGENT]")
+@click.option(
+    "--agent",
+    metavar="A",
+    envvar="CRABMEM_AGENT",
+    shell_complete=complete_writers,
+    help="Who writes, for the history.  [env: CRABMEM_AGENT]",
+)
 @click.option("--session", metavar="S", envvar="CRABMEM_SESSION", help="In which session.  [env: CRABMEM_SESSION]")
 @click.option("--profile", metavar="P", envvar="CRABMEM_PROFILE", shell_complete=complete_profiles, help=_PROFILE)
 @click.option("--kind", metavar="K", envvar="CRABMEM_KIND", default="main", shell_complete=_complete_kinds, help=_KIND)
-@click.version_option(__version__, message="crabmem %(version)s")
+@click.option("--no-pager", is_flag=True, help="Print what is long at once, on a terminal too.")
+@click.version_option(__version__, message=_VERSION)
 @click.pass_context
 def cli(
     ctx: click.Context,
@@ -164,6 +250,7 @@ def cli(
     session: str | None,
     profile: str | None,
     kind: str,
+    no_pager: bool,
 ) -> None:
     """Plain-file memory for AI agents, with its history in Git.
 
@@ -171,7 +258,7 @@ def cli(
     with `git log -p`.
     """
     ctx.color = None if in_colour(sys.stdout) else False
-    ctx.obj = Wanted(folder, workspace, agent, session, profile or None, kind or "main")
+    ctx.obj = Wanted(folder, workspace, agent, session, profile or None, kind or "main", no_pager)
 
 
 def wanted_of(ctx: click.Context) -> Wanted:
@@ -181,10 +268,11 @@ def wanted_of(ctx: click.Context) -> Wanted:
     return wanted
 
 
-def opened(ctx: click.Context, is_person: bool = True) -> Memory:
+def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True) -> Memory:
     """The memory that the global options name, closed when the verb is done.
 
-    Who types a verb without naming an agent is the person, unless `is_person` says otherwise.
+    Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
+    yet, the person is told, for the folder may be mistyped; not so without `tells_place`.
     """
     wanted, progress = wanted_of(ctx), _reading if sys.stderr.isatty() else None
     memory = Memory(
@@ -198,9 +286,33 @@ def opened(ctx: click.Context, is_person: bool = True) -> Memory:
         is_parent_named=wanted.names_agent,
     )
     ctx.call_on_close(partial(memory.close, wait=False))
+    if is_person and tells_place and not memory.is_begun:
+        ctx.with_resource(_telling_place(memory))
     for repair in memory.recovered:
         tell(repair)
+    if problem := memory.settings_problem:
+        warn([problem])
     return memory
+
+
+@contextmanager
+def _telling_place(memory: Memory) -> Iterator[None]:
+    """Say of a folder without a memory that it is one, or that a verb began a memory there.
+
+    Raises:
+        NotFound: the verb did not find something, which says now that there is nothing at all.
+    """
+    near = difflib.get_close_matches(memory.root.name, memory.neighbours, n=1)
+    hint = f"; did you mean --workspace {near[0]}?" if near else ""
+    nothing = f"there is no memory in {memory.root} yet{hint}"
+    try:
+        yield
+    except NotFound as error:
+        raise NotFound(f"{error}; {nothing}") from None
+    if not memory.is_begun:
+        tell(nothing)
+    elif memory.root != Path.home() / ".crabmem":  # which nobody mistypes
+        tell(f"began a new memory in {memory.root}{hint}")
 
 
 def _reading(done: int, total: int) -> None:
@@ -209,15 +321,39 @@ def _reading(done: int, total: int) -> None:
         click.echo(f"\rreading entries: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
 
 
-def use_profile(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    """Take a profile that stands after the verb for the one that stands before it."""
-    ctx.obj = replace(wanted_of(ctx), profile=value or wanted_of(ctx).profile)
+def _take_global_options(command: click.Command) -> None:
+    """Have `command`, and each one below it, take the global options too, as if they stood before the verb.
+
+    One that the command has itself means something else there, which its help then says.
+    """
+    own = {name for param in command.params for name in param.opts}
+    for option in cli.params:
+        if isinstance(option, click.Option) and option.name in _GLOBAL and own.isdisjoint(option.opts):
+            twin = copy(option)
+            twin.name = f"{_AFTER}.{option.name}"  # an argument of the verb may be called so
+            twin.callback, twin.expose_value, twin.hidden = use_global, False, True
+            twin.default = twin.envvar = None  # what holds without it is known from before the verb
+            command.params.append(twin)
+    if other := [name for name in ("--agent", "--session") if name in own]:
+        command.epilog = f"Here {' and '.join(other)} choose what is meant; who writes is said before the verb."
+    for each in command.commands.values() if isinstance(command, click.Group) else ():
+        _take_global_options(each)
 
 
+def use_global(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    """Take a global option that stands after the verb for the one that stands before it."""
+    name = (param.name or "").rpartition(".")[2]
+    if value or (value is not None and name == "workspace"):  # which is none of an agent's when it is ""
+        ctx.meta[_AFTER] = {**ctx.meta.get(_AFTER, {}), name: value}  # all that a completion knows
+        ctx.obj = replace(wanted_of(ctx), **{name: value})
+
+
+_AFTER = "crabmem.after_the_verb"
+_GLOBAL = ("folder", "workspace", "agent", "session", "profile", "kind", "no_pager")
 as_profile = click.option(
     "--profile",
     metavar="P",
-    callback=use_profile,
+    callback=use_global,
     expose_value=False,
     shell_complete=complete_profiles,
     help="A family, or a file.toml.",
@@ -234,6 +370,27 @@ def show(json_wanted: bool, data: object, text: Callable[[], str]) -> None:
     words = _SURROGATES.sub("\ufffd", text())
     if words:
         click.echo(words if words.endswith("\n") else words + "\n", nl=False)
+
+
+def paged(ctx: click.Context, pieces: Iterable[str]) -> None:
+    """Print pieces of text as they come; through $PAGER, else `less`, on a terminal whose owner has not said otherwise.
+
+    As for Git, less ends at once when all of it fits the screen.
+    """
+    if wanted_of(ctx).no_pager or not sys.stdout.isatty():
+        for piece in pieces:
+            show(False, None, partial(str, piece))
+        return
+    os.environ.setdefault("LESS", "FRX")
+    click.echo_via_pager(_parted(_SURROGATES.sub("\ufffd", piece) for piece in pieces), color=in_colour(sys.stdout))
+
+
+def _parted(pieces: Iterable[str]) -> Iterator[str]:
+    """Pieces as a pager is given them, which gets the last end of a line from click."""
+    between = ""
+    for piece in filter(None, pieces):
+        yield between + piece.removesuffix("\n")
+        between = "\n"
 
 
 def as_text(data: object, indent: int | None = None) -> str:
@@ -280,16 +437,29 @@ def warn_of_secrets(memory: Memory, paths: Iterable[str]) -> None:
     warn(f"{found.path}: {found.message}" for found in memory.secrets(paths))
 
 
+def here(time: datetime) -> datetime:
+    """`time` in the zone of who reads, whoever wrote it where; as it is where that is no zone."""
+    try:
+        return time.astimezone()
+    except (ValueError, OverflowError):  # TZ is more than a day away
+        return time
+
+
 def in_colour(stream: Any) -> bool:
     """Whether `stream` is a terminal whose owner wants colours."""
     return bool(stream.isatty()) and not os.environ.get("NO_COLOR")
 
 
 def coloured_diff(diff: str) -> str:
-    """`diff` with what went in red and what came in green."""
+    """`diff` with what went in red, what came in green, and the names of files in bold."""
+    return "\n".join(map(_coloured, plain(diff).split("\n")))
+
+
+def _coloured(line: str) -> str:
+    if line.startswith(("--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null")):
+        return click.style(line, bold=True)
     colours = {"+": "green", "-": "red", "@": "cyan"}
-    lines = plain(diff).split("\n")
-    return "\n".join(click.style(line, fg=colours[line[0]]) if line[:1] in colours else line for line in lines)
+    return click.style(line, fg=colours[line[0]]) if line[:1] in colours else line
 
 
 def _text(value: str) -> str:

@@ -1,6 +1,10 @@
 """The verbs for single facts."""
 
-from collections.abc import Sequence
+import difflib
+import sys
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import click
@@ -10,6 +14,7 @@ from ..api import Memory
 from ..edit import shortened
 from ..entry import Entry, decoded
 from ..errors import NotFound
+from ..marking import on_terminal
 from ..prompt import entry_text, entry_texts
 from ..results import Hit, Match
 from ..slug import name_key
@@ -19,8 +24,12 @@ from .base import (
     TEXT,
     as_json,
     coloured_diff,
+    complete_names,
+    complete_tags,
     content_of,
+    in_colour,
     opened,
+    paged,
     plain,
     recorded,
     show,
@@ -32,6 +41,7 @@ from .base import (
 from .editing import edited, edited_by_agent
 
 _WIDTH = 76
+_TAG = "Only facts with this tag; may be repeated."
 
 
 @click.command()
@@ -116,7 +126,7 @@ def _called(memory: Memory, name: str) -> Entry:
 @click.command()
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", type=int, help="How many facts at most.  [default: recall_limit, 5]")
-@click.option("-t", "--tag", "tags", multiple=True, help="Only facts with this tag; may be repeated.")
+@click.option("-t", "--tag", "tags", multiple=True, shell_complete=complete_tags, help=_TAG)
 @click.option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
 @click.option("--until", metavar="REV", help="Only facts not changed since then.")
 @click.option("--as-of", metavar="REV", help="In memory as it was at a commit, a date, or '3 weeks ago'.")
@@ -162,15 +172,23 @@ def recall(
     found = memory.recall(
         asked, limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of, blame=blame
     )
-    texts = [
-        entry_text(hit.entry.name, hit.entry.description, hit.shown) + _explained(hit, explain) + _blamed(hit)
-        for hit in found
-    ]
+    language = memory.settings.language
+    texts = [_text_of(hit, asked, language) + _explained(hit, explain) + _blamed(hit) for hit in found]
     show(json_wanted, wire.recall(found), lambda: entry_texts(texts))
+    if not found.hits and tags:
+        _tell_unknown(memory.entries(as_of), tags)
     if found.note and not json_wanted:
         tell(f"no memories found: {found.note}" if not found.hits else found.note)
     if not found.hits and not json_wanted and (files := memory.profile.search.files):
         tell(f"recall finds facts; a tool for agents searches {', '.join(files)}: see `crabmem tools`")
+
+
+def _text_of(hit: Hit, asked: str, language: str) -> str:
+    """A hit; where a person looks at it, with its file and the words it was found by."""
+    text = entry_text(hit.entry.name, hit.entry.description, hit.shown)
+    if not sys.stdout.isatty():
+        return text
+    return on_terminal(text, plain(hit.entry.path), asked, language, in_colour(sys.stdout))
 
 
 def _blamed(hit: Hit) -> str:
@@ -207,8 +225,8 @@ def _places(matches: Sequence[Match]) -> str:
 
 
 @click.command("show")
-@click.argument("name")
-@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at a date, or '2 days ago'.")
+@click.argument("name", shell_complete=complete_names)
+@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
 @as_json
 @click.pass_context
 def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> None:
@@ -218,27 +236,105 @@ def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> N
 
 
 @click.command("list")
-@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at a date, or '2 days ago'.")
+@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
+@click.option("-t", "--tag", "wanted", multiple=True, shell_complete=complete_tags, help=_TAG)
+@click.option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
+@click.option("--sort", "order", type=click.Choice(["file", "name", "changed"]), default="file", show_default=True,
+    help="By the file's path, by name, or those first whose files were changed last.")  # fmt: skip
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most N facts.")
 @as_json
 @click.pass_context
-def list_(ctx: click.Context, at: str | None, json_wanted: bool) -> None:
-    """List all facts: file name, after the folders it lies in, and description."""
+def list_(
+    ctx: click.Context,
+    at: str | None,
+    wanted: tuple[str, ...],
+    since: str | None,
+    order: str,
+    limit: int | None,
+    json_wanted: bool,
+) -> None:
+    """List facts: file name after the folders it lies in, name and description.
+
+    \b
+    crabmem list --tag ops
+    crabmem list --since '1 week ago' --sort changed -n 20
+    """
+    if at and order == "changed":
+        raise click.UsageError("--sort changed goes by the files of now; leave out --at")
     memory = opened(ctx)
-    entries = memory.entries(at)
-    labels = [plain(memory.layout.label(entry.path)) for entry in entries]
-    width = min(max(map(len, labels), default=0), 40)
-    show(
-        json_wanted,
-        [wire.entry(entry) for entry in entries],
-        lambda: "".join(
-            f"{label:{width}}  {shortened(plain(entry.description or entry.content), _WIDTH)}\n"
-            for label, entry in zip(labels, entries, strict=True)
-        ),
+    entries = memory.entries(at, since=since)
+    if wanted:
+        _tell_unknown(entries if since is None else memory.entries(at), wanted)
+        entries = [entry for entry in entries if _labels(wanted) <= _labels(entry.labels)]
+    if order != "file":
+        key = (lambda entry: entry.name.casefold()) if order == "name" else (lambda entry: -_changed(memory, entry))
+        entries = sorted(entries, key=key)
+    shown = entries[:limit]
+    labels = [plain(memory.layout.label(entry.path)) for entry in shown]
+    width = min(max(map(_width, labels), default=0), 40)
+    if json_wanted:
+        return show(True, [wire.entry(entry) for entry in shown], str)
+    paged(ctx, (_line(label, entry, width) for label, entry in zip(labels, shown, strict=True)))
+    if not shown and memory.is_begun:
+        tell("no fact is like that" if wanted or since else "nothing has been remembered yet")
+
+
+def _line(label: str, entry: Entry, width: int) -> str:
+    about = shortened(plain(f"{entry.name}: {entry.description or entry.content}"), _WIDTH)
+    return f"{label}{' ' * (width - _width(label))}  {about}\n"
+
+
+def _width(text: str) -> int:
+    """How many columns of a terminal `text` takes."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )
 
 
+def _changed(memory: Memory, entry: Entry) -> int:
+    """When a file was changed, in nanoseconds; long ago when it is gone meanwhile."""
+    try:
+        return fs.status(memory.file(entry.path)).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _labels(tags: Iterable[str]) -> set[str]:
+    return {tag.casefold() for tag in tags}
+
+
+def _tell_unknown(entries: Sequence[Entry], tags: Sequence[str]) -> None:
+    """Say which of the tags no fact has, with the nearest that one has."""
+    known = {tag.casefold(): tag for entry in entries for tag in entry.labels}
+    for tag in tags:
+        if tag.casefold() not in known:
+            near = difflib.get_close_matches(tag.casefold(), known, n=1)
+            tell(f"no fact has the tag {tag}{f' (nearest: {known[near[0]]})' if near else ''}")
+
+
+@click.command("tags")
+@as_json
+@click.pass_context
+def tags_(ctx: click.Context, json_wanted: bool) -> None:
+    """List the tags that facts have, and how many have each."""
+    memory = opened(ctx)
+    spelled: dict[str, str] = {}
+    counts = Counter(
+        spelled.setdefault(label.casefold(), label) and label.casefold()
+        for entry in memory.entries()
+        for label in dict.fromkeys(entry.labels)
+    )
+    found = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    data = [{"tag": spelled[label], "facts": count} for label, count in found]
+    if json_wanted:
+        return show(True, data, str)
+    paged(ctx, (f"{count:6,}  {plain(spelled[label])}\n" for label, count in found))
+    if not found and memory.is_begun:
+        tell("no fact has a tag; `crabmem remember NAME -t TAG …` gives one")
+
+
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_names)
 @click.pass_context
 def edit(ctx: click.Context, name: str) -> None:
     """Open one fact in your editor ($VISUAL, $EDITOR), and record what you changed as yours.
@@ -259,7 +355,7 @@ def edit(ctx: click.Context, name: str) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_names)
 @as_json
 @click.pass_context
 def forget(ctx: click.Context, name: str, json_wanted: bool) -> None:
@@ -268,4 +364,4 @@ def forget(ctx: click.Context, name: str, json_wanted: bool) -> None:
     show(json_wanted, wire.forgotten(gone), lambda: f"forgot: {plain(gone.name)}")
 
 
-COMMANDS = (remember, recall, show_, list_, edit, forget)
+COMMANDS = (remember, recall, show_, list_, tags_, edit, forget)

@@ -1,8 +1,8 @@
 """The verbs for what was: reading the history and going back in it."""
 
 import sys
-from functools import partial
-from itertools import islice
+from dataclasses import replace
+from itertools import chain, islice
 
 import click
 
@@ -10,15 +10,15 @@ from .. import wire
 from ..edit import counted
 from ..results import Commit, Restored
 from ..version import short
-from .base import as_json, coloured_diff, dry, opened, plain, show, tell
+from .base import as_json, coloured_diff, complete_names, complete_writers, dry, here, opened, paged, plain, show, tell
 from .reverting import really
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_names)
 @click.option("-n", "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many commits.")
 @click.option("-p", "--patch", is_flag=True, help="With what each commit changed.")
-@click.option("--agent", metavar="A", help="Only of this agent.")
+@click.option("--agent", metavar="A", shell_complete=complete_writers, help="Only of this agent.")
 @click.option("--session", metavar="S", help="Only of this session.")
 @click.option("--tool", metavar="T", help="Only of this tool, as `remember`; `edit` for edits of files.")
 @click.option("--author", metavar="NAME", help="Only of whoever is called so, or has the word in the name.")
@@ -49,14 +49,18 @@ def log(
     if json_wanted:
         show(True, [wire.commit(commit) | ({"patch": diff} if patch else {}) for commit, diff in diffs], str)
     else:
-        for commit, diff in diffs:  # shown as they are found: the next may lie far back
-            show(False, None, partial("{}\n{}".format, _line(commit), coloured_diff(diff)))
+        # Shown as they are found: the next may lie far back.
+        lines = (f"{_line(commit)}\n{coloured_diff(diff)}" for commit, diff in diffs)
+        if first := next(lines, ""):
+            paged(ctx, chain([first], lines))
+        elif memory.is_begun:
+            tell("no commit is like that")
 
 
 @click.command()
 @click.argument("since", required=False)
 @click.argument("until", required=False)
-@click.option("--entry", "name", metavar="NAME", help="Only this fact.")
+@click.option("--entry", "name", metavar="NAME", shell_complete=complete_names, help="Only this fact.")
 @as_json
 @click.pass_context
 def diff(ctx: click.Context, since: str | None, until: str | None, name: str | None, json_wanted: bool) -> None:
@@ -66,14 +70,16 @@ def diff(ctx: click.Context, since: str | None, until: str | None, name: str | N
     as '2 days ago'): from then to the files as they are; with UNTIL: to that moment.
     """
     text = opened(ctx).diff(since, until, name)
-    show(json_wanted, {"since": since, "until": until, "diff": text}, lambda: coloured_diff(text))
-    if not text and not json_wanted:
+    if json_wanted:
+        return show(True, {"since": since, "until": until, "diff": text}, str)
+    paged(ctx, [coloured_diff(text)])
+    if not text:
         tell("nothing differs")
 
 
 @click.command()
 @click.option("--to", "to", metavar="REV|TIME", required=True, help="A commit of `log`, a date, or '2 days ago'.")
-@click.option("--entry", "name", metavar="NAME", help="Only this fact.")
+@click.option("--entry", "name", metavar="NAME", shell_complete=complete_names, help="Only this fact.")
 @dry
 @really
 @as_json
@@ -118,7 +124,8 @@ def _files(done: Restored, would: str = "") -> str:
 
 def _line(commit: Commit) -> str:
     """One commit on one line: id, time, author, subject."""
-    return f"{click.style(short(commit.commit), fg='yellow')}  {plain(commit.line)}"
+    told = replace(commit, time=here(commit.time))
+    return f"{click.style(short(commit.commit), fg='yellow')}  {plain(told.line)}"
 
 
 COMMANDS = (log, diff, rollback, undo)

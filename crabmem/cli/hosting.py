@@ -1,11 +1,10 @@
 """What the verbs `install` and `uninstall` do."""
 
-import importlib.util
 import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,10 @@ import click
 from .. import hosts
 from ..allowed import Allowed
 from ..errors import CrabmemError, InvalidArguments
+from ..extras import how_to_get, whole
 from ..hosts import Change, Host, Order, Surroundings
 from ..locating import workspace_at
-from .base import coloured_diff, plain, show, tell, wanted_of, warn
+from .base import Failure, coloured_diff, confirm, plain, show, tell, wanted_of, warn
 
 _MODULE = "crabmem"
 _TEMPORARY = ("archive-v0", "environments-v2", "builds-v0")
@@ -32,16 +32,23 @@ class Asked:
     json_wanted: bool
 
 
-def install(ctx: click.Context, name: str, asked: Asked, hooks: bool, auto_memory: bool) -> None:
-    """Put crabmem into the configs of a host."""
+def install(
+    ctx: click.Context, name: str, asked: Asked, *, hooks: bool = True, server: bool = True, auto_memory: bool = False
+) -> None:
+    """Put crabmem into the configs of a host: its hooks, its server, or both."""
     host = hosts.host_of(name)
     if auto_memory and (not host.has_auto_memory or asked.project):
         raise InvalidArguments("--auto-memory is for claude-code, and for all of its projects at once")
-    order, here = _order(ctx, hooks, auto_memory), _surroundings()
+    order, here = replace(_order(ctx), hooks=hooks, with_server=server, auto_memory=auto_memory), _surroundings()
+    configs = _configs(host, asked.project)
+    if not any(config.wishes(order) for config in configs):
+        raise InvalidArguments(f"{host.title} has nothing but the server here; leave out --no-server")
+    if server:
+        _check_server(host, configs, order, asked.dry_run)
     if not _is_found(host, here):
         warn([f"{host.title} was not found here; what is written waits for it"])
-    changes = [hosts.installation(config, here, order) for config in _configs(host, asked.project)]
-    done = _carry_out(changes, here.project if asked.project else here.home, asked)
+    changes = [hosts.installation(config, here, order) for config in configs]
+    done = _carry_out(changes, here.project if asked.project else here.home, asked, "installed")
     to_do = (asked.project and host.to_do_in_project) or host.to_do
     words = _installed(changes, done, asked.dry_run, host)
     show(asked.json_wanted, {**_data(host, asked.project, changes, done), "to_do": to_do}, lambda: words)
@@ -53,23 +60,40 @@ def install(ctx: click.Context, name: str, asked: Asked, hooks: bool, auto_memor
 def uninstall(ctx: click.Context, name: str, asked: Asked) -> None:
     """Take crabmem out of the configs of a host."""
     host = hosts.host_of(name)
-    order, here = _order(ctx, True, True), _surroundings()
+    order, here = _order(ctx), _surroundings()
     changes = [hosts.removal(config, here, order) for config in _configs(host, asked.project)]
-    done = _carry_out(changes, here.project if asked.project else here.home, asked)
+    done = _carry_out(changes, here.project if asked.project else here.home, asked, "uninstalled")
     words = _uninstalled(changes, done, asked.dry_run, host)
     show(asked.json_wanted, _data(host, asked.project, changes, done), lambda: words)
 
 
-def _carry_out(changes: Sequence[Change], top: Path, asked: Asked) -> bool:
-    """Show the diffs and make the changes below `top`; whether any were made."""
+def _check_server(host: Host, configs: Sequence[hosts.Config], order: Order, dry_run: bool) -> None:
+    """Stop before a host is given a server that could not start.
+
+    Raises:
+        Failure: the libraries of the server are not here; without `dry_run`, which only warns.
+    """
+    try:
+        from ..mcp import Served  # noqa: F401  its whole package: an older library may be there, and not enough
+    except ImportError:
+        without = replace(order, with_server=False)
+        way_out = "; --no-server installs the hooks alone" if any(each.wishes(without) for each in configs) else ""
+        words = f"the server for {host.title} needs more than is installed: {how_to_get('mcp')}{way_out}"
+        if not dry_run:
+            raise Failure(f"nothing was installed: {words}") from None
+        warn([words])
+
+
+def _carry_out(changes: Sequence[Change], top: Path, asked: Asked, outcome: str) -> bool:
+    """Show the diffs and make the changes below `top`, which then is the `outcome`; whether any were made."""
     wanted = [change for change in changes if change.is_one]
     if not asked.json_wanted:
         for change in wanted:
             click.echo(coloured_diff(change.diff), nl=False)
     if asked.dry_run or not wanted:
         return False
-    if not asked.yes and sys.stdin.isatty():
-        click.confirm("Write this?", abort=True, err=True)
+    if not asked.yes:
+        confirm("Write this?", outcome)
     hosts.make(wanted, top)
     return True
 
@@ -133,7 +157,7 @@ def _action(change: Change) -> str:
 
 def show_all(ctx: click.Context, json_wanted: bool) -> None:
     """The hosts, and what there is of each."""
-    order, here = _order(ctx, True, True), _surroundings()
+    order, here = _order(ctx), _surroundings()
     rows = [_row(host, here, order) for host in hosts.HOSTS]
     show(json_wanted, rows, lambda: "\n".join(f"{row['host']:15} {row['found']:10} {row['installed']}" for row in rows))
     if not json_wanted:
@@ -169,15 +193,15 @@ def _surroundings() -> Surroundings:
     return Surroundings(Path.home(), Path.cwd(), os.environ, sys.platform)
 
 
-def _order(ctx: click.Context, hooks: bool, auto_memory: bool) -> Order:
-    """How a host is to call crabmem: this program by its whole path, with the workspace unless it is yours, and with
-    the profile that is named."""
+def _order(ctx: click.Context) -> Order:
+    """Everything there is to register, and how a host is to call crabmem: this program by its whole path, with the
+    workspace unless it is yours, and with the profile that is named."""
     wanted = wanted_of(ctx)
     root = wanted.root.absolute()
     workspace = workspace_at(root, wanted.profile, Allowed(os.environ))
     chosen: tuple[str, ...] = () if root == Path.home() / ".crabmem" else ("--dir", str(root))
     chosen += ("--profile", workspace.profile) if wanted.profile and workspace.profile else ()
-    return Order((*_program(), *chosen), sys.platform, root / workspace.layout.memory, hooks, auto_memory)
+    return Order((*_program(), *chosen), sys.platform, root / workspace.layout.memory, auto_memory=True)
 
 
 def _program() -> tuple[str, ...]:
@@ -191,9 +215,7 @@ def _program() -> tuple[str, ...]:
 
 def _mind(order: Order, project: bool) -> None:
     """Say what will be in the way."""
-    if importlib.util.find_spec("mcp") is None:
-        warn(["the server needs more than is here: pip install 'crabmem[mcp]'"])
     if set(_TEMPORARY) & set(Path(order.program[0]).parts):
-        warn([f"{order.program[0]} lies in a cache that is cleared: uv tool install 'crabmem[mcp]', then once more"])
+        warn([f"{order.program[0]} lies in a cache that is cleared: uv tool install {whole('mcp')}, then once more"])
     if project:
         warn(["what was written names paths of this machine; think twice before you commit it"])

@@ -28,6 +28,9 @@ in_project = click.option("--project", is_flag=True, help="In this folder's conf
 @click.argument("name", metavar="[HOST]", callback=_known, shell_complete=_completed, required=False)
 @in_project
 @click.option("--no-hooks", is_flag=True, help="The server alone: nothing is said before a turn or at the end.")
+@click.option(
+    "--no-server", is_flag=True, help="The hooks alone: the agent is told what memory holds, and has no tools."
+)
 @click.option("--auto-memory", is_flag=True, help="Claude Code keeps its own memory in the workspace too.")
 @dry
 @sure
@@ -38,6 +41,7 @@ def install(
     name: str | None,
     project: bool,
     no_hooks: bool,
+    no_server: bool,
     auto_memory: bool,
     dry_run: bool,
     yes: bool,
@@ -52,14 +56,17 @@ def install(
     crabmem --dir ~/notes install codex        another workspace than yours
 
     It edits the host's own configs and nothing else in them: comments, order and what others registered stay. The
-    diff comes first, and what was there is kept beside each. Twice is harmless, and renews paths that moved.
+    diff comes first and needs a yes (--yes where nobody can be asked), and what was there is kept beside each. Twice is
+    harmless, and renews paths that moved.
     """
     from . import hosting
 
     if name is None:
         return hosting.show_all(ctx, json_wanted)
+    if no_hooks and no_server:
+        raise click.UsageError("--no-hooks and --no-server together leave nothing to install")
     asked = hosting.Asked(project, dry_run, yes, json_wanted)
-    hosting.install(ctx, name, asked, hooks=not no_hooks, auto_memory=auto_memory)
+    hosting.install(ctx, name, asked, hooks=not no_hooks, server=not no_server, auto_memory=auto_memory)
 
 
 @click.command()

@@ -5,13 +5,13 @@ import click
 from .. import wire
 from ..edit import counted
 from ..results import Links, Reference
-from .base import as_json, coloured_diff, dry, opened, plain, show, tell, warn
+from .base import as_json, coloured_diff, complete_names, dry, opened, plain, show, tell, warn
 
 _WIDTH = 40
 
 
 @click.command()
-@click.argument("old")
+@click.argument("old", shell_complete=complete_names)
 @click.argument("new")
 @click.option("--keep-alias", is_flag=True, help="The old name stays, as an alias.")
 @dry
@@ -33,7 +33,7 @@ def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bo
 
 
 @click.command("links")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_names)
 @as_json
 @click.pass_context
 def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:

@@ -39,7 +39,7 @@ def flush(ctx: click.Context, tokens: int, window: int, cycle: int, flushed: int
     \b
     crabmem --profile claw flush --tokens 177000 --window 200000
     """
-    due = opened(ctx).due(tokens, window, cycle=cycle, flushed=flushed)
+    due = opened(ctx, tells_place=False).due(tokens, window, cycle=cycle, flushed=flushed)
     show(json_wanted, wire.due(due), lambda: "\n\n".join(filter(None, (due.prompt, due.warning))))
     if not json_wanted:
         at = ", ".join(f"{step} at {least:,}" for step, least in due.thresholds.items())

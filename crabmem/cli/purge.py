@@ -8,13 +8,13 @@ import click
 from .. import wire
 from ..agents import ALL
 from ..results import Purge, Standing
-from .base import LINE, as_json, confirm, opened, plain, show, sure
+from .base import LINE, as_json, complete_names, confirm, opened, plain, show, sure
 
 _SHOWN = 10
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_names)
 @click.option("--text", metavar="STRING", type=LINE, help="Erase this text wherever it stands; - is stdin.")
 @click.option(
     "--pattern",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..extras import how_to_get
 from .base import Failure, opened, tell, wanted_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
     """Serve memory to an agent's host by MCP, until it closes the connection or Ctrl-C.
 
     Tools, resources and prompts; your edits are recorded as you pause, and hosts are told of them. Who writes is the
-    client by its own name, unless --agent says otherwise. Needs `pip install "crabmem[mcp]"`.
+    client by its own name, unless --agent says otherwise. Needs the extra `mcp`.
     """
     if not http:
         _refuse_what_is_for_http(ctx)
@@ -69,8 +70,8 @@ def _served(ctx: click.Context, tools: str | None) -> "Served":
     wanted = wanted_of(ctx)
     try:
         from ..mcp import Served
-    except ModuleNotFoundError as error:
-        raise Failure(f'`crabmem mcp` needs {error.name}: pip install "crabmem[mcp]"') from None
+    except ImportError:  # also of an older library, which lacks a name
+        raise Failure(f"`crabmem mcp` needs the libraries of the extra mcp: {how_to_get('mcp')}") from None
     names = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
     if names == []:
         raise click.UsageError("--tools names none; leave it out for the usual ones")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from ..api import Memory
 from .base import cli, tell
 
 #: Seconds between two steps on a terminal, so that a reader keeps up.
@@ -50,6 +51,8 @@ def try_(keep: bool) -> None:
     """A guided first minute in a throw-away workspace."""
     root = Path(tempfile.mkdtemp(prefix="crabmem-try-"))
     try:
+        with Memory(root) as memory:
+            memory.init()  # or the first command would tell which folder it begins, as if that could be a mistake
         for words, action in _commands(root):
             if words:
                 time.sleep(_PAUSE if sys.stdout.isatty() else 0)
@@ -74,7 +77,7 @@ def _goodbye() -> str:
 
 def _run(root: Path, *words: str) -> None:
     click.secho(f"\n$ crabmem {' '.join(map(_quoted, words))}", fg="cyan")
-    cli.main(["--dir", str(root), "--workspace", "", *words], prog_name="crabmem", standalone_mode=False)
+    cli.main(["--dir", str(root), "--workspace", "", "--no-pager", *words], prog_name="crabmem", standalone_mode=False)
 
 
 def _quoted(word: str) -> str:

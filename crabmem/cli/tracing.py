@@ -9,7 +9,7 @@ from ..edit import shortened
 from ..results import byline
 from ..traces import Digest, Line, News, Sighting, Sightings
 from ..version import short
-from .base import as_json, opened, plain, show, tell, words_of
+from .base import as_json, complete_names, opened, paged, plain, show, tell, words_of
 
 _WHO = 24
 _SHOWN = 100
@@ -17,7 +17,7 @@ _COLOURS = {"appeared": "green", "changed": "yellow", "vanished": "red"}
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_names)
 @as_json
 @click.pass_context
 def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
@@ -26,7 +26,9 @@ def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
     A star marks a person. NAME may be MEMORY.md or Crab.md too.
     """
     lines = opened(ctx).blame(name)
-    show(json_wanted, [wire.line(line) for line in lines], lambda: "".join(map(_line, lines)))
+    if json_wanted:
+        return show(True, [wire.line(line) for line in lines], str)
+    paged(ctx, map(_line, lines))
 
 
 def _line(line: Line) -> str:
@@ -88,7 +90,9 @@ def _today(found: Sightings) -> str:
 def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool) -> None:
     """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown."""
     found = opened(ctx).digest(since, until)
-    show(json_wanted, wire.digest(found), lambda: _markdown(found))
+    if json_wanted:
+        return show(True, wire.digest(found), str)
+    paged(ctx, [_markdown(found)])
 
 
 def _markdown(found: Digest) -> str:

@@ -51,7 +51,7 @@ def init(ctx: click.Context, dry_run: bool, json_wanted: bool) -> None:
     \b
     crabmem init --profile camel                 see `crabmem profile list`
     """
-    memory = opened(ctx)
+    memory = opened(ctx, tells_place=False)
     done = (memory.use_profile if wanted_of(ctx).profile else memory.init)(claim=True, dry_run=dry_run)
     verb = "would make" if dry_run else "made"
     words = f"{verb if done.made else 'already there:'} {memory.root}"
@@ -65,7 +65,7 @@ def init(ctx: click.Context, dry_run: bool, json_wanted: bool) -> None:
 @click.pass_context
 def path(ctx: click.Context, json_wanted: bool) -> None:
     """Print the folder of the workspace."""
-    root = str(opened(ctx).root)
+    root = str(opened(ctx, tells_place=False).root)
     show(json_wanted, {"path": root}, lambda: root)
 
 
@@ -207,7 +207,7 @@ def tools(ctx: click.Context, wanted: str | None, json_wanted: bool) -> None:
 
     With --format, the definitions for function calling: answer each call of the model with `crabmem call`.
     """
-    offered = opened(ctx).tools
+    offered = opened(ctx, tells_place=False).tools
     if wanted:
         return click.echo(as_text(FORMATS[wanted](offered), indent=2))
     data = [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in offered]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .. import fs, hooks
 from ..bylines import Bylines, kept, signed
 from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, WROTE, Json
-from ..locating import settings_at
+from ..locating import known_settings_at, settings_at
 from ..settings import Settings
 from ..turns import Kind, Talk, Turn, Turns
 from ..workspace import DEFAULT, Workspace
@@ -46,12 +46,13 @@ class Call(NamedTuple):
 
     @property
     def settings(self) -> Settings:
-        """The settings of the workspace.
+        """The settings of the workspace; a session that sees everything goes on without the keys that are unknown.
 
         Raises:
             InvalidSettings: they cannot be read.
         """
-        return settings_at(self.workspace.root)
+        root = self.workspace.root
+        return known_settings_at(root)[0] if self.kind == "main" else settings_at(root)
 
     def note(self, kind: Kind) -> None:
         """Remember something of this session, if it has a name."""

@@ -17,7 +17,7 @@ from ..allowed import Allowed
 from ..errors import InvalidArguments
 from ..hooks import Asked, asked
 from ..hooks.hosts import PROMPT
-from ..locating import workspace_at
+from ..locating import known_settings_at, workspace_at
 from ..workspace import Workspace, root_of
 from . import Command, Reply, reading
 from .events import Call, answer
@@ -42,6 +42,8 @@ def answered(command: Command, environment: Mapping[str, str], reply: Reply, giv
         event = asked(given(), command.event, command.options.get("--host"))
         said = told(event, root, command, environment, reply.claim)
         reply.give(said)
+        if problem := known_settings_at(root)[1]:
+            log(root, command, f"warning: {problem}")
     except Exception as error:  # whatever it is, it is none of the host's business
         reply.give(command.nothing)
         log(root, command, str(error) or type(error).__name__)

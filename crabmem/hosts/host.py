@@ -48,6 +48,7 @@ class Order:
     system: str
     memory: Path
     hooks: bool = True
+    with_server: bool = True
     auto_memory: bool = False
 
     def server(self, host: str) -> tuple[str, ...]:

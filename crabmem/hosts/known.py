@@ -42,6 +42,8 @@ def _servers(host: str, key: str = "mcpServers", **more: object) -> Callable[[Or
     """The entry of the server, as nearly every host writes it."""
 
     def wishes(order: Order) -> Sequence[Wish]:
+        if not order.with_server:
+            return []
         command, *arguments = order.server(host)
         return [Server((key, NAME), {**more, "command": command, "args": arguments})]
 
@@ -101,6 +103,8 @@ def _is_memory_of(folder: str, command: str) -> bool:
 
 
 def _opencode_server(order: Order) -> Sequence[Wish]:
+    if not order.with_server:
+        return []
     schema = Default(("$schema",), "https://opencode.ai/config.json")  # which it adds by itself where it is missing
     return [
         schema,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import EmbedderFailed
+from ..extras import how_to_get
 from ..guard import Guard, loading
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from .embedder import Array
 
-INSTALL = "pip install crabmem[vectors]"
 _FILES = ["*.json", "*.safetensors", "README.md"]
 # Every so manieth row of a table tells it from others.
 _SEEN = 97
@@ -34,7 +34,7 @@ class Model2Vec:
     def __init__(self, model: str, within: Path = Path(), may_download: bool = False) -> None:
         """`within` is where a folder is that is given from there on: "./model"."""
         if not is_installed():
-            raise EmbedderFailed(f"the local model {model} needs model2vec: `{INSTALL}`")
+            raise EmbedderFailed(f"the local model {model} needs model2vec: `{how_to_get('vectors')}`")
         folder = _folder(model, within) or _cached(model, may_download)
         self._model = _loaded(folder)
         self._guard = Guard()

@@ -155,7 +155,7 @@ def test_installed_it_knows_the_memory_and_uninstalled_all_is_as_before(
     case: Case, rig: Rig, model: stub.Model
 ) -> None:
     before = (rig.home / case.config).read_bytes()
-    rig.call("install", case.host)
+    rig.call("install", case.host, "--yes")
     assert "crabmem" in case.servers(rig, model.url)
 
     said = installed(case).question(rig, model.url)
@@ -167,7 +167,7 @@ def test_installed_it_knows_the_memory_and_uninstalled_all_is_as_before(
     assert commit["session"]
     assert rig.call("install", case.host).startswith("already installed")
 
-    rig.call("uninstall", case.host)
+    rig.call("uninstall", case.host, "--yes")
     assert (rig.home / case.config).read_bytes() == before
     model.requests.clear()
     assert "crabmem" not in case.servers(rig, model.url)
@@ -177,14 +177,14 @@ def test_installed_it_knows_the_memory_and_uninstalled_all_is_as_before(
 
 
 def test_a_config_that_the_host_writes_itself_is_the_same_but_for_us(case: Case, rig: Rig, model: stub.Model) -> None:
-    rig.call("install", case.host)
+    rig.call("install", case.host, "--yes")
     installed(case).question(rig, model.url)
-    rig.call("uninstall", case.host)
+    rig.call("uninstall", case.host, "--yes")
     files = [rig.home / path for path in (case.config, *case.others)]
     after = [file.read_bytes() for file in files]
     assert not any(b"crabmem" in data.replace(str(rig.home).encode(), b"") for data in after)
-    rig.call("install", case.host)
-    rig.call("uninstall", case.host)
+    rig.call("install", case.host, "--yes")
+    rig.call("uninstall", case.host, "--yes")
     assert [file.read_bytes() for file in files] == after
 
 
@@ -192,7 +192,7 @@ def test_codex_skips_hooks_in_silence_until_they_are_trusted(rig: Rig, model: st
     [codex] = [case for case in CASES if case.host == "codex"]
     rig.write(codex.config, codex.text.replace("MODEL", model.url))
     program("codex")
-    rig.call("install", "codex")
+    rig.call("install", "codex", "--yes")
     assert stub.DONE in with_words(codex, *WAIT).question(rig, model.url)
     assert OVERVIEW not in model.heard
     assert json.loads(rig.call("log", "-n", "1", "--json"))[0]["agent"] == "codex"
@@ -201,19 +201,19 @@ def test_codex_skips_hooks_in_silence_until_they_are_trusted(rig: Rig, model: st
 def test_a_project_of_claude_code_has_it_once_it_is_approved(rig: Rig, model: stub.Model) -> None:
     [claude] = [case for case in CASES if case.host == "claude-code"]
     program("claude")
-    rig.call("install", "claude-code", "--project")
+    rig.call("install", "claude-code", "--project", "--yes")
     assert "Pending approval" in claude.servers(rig, model.url)
     rig.write(".claude/settings.json", '{"enabledMcpjsonServers": ["crabmem"]}')
     assert stub.DONE in claude.question(rig, model.url)
     assert OVERVIEW in model.heard
-    rig.call("uninstall", "claude-code", "--project")
+    rig.call("uninstall", "claude-code", "--project", "--yes")
     assert not [path for path in rig.project.rglob("*") if path.is_file()]
 
 
 def test_claude_codes_own_memory_goes_to_the_workspace(rig: Rig, model: stub.Model) -> None:
     [claude] = [case for case in CASES if case.host == "claude-code"]
     program("claude")
-    rig.call("install", "claude-code", "--auto-memory")
+    rig.call("install", "claude-code", "--auto-memory", "--yes")
     model.tool, model.arguments = (
         "Write",
         {

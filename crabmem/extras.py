@@ -1,0 +1,60 @@
+"""How to get the libraries of an extra into the environment that crabmem runs in.
+
+The advice never asks an index for crabmem itself: it may not be the crabmem there. It names what the extra requires.
+"""
+
+import importlib.util
+import json
+import re
+import shlex
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+_NAME = "crabmem"
+_EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
+
+
+def how_to_get(extra: str, prefix: Path | None = None) -> str:
+    """The command that installs what an extra needs, to be typed into any shell; `prefix` is that of this Python.
+
+    pipx and uv make environments that their own commands have to be told of.
+    """
+    prefix = prefix or Path(sys.prefix)
+    needed = " ".join(f'"{requirement}"' for requirement in requirements(extra))  # which every shell leaves as it is
+    if (prefix / "pipx_metadata.json").exists():
+        return f"pipx inject {_quoted(prefix.name)} {needed}"
+    if (prefix / "uv-receipt.toml").exists() or importlib.util.find_spec("pip") is None:
+        return f"uv pip install --python {_quoted(sys.executable)} {needed}"
+    return f"{_quoted(sys.executable)} -m pip install {needed}"
+
+
+def whole(extra: str) -> str:
+    """crabmem with an extra, as pip and uv take it: from where this one came, when that is known."""
+    origin = _origin()
+    return f'"{_NAME}[{extra}] @ {origin}"' if origin else f'"{_NAME}[{extra}]"'
+
+
+def requirements(extra: str) -> list[str]:
+    """What an extra requires beside crabmem, as `mcp>=2.3,<3`; its name where crabmem was never installed."""
+    try:
+        stated = metadata.requires(_NAME) or []
+    except metadata.PackageNotFoundError:
+        stated = []
+    parts = (requirement.partition(";") for requirement in stated)
+    return [name.strip() for name, _, marker in parts if extra in _EXTRA.findall(marker)] or [extra]
+
+
+def _origin() -> str:
+    """The folder, archive or repository that crabmem was installed from; "" when it came from an index."""
+    try:
+        told = json.loads(metadata.distribution(_NAME).read_text("direct_url.json") or "{}")
+    except (metadata.PackageNotFoundError, ValueError):
+        return ""
+    kind = told.get("vcs_info", {}).get("vcs")
+    return f"{kind}+{told['url']}" if kind else str(told.get("url", ""))
+
+
+def _quoted(word: str) -> str:
+    return subprocess.list2cmdline([word]) if sys.platform == "win32" else shlex.quote(word)

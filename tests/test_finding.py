@@ -1,0 +1,213 @@
+"""Finding one's way in memory on the command line: tags, lists, completion, pages and what a terminal shows."""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from crabmem import Memory
+from crabmem.cli import cli
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("CRABMEM_")] + ["NO_COLOR", "PAGER", "LESS"]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TERM", "xterm")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Three facts, with the tags ops and home, the newest first by name."""
+    with Memory(tmp_path / "notes", agent="coder") as memory:
+        memory.remember("Wifi", "the password for guests", "On the router.", tags=["home"])
+        memory.remember("Deploy key", "where the deploy key lives", "In the vault.", tags=["Ops"])
+        memory.remember("Canary", "how a deploy begins", "Two deploys at 5 %.", tags=["ops", "home"])
+    for number, slug in enumerate(("wifi", "deploy-key", "canary")):
+        os.utime(tmp_path / "notes" / "memory" / "entries" / f"{slug}.md", (1_700_000_000 + number,) * 2)
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def run(root: Path) -> Run:
+    def crabmem(*words: str) -> Result:
+        result = CliRunner().invoke(cli, ["--dir", str(root), *words], prog_name="crabmem")
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return crabmem
+
+
+def on_terminal(*words: str, **environment: str) -> str:
+    """What a terminal shows of `crabmem …`."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "crabmem", *words]
+    shown = b""
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, **environment}) as it:
+        while it.poll() is None or select.select([ours], [], [], 0)[0]:
+            if select.select([ours], [], [], 0.05)[0]:
+                shown += os.read(ours, 65_536)
+    os.close(ours)
+    os.close(theirs)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def completed(root: Path, typed: str) -> list[str]:
+    words = f"crabmem {typed}".split(" ")
+    told = {"_CRABMEM_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in told.items():
+            patch.setenv(name, value)
+        result = CliRunner().invoke(cli, [], prog_name="crabmem", complete_var="_CRABMEM_COMPLETE")
+    return [line.partition(",")[2] for line in result.stdout.splitlines() if line]
+
+
+def test_tags_are_listed_with_how_many_facts_have_each_whatever_their_case(run: Run) -> None:
+    assert run("tags").stdout.split() == ["2", "home", "2", "ops"]
+    assert json.loads(run("tags", "--json").stdout) == [{"tag": "home", "facts": 2}, {"tag": "ops", "facts": 2}]
+
+
+def test_no_tags_is_said(tmp_path: Path) -> None:
+    with Memory(tmp_path / "bare") as memory:
+        memory.remember("A", "a", "b")
+    told = CliRunner().invoke(cli, ["--dir", str(tmp_path / "bare"), "tags"])
+    assert (told.stdout, told.stderr[:17]) == ("", "no fact has a tag")
+
+
+def slugs(result: Result) -> list[str]:
+    return [line.split()[0] for line in result.stdout.splitlines()]
+
+
+def test_a_list_shows_names_and_is_narrowed_and_sorted(run: Run) -> None:
+    assert "deploy-key  Deploy key: where the deploy key lives\n" in run("list").stdout
+    assert slugs(run("list")) == ["canary", "deploy-key", "wifi"]
+    assert slugs(run("list", "--tag", "OPS")) == ["canary", "deploy-key"]
+    assert slugs(run("list", "-t", "ops", "-t", "home")) == ["canary"]
+    assert slugs(run("list", "-n", "2")) == ["canary", "deploy-key"]
+    assert slugs(run("list", "--since", "HEAD~1")) == ["canary"]
+    assert slugs(run("list", "--sort", "changed")) == ["canary", "deploy-key", "wifi"]
+    assert slugs(run("list", "--sort", "changed", "--tag", "home", "--limit", "1")) == ["canary"]
+    assert slugs(run("list", "--at", "HEAD~1", "--since", "HEAD~2")) == ["deploy-key"]
+    assert [each["name"] for each in json.loads(run("list", "--tag", "home", "--json").stdout)] == ["Canary", "Wifi"]
+    assert run("list", "--sort", "changed", "--at", "HEAD").exit_code == 2
+
+
+def test_the_order_by_change_is_that_of_the_files(run: Run, root: Path) -> None:
+    (root / "memory" / "entries" / "wifi.md").touch()
+    assert slugs(run("list", "--sort", "changed"))[0] == "wifi"
+
+
+@pytest.mark.parametrize("words", [["list"], ["recall", "deploy"]])
+def test_a_tag_that_no_fact_has_is_said_with_the_nearest(run: Run, words: list[str]) -> None:
+    told = run(*words, "--tag", "opss").stderr
+    assert "no fact has the tag opss (nearest: ops)\n" in told.lower()
+    assert "no fact has the tag zzz\n" in run(*words, "--tag", "zzz").stderr
+    assert "no fact has the tag" not in run(*words, "--tag", "home").stderr
+
+
+def test_wide_letters_are_aligned_by_their_width(run: Run, root: Path) -> None:
+    with Memory(root) as memory:
+        memory.remember("東京", "where the office is", "In Minato.")
+    assert "東京        東京: where" in run("list").stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("--dir {root} show d", ["deploy-key"]),
+        ("show --dir {root} d", ["deploy-key"]),
+        ("--dir {root} blame ", ["canary", "deploy-key", "wifi"]),
+        ("--dir {root} forget w", ["wifi"]),
+        ("--dir {root} rename c", ["canary"]),
+        ("--dir {root} log de", ["deploy-key"]),
+        ("--dir {root} list --tag h", ["home"]),
+        ("--dir {root} recall --tag o", ["ops"]),
+        ("--dir {root} log --agent c", ["coder"]),
+        ("--dir {root} --workspace h", ["helper"]),
+        ("list --dir {root} --workspace h", ["helper"]),
+        ("--dir {root} --workspace helper show ", ["own"]),
+    ],
+)
+def test_a_shell_completes_facts_tags_and_agents(root: Path, typed: str, found: list[str]) -> None:
+    with Memory(root) as memory:
+        memory.new_agent("helper")
+    with Memory(root / "agents" / "helper") as memory:
+        memory.remember("Own", "a", "b")
+    assert [each.lower() for each in completed(root, typed.format(root=root))] == found
+
+
+def test_a_terminal_shows_what_is_long_in_a_pager_and_nothing_else_does(root: Path, run: Run) -> None:
+    pager = root.parent / "pager"
+    pager.write_text("#!/bin/sh\necho paged; cat\n")
+    pager.chmod(0o700)
+    for words in (["list"], ["log"], ["log", "-p"], ["digest"], ["diff", "HEAD~1"], ["blame", "wifi"], ["tags"]):
+        shown = on_terminal("--dir", str(root), *words, PAGER=str(pager), NO_COLOR="1")
+        assert shown == "paged\n" + run(*words).stdout, words
+        assert "paged" not in on_terminal("--dir", str(root), *words, "--no-pager", PAGER=str(pager))
+
+
+def test_names_of_files_in_a_diff_are_bold_and_lines_are_red_and_green(root: Path) -> None:
+    with Memory(root) as memory:
+        memory.remember("Wifi", "the password for guests", "On the door.")
+    shown = on_terminal("--dir", str(root), "--no-pager", "log", "-p", "-n", "1")
+    assert "\x1b[1m--- a/memory/entries/wifi.md" in shown and "\x1b[1m+++ b/memory/entries/wifi.md" in shown
+    assert "\x1b[31m-On the router." in shown and "\x1b[32m+On the door." in shown
+
+
+def test_a_terminal_shows_the_file_of_each_hit_and_the_words_in_colour(root: Path, run: Run) -> None:
+    shown = on_terminal("--dir", str(root), "recall", "deploying", "--limit", "2")
+    assert "\x1b[1;31mdeploy\x1b[0m" in shown and "\x1b[1;31mdeploys\x1b[0m" in shown
+    assert "## Canary\n\x1b[2mmemory/entries/canary.md\x1b[0m\n" in shown
+    plain = on_terminal("--dir", str(root), "recall", "deploying", "--limit", "2", NO_COLOR="1")
+    assert plain == re.sub(r"\x1b\[[\d;]*m", "", shown) and "\x1b" not in plain
+    assert "memory/entries" not in run("recall", "deploying").stdout
+    assert "\x1b[1;31mrouter\x1b[0m" in on_terminal("--dir", str(root), "recall", "rou*")
+
+
+def test_a_quick_answer_on_a_terminal_is_the_whole_programs(root: Path) -> None:
+    time.sleep(2.6)  # files that were changed just now are read
+    with Memory(root) as memory:
+        memory.adopt()
+        memory.recall("anything")
+    quick = on_terminal("--dir", str(root), "recall", "deploys", "key")
+    assert quick == on_terminal("--dir", str(root), "recall", "--limit", "5", "deploys", "key")
+    assert quick.count("memory/entries/") == 2
+
+
+@pytest.mark.parametrize("words", [["list"], ["log", "--agent", "nobody"], ["tags"]])
+def test_that_there_is_nothing_is_said(words: list[str], tmp_path: Path) -> None:
+    with Memory(tmp_path / "bare") as memory:
+        memory.init()
+    told = CliRunner().invoke(cli, ["--dir", str(tmp_path / "bare"), *words])
+    assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (0, "", 1)
+
+
+def test_as_of_the_day_of_a_fact_it_is_there_and_since_that_day_too(run: Run, root: Path) -> None:
+    with Memory(root) as memory:
+        day = f"{memory.log(limit=1)[0].time:%Y-%m-%d}"
+    assert run("show", "canary", "--at", day).stdout.startswith("## Canary")
+    assert slugs(run("list", "--at", day)) == ["canary", "deploy-key", "wifi"]
+    assert "## Canary" in run("recall", "deploy", "--as-of", day, "--since", day, "--until", day).stdout
+
+
+def test_the_log_is_in_the_zone_of_who_reads(root: Path) -> None:
+    def hours(zone: str) -> list[str]:
+        command = [sys.executable, "-m", "crabmem", "--dir", str(root), "log", "-n", "1"]
+        told = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TZ": zone}).stdout
+        return re.findall(r" (\d\d):\d\d ", told)
+
+    [utc], [tokyo] = hours("UTC"), hours("Asia/Tokyo")
+    assert (int(tokyo) - int(utc)) % 24 == 9
