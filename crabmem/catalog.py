@@ -34,6 +34,8 @@ _MANY = 500
 NAME, FILE, ALIAS = "name ", "file ", "alias "
 #: What an entry is found by that a store of keys keeps, before the label of its slot.
 SLOT = "slot "
+#: What an entry is found by that was imported, before what it was imported from.
+ORIGIN = "origin "
 
 #: Told how many entries of how many were read.
 Progress = Callable[[int, int], None]
@@ -411,7 +413,8 @@ def _labels(entry: Entry) -> list[str]:
     slot = own_slot(entry.keys)
     slots = [SLOT + slot.label] if slot else []
     aliases = [ALIAS + name_key(alias) for alias in entry.aliases]
-    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *slots]
+    origins = [ORIGIN + entry.origin] if entry.origin else []
+    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *slots, *origins]
 
 
 def fields(entry: Entry, language: str) -> dict[str, list[str]]:

@@ -5,6 +5,7 @@ Those that read are in the modules from `reading` on, others that write in those
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from . import fs
 from .bylines import kept
 from .catalog import Progress, found, readable
 from .edit import counted, shown
-from .entry import Entry, Fact, checked, checked_or_why
+from .entry import Entry, Fact, checked, checked_or_why, written
 from .erasing import Wanted
 from .errors import CrabmemError
 from .history import Note, Packed
@@ -73,19 +74,25 @@ class Memory(Restoring):
         return self._saved(done, path)
 
     def remember_all(
-        self, facts: Iterable[Fact], source: str, dry_run: bool = False, replace: bool = True
+        self,
+        facts: Iterable[Fact],
+        source: str,
+        dry_run: bool = False,
+        replace: bool = True,
+        progress: Progress | None = None,
     ) -> list[Saved | CrabmemError]:
         """Save many facts in one commit, `import: N facts from <source>`; what became of each, in their order.
 
         A fact that cannot be kept stands in the answer as the error that says why, and stops no other. Without
         `replace`, entries that say something else stay, and are an `AlreadyThere`. With `dry_run` nothing is written,
-        and the answer is what it would be, without a commit.
+        and the answer is what it would be, without a commit. `progress` is told how much of all of it is done.
         """
         given, places = [checked_or_why(fact) for fact in facts], list[str | CrabmemError]()
         screen = self._screen(*(fact.words for fact in given if isinstance(fact, Fact)))
+        text_of = cache(written)  # others wait while it is asked for the second time
 
         def decide(scan: Scan) -> Draft:
-            plan = self._plan(scan, screen)
+            plan = self._plan(scan, screen, text_of)
             places[:] = [plan.tried(fact, replace) if isinstance(fact, Fact) else fact for fact in given]
             words = f"{counted(len(plan.changed), 'fact')} from {one_line(source)}"
             return Draft(plan.files, self._note("import", words))

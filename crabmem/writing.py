@@ -11,7 +11,7 @@ from . import prompt
 from .bounds import MAX_REASON
 from .credentials import Screen, warnings
 from .edit import grown, in_style_of, shown, unified_diff
-from .entry import check_text, decoded, parsed
+from .entry import Fact, check_text, decoded, parsed, written
 from .errors import CrabmemError, Disabled
 from .history import Note, identity
 from .history.commit import one_line
@@ -138,8 +138,8 @@ class Writing(Using):
         file = Path(self.profile_name)
         return file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else self.profile_name
 
-    def _plan(self, scan: Scan, screen: Screen) -> Plan:
-        return Plan(self._catalog.listing(scan), scan, screen, self._sees)
+    def _plan(self, scan: Scan, screen: Screen, text_of: Callable[[Fact, str | None], str] = written) -> Plan:
+        return Plan(self._catalog.listing(scan), scan, screen, self._sees, text_of)
 
     def _screen(self, *texts: str) -> Screen:
         """What refuses credentials, as the settings say. It looks into `texts` now, when nobody waits for the lock."""
