@@ -107,9 +107,12 @@ class Restoring(Proposing):
 
         Raises:
             InvalidArguments: there is nothing to undo, or its files were changed since.
-            MassLoss: more than a third of the entries would be gone; `even_if_many` says that this is meant.
+            MassLoss: more than a third of the entries would be gone, and they were there before that commit, in memory
+                or on the disk; `even_if_many` says that this is meant.
         """
         commit, before, state = self._timeline.undone()
+        # What an operation added was not there before; what a commit recorded, or brought back, was.
+        even_if_many = even_if_many or not (commit.tool in (None, "restore") or commit.reverts or commit.restores)
         note = noted(self._note("rollback", undoing(commit.subject)), [commit])
         return self._restored(before, state, note, even_if_many=even_if_many)
 

@@ -610,10 +610,10 @@ class Writer:
 def _refuse_mass_loss(losses: Losses) -> None:
     if losses.are_many:
         raise MassLoss(
-            f"that would delete or empty {losses.share}, more than a third, so nothing was changed; "
-            "if you mean it: --yes-really (even_if_many=True)",
+            f"that would delete or empty {losses.share}, more than a third, so nothing was changed",
             losses.count,
             losses.total,
+            may_be_meant=True,
         )
 
 

@@ -16,7 +16,7 @@ import click
 
 from .. import __version__, fs
 from ..api import Memory
-from ..errors import CrabmemError, InvalidArguments
+from ..errors import CrabmemError, InvalidArguments, MassLoss
 from ..guard import BEYOND_TIME
 from ..prompt import visible
 from ..results import Commit
@@ -86,6 +86,10 @@ class Verbs(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except MassLoss as error:
+            verb = self.get_command(ctx, ctx.invoked_subcommand or "")
+            is_offered = verb is not None and any(option.name == "yes_really" for option in verb.params)
+            raise Failure(error.told("--yes-really" if is_offered else "forget them one by one")) from None
         except CrabmemError as error:
             raise Failure(" ".join(str(error).split())) from None
         except OverflowError as error:
