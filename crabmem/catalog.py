@@ -372,7 +372,7 @@ def place_for(
         if item.path in places and (item.path in scan.files or item.is_denied):
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
     unreadable = {_stem_key(item.path) for item in used if layout.is_entry(item.path)}
-    taken = _Taken(layout, listing.index, unreadable | promised, folder)
+    taken = _Taken(layout, listing.index, (unreadable, promised), folder)
     return layout.entry_path(free_slug(name, taken), folder)
 
 
@@ -386,7 +386,7 @@ class _Taken:
     """The keys of the file names that entries have, of `others` (files that cannot be read, facts to come), and of
     what would be no entry in `folder`, as the overview."""
 
-    def __init__(self, layout: Layout, index: Index, others: Set[str], folder: str | None) -> None:
+    def __init__(self, layout: Layout, index: Index, others: Sequence[Set[str]], folder: str | None) -> None:
         self._layout = layout
         self._index = index
         self._others = others
@@ -394,7 +394,7 @@ class _Taken:
 
     def __contains__(self, key: object) -> bool:
         is_free = self._layout.is_entry(self._layout.entry_path(str(key), self._folder))
-        return not is_free or key in self._others or bool(self._index.labelled(f"{FILE}{key}"))
+        return not is_free or any(key in keys for keys in self._others) or bool(self._index.labelled(f"{FILE}{key}"))
 
 
 def _nearest(shelf: Shelf, key: str, sees: Callable[[str], bool]) -> str:

@@ -5,7 +5,7 @@ Those that read are in the modules from `reading` on, others that write in those
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -31,6 +31,9 @@ from .writing import diff_of
 if TYPE_CHECKING:
     from .linking import Renaming
     from .purging import Purger
+
+# So many facts are saved before somebody is told of it.
+_TOLD_EVERY = 50
 
 
 class Memory(Restoring):
@@ -90,15 +93,32 @@ class Memory(Restoring):
         given, places = [checked_or_why(fact) for fact in facts], list[str | CrabmemError]()
         screen = self._screen(*(fact.words for fact in given if isinstance(fact, Fact)))
         text_of = cache(written)  # others wait while it is asked for the second time
+        stage = partial(_told, progress, max(len(given), 1), 2 if dry_run else 4)
 
         def decide(scan: Scan) -> Draft:
-            plan = self._plan(scan, screen, text_of)
-            places[:] = [plan.tried(fact, replace) if isinstance(fact, Fact) else fact for fact in given]
+            plan, now = self._plan(scan, screen, text_of), stage(2 if places else 0)
+            places.clear()
+            for fact in given:
+                places.append(plan.tried(fact, replace) if isinstance(fact, Fact) else fact)
+                now(len(places))
             words = f"{counted(len(plan.changed), 'fact')} from {one_line(source)}"
             return Draft(plan.files, self._note("import", words))
 
-        done = self._tried(decide) if dry_run else self._write(decide)
-        return [place if isinstance(place, CrabmemError) else self._saved(done, place) for place in places]
+        if dry_run:
+            done = self._tried(decide)
+        else:
+            scan = self._store.scan()
+            changes = decide(scan).changes.items()
+            self._refuse_unseen(path for path, _ in changes)
+            self.init()
+            new = dict.fromkeys(data for path, data in changes if data is not None and scan.data(path) != data)
+            with self._writer.ahead(new, stage(1)):
+                done = self._write(decide)
+        saved, now = list[Saved | CrabmemError](), stage(1 if dry_run else 3)
+        for place in places:
+            saved.append(place if isinstance(place, CrabmemError) else self._saved(done, place))
+            now(len(saved))
+        return saved
 
     def keep(self, items: Mapping[Slot, Fact | None]) -> str | None:
         """Save facts in slots and empty those of None, all in one commit; its id, None when nothing was to be done.
@@ -360,3 +380,13 @@ class Memory(Restoring):
         gone = sum(is_gone for is_gone, _ in names)
         parts = (f"{counted(len(names) - gone, 'fact')} saved", f"{gone} removed" if gone else "")
         return self._note("store", ", ".join(filter(None, parts)))
+
+
+def _told(progress: Progress | None, size: int, stages: int, stage: int) -> Callable[[int], None]:
+    """What tells `progress` how much of a stage is done, of so many that each have the same size."""
+
+    def told(done: int) -> None:
+        if progress and (done % _TOLD_EVERY == 0 or done == size):
+            progress(stage * size + done, stages * size)
+
+    return told

@@ -3,6 +3,9 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +17,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem import Fact, HoldsSecret, InvalidArguments, Memory, Saved
+from crabmem import Fact, HoldsSecret, InvalidArguments, Memory, Saved, fs
 from crabmem.cli import cli
 from crabmem.importing import Tree, completed, source_of
 from crabmem.importing.texts import fact_of, summary
@@ -404,6 +407,66 @@ def test_a_copy_of_a_folder_makes_no_second_facts(imported: Import, folder: Path
     with opened(folder.parent) as memory:
         assert memory.get("plain").content == "# no heading\njust text"
         assert memory.get("plain (plain)").content == "other text"
+
+
+def test_others_write_while_many_facts_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a slow disk an import takes seconds; who waits for the lock half a second never waits in vain."""
+    with opened(tmp_path) as memory:
+        memory.remember("First", "d", "x")
+    (tmp_path / "memory" / "crabmem.toml").write_text("lock_timeout = 0.5\n")
+    facts = [Fact(f"Fact {number}", "d", f"Text {number}.") for number in range(400)]
+
+    def slow(operation: str, path: str) -> None:
+        if operation == "fsync" and threading.current_thread() is importer:
+            time.sleep(0.003)
+
+    def work() -> None:
+        with opened(tmp_path) as memory:
+            done.extend(memory.remember_all(facts, "notes"))
+
+    done = list[object]()
+    importer, written = threading.Thread(target=work), 0
+    monkeypatch.setattr(fs, "before", slow)
+    importer.start()
+    while importer.is_alive():
+        command = [sys.executable, "-m", "crabmem", "--dir", str(tmp_path / "memory"), "remember"]
+        result = subprocess.run([*command, f"Other {written}", "-d", "d", "-c", "x"], capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        written += 1
+    with opened(tmp_path) as memory:
+        assert written > 1 and len(done) == 400 and len(memory.entries()) == 401 + written
+        imports = [commit for commit in memory.log(limit=None) if commit.tool == "import"]
+        assert [len(commit.paths) for commit in imports] == [400]
+    assert not list((tmp_path / "memory" / ".git" / "crabmem" / "tmp").iterdir())
+    assert_clean(tmp_path / "memory")
+
+
+def test_an_import_tells_how_far_it_is_to_the_end(tmp_path: Path) -> None:
+    facts = [Fact(f"Fact {number}", "d", "x") for number in range(120)]
+    told: list[tuple[int, int]] = []
+    with opened(tmp_path) as memory:
+        memory.remember_all(facts, "notes", progress=lambda done, total: told.append((done, total)))
+        assert told == sorted(told) and len(told) > 8 and told[-1] == (480, 480)
+        told.clear()
+        memory.remember_all(facts, "notes", dry_run=True, progress=lambda done, total: told.append((done, total)))
+        assert told == sorted(told) and told[-1] == (240, 240)
+
+
+def test_what_an_import_that_was_killed_put_ready_is_cleared_away(tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    with opened(tmp_path) as memory:
+        memory.remember("First", "d", "x")
+        temporary = tmp_path / "memory" / ".git" / "crabmem" / "tmp"
+        (temporary / f"ahead-{ended.stdout.strip()}-00").write_text("of nobody any more")
+        (temporary / f"ahead-{os.getpid()}-00").write_text("of this process")
+        memory.remember("Second", "d", "x")
+        assert [file.name for file in temporary.iterdir()] == [f"ahead-{os.getpid()}-00"]
+        assert memory.doctor() == []
+
+
+def test_a_bar_covers_writing_too(folder: Path) -> None:
+    shown = on_terminal("--dir", str(folder.parent / "memory"), "import", str(folder))
+    assert "writing" in shown and shown.count("100%") >= 2
 
 
 def test_quiet_names_only_what_was_not_taken(imported: Import, folder: Path) -> None:
