@@ -238,12 +238,14 @@ class Memory(Restoring):
         self._look_ahead(decide)
         return self._changed(self._write(decide), whole)
 
-    def adopt(self, even_if_many: bool = False) -> Commit | None:
+    def adopt(self, even_if_many: bool = False, progress: Progress | None = None) -> Commit | None:
         """Record what was changed on disk from outside as a commit of the person; None when nothing was.
 
         That more than a third of the entries are gone is recorded only with `even_if_many`; see `unrecorded`.
+        `progress` is told how many of the files that were changed are stored.
         """
-        self.init()
+        self.init(progress=progress)
+        self._writer.record_ahead(progress or (lambda done, total: None))
         before = self._history.head()
         after = self._writer.adopt(even_if_many)
         return self._told_of(self._history.commit(after)) if after and after != before else None

@@ -148,6 +148,19 @@ class Writer:
                 if self._ahead.pop(blob, None):
                     self._store.discard(name)
 
+    def record_ahead(self, progress: Callable[[int, int], None]) -> None:
+        """Store the texts of outside edits before a lock is held, of which somebody may have made thousands.
+
+        `progress` is told how many of how many are stored.
+        """
+        with suppress(OSError, CrabmemError), fs.durability(self._settings().durability == "full"):
+            self._history.prepare()
+            scan = self._store.scan()
+            paths = [path for path, file in self.outside(scan).items() if file]
+            texts = (scan.data(path) or b"" for path in paths)
+            for done, _ in enumerate(self._history.put_ahead(texts), 1):
+                progress(done, len(paths))
+
     def adopt(self, even_if_many: bool = False) -> str | None:
         """Record outside edits, the loss of many facts at once only with `even_if_many`; the head after it."""
         with self._alone():

@@ -409,36 +409,59 @@ def test_a_copy_of_a_folder_makes_no_second_facts(imported: Import, folder: Path
         assert memory.get("plain (plain)").content == "other text"
 
 
-def test_others_write_while_many_facts_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a slow disk an import takes seconds; who waits for the lock half a second never waits in vain."""
-    with opened(tmp_path) as memory:
-        memory.remember("First", "d", "x")
-    (tmp_path / "memory" / "crabmem.toml").write_text("lock_timeout = 0.5\n")
-    facts = [Fact(f"Fact {number}", "d", f"Text {number}.") for number in range(400)]
+def others_write_during(work: Callable[[], object], root: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often another process wrote, waiting half a second for the lock, while `work` ran on a slow disk."""
+    (root / "crabmem.toml").write_text("lock_timeout = 0.5\n")
 
     def slow(operation: str, path: str) -> None:
-        if operation == "fsync" and threading.current_thread() is importer:
+        if operation == "fsync" and threading.current_thread() is worker:
             time.sleep(0.003)
+
+    worker, written = threading.Thread(target=work), 0
+    monkeypatch.setattr(fs, "before", slow)
+    worker.start()
+    while worker.is_alive():
+        command = [sys.executable, "-m", "crabmem", "--dir", str(root), "remember", f"Other {written}", "-d", "d"]
+        result = subprocess.run([*command, "-c", "x"], capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        written += 1
+    worker.join()
+    assert not list((root / ".git" / "crabmem" / "tmp").iterdir())
+    assert_clean(root)
+    return written
+
+
+def test_others_write_while_many_facts_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(tmp_path) as memory:
+        memory.remember("First", "d", "x")
+    facts, done = [Fact(f"Fact {number}", "d", f"Text {number}.") for number in range(400)], list[object]()
 
     def work() -> None:
         with opened(tmp_path) as memory:
             done.extend(memory.remember_all(facts, "notes"))
 
-    done = list[object]()
-    importer, written = threading.Thread(target=work), 0
-    monkeypatch.setattr(fs, "before", slow)
-    importer.start()
-    while importer.is_alive():
-        command = [sys.executable, "-m", "crabmem", "--dir", str(tmp_path / "memory"), "remember"]
-        result = subprocess.run([*command, f"Other {written}", "-d", "d", "-c", "x"], capture_output=True, text=True)
-        assert result.returncode == 0, result.stderr
-        written += 1
+    written = others_write_during(work, tmp_path / "memory", monkeypatch)
     with opened(tmp_path) as memory:
         assert written > 1 and len(done) == 400 and len(memory.entries()) == 401 + written
         imports = [commit for commit in memory.log(limit=None) if commit.tool == "import"]
         assert [len(commit.paths) for commit in imports] == [400]
-    assert not list((tmp_path / "memory" / ".git" / "crabmem" / "tmp").iterdir())
-    assert_clean(tmp_path / "memory")
+
+
+def test_others_write_while_many_files_are_adopted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(tmp_path) as memory:
+        memory.remember("First", "d", "x")
+    for number in range(400):
+        (tmp_path / "memory" / "memory" / "entries" / f"{number}.md").write_text(f"Text {number}.\n")
+    told: list[tuple[int, int]] = []
+
+    def work() -> None:
+        with opened(tmp_path) as memory:
+            memory.adopt(progress=lambda done, total: told.append((done, total)))
+
+    written = others_write_during(work, tmp_path / "memory", monkeypatch)
+    with opened(tmp_path) as memory:
+        assert written and len(memory.entries()) == 401 + written
+    assert told and told[-1] == (401, 401)  # with the settings
 
 
 def test_an_import_tells_how_far_it_is_to_the_end(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -108,6 +109,22 @@ class Verbs(click.Group):
             near = difflib.get_close_matches(args[0], self.homes, n=1)
             hint = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx) from None
+
+
+@contextmanager
+def bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    """What shows on a terminal how much of how much is done, once it is told."""
+    with ExitStack() as stack:
+        shown = list[Any]()
+
+        def told(done: int, total: int) -> None:
+            if not shown:
+                hidden = not sys.stderr.isatty()
+                made = click.progressbar(length=total, label=label, file=sys.stderr, hidden=hidden)
+                shown.append(stack.enter_context(made))
+            shown[0].update(done - shown[0].pos)
+
+        yield told
 
 
 def completed(of: Callable[[Memory], Iterable[str]]) -> Callable[..., list[str]]:

@@ -2,8 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,7 +12,7 @@ import click
 from ..entry import Fact
 from ..errors import AlreadyThere, CrabmemError
 from ..results import Saved
-from .base import Failure, as_json, opened, plain, show, tell, warn
+from .base import Failure, as_json, bar, opened, plain, show, tell, warn
 
 if TYPE_CHECKING:
     from ..importing import Found, Skipped, Source, Tree
@@ -101,7 +100,7 @@ def import_(
         )
     facts = [item.what for item in found if isinstance(item.what, Fact)]
     name = "stdin" if str(place) == "-" else place.resolve().name
-    with _bar("writing") as progress:
+    with bar("writing") as progress:
         saved = memory.remember_all(facts, name, dry_run, replace, progress=progress)
     done = _Import(str(place), source.name, _done(found, saved), dry_run)
     lines = list(_lines(done, quiet))
@@ -124,18 +123,6 @@ def _named_place(place: Path) -> str:
     return text.removesuffix("/.").removesuffix("/")
 
 
-@contextmanager
-def _bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal, and what tells it how much of how much is done."""
-    with click.progressbar(length=1, label=label, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
-
-        def told(done: int, total: int) -> None:
-            bar.length = total
-            bar.update(done - bar.pos)
-
-        yield told
-
-
 def _called(place: str) -> str:
     return "standard input" if place == "-" else place
 
@@ -143,8 +130,10 @@ def _called(place: str) -> str:
 def _read(source: "Source", tree: "Tree") -> "list[Found]":
     """What there is; a bar shows how far it is."""
     reading = source.facts(tree)
-    with click.progressbar(reading, len(tree.files), "reading", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
-        return list(bar)
+    with click.progressbar(
+        reading, len(tree.files), "reading", file=sys.stderr, hidden=not sys.stderr.isatty()
+    ) as found:
+        return list(found)
 
 
 def _done(found: "Sequence[Found]", saved: Sequence[Saved | CrabmemError]) -> tuple[Done, ...]:
