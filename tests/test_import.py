@@ -379,8 +379,8 @@ def test_each_file_has_one_entry_however_often_it_is_imported(folders: list[Any]
         for step, (notes, place) in enumerate(zip(folders, places, strict=False)):
             here = place or "~/p"
             words = {path: f"Words of {path} at {step}." for path in notes}
-            texts = {path: f"{head}\n{words[path]}\n" for path, head in notes.items()}
-            tree = Tree(("p",), dict.fromkeys(sorted(notes)), lambda path, texts=texts: texts[path].encode())
+            texts = {path: f"{head}\n{words[path]}\n".encode() for path, head in notes.items()}
+            tree = Tree(("p",), dict.fromkeys(sorted(notes)), texts.__getitem__)
             found = completed(source_of(tree, "folder").facts(tree), [], here)
             done = memory.remember_all([item.what for item in found if isinstance(item.what, Fact)], "p")
             assert all(isinstance(item, Saved) for item in done), done
