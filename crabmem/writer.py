@@ -136,17 +136,18 @@ class Writer:
         What cannot be prepared, or somebody clears away, the write makes itself. `progress` is told how many are done.
         """
         names = dict[str, str]()
-        with suppress(OSError), fs.durability(self._settings().durability == "full"):
-            for done, data in enumerate(self._history.put_ahead(texts), 1):
-                names[blob_id(data)] = self._store.stage_ahead(data)
-                progress(done)
-        self._ahead.update(names)
         try:
+            with suppress(OSError), fs.durability(self._settings().durability == "full"):
+                for done, data in enumerate(self._history.put_ahead(texts), 1):
+                    names[blob_id(data)] = self._store.stage_ahead(data)
+                    progress(done)
+            self._ahead.update(names)
             yield
         finally:
-            for blob, name in names.items():
-                if self._ahead.pop(blob, None):
-                    self._store.discard(name)
+            for blob in names:
+                self._ahead.pop(blob, None)
+            with suppress(OSError):  # another thread that prepares something makes it again
+                self._store.clear_ahead(own=True)
 
     def record_ahead(self, progress: Callable[[int, int], None]) -> None:
         """Store the texts of outside edits before a lock is held, of which somebody may have made thousands.
@@ -158,8 +159,11 @@ class Writer:
             scan = self._store.scan()
             paths = [path for path, file in self.outside(scan).items() if file]
             texts = (scan.data(path) or b"" for path in paths)
-            for done, _ in enumerate(self._history.put_ahead(texts), 1):
-                progress(done, len(paths))
+            try:
+                for done, _ in enumerate(self._history.put_ahead(texts), 1):
+                    progress(done, len(paths))
+            finally:
+                self._store.clear_ahead(own=True)
 
     def adopt(self, even_if_many: bool = False) -> str | None:
         """Record outside edits, the loss of many facts at once only with `even_if_many`; the head after it."""

@@ -184,11 +184,11 @@ class Store:
             return None
         return staged
 
-    def clear_ahead(self) -> None:
-        """Remove what processes staged ahead that are no more."""
+    def clear_ahead(self, own: bool = False) -> None:
+        """Remove what processes put ready that are no more, or what this one did."""
         for file in self._temporary.glob("ahead-*"):
             pid = file.name.split("-")[1]
-            if not (pid.isdigit() and fs.is_alive(int(pid))):
+            if (own and pid == str(os.getpid())) or not (pid.isdigit() and fs.is_alive(int(pid))):
                 fs.unlink(file)
 
     def place(self, path: str, name: str, new: bool, expected: bool) -> Placed:
