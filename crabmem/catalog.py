@@ -36,6 +36,8 @@ NAME, FILE, ALIAS = "name ", "file ", "alias "
 SLOT = "slot "
 #: What a daily note is found by, before its day. It has no other label, so that nothing takes it for an entry.
 NOTE = "note "
+#: What an entry is found by that was imported, before what it was imported from.
+ORIGIN = "origin "
 
 #: Told how many entries of how many were read.
 Progress = Callable[[int, int], None]
@@ -415,7 +417,7 @@ def place_for(
         if is_called_so and (item.path in scan.files or item.is_denied):
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
     unreadable = {_stem_key(item.path) for item in used if layout.is_entry(item.path)}
-    taken = _Taken(layout, listing.index, unreadable | promised, folder)
+    taken = _Taken(layout, listing.index, (unreadable, promised), folder)
     return layout.entry_path(free_slug(name, taken), folder)
 
 
@@ -429,7 +431,7 @@ class _Taken:
     """The keys of the file names that entries have, of `others` (files that cannot be read, facts to come), and of
     what would be no entry in `folder`, as the overview."""
 
-    def __init__(self, layout: Layout, index: Index, others: Set[str], folder: str | None) -> None:
+    def __init__(self, layout: Layout, index: Index, others: Sequence[Set[str]], folder: str | None) -> None:
         self._layout = layout
         self._index = index
         self._others = others
@@ -437,7 +439,7 @@ class _Taken:
 
     def __contains__(self, key: object) -> bool:
         is_free = self._layout.is_entry(self._layout.entry_path(str(key), self._folder))
-        return not is_free or key in self._others or bool(self._index.labelled(f"{FILE}{key}"))
+        return not is_free or any(key in keys for keys in self._others) or bool(self._index.labelled(f"{FILE}{key}"))
 
 
 def _nearest(shelf: Shelf, key: str, sees: Callable[[str], bool]) -> str:
@@ -458,7 +460,8 @@ def _labels(entry: Entry) -> list[str]:
     slot = own_slot(entry.keys)
     slots = [SLOT + slot.label] if slot else []
     aliases = [ALIAS + name_key(alias) for alias in entry.aliases]
-    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *slots]
+    origins = [ORIGIN + entry.origin] if entry.origin else []
+    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *slots, *origins]
 
 
 def fields(entry: Entry, language: str) -> dict[str, list[str]]:

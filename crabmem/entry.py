@@ -2,9 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
 from . import header, plain
 from .edit import BOM, is_in_conflict
@@ -19,6 +20,10 @@ MAX_CONTENT = 262_144
 MAX_LABELS = 100
 #: Of a text added to a note, which nobody has to read at once.
 MAX_NOTE = 16_777_216
+#: The key that says which file an entry was imported from.
+IMPORTED = "imported-from"
+#: What may stand under a key of a frontmatter.
+Kept: TypeAlias = "str | Sequence[Kept] | Mapping[str, Kept]"
 # The keys of a frontmatter that have a field of their own.
 _OWN = ("name", "description", "aliases", "tags")
 
@@ -61,6 +66,11 @@ class Entry:
         return (*self.tags, self.kind) if self.kind else self.tags
 
     @property
+    def origin(self) -> str:
+        """What it was imported from; "" for nothing."""
+        return _text(self.keys.get(IMPORTED))
+
+    @property
     def slug(self) -> str:
         """The file's name without its ending."""
         return _stem(self.path)
@@ -70,7 +80,9 @@ class Entry:
 class Fact:
     """What a caller wants remembered; None leaves the labels an entry already has.
 
-    `keys` are set in the rest of the frontmatter, None removes one; all others stay.
+    `keys` are set in the rest of the frontmatter, None removes one; all others stay. One of them, `IMPORTED`, says
+    which file the fact was imported from: then it replaces the entry that was, whatever that is called now, and where
+    an entry from elsewhere is called `name`, it is called `name (apart)`.
     """
 
     name: str
@@ -78,17 +90,19 @@ class Fact:
     content: str
     aliases: tuple[str, ...] | None = None
     tags: tuple[str, ...] | None = None
-    keys: Mapping[str, str | Sequence[str] | None] = field(default_factory=dict, hash=False)
+    keys: Mapping[str, "Kept | None"] = field(default_factory=dict, hash=False)
+    apart: str = ""
+
+    @property
+    def origin(self) -> str:
+        """What it was imported from; "" for nothing."""
+        return _text(self.keys.get(IMPORTED))
 
     @property
     def words(self) -> str:
         """All that it says, whatever the place: one text, in which something may be sought."""
-        values = (
-            each for value in self.keys.values() if value for each in ([value] if isinstance(value, str) else value)
-        )
-        return "\n".join(
-            [self.name, self.description, *(self.aliases or ()), *(self.tags or ()), *values, self.content]
-        )
+        kept = (line for key, value in self.keys.items() if value is not None for line in _lines(key, value))
+        return "\n".join([self.name, self.description, *(self.aliases or ()), *(self.tags or ()), *kept, self.content])
 
 
 def decoded(path: str, data: bytes) -> str:
@@ -267,9 +281,26 @@ def _keys(fact: Fact, before: Mapping[str, object]) -> "dict[str, Value | None]"
         keys |= _with_labels("aliases", fact.aliases, before)
     if fact.tags is not None and fact.tags != _tags(before):
         keys |= _with_labels("tags", fact.tags, before)
-    return keys | {
-        key: value if value is None or isinstance(value, str) else list(value) for key, value in fact.keys.items()
-    }
+    return keys | {key: None if value is None else _plain(value) for key, value in fact.keys.items()}
+
+
+def _plain(value: Kept) -> Value:
+    """What stands under a key, as YAML is given it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value]
+
+
+def _lines(key: str, value: Kept) -> Iterator[str]:
+    """Every text that stands under a key, after the key that it stands under."""
+    if isinstance(value, str):
+        yield f"{key}: {value}"
+    elif isinstance(value, Mapping):
+        yield from (line for below, each in value.items() for line in _lines(below, each))
+    else:
+        yield from (line for each in value for line in _lines(key, each))
 
 
 def _exported(fact: Fact, newline: str) -> str:
@@ -358,13 +389,13 @@ def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...
     return stripped
 
 
-def _checked_keys(keys: Mapping[str, str | Sequence[str] | None]) -> dict[str, str | Sequence[str] | None]:
+def _checked_keys(keys: Mapping[str, "Kept | None"]) -> dict[str, "Kept | None"]:
     for key, value in keys.items():
         _check_line("name of a key", key, MAX_NAME)
         if not key or key in _OWN:
             raise InvalidArguments(f"keys: {key!r} is no key of the rest of the frontmatter")
-        for text in [value] if isinstance(value, str) else value or ():
-            check_text(key, text, header.MAX_CHARACTERS)
+        for line in () if value is None else _lines(key, value):
+            check_text(key, line, header.MAX_CHARACTERS)
     return dict(keys)
 
 

@@ -41,10 +41,16 @@ class MassLoss(CrabmemError):
     `count` of `total` entries. Nothing was written.
     """
 
-    def __init__(self, message: str, count: int, total: int) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, count: int, total: int, may_be_meant: bool = False) -> None:
+        super().__init__(f"{message}; if you mean it: even_if_many=True" if may_be_meant else message)
         self.count = count
         self.total = total
+        self._message = message
+        self._may_be_meant = may_be_meant
+
+    def told(self, way: str) -> str:
+        """The same, in words that name another `way` for who means it."""
+        return f"{self._message}; if you mean it: {way}" if self._may_be_meant else str(self)
 
 
 class Disabled(CrabmemError):

@@ -5,6 +5,7 @@ Those that read are in the modules from `reading` on, others that write in those
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from . import fs
 from .bylines import kept
 from .catalog import Progress, found, readable
 from .edit import counted, shown
-from .entry import Entry, Fact, checked, checked_or_why
+from .entry import Entry, Fact, checked, checked_or_why, written
 from .erasing import Wanted
 from .errors import CrabmemError
 from .history import Note, Packed
@@ -31,6 +32,9 @@ from .writing import diff_of
 if TYPE_CHECKING:
     from .linking import Renaming
     from .purging import Purger
+
+# So many facts are saved before somebody is told of it.
+_TOLD_EVERY = 50
 
 
 class Memory(Restoring):
@@ -74,25 +78,48 @@ class Memory(Restoring):
         return self._saved(done, path)
 
     def remember_all(
-        self, facts: Iterable[Fact], source: str, dry_run: bool = False, replace: bool = True
+        self,
+        facts: Iterable[Fact],
+        source: str,
+        dry_run: bool = False,
+        replace: bool = True,
+        progress: Progress | None = None,
     ) -> list[Saved | CrabmemError]:
         """Save many facts in one commit, `import: N facts from <source>`; what became of each, in their order.
 
         A fact that cannot be kept stands in the answer as the error that says why, and stops no other. Without
         `replace`, entries that say something else stay, and are an `AlreadyThere`. With `dry_run` nothing is written,
-        and the answer is what it would be, without a commit.
+        and the answer is what it would be, without a commit. `progress` is told how much of all of it is done.
         """
         given, places = [checked_or_why(fact) for fact in facts], list[str | CrabmemError]()
         screen = self._screen(*(fact.words for fact in given if isinstance(fact, Fact)))
+        text_of = cache(written)  # others wait while it is asked for the second time
+        stage = partial(_told, progress, max(len(given), 1), 2 if dry_run else 4)
 
         def decide(scan: Scan) -> Draft:
-            plan = self._plan(scan, screen)
-            places[:] = [plan.tried(fact, replace) if isinstance(fact, Fact) else fact for fact in given]
+            plan, now = self._plan(scan, screen, text_of), stage(2 if places else 0)
+            places.clear()
+            for fact in given:
+                places.append(plan.tried(fact, replace) if isinstance(fact, Fact) else fact)
+                now(len(places))
             words = f"{counted(len(plan.changed), 'fact')} from {one_line(source)}"
             return Draft(plan.files, self._note("import", words))
 
-        done = self._tried(decide) if dry_run else self._write(decide)
-        return [place if isinstance(place, CrabmemError) else self._saved(done, place) for place in places]
+        if dry_run:
+            done = self._tried(decide)
+        else:
+            scan = self._store.scan()
+            changes = decide(scan).changes.items()
+            self._refuse_unseen(path for path, _ in changes)
+            self.init()
+            new = dict.fromkeys(data for path, data in changes if data is not None and scan.data(path) != data)
+            with self._writer.ahead(new, stage(1)):
+                done = self._write(decide)
+        saved, now = list[Saved | CrabmemError](), stage(1 if dry_run else 3)
+        for place in places:
+            saved.append(place if isinstance(place, CrabmemError) else self._saved(done, place))
+            now(len(saved))
+        return saved
 
     def keep(self, items: Mapping[Slot, Fact | None]) -> str | None:
         """Save facts in slots and empty those of None, all in one commit; its id, None when nothing was to be done.
@@ -225,12 +252,14 @@ class Memory(Restoring):
         self._look_ahead(decide)
         return self._changed(self._write(decide), whole)
 
-    def adopt(self, even_if_many: bool = False) -> Commit | None:
+    def adopt(self, even_if_many: bool = False, progress: Progress | None = None) -> Commit | None:
         """Record what was changed on disk from outside as a commit of the person; None when nothing was.
 
         That too many of the entries are gone at once is recorded only with `even_if_many`; see `unrecorded`.
+        `progress` is told how many of the files that were changed are stored.
         """
-        self.init()
+        self.init(progress=progress)
+        self._writer.record_ahead(progress or (lambda done, total: None))
         before = self._history.head()
         after = self._writer.adopt(even_if_many)
         return self._told_of(self._history.commit(after)) if after and after != before else None
@@ -367,3 +396,13 @@ class Memory(Restoring):
         gone = sum(is_gone for is_gone, _ in names)
         parts = (f"{counted(len(names) - gone, 'fact')} saved", f"{gone} removed" if gone else "")
         return self._note("store", ", ".join(filter(None, parts)))
+
+
+def _told(progress: Progress | None, size: int, stages: int, stage: int) -> Callable[[int], None]:
+    """What tells `progress` how much of a stage is done, of so many that each have the same size."""
+
+    def told(done: int) -> None:
+        if progress and (done % _TOLD_EVERY == 0 or done == size):
+            progress(stage * size + done, stages * size)
+
+    return told

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from .catalog import NAME, Listing, kept_at, place_for, readable
+from .catalog import NAME, ORIGIN, Listing, kept_at, place_for, readable
 from .credentials import Screen
-from .entry import Fact, decoded, written
+from .entry import IMPORTED, Entry, Fact, checked, decoded, written
 from .errors import AlreadyThere, CrabmemError, InvalidArguments
 from .slots import Slot
 from .slug import name_key
@@ -18,14 +18,22 @@ _DIGEST = 8
 class Plan:
     """The files of one write, by path, as facts are added. Touches no disk."""
 
-    def __init__(self, listing: Listing, scan: Scan, screen: Screen, sees: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        listing: Listing,
+        scan: Scan,
+        screen: Screen,
+        sees: Callable[[str], bool],
+        text_of: Callable[[Fact, str | None], str] = written,
+    ) -> None:
         """`listing` are the entries of `scan`; `screen` should know the words of the facts that will be added; `sees`
-        tells what who writes may see."""
+        tells what who writes may see. `text_of` is `written`, or remembers what that said."""
         self.files: dict[str, bytes | None] = {}
         self._listing = listing
         self._scan = scan
         self._screen = screen
         self._sees = sees
+        self._written = text_of
         self._names: set[str] = set()
         self._slugs: set[str] = set()
 
@@ -37,13 +45,43 @@ class Plan:
     def add(self, fact: Fact, may_replace: bool = True) -> str:
         """The path of a fact that was checked; its text is then in `files`.
 
+        One that was imported goes where what was imported from there is, which keeps the name it has by now: links
+        lead to that. Where there is none, it takes the name of no entry that was imported from elsewhere.
+
         Raises:
             AlreadyThere: its entry says something else, and it may not be replaced.
             InvalidArguments: another fact of this plan has its name, or several entries have it.
             HoldsSecret: there is a credential in it, and the settings refuse that.
             Unwritable: what stands in its place cannot be read.
         """
+        if fact.origin:
+            entries = [entry for entry in self._listing.having(ORIGIN + fact.origin) if self._sees(entry.path)]
+            if entries:
+                return self._put(fact, entries[0].path, may_replace, entries[0].name)
+            fact = self._named_apart(fact)
+            if copy := next((entry for entry in self._imported(fact.name) if self._is_copy(fact, entry)), None):
+                return self._put(fact, copy.path, may_replace=False)
         return self._put(fact, place_for(fact.name, self._listing, self._slugs, sees=self._sees), may_replace)
+
+    def _named_apart(self, fact: Fact) -> Fact:
+        """The fact under a name that nothing imported from elsewhere has, unless that says the same: it is a copy."""
+        names = dict.fromkeys([fact.name, *(f"{fact.name} ({part})" for part in (fact.apart, fact.origin) if part)])
+        free = next((name for name in names if not self._is_of_another(replace(fact, name=name))), fact.name)
+        return fact if free == fact.name else checked(replace(fact, name=free))
+
+    def _is_of_another(self, fact: Fact) -> bool:
+        """Whether a fact of this plan, or an entry that was imported and says something else, has the fact's name."""
+        return name_key(fact.name) in self._names or not all(
+            self._is_copy(fact, entry) for entry in self._imported(fact.name)
+        )
+
+    def _imported(self, name: str) -> list[Entry]:
+        """The entries of that name that were imported."""
+        return [entry for entry in self._listing.having(NAME + name_key(name)) if entry.origin]
+
+    def _is_copy(self, fact: Fact, entry: Entry) -> bool:
+        """Whether the text of an entry is that of the fact, but for what it was imported from."""
+        return self._says(fact, decoded(entry.path, self._scan.data(entry.path) or b""))
 
     def keep(self, slot: Slot, fact: Fact | None) -> str | None:
         """Put a fact that was checked into a slot, under the name it has there; None removes what is there.
@@ -75,16 +113,24 @@ class Plan:
             raise InvalidArguments(f"{name or fact.name} is there twice; give each fact a name of its own")
         data = self._scan.data(path)
         before = None if data is None else decoded(path, data)
-        text = written(replace(fact, name=name) if name else fact, before)
-        if before not in (None, text) and not may_replace:
+        fact = replace(fact, name=name) if name else fact
+        text = self._written(fact, before)
+        if before not in (None, text) and not may_replace and not self._says(fact, before):
             raise AlreadyThere("another fact of that name is there" + (f": {path}" if self._sees(path) else ""))
         if self._screen.doubts(fact.words):
             entries = readable([] if data is None else [(path, data)])  # in a file, a text may be in quotes
             self._screen.refuse_new(fact.words, before, *(f"{each.description}\n{each.content}" for each in entries))
+        if not may_replace and before is not None:
+            text = before
         self._names.add(key)
         self._slugs.add(name_key(PurePosixPath(path).stem))
         self.files[path] = text.encode()
         return path
+
+    def _says(self, fact: Fact, before: str | None) -> bool:
+        """Whether the text `before` is that of the fact, but for what it was imported from."""
+        bare = replace(fact, keys={key: value for key, value in fact.keys.items() if key != IMPORTED})
+        return bool(fact.origin) and before is not None and self._written(bare, before) == before
 
     def tried(self, fact: Fact, may_replace: bool = True) -> str | CrabmemError:
         """The path of a fact that was checked, or why it cannot be kept."""

@@ -114,9 +114,13 @@ class Restoring(Proposing):
 
         Raises:
             InvalidArguments: there is nothing to undo, or its files were changed since.
-            MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
+            MassLoss: too many of the entries would be gone at once, and they were there before that commit, in memory
+                or on the disk; `even_if_many` says that this is meant.
         """
-        return self._taken_back(self._timeline.to_undo(), "undo", even_if_many)
+        commit = self._timeline.to_undo()
+        # What an operation added was not there before; what a commit recorded, or brought back, was.
+        was_there = commit.tool in (None, "restore") or commit.reverts or commit.restores
+        return self._taken_back(commit, "undo", even_if_many or not was_there)
 
     def redo(self, *, even_if_many: bool = False) -> Restored:
         """Bring back what the newest undo took back; after several, doing it again brings back the next.

@@ -112,6 +112,8 @@ class Writer:
         self._displaced = Displaced(workspace.private / "displaced", workspace.layout)
         self._lock = WriterLock(workspace.private / "lock")
         self._agreed: Agreed | None = None
+        #: The temporary files, by blob, that hold what is about to be written.
+        self._ahead: dict[str, str] = {}
         #: What the last look found lost outside, and did not record.
         self._unrecorded: Losses | None = None
         #: The last scan whose newest files were looked up in the history.
@@ -128,6 +130,42 @@ class Writer:
         with self._alone():
             scan = self._adopted()
             return self._applied(decide(scan), scan)
+
+    @contextmanager
+    def ahead(self, texts: Iterable[bytes], progress: Callable[[int], None]) -> Iterator[None]:
+        """Put what will be written on the disk before a lock is held: then the write within has only to place it.
+
+        What cannot be prepared, or somebody clears away, the write makes itself. `progress` is told how many are done.
+        """
+        names = dict[str, str]()
+        try:
+            with suppress(OSError), fs.durability(self._settings().durability == "full"):
+                for done, data in enumerate(self._history.put_ahead(texts), 1):
+                    names[blob_id(data)] = self._store.stage_ahead(data)
+                    progress(done)
+            self._ahead.update(names)
+            yield
+        finally:
+            for blob in names:
+                self._ahead.pop(blob, None)
+            with suppress(OSError):  # another thread that prepares something makes it again
+                self._store.clear_ahead(own=True)
+
+    def record_ahead(self, progress: Callable[[int, int], None]) -> None:
+        """Store the texts of outside edits before a lock is held, of which somebody may have made thousands.
+
+        `progress` is told how many of how many are stored.
+        """
+        with suppress(OSError, CrabmemError), fs.durability(self._settings().durability == "full"):
+            self._history.prepare()
+            scan = self._store.scan()
+            paths = [path for path, file in self.outside(scan).items() if file]
+            texts = (scan.data(path) or b"" for path in paths)
+            try:
+                for done, _ in enumerate(self._history.put_ahead(texts), 1):
+                    progress(done, len(paths))
+            finally:
+                self._store.clear_ahead(own=True)
 
     def adopt(self, even_if_many: bool = False) -> str | None:
         """Record outside edits, the loss of many facts at once only with `even_if_many`; the head after it."""
@@ -450,7 +488,7 @@ class Writer:
             path: Step(
                 old=scan.blob(path),
                 new=None if data is None else self._history.put(data),
-                temporary=self._store.stage(data, scan.files.get(path)),
+                temporary=self._staged(data, scan.files.get(path)),
             )
             for path, data in changes.items()
         }
@@ -459,6 +497,12 @@ class Writer:
         intent = Intent(note.subject, note.author, note.body, note.trailers, self._clock(), steps, self._history.head())
         self._journal.begin(intent)
         return intent
+
+    def _staged(self, data: bytes | None, before: File | None) -> str:
+        """The name of a temporary file with `data`, which may have been staged ahead."""
+        is_plain = data is not None and (before is None or before.stamp.mode & 0o777 == fs.PRIVATE_FILE)
+        name = self._ahead.pop(blob_id(data), None) if data is not None and is_plain else None
+        return (self._store.take_ahead(name) if name else None) or self._store.stage(data, before)
 
     def _placed(self, intent: Intent) -> dict[str, Placed]:
         placed = {
@@ -560,6 +604,7 @@ class Writer:
 
     def _clear_leftovers(self) -> None:
         """Remove temporary files whose text is in history, displaced ones after a while; record what is not."""
+        self._store.clear_ahead()
         displaced, staying = self._displaced.all(), {}
         waiting = {step.temporary for intent in self._journal.waiting().values() for step in intent.steps.values()}
         for name in (each for each in self._store.leftovers() if each not in waiting):
@@ -613,10 +658,10 @@ class Writer:
 def _refuse_mass_loss(losses: Losses) -> None:
     if losses.are_many:
         raise MassLoss(
-            f"that would delete or empty {losses.share}, more than a third, so nothing was changed; "
-            "if you mean it: --yes-really (even_if_many=True)",
+            f"that would delete or empty {losses.share}, more than a third, so nothing was changed",
             losses.count,
             losses.total,
+            may_be_meant=True,
         )
 
 

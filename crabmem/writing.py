@@ -9,9 +9,10 @@ from pathlib import Path
 
 from . import prompt
 from .bounds import MAX_REASON
+from .catalog import Progress
 from .credentials import Screen, warnings
 from .edit import grown, in_style_of, shown, unified_diff
-from .entry import check_text, decoded, parsed
+from .entry import Fact, check_text, decoded, parsed, written
 from .errors import CrabmemError, Disabled
 from .history import Note, identity
 from .history.commit import one_line
@@ -45,16 +46,19 @@ class Writing(Using):
                 self.recovered = tuple(self._writer.repairs()[known:]) if self.kind == "main" else ()
         self._find_denied()
 
-    def init(self, claim: bool = False, is_seeded: bool = True, dry_run: bool = False) -> Begun:
+    def init(
+        self, claim: bool = False, is_seeded: bool = True, dry_run: bool = False, progress: Progress | None = None
+    ) -> Begun:
         """Make the workspace, with the files that its profile has one begin with; nothing where there is one.
 
         With `claim`, also in an ordinary repository that holds no memory yet. Without `is_seeded` no file is made.
-        With `dry_run` nothing is written, and the answer says what would be.
+        With `dry_run` nothing is written, and the answer says what would be. `progress` is told how many of the files
+        that are there already were stored.
         """
         if self._history.has_begun():
             return Begun(str(self.root), False, None, (), ())
         note = Note("init: a new memory", identity(CREATOR))
-        return self._begin(self._seeds if is_seeded else lambda scan: {}, note, claim, dry_run)
+        return self._begin(self._seeds if is_seeded else lambda scan: {}, note, claim, dry_run, progress)
 
     def use_profile(self, claim: bool = False, dry_run: bool = False) -> Begun:
         """Have the settings name the profile that this was opened with, and make the files that it begins with.
@@ -101,7 +105,12 @@ class Writing(Using):
         return Written(None, {path: scan.data(path) for path in changes}, changes, self.settings.secrets)
 
     def _begin(
-        self, wanted: Callable[[Scan], Mapping[str, bytes]], note: Note, claim: bool = False, dry_run: bool = False
+        self,
+        wanted: Callable[[Scan], Mapping[str, bytes]],
+        note: Note,
+        claim: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> Begun:
         """Write the files that are wanted where nothing stands, and settings; the first commit, where there is none."""
         left, made = list[str](), not self._history.exists()
@@ -113,6 +122,8 @@ class Writing(Using):
 
         if claim and not dry_run and not made and not self._history.has_begun():
             self._history.claim()
+        if not dry_run:
+            self._writer.record_ahead(progress or (lambda done, total: None))
         done = self._tried(decide) if dry_run else self._writer.write(decide)
         paths = tuple(path for path, data in done.after.items() if data != done.before[path])
         return Begun(str(self.root), made, done.commit, paths, tuple(left))
@@ -138,8 +149,8 @@ class Writing(Using):
         file = Path(self.profile_name)
         return file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else self.profile_name
 
-    def _plan(self, scan: Scan, screen: Screen) -> Plan:
-        return Plan(self._catalog.listing(scan), scan, screen, self._sees)
+    def _plan(self, scan: Scan, screen: Screen, text_of: Callable[[Fact, str | None], str] = written) -> Plan:
+        return Plan(self._catalog.listing(scan), scan, screen, self._sees, text_of)
 
     def _screen(self, *texts: str) -> Screen:
         """What refuses credentials, as the settings say. It looks into `texts` now, when nobody waits for the lock."""

@@ -2,16 +2,24 @@
 
 import json
 import os
+import shutil
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from crabmem import Fact, HoldsSecret, InvalidArguments, Memory, Saved
+from crabmem import Fact, HoldsSecret, InvalidArguments, Memory, Saved, fs
 from crabmem.cli import cli
+from crabmem.importing import Tree, completed, source_of
 from crabmem.importing.texts import fact_of, summary
 from tests.conftest import assert_clean, git
 from tests.test_cli import on_terminal
@@ -69,7 +77,7 @@ def test_an_import_is_one_commit_of_facts_as_their_files_tell_them(imported: Imp
         facts = {entry.name: (entry.description, entry.content, entry.tags) for entry in memory.entries()}
         assert [commit.subject for commit in memory.log()] == ["import: 3 facts from old notes", "init: a new memory"]
     assert facts == {
-        "The network": ("Named Pinguin.", "# The network\n\nNamed Pinguin. The key is on the router.", ()),
+        "The network": ("Named Pinguin.", "Named Pinguin. The key is on the router.", ()),
         "plain": ("just text", "# no heading\njust text", ()),
         "Luna's vet": ("who looks after the dog", "Dr. Moreno.", ("pets",)),
     }
@@ -265,12 +273,244 @@ def test_a_bar_is_shown_on_a_terminal(folder: Path) -> None:
     assert "reading" in shown and "100%" in shown
 
 
-@pytest.mark.parametrize("run", [" ", "#", "`", "- ", "1) ", ". ", "> ", "\n\n", "~~~\n"])
+@pytest.mark.parametrize(
+    "run",
+    [" ", "#", "`", "- ", "1) ", ". ", "> ", "\n\n", "~~~\n", "_", "*", "[", "](", "[[", "<!--", "-|", "|", "=", "-\n"],
+)
 def test_long_runs_of_marks_are_read_in_time(run: str) -> None:
     began = time.perf_counter()
     fact_of("a.md", f"# a{run * 100_000}x\n\n{run * 100_000}x".encode())
     fact_of("a.md", f"# {run * 100_000}".encode())
     assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# Costs\n\n| item | EUR |\n|---|---|\n| rent | 900 |\n\nPaid on the first. Late.", "Paid on the first."),
+        ("item | EUR\n--- | ---\nrent | 900\n", ""),
+        ("# Brewing\n\n## Observations\n- [method] Pour over is clearest #taste", "Pour over is clearest #taste"),
+        ("- [ ] call the vet\n- [x] pay", "call the vet"),
+        ("- an item\n\nThe prose below it. More.", "The prose below it."),
+        ("Brewing\n=======\n\nWith **care** and [water](http://w.org), see [[Grinding|the mill]].",
+         "With care and water, see the mill."),
+        ("![[cup.png]]\n\n<!-- a note\nto me -->\n> [!tip]\n> Warm the *cup* first.", "Warm the cup first."),
+        ("Call `make` in snake_case and __init__.", "Call `make` in snake_case and __init__."),
+    ],
+)  # fmt: skip
+def test_a_description_is_a_sentence_without_the_marks_of_markdown(text: str, said: str) -> None:
+    assert summary(text) == said
+
+
+def test_a_heading_that_is_the_name_is_said_once(imported: Import, folder: Path) -> None:
+    (folder / "only.md").write_text("# Only a heading\n")
+    imported(folder)
+    with opened(folder.parent) as memory:
+        assert memory.get("The network").content == "Named Pinguin. The key is on the router."
+        assert memory.get("Only a heading").content == "# Only a heading"
+    found = CliRunner().invoke(cli, ["--dir", str(folder.parent / "memory"), "recall", "network"]).stdout
+    assert found.lower().count("the network") == 1
+
+
+def test_every_other_key_of_a_file_stays_as_it_is(imported: Import, folder: Path) -> None:
+    (folder / "film.md").write_text(
+        "---\ntitle: Paterson\nrating: 5\ncreated: 2026-03-04\nseen: [home, 2026-01-02]\n"
+        "by: {name: Jim, born: 1953}\nalias: P\nempty:\n---\n\nA bus driver.\n"
+    )
+    imported(folder)
+    with opened(folder.parent) as memory:
+        entry = memory.get("Paterson")
+        kept = {key: value for key, value in entry.keys.items() if key != "imported-from"}
+        assert (kept, entry.aliases) == (
+            {"title": "Paterson", "rating": "5", "created": "2026-03-04", "seen": ["home", "2026-01-02"],
+             "by": {"name": "Jim", "born": "1953"}, "empty": ""},
+            ("P",),
+        )  # fmt: skip
+
+
+def test_a_credential_in_a_key_of_a_file_is_refused(imported: Import, folder: Path) -> None:
+    (folder / "mail.md").write_text("---\npassword: hunter2xyz9\n---\n\nMail.\n")
+    result = imported(folder)
+    assert (result.exit_code, "what looks like a secret" in result.stdout, "hunter2" in result.output) == (
+        1,
+        True,
+        False,
+    )
+
+
+def test_a_title_is_the_name_before_the_first_heading(imported: Import, folder: Path) -> None:
+    (folder / "lunch.md").write_text("---\ntitle: Team lunch\n---\n\n# Minutes\n\nWe like pizza.\n")
+    imported(folder)
+    with opened(folder.parent) as memory:
+        assert memory.get("Team lunch").content == "# Minutes\n\nWe like pizza."
+
+
+def test_a_newcomer_of_the_same_heading_makes_no_second_fact_of_an_older_file(imported: Import, folder: Path) -> None:
+    (folder / "home" / "x.md").write_text("# Minutes\n\nPizza.")
+    imported(folder)
+    (folder / "work").mkdir()
+    (folder / "work" / "y.md").write_text("# Minutes\n\nBudget.")
+    assert states(imported(folder, "--json"))["home/x.md"] == "unchanged"
+    with opened(folder.parent) as memory:
+        found = {entry.name: entry.content for entry in memory.entries() if entry.name.startswith("Minutes")}
+        assert found == {"Minutes": "Pizza.", "Minutes (work/y)": "Budget."}
+        memory.rename("Minutes", "Lunch")
+    (folder / "home" / "x.md").write_text("# Minutes\n\nPasta.")
+    assert states(imported(folder, "--replace", "--json"))["home/x.md"] == "replaced"
+    with opened(folder.parent) as memory:
+        assert memory.get("Lunch").content == "Pasta."
+
+
+HEADERS = ["", *(f"---\n{key}: {name}\n---\n" for key in ("title", "name") for name in ("Minutes", "Lunch", "minutes"))]
+NOTES = st.dictionaries(
+    st.sampled_from(["a.md", "b.md", "x/a.md", "x/b.md", "y/a.md", "Minutes.md"]),
+    st.tuples(st.sampled_from(HEADERS), st.sampled_from(["", "# Minutes\n", "# a\n"])).map("".join),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(NOTES, min_size=2, max_size=4), st.lists(st.sampled_from(["", "~/q"]), min_size=4, max_size=4))
+def test_each_file_has_one_entry_however_often_it_is_imported(folders: list[Any], places: list[str]) -> None:
+    """Files come, go and change between imports of two folders; each has the entry that says what it said last."""
+    with TemporaryDirectory() as scratch, Memory(scratch) as memory:
+        said: dict[str, str] = {}
+        for step, (notes, place) in enumerate(zip(folders, places, strict=False)):
+            here = place or "~/p"
+            words = {path: f"Words of {path} at {step}." for path in notes}
+            texts = {path: f"{head}\n{words[path]}\n".encode() for path, head in notes.items()}
+            tree = Tree(("p",), dict.fromkeys(sorted(notes)), texts.__getitem__)
+            found = completed(source_of(tree, "folder").facts(tree), [], here)
+            done = memory.remember_all([item.what for item in found if isinstance(item.what, Fact)], "p")
+            assert all(isinstance(item, Saved) for item in done), done
+            said |= {f"{here}/{path}": words[path] for path in notes}
+            now = [(entry.origin, entry.content.splitlines()[-1]) for entry in memory.entries()]
+            assert sorted(now) == sorted(said.items())
+
+
+def test_a_second_import_of_older_facts_claims_nothing(imported: Import, folder: Path) -> None:
+    """What was imported before its origin was noted is the same fact, and not another of the same name."""
+    imported(folder)
+    place = folder.parent / "memory" / "memory" / "entries" / "plain.md"
+    place.write_text("".join(line for line in place.read_text().splitlines(True) if "imported-from" not in line))
+    assert states(imported(folder, "--json"))["plain.txt"] == "unchanged"
+    assert "imported-from" not in place.read_text()
+
+
+def test_a_copy_of_a_folder_makes_no_second_facts(imported: Import, folder: Path) -> None:
+    imported(folder)
+    shutil.copytree(folder, folder.parent / "copy")
+    assert set(states(imported(folder.parent / "copy", "--json", "--replace")).values()) == {"unchanged"}
+    (folder.parent / "copy" / "plain.txt").write_text("other text")
+    assert states(imported(folder.parent / "copy", "--json"))["plain.txt"] == "made"
+    with opened(folder.parent) as memory:
+        assert memory.get("plain").content == "# no heading\njust text"
+        assert memory.get("plain (plain)").content == "other text"
+
+
+def others_write_during(work: Callable[[], object], root: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often another process wrote, waiting half a second for the lock, while `work` ran on a slow disk."""
+    (root / "crabmem.toml").write_text("lock_timeout = 0.5\n")
+
+    def slow(operation: str, path: str) -> None:
+        if operation == "fsync" and threading.current_thread() is worker:
+            time.sleep(0.003)
+
+    worker, written = threading.Thread(target=work), 0
+    monkeypatch.setattr(fs, "before", slow)
+    worker.start()
+    while worker.is_alive():
+        command = [sys.executable, "-m", "crabmem", "--dir", str(root), "remember", f"Other {written}", "-d", "d"]
+        result = subprocess.run([*command, "-c", "x"], capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        written += 1
+    worker.join()
+    assert not list((root / ".git" / "crabmem" / "tmp").iterdir())
+    assert_clean(root)
+    return written
+
+
+def test_others_write_while_many_facts_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(tmp_path) as memory:
+        memory.remember("First", "d", "x")
+    facts, done = [Fact(f"Fact {number}", "d", f"Text {number}.") for number in range(400)], list[object]()
+
+    def work() -> None:
+        with opened(tmp_path) as memory:
+            done.extend(memory.remember_all(facts, "notes"))
+
+    written = others_write_during(work, tmp_path / "memory", monkeypatch)
+    with opened(tmp_path) as memory:
+        assert written > 1 and len(done) == 400 and len(memory.entries()) == 401 + written
+        imports = [commit for commit in memory.log(limit=None) if commit.tool == "import"]
+        assert [len(commit.paths) for commit in imports] == [400]
+
+
+def test_others_write_while_many_files_are_adopted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(tmp_path) as memory:
+        memory.remember("First", "d", "x")
+    for number in range(400):
+        (tmp_path / "memory" / "memory" / "entries" / f"{number}.md").write_text(f"Text {number}.\n")
+    told: list[tuple[int, int]] = []
+
+    def work() -> None:
+        with opened(tmp_path) as memory:
+            memory.adopt(progress=lambda done, total: told.append((done, total)))
+
+    written = others_write_during(work, tmp_path / "memory", monkeypatch)
+    with opened(tmp_path) as memory:
+        assert written and len(memory.entries()) == 401 + written
+    assert told and told[-1] == (401, 401)  # with the settings
+
+
+def test_an_import_tells_how_far_it_is_to_the_end(tmp_path: Path) -> None:
+    facts = [Fact(f"Fact {number}", "d", "x") for number in range(120)]
+    told: list[tuple[int, int]] = []
+    with opened(tmp_path) as memory:
+        memory.remember_all(facts, "notes", progress=lambda done, total: told.append((done, total)))
+        assert told == sorted(told) and len(told) > 8 and told[-1] == (480, 480)
+        told.clear()
+        memory.remember_all(facts, "notes", dry_run=True, progress=lambda done, total: told.append((done, total)))
+        assert told == sorted(told) and told[-1] == (240, 240)
+
+
+def test_what_an_import_that_was_killed_put_ready_is_cleared_away(tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    with opened(tmp_path) as memory:
+        memory.remember("First", "d", "x")
+        temporary = tmp_path / "memory" / ".git" / "crabmem" / "tmp"
+        (temporary / f"ahead-{ended.stdout.strip()}-00").write_text("of nobody any more")
+        (temporary / f"ahead-{os.getpid()}-00").write_text("of this process")
+        memory.remember("Second", "d", "x")
+        assert [file.name for file in temporary.iterdir()] == [f"ahead-{os.getpid()}-00"]
+        assert memory.doctor() == []
+
+
+def test_a_bar_covers_writing_too(folder: Path) -> None:
+    shown = on_terminal("--dir", str(folder.parent / "memory"), "import", str(folder))
+    assert "writing" in shown and shown.count("100%") >= 2
+
+
+def test_quiet_names_only_what_was_not_taken(imported: Import, folder: Path) -> None:
+    (folder / "empty.md").write_text("")
+    result = imported(folder, "--quiet")
+    assert (result.stdout, result.stderr) == ("skipped    empty.md: it is empty\n", "3 made, 1 skipped\n")
+    assert imported(folder, "-q").stdout == "skipped    empty.md: it is empty\n"
+
+
+def test_a_dry_run_says_what_would_be_made(imported: Import, folder: Path) -> None:
+    result = imported(folder, "--dry-run")
+    assert result.stdout.splitlines()[0] == "would make     home/wifi.md: The network"
+    assert result.stderr == "would make 3; nothing was written\n"
+
+
+@pytest.mark.parametrize("verb", ["import", "adopt"])
+def test_a_folder_that_is_not_there_is_an_error_of_one_line(tmp_path: Path, verb: str) -> None:
+    options = ["--dir", str(tmp_path / "memory")] if verb == "import" else []
+    result = CliRunner().invoke(cli, [*options, verb, str(tmp_path / "nothing")])
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("crabmem: there is no ") and result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(

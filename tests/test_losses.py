@@ -8,8 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from crabmem import CrabmemError, Fact, MassLoss, Memory, fs
+from crabmem.cli import cli
 from crabmem.losses import LEAST, losses
 from crabmem.results import Commit
 from crabmem.watcher import watched
@@ -87,7 +89,6 @@ def test_all_facts_of_a_small_memory_are_not_lost_by_accident(tmp_path: Path) ->
 
 BACK: dict[str, Callable[[Memory, bool], object]] = {
     "rollback": lambda memory, really: memory.rollback("HEAD~1", even_if_many=really),
-    "undo": lambda memory, really: memory.undo(even_if_many=really),
     "revert": lambda memory, really: memory.revert(session="s-1", even_if_many=really),
 }
 
@@ -96,13 +97,48 @@ BACK: dict[str, Callable[[Memory, bool], object]] = {
 def test_an_operation_that_would_cost_too_much_stops_until_it_is_confirmed(root: Path, back: str) -> None:
     with Memory(root, is_person=True) as memory:
         head = memory.log(1)[0].commit
-        with pytest.raises(MassLoss, match=r"30 of 30 entries.*--yes-really") as caught:
+        with pytest.raises(MassLoss, match=r"30 of 30 entries.*: even_if_many=True") as caught:
             BACK[back](memory, False)
         assert (caught.value.count, caught.value.total) == (ALL, ALL)
         assert (memory.log(1)[0].commit, len(memory.entries())) == (head, ALL)
         BACK[back](memory, True)
         assert memory.entries() == []
     assert_clean(root)
+
+
+def test_what_an_import_just_added_is_undone_unasked(root: Path) -> None:
+    with Memory(root, is_person=True) as memory:
+        memory.undo()
+        assert memory.entries() == []
+        memory.undo()
+        assert len(memory.entries()) == ALL
+        with pytest.raises(MassLoss):  # they were there before they were brought back
+            memory.undo()
+    assert_clean(root)
+
+
+def test_an_import_that_also_replaced_facts_is_undone_whole(root: Path) -> None:
+    with Memory(root, is_person=True) as memory:
+        more = [Fact(f"Fact {number}", "what", "Other text.") for number in range(ALL - 2, 2 * ALL)]
+        memory.remember_all(more, "more")
+        memory.undo()
+        assert len(memory.entries()) == ALL and memory.get("Fact 29").content == "Text 29."
+
+
+def test_files_that_were_there_when_they_were_recorded_are_not_undone_unasked(tmp_path: Path) -> None:
+    with Memory(tmp_path, is_person=True) as memory:
+        memory.remember("First", "what", "x")
+        for number in range(ALL):
+            (tmp_path / ENTRIES / f"{number}.md").write_text("A file of the person.\n")
+        memory.adopt()
+        with pytest.raises(MassLoss):
+            memory.undo()
+    assert len(list((tmp_path / ENTRIES).iterdir())) == ALL + 1
+
+
+def test_a_refusal_speaks_the_words_of_the_command_line(root: Path) -> None:
+    refused = CliRunner().invoke(cli, ["--dir", str(root), "rollback", "--to", "HEAD~1"]).stderr
+    assert refused.endswith("so nothing was changed; if you mean it: --yes-really\n") and "even_if" not in refused
 
 
 def test_an_import_that_would_empty_facts_stops(root: Path) -> None:

@@ -122,6 +122,56 @@ def test_claude_codes_own_memory(tmp_path: Path, imported: Import) -> None:
     assert leads_nowhere(tmp_path) == []
 
 
+def test_what_claude_codes_index_says_besides_its_list_is_taken(tmp_path: Path, imported: Import) -> None:
+    index = (
+        "# Memory\n\nDeploys need the VPN pine.\n\n- [Tests](testing-feedback.md) — real databases\n"
+        "- **[[release-day]]**: Fridays\n- [Gone](gone.md)\n\n## Conventions\n- Use pnpm, never npm.\n"
+    )
+    result = imported(laid(tmp_path / "notes", {**CLAUDE, "MEMORY.md": index}), "--json")
+    assert result.exit_code == 0
+    found = {name: entry.content for name, entry in entries(tmp_path).items()}
+    assert found["Memory"] == "Deploys need the VPN pine.\n\n- [Gone](gone.md)"
+    assert found["Conventions"] == "- Use pnpm, never npm."
+    assert reasons(result) == {"MEMORY.md": "it also lists the others, each a fact itself; what else it says is taken"}
+    result = imported(laid(tmp_path / "other", {**CLAUDE, "MEMORY.md": "Tabs, not spaces.\n"}), "--json")
+    assert reasons(result) == {}
+    assert entries(tmp_path)["MEMORY (MEMORY)"].content == "Tabs, not spaces."
+
+
+@pytest.mark.parametrize("kind", ["obsidian", "basic-memory", "claude-code", "serena", "openclaw", "crabmem", "folder"])
+def test_every_key_that_is_not_understood_stays(tmp_path: Path, imported: Import, kind: str) -> None:
+    text = (
+        "---\nname: Marta\ndescription: who\ntitle: Marta\ntype: user\npermalink: marta\nphone: '+351 21'\n"
+        "created: 2026-03-04\nmetadata: {type: user, originSessionId: s-1}\n---\nContractor.\n"
+    )
+    places = {"serena": "memories/marta.md", "crabmem": "memory/entries/marta.md", "openclaw": "memory/marta.md"}
+    files = {places.get(kind, "marta.md"): text}
+    if kind == "openclaw":
+        files["MEMORY.md"] = "---\nrating: 5\n---\n# Rules\n\nNone.\n"
+    assert imported(laid(tmp_path / "notes", files), "--from", kind).exit_code == 0
+    found = entries(tmp_path)
+    keys = next(entry.keys for entry in found.values() if entry.content == "Contractor.")
+    wanted = {"phone": "+351 21", "created": "2026-03-04", "metadata": {"type": "user", "originSessionId": "s-1"}}
+    assert wanted.items() <= keys.items()
+    assert kind != "openclaw" or found["Rules"].keys["rating"] == "5"
+
+
+def test_what_an_entry_of_another_workspace_was_imported_from_stays(tmp_path: Path, imported: Import) -> None:
+    """The same notes, imported there and here, are one fact."""
+    laid(tmp_path / "texts", {"a.md": "# Minutes\n\nPizza."})
+    imported(tmp_path / "texts")
+    CliRunner().invoke(cli, ["--dir", str(tmp_path / "notes"), "import", str(tmp_path / "texts")])
+    assert imported(tmp_path / "notes").exit_code == 0
+    assert [entry.origin for entry in entries(tmp_path).values()] == [str(tmp_path / "texts" / "a.md")]
+
+
+def test_a_memory_of_mem0_is_found_again_by_its_id(tmp_path: Path, imported: Import) -> None:
+    imported("-", stdin=json.dumps([{"id": "7", "memory": "Ann likes tea."}]))
+    result = imported("-", "--replace", "--json", stdin=json.dumps([{"id": "7", "memory": "Ann prefers coffee."}]))
+    assert json.loads(result.stdout)["files"][0]["state"] == "replaced"
+    assert [entry.content for entry in entries(tmp_path).values()] == ["Ann prefers coffee."]
+
+
 def test_a_link_of_claude_code_by_a_files_name_leads_to_the_fact_in_it(tmp_path: Path, imported: Import) -> None:
     fact = "---\nname: {}\ndescription: d\nmetadata: {{type: user}}\n---\n\n{}\n"
     files = {
@@ -336,7 +386,7 @@ def test_large_export_is_read_whole_and_in_time(tmp_path: Path, imported: Import
     assert (tmp_path / "export.json").stat().st_size > 5_000_000
     began = time.perf_counter()
     result = imported(tmp_path / "export.json", "--dry-run")
-    assert (result.exit_code, result.stderr) == (0, "read as mem0: 3000 made; nothing was written\n")
+    assert (result.exit_code, result.stderr) == (0, "read as mem0: would make 3000; nothing was written\n")
     assert time.perf_counter() - began < 60
 
 

@@ -17,7 +17,7 @@ from ..locating import outside
 from ..profile import named
 from ..results import Commit
 from ..workspace import AGENTS, FLAT, SETTINGS, Workspace
-from .base import Failure, as_json, as_profile, opened, plain, recorded, show, tell, wanted_of
+from .base import Failure, as_json, as_profile, bar, opened, plain, recorded, show, tell, wanted_of
 
 # So many files at the top tell whose folder it is.
 _LOOKED_AT = 200
@@ -50,7 +50,8 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted:
     if folder is not None:
         return _take(ctx, folder, yes_really, json_wanted)
     memory = opened(ctx)
-    commit = memory.adopt(yes_really)
+    with bar("recording") as progress:
+        commit = memory.adopt(yes_really, progress)
     _say(memory, commit, {}, json_wanted)
     _refuse(memory)
 
@@ -65,7 +66,8 @@ def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) 
     ctx.obj = replace(meant, folder=str(root))
     memory = opened(ctx)
     before = memory.log(limit=1)
-    memory.init(claim=True, is_seeded=False)
+    with bar("recording") as progress:
+        memory.init(claim=True, is_seeded=False, progress=progress)
     memory.adopt(yes_really)
     commit = next((newest for newest in memory.log(limit=1) if newest not in before), None)
     facts = memory.stats().entries

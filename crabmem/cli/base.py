@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -20,7 +20,7 @@ import click
 from .. import __version__, fs
 from ..allowed import Allowed
 from ..api import Memory
-from ..errors import CrabmemError, InvalidArguments, NotFound
+from ..errors import CrabmemError, InvalidArguments, MassLoss, NotFound
 from ..guard import BEYOND_TIME
 from ..locating import workspace_at
 from ..prompt import visible
@@ -103,6 +103,10 @@ class Verbs(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except MassLoss as error:
+            verb = self.get_command(ctx, ctx.invoked_subcommand or "")
+            is_offered = verb is not None and any(option.name == "yes_really" for option in verb.params)
+            raise Failure(error.told("--yes-really" if is_offered else "forget them one by one")) from None
         except CrabmemError as error:
             raise Failure(" ".join(str(error).split())) from None
         except OverflowError as error:
@@ -162,6 +166,22 @@ _ELSEWHERE = {
 _VERSION = "crabmem %(version)s"
 # Characters of a verb's first sentence: all of them.
 _WHOLE = 1_000
+
+
+@contextmanager
+def bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    """What shows on a terminal how much of how much is done, once it is told."""
+    with ExitStack() as stack:
+        shown = list[Any]()
+
+        def told(done: int, total: int) -> None:
+            if not shown:
+                hidden = not sys.stderr.isatty()
+                made = click.progressbar(length=total, label=label, file=sys.stderr, hidden=hidden)
+                shown.append(stack.enter_context(made))
+            shown[0].update(done - shown[0].pos)
+
+        yield told
 
 
 def completed(of: Callable[[Memory], Iterable[str]], is_around: bool = False) -> Callable[..., list[str]]:

@@ -12,14 +12,16 @@ import click
 from ..entry import Fact
 from ..errors import AlreadyThere, CrabmemError
 from ..results import Saved
-from .base import Failure, as_json, opened, plain, show, tell, warn
+from .base import Failure, as_json, bar, opened, plain, show, tell, warn
 
 if TYPE_CHECKING:
     from ..importing import Found, Skipped, Source, Tree
 
 #: Where something stood, and what became of it: what was saved, or why it was not.
 Done: TypeAlias = "tuple[str, Saved | Skipped | CrabmemError]"
-_SAVED = ("made", "replaced", "unchanged")
+_STATES = ("made", "replaced", "unchanged", "skipped")
+# What a dry run says of those that it changes nothing of.
+_WOULD = {"made": "would make", "replaced": "would replace"}
 # So many lines say the same reason, before only their number is said.
 _TOLD = 5
 
@@ -55,11 +57,12 @@ class _WithKinds(click.Command):
 
 
 @click.command("import", cls=_WithKinds)
-@click.argument("place", metavar="DIR|FILE|-", type=click.Path(exists=True, allow_dash=True, path_type=Path))
+@click.argument("place", metavar="DIR|FILE|-", type=click.Path(allow_dash=True, path_type=Path))
 @click.option("--from", "kind", metavar="KIND", help="Whose memory it is.  [default: as it looks]")
 @click.option("-t", "--tag", "tags", multiple=True, help="A label that every fact gets; may be repeated.")
 @click.option("--replace", is_flag=True, help="Also facts that are there by that name and say something else.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("-q", "--quiet", is_flag=True, help="Name only what was not taken, and sum up.")
 @as_json
 @click.pass_context
 def import_(
@@ -69,13 +72,16 @@ def import_(
     tags: tuple[str, ...],
     replace: bool,
     dry_run: bool,
+    quiet: bool,
     json_wanted: bool,
 ) -> None:
     """Remember what you have already, in one commit: notes, or the memory of another program. Twice is harmless.
 
     Nothing is overwritten, and nothing in DIR is changed; each thing that is not taken is named with the reason.
-    A fact is called what its file says, else by its first heading, else by the file's name; those of the same
-    name are told apart by their paths. Exit status 1 when something could not be taken.
+    A fact is called by the `name` or `title` in its file, else by its first heading, else by the file's name; those
+    of the same name are told apart by their paths. All other keys of a file's frontmatter stay, dates too: the
+    commit is of today. The key `imported-from` says which file a fact came from, so that an import of the same file
+    later finds it again, whatever either is called by then. Exit status 1 when something could not be taken.
 
     \b
     crabmem import ~/notes --dry-run
@@ -87,17 +93,34 @@ def import_(
     memory = opened(ctx)
     tree = tree_of(sys.stdin.buffer.read()) if str(place) == "-" else tree_at(place, memory.root)
     source = source_of(tree, kind)
-    found = completed(_read(source, tree), tags)
+    found = completed(_read(source, tree), tags, _named_place(place))
     if not found:
         raise Failure(
             f"there is {f'nothing of {kind}' if kind else 'no Markdown or text file'} in {_called(str(place))}"
         )
     facts = [item.what for item in found if isinstance(item.what, Fact)]
     name = "stdin" if str(place) == "-" else place.resolve().name
-    done = _Import(str(place), source.name, _done(found, memory.remember_all(facts, name, dry_run, replace)), dry_run)
-    show(json_wanted, _data(done), lambda: "\n".join(_lines(done)))
+    with bar("writing") as progress:
+        saved = memory.remember_all(facts, name, dry_run, replace, progress=progress)
+    done = _Import(str(place), source.name, _done(found, saved), dry_run)
+    lines = list(_lines(done, quiet))
+    if json_wanted or lines:
+        show(json_wanted, _data(done), lambda: "\n".join(lines))
     warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)
     _conclude(done, json_wanted)
+
+
+def _named_place(place: Path) -> str:
+    """What a file's path is told from: the folder with its whole path, from `~` on where that is yours.
+
+    "" for standard input, which has no place.
+    """
+    if str(place) == "-":
+        return ""
+    whole, home = place.resolve(), Path.home().resolve()
+    folder = whole if whole.is_dir() else whole.parent
+    text = f"~/{folder.relative_to(home).as_posix()}" if folder.is_relative_to(home) else folder.as_posix()
+    return text.removesuffix("/.").removesuffix("/")
 
 
 def _called(place: str) -> str:
@@ -107,8 +130,10 @@ def _called(place: str) -> str:
 def _read(source: "Source", tree: "Tree") -> "list[Found]":
     """What there is; a bar shows how far it is."""
     reading = source.facts(tree)
-    with click.progressbar(reading, len(tree.files), "reading", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
-        return list(bar)
+    with click.progressbar(
+        reading, len(tree.files), "reading", file=sys.stderr, hidden=not sys.stderr.isatty()
+    ) as found:
+        return list(found)
 
 
 def _done(found: "Sequence[Found]", saved: Sequence[Saved | CrabmemError]) -> tuple[Done, ...]:
@@ -120,7 +145,7 @@ def _conclude(done: _Import, json_wanted: bool) -> None:
     """Sum up for the person; a Failure when something could not be taken."""
     counts = done.counts
     if not json_wanted:
-        words = ", ".join(f"{counts[state]} {state}" for state in (*_SAVED, "skipped") if counts[state])
+        words = ", ".join(_summed(counts[state], state, done.dry_run) for state in _STATES if counts[state])
         kind = "" if done.kind == "folder" else f"read as {done.kind}: "
         tell(f"{kind}{words or 'nothing made'}{'; nothing was written' if done.dry_run else ''}")
         if any(isinstance(item, AlreadyThere) for _, item in done.items):
@@ -129,6 +154,11 @@ def _conclude(done: _Import, json_wanted: bool) -> None:
         things = "files" if Path(done.place).is_dir() else "things"
         words = f"{counts['failed']} of {len(done.items)} {things} in {_called(done.place)} could not be taken"
         raise Failure(" ".join(words.split()))
+
+
+def _summed(count: int, state: str, dry_run: bool) -> str:
+    """How many came to a state, or would."""
+    return f"{_WOULD[state]} {count}" if dry_run and state in _WOULD else f"{count} {state}"
 
 
 def _state(item: "Saved | Skipped | CrabmemError") -> str:
@@ -141,16 +171,20 @@ def _reason(item: "Skipped | CrabmemError") -> str:
     return str(item) if isinstance(item, CrabmemError) else item.reason
 
 
-def _lines(done: _Import) -> Iterator[str]:
-    """A line for each thing; of those that were skipped for the same reason, only the first."""
+def _lines(done: _Import, quiet: bool) -> Iterator[str]:
+    """A line for each thing, or each that was not taken; of those that were skipped for the same reason, the first."""
+    width = max(map(len, _WOULD.values())) if done.dry_run else max(map(len, _STATES))
     times = Counter[str]()
     for where, item in done.items:
         state = _state(item)
         what = item.entry.name if isinstance(item, Saved) else _reason(item)
         times[what] += state == "skipped"
-        if state != "skipped" or times[what] <= _TOLD:
-            yield f"{state:9}  {plain(' '.join(f'{where}: {what}'.split()))}"
-    yield from (f"{'skipped':9}  {count - _TOLD} more: {plain(what)}" for what, count in times.items() if count > _TOLD)
+        if (state != "skipped" or times[what] <= _TOLD) and not (quiet and isinstance(item, Saved)):
+            word = _WOULD.get(state, state) if done.dry_run else state
+            yield f"{word:{width}}  {plain(' '.join(f'{where}: {what}'.split()))}"
+    yield from (
+        f"{'skipped':{width}}  {count - _TOLD} more: {plain(what)}" for what, count in times.items() if count > _TOLD
+    )
 
 
 def _data(done: _Import) -> dict[str, Any]:

@@ -327,6 +327,22 @@ class Objects:
         self._fresh.append(oid)
         return oid
 
+    def put_ahead(self, data: bytes, temporary: Path) -> Path | None:
+        """Store a blob that nothing refers to yet, also beside another writer; None when it is there already.
+
+        `put` then finds it, or stores it again where a prune took it. The folder it is in must be synced.
+        """
+        oid = oid_of("blob", data)
+        if self.is_there(oid):
+            return None
+        stored = _packed("blob", data)
+        fs.create(temporary, stored, 0o444)
+        target = self._spares.file(oid)
+        fs.make_folder(target.parent)
+        fs.rename(temporary, target)
+        self._sizes.append(len(stored))
+        return target.parent
+
     def all_ids(self) -> set[str]:
         """Every object, loose or in a pack, whether anything reaches it or not."""
         with self._reading("ids"):

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from ..entry import Fact
+from ..entry import IMPORTED, Fact
 from ..errors import InvalidArguments
 from ..slug import name_key
 from . import basic_memory, claude_code, exports, folder, obsidian, serena, workspaces
@@ -53,11 +53,15 @@ def _called(name: str) -> Source:
     return found
 
 
-def completed(found: Iterable[Found], tags: Iterable[str]) -> list[Found]:
-    """All that was found, with `tags`; facts of one name get what tells them apart, so that none replaces another."""
+def completed(found: Iterable[Found], tags: Iterable[str], place: str = "") -> list[Found]:
+    """All that was found, with `tags` and with what each was imported from, as a file below `place`.
+
+    Facts of one name get what tells them apart, so that none replaces another.
+    """
     every = [item._replace(what=_tagged(item.what, tuple(tags))) for item in found]
     names = Counter(name_key(item.what.name) for item in every if isinstance(item.what, Fact))
-    return [_told_apart(item, names) for item in every]
+    origins = Counter[str]()
+    return [_known_by(_told_apart(item, names), place, origins) for item in every]
 
 
 def _tagged(what: What, tags: tuple[str, ...]) -> What:
@@ -65,7 +69,23 @@ def _tagged(what: What, tags: tuple[str, ...]) -> What:
 
 
 def _told_apart(item: Found, names: Counter[str]) -> Found:
-    if not isinstance(item.what, Fact) or names[name_key(item.what.name)] == 1:
+    if not isinstance(item.what, Fact):
         return item
     apart = item.apart or str(PurePosixPath(item.where).with_suffix(""))
-    return item._replace(what=replace(item.what, name=f"{item.what.name} ({apart})"))
+    name = item.what.name if names[name_key(item.what.name)] == 1 else f"{item.what.name} ({apart})"
+    return item._replace(what=replace(item.what, name=name, apart=apart))
+
+
+def _known_by(item: Found, place: str, origins: Counter[str]) -> Found:
+    """What was found, with a key that says what it was imported from, if it is a file below `place` or knows itself.
+
+    What was imported before from elsewhere, and comes with the key that says so, keeps it. Of several with the same
+    origin the later ones are numbered.
+    """
+    own = f"{place}/{item.where}" if place and item.origin is None else item.origin
+    if not isinstance(item.what, Fact) or not (origin := item.what.origin or own):
+        return item
+    origin = origin.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    origins[origin] += 1
+    numbered = origin if origins[origin] == 1 else f"{origin} {origins[origin]}"
+    return item._replace(what=replace(item.what, keys={**item.what.keys, IMPORTED: numbered}))

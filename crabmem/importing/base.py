@@ -26,11 +26,16 @@ What: TypeAlias = Fact | Skipped | CrabmemError
 
 
 class Found(NamedTuple):
-    """Something in the files and `where`; `apart` tells it from others of its name, as a file's path does."""
+    """Something in the files and `where`; `apart` tells it from others of its name, as a file's path does.
+
+    `origin` is what it is known by when it is imported again, wherever it then lies; None when that is where it lies.
+    What is known by its name alone has the origin "".
+    """
 
     where: str
     what: What
     apart: str = ""
+    origin: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The files that a person wants imported, as they lie on disk. Nothing is followed out of the folder."""
 
+import os
 import stat
 from collections.abc import Iterator
 from functools import partial
@@ -18,8 +19,10 @@ def tree_at(place: Path, own: Path) -> Tree:
     """The files below a folder, or a file alone.
 
     Raises:
-        InvalidArguments: it cannot be listed, or is in the workspace at `own`.
+        InvalidArguments: it is not there, cannot be listed, or is in the workspace at `own`.
     """
+    if not os.path.lexists(place):
+        raise InvalidArguments(f"there is no file or folder {place} to import")
     if place.resolve().is_relative_to(own.resolve()):
         raise InvalidArguments(f"{place} is in this memory already; edit its files, or import another folder")
     if not place.is_dir():

@@ -102,7 +102,8 @@ def _of_mem0(tree: Tree) -> Iterator[Found]:
         elif not isinstance(row, dict) or not isinstance(row.get("memory"), str) or not row["memory"].strip():
             yield Found(where, InvalidArguments("it has no text under `memory`"))
         else:
-            yield Found(where, _memory(row), str(row["id"])[:_ID] if row.get("id") else where)
+            known = str(row["id"]) if row.get("id") else ""
+            yield Found(where, _memory(row), known[:_ID] or where, f"mem0:{known}" if known else "")
 
 
 def _memory(row: Mapping[str, Any]) -> Fact:
@@ -150,7 +151,7 @@ def _of_graph(tree: Tree) -> Iterator[Found]:
         elif not _is(row, "entity", "name"):
             yield Found(where, InvalidArguments("it is neither an entity with a name nor a relation"))
     yield from (
-        Found(where, _entity(row, led[row["name"]]), where) for where, row in rows if _is(row, "entity", "name")
+        Found(where, _entity(row, led[row["name"]]), where, "") for where, row in rows if _is(row, "entity", "name")
     )
 
 

@@ -1,21 +1,38 @@
 """From a text to the fact it tells. Pure functions."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import cast
 
 from .. import header
 from ..edit import BOM, shortened
-from ..entry import MAX_LABELS, Fact, decoded, parsed
-from .base import is_markdown
+from ..entry import MAX_LABELS, Entry, Fact, Kept, decoded, parsed
+from .base import Found, is_markdown
 
+# The keys in the singular that are read as labels, and written as those in the plural.
+_LABELS = ("alias", "tag")
 MAX_TITLE = 120
 MAX_SUMMARY = 200
 FENCES = re.compile(r"^(```+|~~~+).*?(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>[^ \t\n].*)$", re.MULTILINE)
 _SECTION = re.compile(r"^#{1,2}[ \t]+(?P<title>[^ \t\n].*)$", re.MULTILINE)
-_MARKS = re.compile(r"[ \t]*(?:[-*+>][ \t]+|\d+[.)][ \t]+)*")
+# Of lists and quotes, of tasks, of what Obsidian calls a callout, and of the categories of basic-memory.
+_MARKS = re.compile(r"[ \t]*(?:[-*+][ \t]+|>[ \t]*|\d+[.)][ \t]+|\[(?:[ xX]|![^\]\n]*|[\w-]+)\][+-]?(?:[ \t]+|\Z))*")
+_BLANK = re.compile(r"\n[ \t]*\n")
+_ROW = re.compile(r"[ \t]*\|")
+# The signs of the line below the heads of a table.
+_RULER = frozenset("-:| \t")
+_UNDERLINE = re.compile(r"=+|-+")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_IMAGE = re.compile(r"!\[\[[^\[\]\n]*\]\]|!\[[^\[\]\n]*\]\([^()\n]*\)")
+_LINK = re.compile(r"\[(?P<label>[^\[\]\n]+)\]\([^()\n]*\)")
+_WIKI = re.compile(r"\[\[(?P<target>[^\[\]|\n]+)(?:\|(?P<label>[^\[\]\n]+))?\]\]")
+# A word between underscores is rather a name in a program.
+_EMPHASIS = re.compile(
+    r"(?<!\w)(?!_\w{0,99}(?!\w))(?P<mark>\*{1,3}|_{1,3}|~~|==)(?=\S)(?P<said>[^*_~=\n]+)(?<=\S)(?P=mark)(?!\w)"
+)
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
 # A dot after so short a word with a capital is that of `Dr.` or `St.`, and if not, a sentence more does no harm.
 _SHORT = "".join(rf"(?<!\b[A-Z]{small})" for small in ("", "[a-z]", "[a-z]{2}"))
@@ -25,15 +42,38 @@ _SENTENCE = re.compile(rf".*?(?:{_SHORT}\.|[!?])(?=\s|\Z)|.+", re.DOTALL)
 def fact_of(path: str, data: bytes) -> Fact:
     """The fact that a file tells: what its frontmatter does not say is taken from its text.
 
+    A heading above the text that is also its name is not said again.
+
     Raises:
         Unreadable: it is no whole text.
     """
     entry = parsed(path, data)
     content = entry.content.replace("\r\n", "\n").strip("\n")
+    own = keys_of(data)
     text = FENCES.sub("", header.taken_apart(content).content)
-    name = entry.name if "name" in keys_of(data) else (_title(text) if is_markdown(path) else "") or entry.name
+    title = value(own, "title") or (_title(text) if is_markdown(path) else "")
+    name = entry.name if "name" in own else shortened(title, MAX_TITLE) or entry.name
     description = entry.description or summary(text) or name
-    return Fact(name, description, content, entry.aliases or None, entry.tags or None)
+    fact = Fact(name, description, content, entry.aliases or None, entry.tags or None, kept(entry))
+    return _without_heading(fact) if is_markdown(path) else fact
+
+
+def _without_heading(fact: Fact) -> Fact:
+    """The fact without the heading that its content begins with, where that only says its name and more follows."""
+    heading = _HEADING.match(fact.content)
+    rest = fact.content[heading.end() :].strip("\n") if heading else ""
+    return replace(fact, content=rest) if rest.strip() and _title(fact.content) == fact.name else fact
+
+
+def kept(entry: Entry) -> "dict[str, Kept | None]":
+    """What of the frontmatter of an entry is not in the other parts of a fact, as it stands there."""
+    metadata = entry.keys.get("metadata")
+    lifted = metadata if isinstance(metadata, Mapping) else {}
+    return {
+        key: cast("Kept", value)
+        for key, value in entry.keys.items()
+        if key not in _LABELS and (key not in lifted or lifted[key] != value)
+    }
 
 
 def named(fact: Fact, name: str) -> Fact:
@@ -86,12 +126,45 @@ def sections(path: str, data: bytes) -> list[tuple[str, str]]:
     return [(title, content) for title, content in found if content]
 
 
+def facts_of_sections(path: str, data: bytes, whole: Fact) -> Iterator[Found]:
+    """A fact for each section of a text; what comes before the first heading is called like the `whole`.
+
+    The other keys of the frontmatter are kept with the first.
+
+    Raises:
+        Unreadable: it is no text.
+    """
+    keys = whole.keys
+    for title, content in sections(path, data):
+        name = title or whole.name
+        fact = Fact(name, summary(content) or name, content, keys=keys)
+        yield Found(f"{path}#{title}" if title else path, fact, stem(path))
+        keys = {}
+
+
 def summary(text: str) -> str:
-    """The first sentence that is in no heading; "" when there is none."""
-    paragraphs = _HEADING.sub("", text.removeprefix(BOM)).split("\n\n")
-    said = next((words for words in map(_bare, paragraphs) if any(map(str.isalnum, words))), "")
-    sentence = _SENTENCE.match(said)
+    """The first sentence of the first paragraph that is prose, without its marks; else the first item of a list.
+
+    "" when there is neither: headings, rows of tables, comments and pictures say nothing in short.
+    """
+    bare = FENCES.sub("", _COMMENT.sub("", text.removeprefix(BOM)))
+    paragraphs = [lines for lines in (_told(part) for part in _BLANK.split(_HEADING.sub("\n", bare))) if lines]
+    said = next((lines for lines in paragraphs if not _ITEM.match(lines[0])), next(iter(paragraphs), []))
+    if said and _ITEM.match(said[0]):
+        said = said[:1]
+    sentence = _SENTENCE.match(" ".join(map(_bare, said)).strip())
     return shortened(sentence[0], MAX_SUMMARY) if sentence else ""
+
+
+def _told(paragraph: str) -> list[str]:
+    """The lines of a paragraph that say something; no heading that is underlined, no row of a table."""
+    lines = paragraph.split("\n")
+    under = {number for number, line in enumerate(lines) if _UNDERLINE.fullmatch(line.strip())}
+    if any({"-", "|"} <= set(line) <= _RULER for line in lines if not _ROW.match(line)):
+        return []
+    heads = range(max(under, default=-1) + 1)
+    said = [line for number, line in enumerate(lines) if number not in heads and not _ROW.match(line)]
+    return [line for line in said if any(map(str.isalnum, _bare(line)))]
 
 
 def _title(text: str) -> str:
@@ -100,9 +173,8 @@ def _title(text: str) -> str:
     return shortened(heading["title"].rstrip().rstrip("#"), MAX_TITLE) if heading else ""
 
 
-def _bare(paragraph: str) -> str:
-    """The lines of a paragraph as one, or only the first item of a list; without marks of lists and quotes."""
-    lines = paragraph.strip().split("\n")
-    kept = lines[:1] if _ITEM.match(lines[0]) else lines
-    marks = map(_MARKS.match, kept)
-    return " ".join(line[mark.end() if mark else 0 :] for line, mark in zip(kept, marks, strict=True)).strip()
+def _bare(line: str) -> str:
+    """A line without the marks of Markdown; of a link stays what it is called."""
+    text = line[mark.end() :] if (mark := _MARKS.match(line)) else line
+    text = _WIKI.sub(lambda link: link["label"] or link["target"], _LINK.sub(r"\g<label>", _IMAGE.sub("", text)))
+    return _EMPHASIS.sub(r"\g<said>", text).strip()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ..entry import Fact, parsed
 from ..workspace import ORDINARY
 from .base import Found, Skipped, Source, Tree, is_markdown
-from .texts import fact_of, labelled, named, sections, stem, summary
+from .texts import fact_of, facts_of_sections, kept, labelled, named, stem
 
 _CURATED = ("MEMORY.md", "memory.md")
 _WHO = ("SOUL.md", "IDENTITY.md", "AGENTS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "BOOT.md")
@@ -38,13 +38,10 @@ def _of_claw(tree: Tree) -> Iterator[Found]:
 def _curated(tree: Tree, path: str) -> Iterator[Found]:
     """A fact for each section of the curated memory."""
     whole = tree.take(path, fact_of)
-    if not isinstance(whole.what, Fact):
+    if isinstance(whole.what, Fact):
+        yield from facts_of_sections(path, tree.read(path), whole.what)
+    else:
         yield whole
-        return
-    for title, content in sections(path, tree.read(path)):
-        name = title or whole.what.name
-        fact = Fact(name, summary(content) or name, content)
-        yield Found(f"{path}#{title}" if title else path, fact, stem(path))
 
 
 def _note(path: str, data: bytes) -> Fact:
@@ -64,13 +61,14 @@ def _of_ours(tree: Tree) -> Iterator[Found]:
         if path in (ORDINARY.identity, ORDINARY.overview) and not reason:
             yield Found(path, Skipped("only facts are imported; this memory has a file of its own for that"))
         elif reason or (is_markdown(path) and path.startswith(f"{ORDINARY.memory}/")):
-            yield tree.take(path, _entry if ORDINARY.is_entry(path) else _note)
+            # Nobody else there has the name of an entry, so that needs no other mark.
+            yield (tree.take(path, _entry)._replace(origin="") if ORDINARY.is_entry(path) else tree.take(path, _note))
 
 
 def _entry(path: str, data: bytes) -> Fact:
     """A fact of crabmem's, word by word."""
     entry = parsed(path, data)
-    return Fact(entry.name, entry.description, entry.content, entry.aliases or None, entry.tags or None)
+    return Fact(entry.name, entry.description, entry.content, entry.aliases or None, entry.tags or None, kept(entry))
 
 
 CLAW = Source(

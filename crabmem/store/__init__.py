@@ -166,6 +166,31 @@ class Store:
             fs.create(self._temporary / name, data, mode)
         return name
 
+    def stage_ahead(self, data: bytes) -> str:
+        """A temporary file with `data`, durable, of which only this process knows what it is for; its name."""
+        name = f"ahead-{os.getpid()}-{secrets.token_hex(8)}"
+        fs.create(self._temporary / name, data)
+        return name
+
+    def take_ahead(self, name: str) -> str | None:
+        """The name under which a file that was staged ahead can be placed; None when somebody cleared it away.
+
+        The new name need not be durable: who finds it missing makes the file again from the history.
+        """
+        staged = f"write-{secrets.token_hex(8)}"
+        try:
+            fs.rename(self._temporary / name, self._temporary / staged)
+        except FileNotFoundError:
+            return None
+        return staged
+
+    def clear_ahead(self, own: bool = False) -> None:
+        """Remove what processes put ready that are no more, or what this one did."""
+        for file in self._temporary.glob("ahead-*"):
+            pid = file.name.split("-")[1]
+            if (own and pid == str(os.getpid())) or not (pid.isdigit() and fs.is_alive(int(pid))):
+                fs.unlink(file)
+
     def place(self, path: str, name: str, new: bool, expected: bool) -> Placed:
         """Put the staged file in place at `path`, or take the file away when not `new`.
 
