@@ -102,7 +102,7 @@ def bisected(
     """
     end = timeline.commit_at("HEAD" if until is None else until)
     line = timeline.line_to(end)
-    start = None if since is None else line.place(timeline.commit_at(since))
+    start = None if since is None else line.place(timeline.commit_at(since, is_end=False))
     if since is not None and start is None:
         raise InvalidArguments(f"{since} is no commit on the way to {until or 'the newest'}; `crabmem log` lists them")
     trial = _Trial(timeline, line, moment, test, progress)

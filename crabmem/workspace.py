@@ -149,6 +149,7 @@ class Layout:
         """The folders that files lie in which recall looks into."""
         return tuple(dict.fromkeys((*self.entries, *([self.notes] if self.recall_notes else []))))
 
+    @cached_property
     def where(self) -> str:
         """Where an entry lies, in words that follow "it is"."""
         first, *others = (folder or "the workspace itself" for folder in self.entries)

@@ -55,7 +55,7 @@ def test_an_entry_in_a_folder_is_recalled_listed_and_shown(ordered: Memory) -> N
     assert [entry.path for entry in ordered.entries()] == [_PLACE, "memory/entries/luna.md"]
     assert ordered.get("marta alves").content == "Builds the kitchen."
     listed = run("--dir", str(ordered.root), "list").stdout
-    assert "People/marta-alves  the contractor" in listed and "luna " in listed
+    assert "People/marta-alves  Marta Alves: the contractor" in listed and "luna " in listed
     shown = json.loads(run("--dir", str(ordered.root), "show", "Marta Alves", "--json").stdout)
     assert shown["path"] == _PLACE and shown["slug"] == "marta-alves"
 

@@ -68,7 +68,7 @@ def states(result: Result) -> dict[str, str]:
 
 def test_an_import_is_one_commit_of_facts_as_their_files_tell_them(imported: Import, folder: Path) -> None:
     result = imported(folder)
-    assert (result.exit_code, result.stderr) == (0, "3 made\n")
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (0, "3 made")
     assert result.stdout == (
         "made       home/wifi.md: The network\nmade       plain.txt: plain\nmade       vet.md: Luna's vet\n"
     )
@@ -495,14 +495,14 @@ def test_a_bar_covers_writing_too(folder: Path) -> None:
 def test_quiet_names_only_what_was_not_taken(imported: Import, folder: Path) -> None:
     (folder / "empty.md").write_text("")
     result = imported(folder, "--quiet")
-    assert (result.stdout, result.stderr) == ("skipped    empty.md: it is empty\n", "3 made, 1 skipped\n")
+    assert (result.stdout, result.stderr.splitlines()[0]) == ("skipped    empty.md: it is empty\n", "3 made, 1 skipped")
     assert imported(folder, "-q").stdout == "skipped    empty.md: it is empty\n"
 
 
 def test_a_dry_run_says_what_would_be_made(imported: Import, folder: Path) -> None:
     result = imported(folder, "--dry-run")
     assert result.stdout.splitlines()[0] == "would make     home/wifi.md: The network"
-    assert result.stderr == "would make 3; nothing was written\n"
+    assert result.stderr.splitlines()[0] == "would make 3; nothing was written"
 
 
 @pytest.mark.parametrize("verb", ["import", "adopt"])

@@ -110,7 +110,7 @@ def test_what_an_import_just_added_is_undone_unasked(root: Path) -> None:
     with Memory(root, is_person=True) as memory:
         memory.undo()
         assert memory.entries() == []
-        memory.undo()
+        memory.redo()
         assert len(memory.entries()) == ALL
         with pytest.raises(MassLoss):  # they were there before they were brought back
             memory.undo()

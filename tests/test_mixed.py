@@ -167,9 +167,10 @@ def test_nothing_is_lost_and_recall_finds_what_is_on_disk(layout: str, steps: in
         assert [token for token in play.said if token not in history] == []
         assert [token for token in play.purged if token in history + "".join(disk.values())] == []
         entries = {path: text for path, text in disk.items() if play.memory.layout.is_entry(path)}
+        recalled = {path: text for path, text in disk.items() if play.memory.layout.is_recalled(path)}
         for memory in looks(play.root, play.memory):
             assert {entry.path for entry in memory.entries()} == entries.keys()
             for token in sorted(play.said | play.purged):
                 found = {hit.entry.path for hit in memory.recall(token, limit=50)}
-                assert found == {path for path, text in entries.items() if token in text.split()}
+                assert found == {path for path, text in recalled.items() if token in text.split()}
         play.memory.close()

@@ -125,7 +125,7 @@ def test_the_answer_is_the_one_of_then_and_says_so(story: Path) -> None:
 
 def test_before_the_history_there_is_no_answer(story: Path) -> None:
     with Memory(story) as memory:
-        with pytest.raises(NotFound, match="the history begins after 1999-01-01 00:00"):
+        with pytest.raises(NotFound, match="the history begins after 1999-01-01 23:59"):
             memory.recall("deploy key", as_of="1999-01-01")
         with pytest.raises(NotFound, match="no revision named nowhere"):
             memory.recall("deploy key", as_of="nowhere")

@@ -203,7 +203,7 @@ def test_what_cannot_be_renamed_so_changes_nothing(
 def test_broken_frontmatter_is_not_guessed_at(memory: Memory) -> None:
     memory.init()
     memory.file("memory/entries").mkdir(parents=True)
-    memory.file("memory/entries/vet.md").write_text("---\nname: [\n---\nx")
+    memory.file("memory/entries/vet.md").write_text("---\n- [\n---\nx")
     with pytest.raises(Unwritable, match=r"vet.md cannot be renamed, .*mend it first"):
         memory.rename("vet", "doctor")
 

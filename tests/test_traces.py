@@ -235,7 +235,15 @@ def test_digest_sorts_what_a_time_brought(past: Memory) -> None:
     found = past.digest("2026-02-10", "2026-02-26")
     names = [[news.name for news in part] for part in (found.learned, found.changed, found.dropped, found.passing)]
     assert names == [
-        ["Cart rewrite", "Feature flags", "Holiday plan", "Return label", "Sales region", "Supplier terms"],
+        [
+            "Cart rewrite",
+            "Feature flags",
+            "Holiday plan",
+            "Log retention",
+            "Return label",
+            "Sales region",
+            "Supplier terms",
+        ],
         ["Discount rule", "MEMORY.md", "Partner list", "Quarter goals", "Queue worker", "Test database"],
         [],
         ["Meeting notes"],

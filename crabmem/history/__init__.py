@@ -64,6 +64,15 @@ _IN_PROGRESS = {
 _BRANCH_BEFORE = ("rebase-merge/orig-head", "rebase-apply/orig-head", "sequencer/head")
 
 
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Device and inode of a folder; None where there is none, or nobody may look."""
+    try:
+        status = os.stat(folder)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 class History:
     """The repository of a workspace, which need not exist yet."""
 
@@ -96,8 +105,8 @@ class History:
         self._packing = Packing(self._git, private, self._refs)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
         self._lines = Lines(self._objects, private / "index" / "line")
-        #: Device and inode of the repository, None before there is one, and the newest commit that was known in it.
-        self._place = self._identity()
+        #: What the repository and the folder around it are, None before there is one; its newest commit.
+        self._place, self._folder = _identity(self._git), _identity(self._root)
         self._last = self._branch_tip() if self._place else None
 
     def close(self) -> None:
@@ -128,21 +137,25 @@ class History:
                 f"{link} is a symbolic link, which may lead anywhere and is not followed: put the folder itself there"
             )
         self._is_free_of_links = True
+        known = self._place  # asked for first: another thread may begin the repository just now
         is_there = os.path.isdir(self._git)
-        if self._place and not is_there:
-            raise Moved(
-                f"{self._root} is not where it was: its .git was moved or deleted after this process had opened it; "
-                "put it back, or start again to begin a new memory there"
-            )
+        if known and not is_there:
+            self._forget_deleted()
         return is_there
 
-    def _identity(self) -> tuple[int, int] | None:
-        """Device and inode of the repository; None where there is none, or nobody may look."""
-        try:
-            status = os.stat(self._git)
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino
+    def _forget_deleted(self) -> None:
+        """Forget a repository that somebody deleted, if the folder is the same and still holds something.
+
+        Raises:
+            Moved: it is not.
+        """
+        if _identity(self._root) != self._folder or not os.listdir(self._root):
+            raise Moved(
+                f"{self._root} is not where it was: it was moved or deleted after this process had opened it; "
+                "put it back, or start again to begin a new memory there"
+            )
+        self.forget()
+        self._place = self._last = None
 
     def _branch_tip(self) -> str | None:
         """The commit that the branch names, readable or not."""
@@ -157,7 +170,7 @@ class History:
         So a clone or a copy that a person put in place goes on. An id of a commit is trusted, as a purge by another
         process may have given all of them new ones: only where the folder is another one is it asked for.
         """
-        identity = self._identity()
+        identity = _identity(self._git)
         if self._place and identity != self._place:
             self.forget()
             if self._last and not self._objects.has(self._last):
@@ -165,7 +178,8 @@ class History:
                     f"{self._root} is not the memory that this process had opened: its history lacks commit "
                     f"{self._last[:SHORT_DIGITS]}; start again if it is the one you mean, or put the other back"
                 )
-        self._place, self._last = identity, self._branch_tip() or self._last
+        self._place, self._folder = identity, _identity(self._root)
+        self._last = self._branch_tip() or self._last
 
     def has_begun(self) -> bool:
         """Whether there is a first commit, readable or not, and what is ours beside it."""

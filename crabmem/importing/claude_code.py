@@ -15,7 +15,7 @@ _INDEX = "MEMORY.md"
 # An item of a list that begins with a link, in whatever style, perhaps emphasised.
 _LISTED = re.compile(
     r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+[*_]*"
-    r"(?:\[[^\[\]\n]*\]\(<?(?P<path>[^()<>\n]+?)>?\)|\[\[(?P<wiki>[^\[\]|#\n]+)[^\[\]\n]*\]\])"
+    r"(?:\[[^\[\]\n]*\]\(<?(?P<path>[^()<>\n]+?)>?\)|\[\[(?P<wiki>[^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\])"
 )
 _TYPES = ("user", "feedback", "project", "reference")
 

@@ -69,7 +69,7 @@ def _rollback(memory: Memory) -> None:
 
 
 def _revert(memory: Memory) -> None:
-    memory.revert(agent="before", take="theirs")
+    memory.revert(agent="before", take="theirs", even_if_many=True)
 
 
 def _undo(memory: Memory) -> None:

@@ -327,7 +327,7 @@ def _on_a_terminal(commands: list[list[str]]) -> str:
     with folder() as scratch:
         (scratch / "commands").write_text(json.dumps(commands))
         ours, theirs = pty.openpty()
-        environment = {**os.environ, "NO_COLOR": "1", "PYTHONUTF8": "1", "CRABMEM_WORKSPACE": ""}
+        environment = {**os.environ, "NO_COLOR": "1", "PYTHONUTF8": "1", "CRABMEM_WORKSPACE": "", "PAGER": "cat"}
         command = [sys.executable, "-c", _MANY, str(scratch / "commands")]
         with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment):
             os.close(theirs)
