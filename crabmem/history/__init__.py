@@ -106,8 +106,8 @@ class History:
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
         self._lines = Lines(self._objects, private / "index" / "line")
         #: What the repository and the folder around it are, None before there is one; its newest commit.
-        self._place, self._folder = _identity(self._git), _identity(self._root)
-        self._last = self._branch_tip() if self._place else None
+        self._place, self._folder = None if os.path.islink(self._git) else _identity(self._git), _identity(self._root)
+        self._last: str | None = None
 
     def close(self) -> None:
         """Close the files that reading has opened, and keep for the next process what commits changed."""
@@ -141,6 +141,8 @@ class History:
         is_there = os.path.isdir(self._git)
         if known and not is_there:
             self._forget_deleted()
+        if known and self._last is None:  # no link is in the way of reading it, as was found out above
+            self._last = self._branch_tip()
         return is_there
 
     def _forget_deleted(self) -> None:
