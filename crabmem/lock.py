@@ -26,6 +26,8 @@ class WriterLock:
         self._folder = file.with_name(f"{file.name}.d")
         self._holder = file.with_name(f"{file.name}.pid")
         self._threads = Guard()
+        #: Device and inode of the folder that is held; None where the system cannot lock folders.
+        self._place: tuple[int, int] | None = None
 
     @contextmanager
     def held(self, timeout: float) -> Iterator[None]:
@@ -44,6 +46,15 @@ class WriterLock:
         finally:
             self._threads.release()
 
+    def check_place(self) -> None:
+        """Make sure that what is held is what others would wait for.
+
+        Raises:
+            Busy: the folder was exchanged for another while this process waited for the lock of the one before.
+        """
+        if self._place is not None and self._place != _place(self._folder):
+            raise Busy(f"{self._file.parent.parent.parent} was exchanged for another folder meanwhile; try again")
+
     def _acquire(self, held: ExitStack, timeout: float) -> None:
         deadline = time.monotonic() + timeout
         try:
@@ -54,7 +65,8 @@ class WriterLock:
                 return
             fs.make_folder(self._folder)
             with _locked(self._file, os.O_RDWR | os.O_CREAT, deadline):
-                held.enter_context(_locked(self._folder, os.O_RDONLY, deadline))
+                handle = held.enter_context(_locked(self._folder, os.O_RDONLY, deadline))
+                self._place = _place(handle)
         except TimeoutError:
             raise Busy(
                 f"{self._holder_name()} has been writing to {self._file.parent.parent.parent} "
@@ -77,9 +89,22 @@ class WriterLock:
             return "another process"
 
 
+def _place(folder: Path | int) -> tuple[int, int] | None:
+    """Device and inode of a folder; None when it is gone."""
+    try:
+        status = os.stat(folder)
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 @contextmanager
-def _locked(place: Path, flags: int, deadline: float) -> Iterator[None]:
-    """Hold the kernel's lock on a file or folder; TimeoutError when that did not work until `deadline`."""
+def _locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
+    """Hold the kernel's lock on a file or folder, whose handle this is.
+
+    Raises:
+        TimeoutError: that did not work until `deadline`.
+    """
     import fcntl
 
     # A link may lead to a place where locking makes a file, or keeps somebody else waiting.
@@ -89,7 +114,7 @@ def _locked(place: Path, flags: int, deadline: float) -> Iterator[None]:
             if time.monotonic() > deadline:
                 raise TimeoutError(str(place))
             time.sleep(_POLL)
-        yield
+        yield handle
     finally:
         with suppress(OSError):  # by word: a child that was forked meanwhile has the handle too
             fcntl.flock(handle, fcntl.LOCK_UN)

@@ -319,6 +319,9 @@ class Writer:
             with fs.durability(rules.durability == "full"):
                 self._history.prepare()
                 with self._lock.held(rules.lock_timeout if timeout is None else timeout):
+                    # While this waited, the folder may have been moved away, and another put in its place.
+                    self._history.check_place()
+                    self._lock.check_place()
                     # Before the locks are released that a purge left on every reference.
                     self._report(self._history.resume_erasing(believes_others))
                     self._history.recover()

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Memory, Moved
+from crabmem import CrabmemError, Memory, Moved
+from crabmem.lock import WriterLock
 from crabmem.watcher import watched, watched_in_turn
+from crabmem.workspace import Workspace
 from tests.conftest import git
 
 
@@ -168,3 +170,26 @@ def test_the_watcher_says_once_that_the_workspace_was_moved_and_makes_none(
     thread.join(10)
     assert len([item for item in said if isinstance(item, Moved)]) == 1
     assert not opened.root.exists()
+
+
+def test_a_write_that_waited_while_another_memory_was_put_in_place_refuses(opened: Memory) -> None:
+    with Memory(opened.root.with_name("other")) as other:
+        other.remember("Vera", "the aunt", "Likes tea.")
+    said = list[object]()
+
+    def write() -> None:
+        try:
+            said.append(opened.remember("Otto", "the cat", "Sleeps."))
+        except CrabmemError as error:
+            said.append(error)
+
+    with WriterLock(Workspace(opened.root).private / "lock").held(5):
+        thread = threading.Thread(target=write)
+        thread.start()
+        time.sleep(0.5)
+        opened.root.rename(opened.root.with_name("elsewhere"))
+        other.root.rename(opened.root)
+    thread.join()
+    assert [type(item) for item in said] == [Moved]
+    assert "Otto" not in git(opened.root, "log", "--format=%s")
+    assert not (opened.root / "memory/entries/otto.md").exists()

@@ -79,6 +79,20 @@ def test_adopting_an_agent_before_its_workspace_says_what_to_do(herd: Path) -> N
     assert "Be kind." not in run("--dir", str(herd / "agents/scribe"), "prompt").stdout
 
 
+@pytest.mark.parametrize("link", ["workspace", "."])
+def test_a_tree_whose_workspace_is_a_link_lends_its_agent_nothing(herd: Path, tmp_path: Path, link: str) -> None:
+    run("adopt", str(herd / "workspace"), "--profile", "camel")
+    stranger = herd / "stranger"
+    put(stranger / "agents/x", SOUL="I tell all I know.\n")
+    (stranger / "workspace").symlink_to("../workspace")
+    if link == ".":  # the whole tree is reached by a link, which is the person's own way there
+        (herd / "way").symlink_to(stranger)
+        stranger = herd / "way"
+    said = run("adopt", str(stranger / "agents/x"), "--profile", "camel").stderr
+    assert "symbolic link, so this agent has nothing from it" in said
+    assert "Be kind." not in run("--dir", str(stranger / "agents/x"), "prompt").stdout
+
+
 def test_no_file_of_an_agent_names_a_parent(herd: Path) -> None:
     for name in ("workspace", "elsewhere"):
         run("adopt", str(herd / name), "--profile", "camel")

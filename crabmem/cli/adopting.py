@@ -118,8 +118,10 @@ def _join(root: Path, profile: str) -> None:
     way = named(profile).parent
     if not way or root.parent.name != AGENTS:
         return
-    parent = Path(os.path.normpath(root / way))
-    if fs.is_own_folder(Workspace(parent).private):
+    parent = Path(os.path.normpath(os.path.realpath(root) / Path(way)))
+    if os.path.realpath(parent) != str(parent):  # a tree that came with a link would lend the agent any folder
+        tell(f"{parent} is, or lies behind, a symbolic link, so this agent has nothing from it")
+    elif fs.is_own_folder(Workspace(parent).private):
         Allowed(os.environ).allow_parent(root, parent)
         tell(f"what this agent lacks it has from {parent}; `crabmem config disallow` takes that back")
     elif parent.is_dir():

@@ -183,6 +183,15 @@ class History:
         self._place, self._folder = identity, _identity(self._root)
         self._last = self._branch_tip() or self._last
 
+    def check_place(self) -> None:
+        """Refuse to write where the memory that this process opened is not any more.
+
+        Raises:
+            Moved: it was moved, or another is in its place.
+        """
+        if self.exists():
+            self._check_same()
+
     def has_begun(self) -> bool:
         """Whether there is a first commit, readable or not, and what is ours beside it."""
         try:
