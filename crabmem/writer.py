@@ -26,6 +26,7 @@ from .seal import Seal
 from .settings import Settings
 from .stamp import Stamp, changed_ns
 from .store import File, Placed, Scan, Store
+from .unconfirmed import Unconfirmed
 from .version import SHORT_DIGITS, blob_id
 from .voice import Voice
 from .workspace import Workspace
@@ -116,6 +117,7 @@ class Writer:
         self._ahead: dict[str, str] = {}
         #: What the last look found lost outside, and did not record.
         self._unrecorded: Losses | None = None
+        self._unconfirmed = Unconfirmed(workspace.private / "unconfirmed")
         #: The last scan whose newest files were looked up in the history.
         self._examined: Scan | None = None
 
@@ -278,14 +280,21 @@ class Writer:
         return self._lost(self.outside(scan), scan)
 
     def _lost(self, edits: Mapping[str, File | None], scan: Scan) -> Losses | None:
-        """What edits cost, when it is too many facts; then files that went with them are told, too."""
-        if sum(map(self._layout.is_entry, edits)) < LEAST_OF_FEW:
+        """What edits cost, when it is too many facts; then files that went with them are told, too.
+
+        What the person was told of stays too much until they decide, however many new facts there are by then.
+        """
+        told = self._unconfirmed.among(edits)
+        if not told and sum(map(self._layout.is_entry, edits)) < LEAST_OF_FEW:
             return None
         head = self._history.files(self._history.head())
         came = {file.blob for path, file in edits.items() if file and path not in head}
         gone = (path for path in edits if path in head and head[path] not in came)
-        found = losses((path for path in gone if self._is_emptied(path, head[path], scan)), head, self._layout)
-        return found if found.are_many else None
+        emptied = {path for path in gone if self._is_emptied(path, head[path], scan)}
+        found = losses(emptied, head, self._layout)
+        if not found.are_many:
+            found = losses(emptied & told, head, self._layout)
+        return found if found.paths else None
 
     def _is_emptied(self, path: str, blob: str, scan: Scan) -> bool:
         """Whether the text of `blob`, which was at `path`, is gone from there without another one."""
@@ -354,6 +363,7 @@ class Writer:
         }
         self._unrecorded = None if even_if_many else self._lost(edits, scan)
         held = self._unrecorded.paths if self._unrecorded else ()
+        self._unconfirmed.note(held)
         self._record_outside({path: file for path, file in edits.items() if path not in held}, scan)
         self._bylines.forget()
         waiting = self._history.waiting()

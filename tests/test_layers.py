@@ -57,7 +57,7 @@ ROWS: list[list[str]] = [
     ["regular"],
     ["caches"],
     ["fs", "guard", "user_state", "beside"],
-    ["jottings", "allowed", "seal"],
+    ["jottings", "allowed", "seal", "unconfirmed"],
     ["store", "history", "search", "vectors", "lock", "journal", "displaced", "turns", "bylines", "purged", "hosts"],
     ["meaning", "cached", "uses", "marking"],
     ["voice", "timeline", "catalog", "locating"],

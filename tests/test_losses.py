@@ -284,3 +284,31 @@ def test_the_watcher_reports_lost_facts_and_records_the_rest(root: Path) -> None
         assert not list(seen)
     assert isinstance(commit, Commit) and commit.paths == ("memory/MEMORY.md",)
     assert isinstance(held, MassLoss) and isinstance(held, CrabmemError) and held.count == MANY
+
+
+@pytest.mark.parametrize("many", [2, 12])
+def test_a_loss_that_was_told_stays_unrecorded_however_many_facts_come_after_it(tmp_path: Path, many: int) -> None:
+    with Memory(tmp_path) as memory:
+        memory.remember_all([Fact(f"Fact {number}", "what", f"Text {number}.") for number in range(many)], "here")
+    for file in (tmp_path / "memory/entries").iterdir():
+        file.unlink()
+    for number in range(40):  # more than it takes for the loss to be a small share
+        with Memory(tmp_path, agent=f"agent {number % 2}") as memory:
+            saved = memory.remember(f"New {number}", "what", f"New text {number}.")
+            assert f"{many} of {many + number} entries are gone from disk" in " ".join(saved.warnings)
+    with Memory(tmp_path, is_person=True) as memory:
+        assert memory.adopt() is None
+        assert len(memory.restore().paths) == many
+        assert len(memory.entries()) == many + 40 and memory.unrecorded() is None
+        memory.remember("Last", "what", "Last text.")
+    assert not (tmp_path / ".git/crabmem/unconfirmed").exists()
+
+
+def test_a_loss_that_was_told_is_recorded_when_it_is_meant(tmp_path: Path) -> None:
+    with Memory(tmp_path, is_person=True) as memory:
+        memory.remember_all([Fact(f"Fact {number}", "what", f"Text {number}.") for number in range(12)], "here")
+        for file in (tmp_path / "memory/entries").iterdir():
+            file.unlink()
+        memory.remember("New", "what", "New text.")
+        assert memory.adopt(even_if_many=True) and memory.unrecorded() is None
+        assert not memory.remember("Newer", "what", "Newer text.").warnings
