@@ -74,7 +74,11 @@ class Hindsight(Lookup):
             InvalidArguments: the query is blank.
         """
         self._check_whole()
-        return seen(query, self.settings.language, self._history, self.layout)
+        scan, head = self._store.scan(), self._history.files(self._history.head() if self._history.exists() else None)
+        edited = {
+            path: scan.data(path) for path in scan.files.keys() | head.keys() if scan.blob(path) != head.get(path)
+        }
+        return seen(query, self.settings.language, self._history, self.layout, edited)
 
     def digest(self, since: str = "1 week ago", until: str | None = None) -> Digest:
         """What was learned, changed and dropped between two revisions or times; `until` of None is the newest commit.

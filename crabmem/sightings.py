@@ -1,6 +1,6 @@
 """When something was known: the commits in which a text appeared, changed and vanished."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -23,9 +23,9 @@ class _Step(NamedTuple):
     change: Difference
 
 
-def seen(query: str, language: str, history: History, layout: Layout) -> Sightings:
+def seen(query: str, language: str, history: History, layout: Layout, edited: Mapping[str, bytes | None]) -> Sightings:
     """When memory said `query`, in what recall looks into, the overview or the identity: word by word if it ever did,
-    else all its words.
+    else all its words. `edited` is what the files say, by path, that are not as the newest commit has them.
 
     Raises:
         InvalidArguments: the query has no words.
@@ -33,22 +33,27 @@ def seen(query: str, language: str, history: History, layout: Layout) -> Sightin
     exact = " ".join(query.split()).casefold()
     if not exact:
         raise InvalidArguments("the query is blank; give a text that memory says or said")
-    if not history.exists():
-        return Sightings(query, False, (), ())
+    new = {path: data for path, data in edited.items() if data is not None and _counts(path, layout)}
     texts = cache(lambda blob: history.blob(blob).decode("utf-8", "replace"))
-    lines = _lines(texts, _exactly(exact))
-    found = list(_sightings(history, layout, lines))
-    is_exact = bool(found)
-    if not found:
-        lines = _lines(texts, _by_words(frozenset(tokens(query, language)), language))
-        found = list(_sightings(history, layout, lines))
-    now = [_name(path, history.blob(blob), layout) for path, blob in _read(history, layout) if found and lines(blob)]
-    return Sightings(query, is_exact, tuple(found), tuple(now))
+    exactly = _exactly(exact)
+    found, unrecorded = _found(history, layout, _lines(texts, exactly), exactly, new)
+    is_exact = bool(found or unrecorded)
+    says = exactly if is_exact else _by_words(frozenset(tokens(query, language)), language)
+    lines = _lines(texts, says)
+    if not is_exact:
+        found, unrecorded = _found(history, layout, lines, says, new)
+    recorded = history.files(history.head()).items() if found else ()
+    still = ((path, blob) for path, blob in recorded if path not in edited and _counts(path, layout))
+    now = [_name(path, history.blob(blob), layout) for path, blob in still if lines(blob)]
+    return Sightings(query, is_exact, tuple(found), (*now, *unrecorded), unrecorded)
 
 
-def _read(history: History, layout: Layout) -> list[tuple[str, str]]:
-    """Path and blob of what memory reads from now."""
-    return [item for item in history.files(history.head()).items() if _counts(item[0], layout)]
+def _found(
+    history: History, layout: Layout, lines: Lines, says: Says, new: Mapping[str, bytes]
+) -> tuple[list[Sighting], tuple[str, ...]]:
+    """What commits did to it, and the names of the files that say it and are not recorded."""
+    unrecorded = (_name(path, data, layout) for path, data in new.items() if says(data.decode("utf-8", "replace")))
+    return list(_sightings(history, layout, lines)) if history.exists() else [], tuple(unrecorded)
 
 
 def _counts(path: str, layout: Layout) -> bool:

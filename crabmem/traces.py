@@ -77,13 +77,14 @@ class Sighting:
 class Sightings:
     """When a fact was known, oldest first. `is_exact` tells whether the text was found word by word.
 
-    `now` are the names of what says it at the newest commit.
+    `now` are the names of what says it on disk, `unrecorded` those of them whose files no commit has as they are.
     """
 
     query: str
     is_exact: bool
     steps: tuple[Sighting, ...]
     now: tuple[str, ...]
+    unrecorded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

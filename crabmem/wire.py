@@ -325,7 +325,13 @@ def sightings(found: Sightings) -> Data:
         }
         for step in found.steps
     ]
-    return {"query": found.query, "is_exact": found.is_exact, "steps": steps, "now": list(found.now)}
+    return {
+        "query": found.query,
+        "is_exact": found.is_exact,
+        "steps": steps,
+        "now": list(found.now),
+        "unrecorded": list(found.unrecorded),
+    }
 
 
 def digest(item: Digest) -> Data:

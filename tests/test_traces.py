@@ -161,6 +161,22 @@ def test_when_goes_by_all_words_where_nothing_says_the_text(past: Memory) -> Non
     assert [step.what for step in found.steps] == ["appeared", "changed", "changed"]
 
 
+def test_when_knows_what_a_person_wrote_that_is_not_recorded_yet(memory: Memory) -> None:
+    memory.remember("Luna", "the dog", "one and two")
+    memory.remember("Otto", "the cat", "one and three")
+    file = memory.file("memory/entries/luna.md")
+    file.write_text(file.read_text().replace("one", "otter"))
+    memory.file("memory/2026-03-03.md").write_text("An otter at the dentist.\n")
+    memory.file("memory/entries/otto.md").unlink()
+    found = memory.when("otter")
+    assert (found.steps, found.is_exact) == ((), True)
+    assert set(found.now) == set(found.unrecorded) == {"Luna", "note of 2026-03-03"}
+    assert memory.when("dentist otter").unrecorded == ("note of 2026-03-03",)
+    gone = memory.when("one and")
+    assert [step.what for step in gone.steps] == ["appeared", "appeared"] and gone.now == ()
+    memory.adopt()
+
+
 def test_when_knows_what_was_never_said(past: Memory) -> None:
     found = past.when("giraffe")
     assert (found.steps, found.now, found.is_exact) == ((), (), False)

@@ -76,10 +76,14 @@ def _shown(line: str) -> str:
 
 
 def _today(found: Sightings) -> str:
-    if not found.steps:
+    if not (found.steps or found.unrecorded):
         return "memory never said that"
     how = "" if found.is_exact else "; nothing said it word by word, these have all its words"
-    return (f"today: in {_listed(found.now)}" if found.now else "today: nowhere") + how
+    fresh = (
+        " (not recorded yet)" if found.unrecorded == found.now else f" (not recorded yet: {_listed(found.unrecorded)})"
+    )
+    fresh = fresh if found.unrecorded else ""
+    return (f"today: in {_listed(found.now)}" if found.now else "today: nowhere") + fresh + how
 
 
 @click.command()

@@ -309,18 +309,8 @@ def places(root: Path) -> list[str]:
     packs = [file.relative_to(root).as_posix() for file in (root / ".git/objects/pack").iterdir()]
     recent = [file.relative_to(root).as_posix() for file in sorted((root / ".git/crabmem/recent").iterdir())[:1]]
     private = [
-        *(
-            "journal",
-            "displaced",
-            "index-behind",
-            "bylines",
-            "unconfirmed",
-            "turns",
-            "uses",
-            "repairs.log",
-            "lock",
-            "lock.pid",
-        ),
+        *("journal", "displaced", "index-behind", "bylines", "unconfirmed", "turns", "uses", "repairs.log", "lock"),
+        "lock.pid",
         *("packing", "purges", "loose", "pack", "pack.coming", "purging", "purging/order", "purging.done", "watch"),
         *("index", "index/base", "index/more", "index/later", "index/changes", "index/line", "index/past"),
         *("index/sections", "index/vectors", "recovered/text", "aside", "aside/journal-000000000000", "recent", "tmp"),
