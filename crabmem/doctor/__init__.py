@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from msgspec.structs import replace
 
 from .. import fs
-from ..errors import CrabmemError
+from ..errors import CrabmemError, InvalidSettings
 from ..results import Finding
 from . import files, machine, past
 from .machine import open_to_others
@@ -52,6 +52,8 @@ def examined(patient: Patient) -> list[Finding]:
 def _checked(name: str, patient: Patient) -> Iterator[Finding]:
     try:
         yield from CHECKS[name](patient)
+    except InvalidSettings:
+        return  # which the check of the settings tells
     except CrabmemError as failed:
         yield error(".git" if name in _ABOUT_HISTORY else "", str(failed))
     except OSError as failed:  # nobody asks `doctor` to stop at the first folder that it may not enter

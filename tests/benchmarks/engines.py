@@ -5,6 +5,7 @@ The others get description and content as one text; with `with_names` the name a
 
 import re
 import sqlite3
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -81,6 +82,7 @@ def _fts5(texts: Sequence[str]) -> Found | None:
     try:
         base.execute("CREATE VIRTUAL TABLE entries USING fts5(text, tokenize = porter)")
     except sqlite3.OperationalError:
+        base.close()
         return None
     base.executemany("INSERT INTO entries VALUES (?)", ((text,) for text in texts))
 
@@ -89,6 +91,7 @@ def _fts5(texts: Sequence[str]) -> Found | None:
         select = "SELECT rowid FROM entries WHERE entries MATCH ? ORDER BY rank LIMIT ?"
         return [row - 1 for (row,) in base.execute(select, (words, limit))] if words else []
 
+    weakref.finalize(found, base.close)
     return found
 
 

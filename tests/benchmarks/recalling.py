@@ -4,6 +4,7 @@ import os
 import sqlite3
 import statistics
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -110,11 +111,17 @@ def _fts5(bench: Bench, entries: int) -> Engine | None:
     try:
         base.execute(_SCHEMA)
     except sqlite3.OperationalError:
+        base.close()
         return None
     texts = ((fact.name, fact.description, fact.content) for fact in facts(entries))
     base.executemany("INSERT INTO entries VALUES (?, ?, ?)", texts)
     base.execute("INSERT INTO entries(entries) VALUES ('optimize')")
-    return lambda query: base.execute(_SELECT, (" OR ".join(query.split()), LIMIT)).fetchall()
+
+    def found(query: str) -> object:
+        return base.execute(_SELECT, (" OR ".join(query.split()), LIMIT)).fetchall()
+
+    weakref.finalize(found, base.close)
+    return found
 
 
 def _tantivy(bench: Bench, entries: int) -> Engine | None:
