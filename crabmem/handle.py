@@ -16,7 +16,7 @@ from . import fs, settings
 from .allowed import Allowed
 from .catalog import Catalog, Listing, Progress
 from .entry import decoded
-from .errors import Busy, CrabmemError, DeniedHistory, InvalidSettings
+from .errors import Busy, CrabmemError, DeniedHistory, InvalidSettings, Moved
 from .history import History
 from .history.commit import one_line
 from .history.objects import remember
@@ -369,6 +369,19 @@ class Handle:
         if not scan.files:
             self._history.exists()
         return scan
+
+    def _check_not_moved(self) -> None:
+        """Tell a file that is not there from a workspace that is not.
+
+        Raises:
+            Moved: the workspace that was opened is not where it was.
+        """
+        try:
+            self._history.exists()
+        except Moved:
+            raise
+        except CrabmemError:
+            return  # which who asks the history is told
 
     def _find_denied(self) -> str:
         """Why this user may not read the history; "" when nothing keeps them from it."""

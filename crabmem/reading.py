@@ -322,7 +322,12 @@ class Reading(Handle):
 
     def _own(self, path: str, at: str | None) -> bytes | None:
         """The bytes of a file, now or as it was at a revision or time; None where there is none."""
-        return self._store.read(path) if at is None else self._timeline.file(self._timeline.commit_at(at), path)
+        if at is not None:
+            return self._timeline.file(self._timeline.commit_at(at), path)
+        data = self._store.read(path)
+        if data is None:
+            self._check_not_moved()
+        return data
 
     def _parents(self, path_in: Callable[[Layout], str], at: str | None) -> bytes | None:
         """The bytes of a file of the workspace around an agent's own; None where there is none, of either."""

@@ -56,6 +56,8 @@ def test_reading_a_workspace_that_was_moved_says_so_instead_of_nothing(opened: M
         opened.blobs,
         opened.log,
         lambda: opened.get("Luna"),
+        opened.overview,
+        opened.prompt,
     ):
         with pytest.raises(Moved, match="is not where it was"):
             read()
