@@ -148,7 +148,7 @@ class Restoring(Proposing):
             note = noted(self._note("rollback", going_back(verb, operation.subject)), [commit])
             return self._draft(self._timeline.without(commit, scan), scan, note, is_meant(commit))
 
-        done = self._write(decide)
+        done = self._write(decide, is_seeded=False)  # what a clone begins with would be the newest commit
         commit, operation = chosen
         return replace(_restored(done, commit.parents[0]), operation=operation)
 

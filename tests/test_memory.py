@@ -376,6 +376,19 @@ def test_undo_and_redo_pass_over_commits_that_hold_nothing_of_memory(memory: Mem
     assert memory.get("luna").content == "Thursday"
 
 
+def test_undo_in_a_clone_takes_back_what_was_done_before_it_and_not_its_own_beginning(tmp_path: Path) -> None:
+    root = tmp_path / "clone"
+    (root / NOTE).parent.mkdir(parents=True)
+    git(tmp_path, "init", "-q", "-b", "main", str(root))
+    for day in ("Thursday", "Friday"):
+        (root / NOTE).write_text(f"{day}\n")
+        git(root, "add", NOTE)
+        git(root, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", day)
+    with Memory(root) as clone:
+        undone = clone.undo()
+        assert (undone.operation and undone.operation.subject, undone.paths) == ("Friday", (NOTE,))
+
+
 def rebased(memory: Memory) -> None:
     """Give every commit another id, and let nothing of the old ones stay."""
     ann = ("-c", "user.name=Ann", "-c", "user.email=a@example.org")
