@@ -56,9 +56,11 @@ class Briefing(Reading):
         return self._steadily(lambda: bearing(message, self._listing(), rules.auto_recall, rules.language, self._sees))
 
     def stats(self) -> Stats:
-        """How much there is, and how often it spoke before turns."""
+        """How much there is that this session may see, and how often memory spoke before turns, in any session."""
         listing = self._steadily(self._listing)
-        return counted(len(listing.paths), len(listing.unreadable), self._turns.all())
+        unreadable = (item.path for item in listing.unreadable)
+        seen, unread = (sum(map(self._sees, paths)) for paths in (listing.paths, unreadable))
+        return counted(seen, unread, self._turns.all())
 
     @property
     def may_flush(self) -> bool:

@@ -212,8 +212,9 @@ def texts(header: str) -> list[str]:
 def replaced(header: str, changes: Mapping[str, "Value | None"], newline: str) -> str:
     """`header` with the keys in `changes` set, or gone for None, and every other byte as it was.
 
-    Where single keys cannot be set in place (flow style, odd layout), the whole header is written
-    anew, with all its keys in their order.
+    The result loads as YAML: values that YAML refuses as they stand are put in quotes, also under keys that do not
+    change. Where single keys cannot be set in place (flow style, odd layout), the whole header is written anew, with
+    all its keys in their order.
     """
     text, before = _as_meant(header)
     wanted = {key: value for key, value in {**before, **changes}.items() if value is not None}

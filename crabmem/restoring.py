@@ -1,6 +1,6 @@
 """The way back: files, a past state, or what somebody did, always as one more commit. Nothing is erased."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -12,10 +12,10 @@ from .proposing import Proposing
 from .results import Commit, Restored, Reverted
 from .reverting import Unwanted, noted, subject
 from .store import Scan
-from .timeline import going_back
+from .timeline import State, going_back
 from .version import short
 from .workspace import SETTINGS
-from .writer import Draft
+from .writer import Draft, Written
 from .writing import diff_of
 
 
@@ -112,36 +112,50 @@ class Restoring(Proposing):
     def undo(self, *, even_if_many: bool = False) -> Restored:
         """Take back the newest commit as a new one; undoing again takes back the one before it, and so on.
 
+        What was changed outside and not recorded yet is recorded first: then that is the newest. A commit that holds
+        nothing of memory is passed over.
+
         Raises:
             InvalidArguments: there is nothing to undo, or its files were changed since.
             MassLoss: too many of the entries would be gone at once, and they were there before that commit, in memory
                 or on the disk; `even_if_many` says that this is meant.
         """
-        commit = self._timeline.to_undo()
-        # What an operation added was not there before; what a commit recorded, or brought back, was.
-        was_there = commit.tool in (None, "restore") or commit.reverts or commit.restores
-        return self._taken_back(commit, "undo", even_if_many or not was_there)
+
+        def is_meant(commit: Commit) -> bool:
+            # What an operation added was not there before; what a commit recorded, or brought back, was.
+            was_there = commit.tool in (None, "restore") or commit.reverts or commit.restores
+            return even_if_many or not was_there
+
+        return self._taken_back("undo", self._timeline.to_undo, is_meant)
 
     def redo(self, *, even_if_many: bool = False) -> Restored:
         """Bring back what the newest undo took back; after several, doing it again brings back the next.
 
         Raises:
-            InvalidArguments: something else was written since, or nothing was undone.
+            InvalidArguments: something else was written since, here or outside, or nothing was undone.
             MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
         """
-        return self._taken_back(self._timeline.to_redo(), "redo", even_if_many)
+        return self._taken_back("redo", self._timeline.to_redo, lambda commit: even_if_many)
 
-    def _taken_back(self, commit: Commit, verb: str, even_if_many: bool) -> Restored:
-        before, state = self._timeline.without(commit)
-        operation = self._timeline.operation(commit)
-        note = noted(self._note("rollback", going_back(verb, operation.subject)), [commit])
-        done = self._restored(before, state, note, even_if_many=even_if_many)
-        return replace(done, operation=operation)
+    def _taken_back(self, verb: str, choose: Callable[[], Commit], is_meant: Callable[[Commit], bool]) -> Restored:
+        """Take back the commit to `choose`, which is asked when outside edits are recorded and nobody else writes."""
+        chosen = list[Commit]()
+
+        def decide(scan: Scan) -> Draft:
+            commit = choose()
+            operation = self._timeline.operation(commit)
+            chosen[:] = [commit, operation]
+            note = noted(self._note("rollback", going_back(verb, operation.subject)), [commit])
+            return self._draft(self._timeline.without(commit, scan), scan, note, is_meant(commit))
+
+        done = self._write(decide, is_seeded=False)  # what a clone begins with would be the newest commit
+        commit, operation = chosen
+        return replace(_restored(done, commit.parents[0]), operation=operation)
 
     def _restored(
         self,
         to: str,
-        wanted: Callable[[Scan], Mapping[str, str | None]],
+        wanted: Callable[[Scan], State],
         note: Note,
         dry_run: bool = False,
         even_if_many: bool = False,
@@ -149,15 +163,16 @@ class Restoring(Proposing):
         """Write the blobs that `wanted` names by path (None: no file), and say what that changed."""
 
         def decide(scan: Scan) -> Draft:
-            blobs = wanted(scan)
-            changed = {path for path, blob in blobs.items() if blob != scan.blob(path)}
-            self._check_may_restore(changed)
-            data = {path: self._history.blob(blob) if (blob := blobs[path]) else None for path in sorted(changed)}
-            return Draft(data, note, even_if_many)
+            return self._draft(wanted(scan), scan, note, even_if_many)
 
-        done = self._tried(decide) if dry_run else self._write(decide)
-        gone = tuple(path for path, data in done.after.items() if data is None)
-        return Restored(done.commit, to, tuple(done.after), diff_of(done), gone)
+        return _restored(self._tried(decide) if dry_run else self._write(decide), to)
+
+    def _draft(self, blobs: State, scan: Scan, note: Note, even_if_many: bool) -> Draft:
+        """What writes those of `blobs` that the files do not say yet."""
+        changed = {path for path, blob in blobs.items() if blob != scan.blob(path)}
+        self._check_may_restore(changed)
+        data = {path: self._history.blob(blob) if (blob := blobs[path]) else None for path in sorted(changed)}
+        return Draft(data, note, even_if_many)
 
     def _check_may_restore(self, paths: set[str]) -> None:
         """Refuse an agent the way back to an identity or settings that the person has changed since."""
@@ -169,3 +184,9 @@ class Restoring(Proposing):
         if not self._voice.agent:
             return set()
         return {SETTINGS} if self.soul_editable else {SETTINGS, self.layout.identity}
+
+
+def _restored(done: Written, to: str) -> Restored:
+    """What a write changed that went back to the commit `to`."""
+    gone = tuple(path for path, data in done.after.items() if data is None)
+    return Restored(done.commit, to, tuple(done.after), diff_of(done), gone)

@@ -79,7 +79,7 @@ class Writing(Using):
 
     # What the operations share
 
-    def _write(self, decide: Callable[[Scan], Draft]) -> Written:
+    def _write(self, decide: Callable[[Scan], Draft], is_seeded: bool = True) -> Written:
         def seen(scan: Scan) -> Draft:
             draft = decide(scan)
             self._refuse_unseen(draft.changes)
@@ -87,7 +87,7 @@ class Writing(Using):
 
         if not self._history.has_begun():
             seen(self._store.scan())  # what is refused anyway makes no workspace
-            self.init()
+            self.init(is_seeded=is_seeded)
         done = self._writer.write(seen)
         self._upkeep.nudge()
         return done

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Disabled, Fact, InvalidArguments, Memory, NotFound, Stale, Unwritable, catalog, entry
+from crabmem import Disabled, Fact, InvalidArguments, MassLoss, Memory, NotFound, Stale, Unwritable, catalog, entry
 from crabmem import memory as core
 from crabmem.entry import Entry
 from crabmem.voice import Voice
@@ -317,14 +317,124 @@ def test_undo_and_redo_go_to_and_fro_as_in_an_editor(memory: Memory) -> None:
     assert [after("u"), after("u"), after("rr")] == ["Tuesday", "Monday", "Sunday"]
 
 
-def test_an_edit_that_undo_recorded_is_the_next_to_be_undone(memory: Memory) -> None:
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_an_edit_that_nobody_recorded_yet_is_the_newest_to_be_undone(memory: Memory, is_recorded: bool) -> None:
     memory.remember("Luna", "dog", "Thursday")
     memory.remember("Wifi", "guests", "On the router.")
     (memory.root / NOTE).write_text("edited\n")
-    assert memory.undo().removed == ("memory/entries/wifi.md",)
+    if is_recorded:
+        memory.adopt()
     undone = memory.undo()
     assert undone.operation and undone.operation.subject == "edit: luna"
     assert memory.get("luna").content == "Thursday"
+    assert memory.undo().removed == ("memory/entries/wifi.md",)
+
+
+def test_files_that_a_person_just_added_are_undone_before_what_an_agent_wrote(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    names = sorted(f"memory/entries/{number}.md" for number in range(12))
+    for name in names:
+        (memory.root / name).write_text("A file of the person.\n")
+    with pytest.raises(MassLoss):  # they were on the disk, and nowhere else
+        memory.undo()
+    assert all((memory.root / name).exists() for name in names)
+    assert memory.undo(even_if_many=True).removed == tuple(names)
+    assert memory.get("luna").content == "Thursday"
+    memory.redo()
+    assert all((memory.root / name).exists() for name in names)
+
+
+def test_redo_does_not_go_back_behind_an_edit_that_nobody_recorded_yet(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    memory.remember("Wifi", "guests", "On the router.")
+    memory.undo()
+    (memory.root / NOTE).write_text("edited\n")
+    with pytest.raises(InvalidArguments, match="nothing to redo"):
+        memory.redo()
+    assert subjects(memory)[0] == "edit: luna"
+
+
+def committed(memory: Memory, *words: str) -> None:
+    """A commit as the person makes it."""
+    git(memory.root, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-q", *words)
+
+
+def test_undo_and_redo_pass_over_commits_that_hold_nothing_of_memory(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    (memory.root / "code.txt").write_text("x = 1\n")
+    git(memory.root, "add", "code.txt")
+    committed(memory, "-m", "code")
+    committed(memory, "--allow-empty", "-m", "nothing")
+    (memory.root / NOTE).chmod(0o755)
+    git(memory.root, "-c", "core.filemode=true", "add", NOTE)
+    committed(memory, "-m", "mode")
+    undone = memory.undo()
+    assert (undone.operation and undone.operation.subject, undone.removed) == ("remember: Luna", (NOTE,))
+    (memory.root / "code.txt").write_text("x = 2\n")
+    committed(memory, "-am", "more code")
+    assert memory.redo().paths == (NOTE,)
+    assert memory.get("luna").content == "Thursday"
+
+
+def test_undo_in_a_clone_takes_back_what_was_done_before_it_and_not_its_own_beginning(tmp_path: Path) -> None:
+    root = tmp_path / "clone"
+    (root / NOTE).parent.mkdir(parents=True)
+    git(tmp_path, "init", "-q", "-b", "main", str(root))
+    for day in ("Thursday", "Friday"):
+        (root / NOTE).write_text(f"{day}\n")
+        git(root, "add", NOTE)
+        git(root, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", day)
+    with Memory(root) as clone:
+        undone = clone.undo()
+        assert (undone.operation and undone.operation.subject, undone.paths) == ("Friday", (NOTE,))
+
+
+def rebased(memory: Memory) -> None:
+    """Give every commit another id, and let nothing of the old ones stay."""
+    ann = ("-c", "user.name=Ann", "-c", "user.email=a@example.org")
+    git(memory.root, *ann, "rebase", "-q", "--force-rebase", "--root")
+    git(memory.root, "reflog", "expire", "--expire=now", "--all")
+
+
+def test_undo_and_redo_go_on_after_a_rebase_gave_all_commits_other_ids(memory: Memory) -> None:
+    for day in ("Monday", "Tuesday", "Wednesday"):
+        memory.remember("Luna", "dog", day)
+
+    def after(steps: str) -> str:
+        for step in steps:
+            memory.undo() if step == "u" else memory.redo()
+            rebased(memory)
+        return memory.get("luna").content
+
+    assert [after("u"), after("r"), after("u"), after("u"), after("rr"), after("uu"), after("r")] == [
+        "Tuesday", "Wednesday", "Tuesday", "Monday", "Wednesday", "Monday", "Tuesday",
+    ]  # fmt: skip
+
+
+def test_undo_after_a_rebase_tells_commits_apart_that_did_the_same(memory: Memory) -> None:
+    for day in ("Monday", "Tuesday", "Monday", "Tuesday", "Monday"):
+        memory.remember("Luna", "dog", day)
+    for day in ("Tuesday", "Monday", "Tuesday", "Monday"):
+        undone = memory.undo()
+        assert memory.get("luna").content == day
+        rebased(memory)
+    assert undone.operation and undone.operation.subject == "remember: Luna"
+    assert memory.undo().removed == (NOTE,)
+
+
+def test_an_undo_of_what_was_squashed_since_is_an_operation_of_its_own(memory: Memory) -> None:
+    memory.remember("Luna", "dog", "Thursday")
+    memory.remember("Wifi", "guests", "On the router.")
+    git(memory.root, "reset", "-q", "--soft", "HEAD~2")
+    committed(memory, "-m", "both")
+    head = git(memory.root, "rev-parse", "HEAD").strip()
+    (memory.root / "memory/entries/wifi.md").unlink()
+    message = "rollback: undo remember Wifi\n\nTool: rollback\nReverts: " + "b" * 40
+    committed(memory, "-am", message)
+    undone = memory.undo()
+    assert undone.operation and undone.operation.subject == "rollback: undo remember Wifi"
+    assert git(memory.root, "diff", "--stat", head, "HEAD") == ""
+    assert memory.undo(even_if_many=True).removed == (NOTE, "memory/entries/wifi.md")
 
 
 def test_undo_goes_on_after_a_purge(memory: Memory) -> None:
@@ -362,12 +472,13 @@ def test_a_trailer_written_by_hand_stops_no_undo(memory: Memory) -> None:
     assert memory.get("luna").content == "Thursday"
 
 
-def test_undo_refuses_to_take_back_what_was_edited_since(memory: Memory) -> None:
-    memory.remember("Luna", "dog", "Thursday")
-    (memory.root / NOTE).write_text("edited\n")
+def test_undo_refuses_to_take_back_what_is_not_as_it_was_and_was_not_recorded(memory: Memory) -> None:
+    memory.remember_all([Fact(f"Fact {number}", "d", "x") for number in range(12)], "notes")
+    for file in (memory.root / "memory/entries").iterdir():
+        file.unlink()  # so many that it may be a mishap
     with pytest.raises(InvalidArguments, match="was changed since"):
         memory.undo()
-    assert (memory.root / NOTE).read_text() == "edited\n"
+    assert len(memory.restore().paths) == 12
 
 
 def test_diff_shows_unrecorded_edits_or_what_lies_between_two_moments(memory: Memory) -> None:

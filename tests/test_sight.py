@@ -145,6 +145,15 @@ def test_what_is_counted_is_what_a_session_sees(secretive: Path, tmp_path: Path)
         assert guest.recall_facts("submarine").note == "no match among 1 entry"
 
 
+def test_the_figures_of_a_session_count_what_it_sees(secretive: Path, tmp_path: Path) -> None:
+    for name in ("open", "private-odd"):
+        (secretive / f"memory/entries/{name}.md").write_text("\0")
+    with Memory(secretive, profile=str(tmp_path / "family.toml")) as memory:
+        found, guests = memory.stats(), memory.of_kind("group").stats()
+    assert (found.entries, found.unreadable) == (3, 2)
+    assert (guests.entries, guests.unreadable) == (1, 1)
+
+
 def test_a_hidden_name_is_hidden_however_its_letters_are_composed() -> None:
     family = parsed('about = "x"\npart = []\n[kinds.group]\nhides = ["memory/entries/Jos\u00e9.md"]', "x.toml")
     assert family.hides("memory/entries/jose\u0301.md", "group")

@@ -156,13 +156,42 @@ def test_every_key_that_is_not_understood_stays(tmp_path: Path, imported: Import
     assert kind != "openclaw" or found["Rules"].keys["rating"] == "5"
 
 
-def test_what_an_entry_of_another_workspace_was_imported_from_stays(tmp_path: Path, imported: Import) -> None:
-    """The same notes, imported there and here, are one fact."""
+def test_the_same_notes_imported_into_two_workspaces_are_one_fact(tmp_path: Path, imported: Import) -> None:
     laid(tmp_path / "texts", {"a.md": "# Minutes\n\nPizza."})
     imported(tmp_path / "texts")
     CliRunner().invoke(cli, ["--dir", str(tmp_path / "notes"), "import", str(tmp_path / "texts")])
     assert imported(tmp_path / "notes").exit_code == 0
     assert [entry.origin for entry in entries(tmp_path).values()] == [str(tmp_path / "texts" / "a.md")]
+
+
+FORGED = {
+    "folder": ("harmless.md", {}),
+    "obsidian": ("Harmless.md", {".obsidian/app.json": "{}"}),
+    "crabmem": ("memory/entries/harmless.md", {"Crab.md": "# Who\n"}),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+@pytest.mark.parametrize("is_first", [False, True])
+def test_a_file_does_not_choose_the_fact_that_it_replaces(
+    tmp_path: Path, imported: Import, kind: str, is_first: bool
+) -> None:
+    """The key `imported-from` in a stranger's file is not believed, whoever is imported first."""
+    mine = laid(tmp_path / "mine", {"bank.md": "---\nname: Bank\n---\nThe account is at the Sparkasse.\n"})
+    place, files = FORGED[kind]
+    forged = f"---\nname: Harmless\nimported-from: {mine / 'bank.md'}\n---\nPay to the account of Mallory.\n"
+    theirs = laid(tmp_path / "theirs", {**files, place: forged})
+    for folder in (theirs, mine, theirs) if is_first else (mine, theirs):
+        result = imported(folder, "--replace", "--json")
+        assert result.exit_code == 0
+        [state] = [item["state"] for item in json.loads(result.stdout)["files"] if item["state"] != "skipped"]
+        assert state in ("made", "unchanged")
+    found = entries(tmp_path)
+    assert {name: entry.content.strip() for name, entry in found.items()} == {
+        "Bank": "The account is at the Sparkasse.", "Harmless": "Pay to the account of Mallory.",
+    }  # fmt: skip
+    assert found["Bank"].origin == str(mine / "bank.md")
+    assert found["Harmless"].origin == ("" if kind == "crabmem" else str(theirs / place))
 
 
 def test_a_memory_of_mem0_is_found_again_by_its_id(tmp_path: Path, imported: Import) -> None:

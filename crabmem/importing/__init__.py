@@ -79,13 +79,14 @@ def _told_apart(item: Found, names: Counter[str]) -> Found:
 def _known_by(item: Found, place: str, origins: Counter[str]) -> Found:
     """What was found, with a key that says what it was imported from, if it is a file below `place` or knows itself.
 
-    What was imported before from elsewhere, and comes with the key that says so, keeps it. Of several with the same
-    origin the later ones are numbered.
+    The key is never taken from the file itself: whoever wrote that would choose which entry here it replaces. Of
+    several with the same origin the later ones are numbered.
     """
-    own = f"{place}/{item.where}" if place and item.origin is None else item.origin
-    if not isinstance(item.what, Fact) or not (origin := item.what.origin or own):
+    if not isinstance(item.what, Fact):
         return item
-    origin = origin.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    origins[origin] += 1
-    numbered = origin if origins[origin] == 1 else f"{origin} {origins[origin]}"
-    return item._replace(what=replace(item.what, keys={**item.what.keys, IMPORTED: numbered}))
+    keys = {key: value for key, value in item.what.keys.items() if key != IMPORTED}
+    if origin := f"{place}/{item.where}" if place and item.origin is None else item.origin:
+        origin = origin.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        origins[origin] += 1
+        keys[IMPORTED] = origin if origins[origin] == 1 else f"{origin} {origins[origin]}"
+    return item._replace(what=replace(item.what, keys=keys))
