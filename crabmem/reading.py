@@ -192,7 +192,7 @@ class Reading(Handle):
         found = tuple(self._leading(link) for link in links if self._sees(link.path))
         if name is None:
             return Links(None, (), (), tuple(link for link in found if link.to is None))
-        path = self.layout.whole_file(name) or self.get(name).path
+        path = self._whole_file(name) or self.get(name).path
         own = tuple(link for link in found if link.path == path)
         into = tuple(link for link in found if link.to == path != link.path)
         return Links(path, own, into, tuple(link for link in own if link.to is None))
@@ -341,10 +341,16 @@ class Reading(Handle):
         nested = [path for path in broken if path.endswith(f"/{slug}.md") and self.layout.is_entry(path)]
         return [*self.layout.places(slug), *nested]
 
+    def _whole_file(self, name: str) -> str | None:
+        """The path of MEMORY.md, Crab.md or the settings, where `name` means one; an entry's path means the entry."""
+        path = self.layout.whole_file(name)
+        is_of_entry = path is not None and self.layout.is_entry(name) and name in self._listing().scan.files
+        return None if is_of_entry else path
+
     def _path_of(self, name: str) -> str:
         """Where the entry called `name` is, or was when it was last written about; or MEMORY.md, Crab.md."""
         try:
-            path = self.layout.whole_file(name) or self.get(name).path
+            path = self._whole_file(name) or self.get(name).path
         except NotFound:
             last = self._timeline.last_path(name)
             if last is None or not self._sees(last):

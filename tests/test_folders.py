@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from crabmem import InvalidArguments, Memory, NotFound, Unreadable, Unwritable
+from crabmem import Fact, InvalidArguments, Memory, NotFound, Saved, Unreadable, Unwritable
 from crabmem.bounds import DEEPEST
 from crabmem.cli import cli
+from crabmem.slots import Slot
 from tests.conftest import assert_clean, git
 
 _MARTA = "---\nname: Marta Alves\ndescription: the contractor\n---\n\nBuilds the kitchen.\n"
@@ -250,3 +251,123 @@ def test_a_process_that_stays_sees_a_file_saved_in_a_new_folder(ordered: Memory)
     assert [hit.entry.path for hit in ordered.recall("harbour")] == ["memory/entries/Done/new/otto.md"]
     ordered.adopt()
     assert_clean(ordered.root)
+
+
+# What a path means as a name
+
+
+@pytest.fixture
+def readmes(ordered: Memory) -> Memory:
+    """A memory with two files of one name in folders; they are recorded."""
+    put(ordered.root, "memory/entries/A/readme.md", "Of the alpha project.\n")
+    put(ordered.root, "memory/entries/B/readme.md", "Of the beta project.\n")
+    ordered.adopt()
+    return ordered
+
+
+def names(memory: Memory) -> set[str]:
+    return {entry.path for entry in memory.entries()}
+
+
+def test_a_path_as_the_name_of_a_fact_updates_the_entry_there_which_keeps_its_name(readmes: Memory) -> None:
+    before = names(readmes)
+    with pytest.raises(InvalidArguments, match=r"give the path of the one that is meant: memory/entries/A/readme\.md"):
+        readmes.remember("Readme", "which", "New.")
+    path = "memory/entries/A/readme.md"
+    saved = readmes.remember(path, "of alpha", "New.", if_version=readmes.get(path).version)
+    assert (saved.path, saved.created, saved.entry.name) == (path, False, "readme")
+    assert readmes.log(limit=1)[0].subject == "remember: readme"
+    assert readmes.remember("B/readme", "of beta", "Newer.").path == "memory/entries/B/readme.md"
+    assert readmes.remember("People/marta-alves.md", "builder", "Paints.").entry.name == "Marta Alves"
+    assert readmes.remember("people/Marta-Alves", "builder", "Sings.").path == _PLACE
+    assert names(readmes) == before
+
+
+def test_two_files_of_one_name_are_saved_by_their_paths_in_one_commit(readmes: Memory) -> None:
+    paths = ["memory/entries/A/readme.md", "memory/entries/B/readme.md"]
+    saved = readmes.remember_all([Fact(path, "new", "New.") for path in paths], "a list")
+    assert [each.path for each in saved if isinstance(each, Saved)] == paths
+    [first, second] = readmes.remember_all([Fact(paths[0], "x", "X."), Fact("A/readme", "y", "Y.")], "a list")
+    assert isinstance(first, Saved) and isinstance(second, InvalidArguments)
+
+
+def test_the_end_of_a_path_that_two_files_have_is_refused_and_a_fact_of_that_name_goes_before_it(
+    readmes: Memory,
+) -> None:
+    put(readmes.root, "memory/entries/Old/A/readme.md", "Of the old alpha project.\n")
+    with pytest.raises(InvalidArguments, match="several entries are called A/readme; give the path"):
+        readmes.remember("A/readme", "which", "New.")
+    put(readmes.root, "memory/entries/ab.md", "---\nname: B/readme\n---\n\nAbout it.\n")
+    assert readmes.remember("B/readme", "which", "New.").path == "memory/entries/ab.md"
+    assert readmes.get("B/readme").path == "memory/entries/ab.md"
+
+
+def test_a_file_that_cannot_be_read_is_not_written_beside_under_its_path(ordered: Memory) -> None:
+    put(ordered.root, "memory/entries/People/otto.md", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
+    for name in ("memory/entries/People/otto.md", "People/otto"):
+        with pytest.raises(Unwritable, match="marks of an unresolved merge"):
+            ordered.remember(name, "the cat", "Sleeps.")
+
+
+def test_a_path_means_its_entry_whatever_is_called_so(readmes: Memory) -> None:
+    path, impostor = "memory/entries/A/readme.md", "memory/entries/shadow.md"
+    put(readmes.root, impostor, f"---\nname: {path}\n---\n\nNot the one.\n")
+    readmes.adopt()
+    assert readmes.get(path).path == path
+    assert readmes.remember(path, "d", "New.").path == path
+    assert readmes.rewrite_entry(path, "Newer.\n").path == path
+    assert [line.text for line in readmes.blame(path)] == ["Newer."]
+    assert all(path in commit.paths for commit in readmes.log(name=path))
+    assert readmes.rename("memory/entries/B/readme.md", "Beta").path_before == "memory/entries/B/readme.md"
+    with Memory(readmes.root) as person:
+        plan = person.purge_plan(path)
+        assert plan.erased == (path,) and plan.entries == ("readme",)
+        person.purge(path)
+        assert names(person) >= {impostor} and path not in names(person)
+        assert person.get("shadow").content == "Not the one."
+    assert readmes.forget("shadow").path == impostor
+
+
+def test_purge_by_the_end_of_a_path_leaves_what_was_once_called_so(ordered: Memory) -> None:
+    put(ordered.root, "memory/entries/x.md", "---\nname: People/marta-alves\n---\n\nSomebody else altogether.\n")
+    ordered.adopt()
+    ordered.forget("x")
+    with Memory(ordered.root) as person:
+        assert person.purge("People/marta-alves").erased == (_PLACE,)
+        assert person.get("x", at="HEAD~1").content == "Somebody else altogether."
+
+
+def test_the_history_of_a_path_is_that_of_the_file_that_was_there(readmes: Memory) -> None:
+    path = "memory/entries/A/readme.md"
+    put(readmes.root, "memory/entries/shadow.md", f"---\nname: {path}\n---\n\nNot the one.\n")
+    readmes.adopt()
+    readmes.forget(path)
+    readmes.forget("shadow")
+    assert [commit.subject for commit in readmes.log(name=path)] == ["forget: readme", "edit: readme"]
+
+
+def test_an_entry_called_like_the_overview_is_meant_by_its_path(ordered: Memory) -> None:
+    path = put(ordered.root, "memory/entries/A/memory.md", "How it is remembered.\n")
+    ordered.adopt()
+    assert ordered.blame("memory/entries/A/memory.md")[0].text == path.read_text().strip()
+
+
+def test_an_entry_is_not_given_a_name_that_is_another_ones_path(ordered: Memory) -> None:
+    for name in (_PLACE, "People/marta-alves", "People/Marta-Alves.md"):
+        with pytest.raises(InvalidArguments, match=f"is what {_PLACE} answers to already"):
+            ordered.rename("Luna", name)
+
+
+def test_purge_says_which_files_it_erases(readmes: Memory) -> None:
+    done = run("--dir", str(readmes.root), "purge", "memory/entries/A/readme.md", "--yes")
+    assert "erased:  memory/entries/A/readme.md\n" in done.stdout
+    done = run("--dir", str(readmes.root), "purge", "B/readme", "--yes", "--json")
+    assert json.loads(done.stdout)["erased"] == ["memory/entries/B/readme.md"]
+
+
+def test_a_store_of_keys_keeps_its_items_apart_from_files_of_their_names(ordered: Memory) -> None:
+    slot = Slot(("People",), "marta-alves")
+    ordered.keep({slot: Fact("People/marta-alves", "", "Hers.")})
+    assert (ordered.root / _PLACE).read_text() == _MARTA
+    item = ordered.item(slot)
+    assert item is not None and item.content == "Hers."
