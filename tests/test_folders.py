@@ -223,6 +223,17 @@ def test_a_group_does_not_see_entries_in_folders_that_are_hidden(tmp_path: Path)
             group.get("People/marta-alves")
 
 
+def test_a_group_sees_nothing_below_a_folder_whose_files_are_hidden(tmp_path: Path) -> None:
+    text = 'about = "x"\n[[part]]\nfile = "{overview}"\n[kinds.group]\nhides = ["memory/entries/secret/*"]\n'
+    profile = put(tmp_path, "mine.toml", text)
+    with Memory(tmp_path / "w", profile=str(profile)) as memory:
+        memory.remember("Luna", "the dog", "A lagotto in the kitchen.")
+        put(memory.root, "memory/entries/secret/f.md", "A safe in the kitchen.\n")
+        put(memory.root, "memory/entries/secret/deep/g.md", "A key in the kitchen.\n")
+        assert [hit.entry.name for hit in memory.of_kind("group").recall("kitchen")] == ["Luna"]
+        assert len(memory.recall("kitchen").hits) == 3
+
+
 def test_a_fresh_process_sees_what_came_into_and_left_folders(tmp_path: Path) -> None:
     root = tmp_path / "w"
     with Memory(root) as memory:
