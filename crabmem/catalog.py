@@ -454,6 +454,7 @@ def place_for(
         if is_meant and layout.is_entry(item.path) and (item.path in scan.files or item.is_denied):
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
     unreadable = {_stem_key(item.path) for item in used if layout.is_entry(item.path)}
+    unreadable.update(map(_stem_key, scan.folders))
     taken = _Taken(layout, listing.index, (unreadable, promised), folder)
     return layout.entry_path(free_slug(name, taken), folder)
 

@@ -382,3 +382,16 @@ def test_a_store_of_keys_keeps_its_items_apart_from_files_of_their_names(ordered
     assert (ordered.root / _PLACE).read_text() == _MARTA
     item = ordered.item(slot)
     assert item is not None and item.content == "Hers."
+
+
+# Folders called like files
+
+
+def test_a_fact_gets_another_file_where_a_folder_is_called_like_its_own(ordered: Memory) -> None:
+    put(ordered.root, "memory/entries/x.md/y.md", "About y.\n")
+    saved = ordered.remember("x", "an x", "Unknown.")
+    assert saved.path.startswith("memory/entries/x-") and ordered.get("x").content == "Unknown."
+    said = {finding.path: finding.message for finding in ordered.doctor()}
+    assert "facts in it are recalled" in said["memory/entries/x.md"]
+    assert "move it away" not in said["memory/entries/x.md"]
+    assert [hit.entry.slug for hit in ordered.recall("about y")] == ["y"]

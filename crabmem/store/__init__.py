@@ -92,7 +92,8 @@ class Store:
             error.filename = os.fspath(self._workspace.root)
             raise Unreadable(f"{self._workspace.root} cannot be listed: {fs.reason(error)}") from None
         self._notices, self._young, self._linked = notices, set(), set()
-        self._scan = self._seen(look, look.files, self._scan.files.keys() - look.files.keys(), look.unusable)
+        gone = self._scan.files.keys() - look.files.keys()
+        self._scan = self._seen(look, look.files, gone, look.unusable, frozenset(look.folders))
         ended = time.monotonic()
         self._due = ended + max(_LOOK_AGAIN, _SHARE * (ended - began))
         return self._scan
@@ -111,20 +112,27 @@ class Store:
         files.update(look.files)
         unusable = [item for item in self._scan.unusable if item.path not in paths] + look.unusable
         self._young -= paths
-        self._scan = self._seen(look, files, gone, unusable)
+        self._scan = self._seen(look, files, gone, unusable, self._scan.folders)
         return self._scan
 
-    def _seen(self, look: Look, files: Mapping[str, File], gone: Iterable[str], unusable: Iterable[Unusable]) -> Scan:
+    def _seen(
+        self,
+        look: Look,
+        files: Mapping[str, File],
+        gone: Iterable[str],
+        unusable: Iterable[Unusable],
+        folders: frozenset[str],
+    ) -> Scan:
         """The scan that a look makes: the last one, when there is nothing new."""
         self._young |= look.young
         self._partial, self._linked = look.partial, look.linked | (self._linked & files.keys())
         changed, before = [*look.changed, *gone], self._scan
         bad = tuple(sorted(unusable, key=lambda item: item.path))
-        if not changed and bad == before.unusable:
+        if not changed and (bad, folders) == (before.unusable, before.folders):
             return before
         changes = before._changes if len(before._changes) < _MOST_CHANGES else []
         changes.extend(changed)
-        return Scan(files, bad, self.read, changes, len(changes))
+        return Scan(files, bad, self.read, changes, len(changes), folders)
 
     def _stop_notices(self) -> None:
         if self._notices:

@@ -51,7 +51,10 @@ class Unusable:
 
 @dataclass(frozen=True)
 class Scan:
-    """Every file that crabmem keeps the history of, by path in no order, and those it cannot use."""
+    """Every file that crabmem keeps the history of, by path in no order, and those it cannot use.
+
+    `folders` are those that are called like such a file.
+    """
 
     files: Mapping[str, File]
     unusable: tuple[Unusable, ...]
@@ -59,6 +62,7 @@ class Scan:
     # All that ever changed, which scans of one store share, and how much of it this one has seen.
     _changes: list[str] = field(repr=False, default_factory=list)
     _seen: int = field(repr=False, default=0)
+    folders: frozenset[str] = frozenset()
 
     def data(self, path: str) -> bytes | None:
         """The bytes at `path`; None when there is no such file.

@@ -29,6 +29,8 @@ class Look:
         self.files: dict[str, File] = {}
         self.unusable: list[Unusable] = []
         self.changed: list[str] = []
+        #: Folders that are called like files of ours.
+        self.folders: set[str] = set()
         #: Files that may look the same after a change: too new for their times to tell, ...
         self.young: set[str] = set()
         #: ... half written, ...
@@ -60,6 +62,8 @@ class Look:
                 if not stat.S_ISDIR(status.st_mode):
                     self._file(path, folder, name, status, is_known or self._is_kept(path))
                 elif self._may_hold_files(path):
+                    if self._is_kept(path):
+                        self.folders.add(path)
                     self._walk_below(folder, name, path, notices)
 
     def glance(self, path: str, spot: fs.Spot) -> None:
