@@ -89,6 +89,8 @@ class Reading(Handle):
         found = self._steadily(lambda: look(answer, since, until))
         if self._denied and (trouble := self._find_denied()):  # asked at each recall only where it was so before
             found = replace(found, trouble="; ".join(filter(None, (found.trouble, trouble))))
+        if hidden := [] if found.as_of else self._hidden_repositories():
+            found = replace(found, trouble="; ".join(filter(None, (found.trouble, *hidden))))
         if blame:
             scan = None if found.as_of else self._store.scan()
             found = self._with_provenance(found, scan)
@@ -296,6 +298,11 @@ class Reading(Handle):
             return commit
         seen = tuple(filter(self._sees, commit.paths))
         return dataclasses.replace(commit, subject="", entries=(), paths=seen, renamed=None)
+
+    def _hidden_repositories(self) -> list[str]:
+        """What to say of folders of facts that recall did not look into, as they are repositories of their own."""
+        unreadable = self._listing().unreadable
+        return [f"{item.path}: {item.reason}" for item in unreadable if item.is_repository]
 
     def _leading(self, link: Reference) -> Reference:
         """A link; one to what a session of this kind may not see leads nowhere."""

@@ -384,6 +384,56 @@ def test_a_store_of_keys_keeps_its_items_apart_from_files_of_their_names(ordered
     assert item is not None and item.content == "Hers."
 
 
+# Folders that are repositories of their own
+
+
+@pytest.mark.parametrize("below", ["memory/entries", "memory", "memory/entries/People"])
+@pytest.mark.parametrize("is_file", [False, True])
+def test_nothing_is_written_into_a_folder_that_is_a_repository_of_its_own(
+    ordered: Memory, below: str, is_file: bool
+) -> None:
+    git_of_it = ordered.root / below / ".git"
+    ordered.remember("Dog", "the dog", "Barks.")
+    if is_file:
+        git_of_it.write_text("gitdir: elsewhere\n")
+    else:
+        git_of_it.mkdir()
+    path = "memory/entries/dog.md" if below != "memory/entries/People" else _PLACE
+    before = (ordered.root / path).read_bytes()
+    with Memory(ordered.root) as fresh_one:
+        with pytest.raises(Unwritable, match=rf"{below}/\.git.*a repository of its own.*move .*\.git away"):
+            fresh_one.rewrite("x", lambda tree: {path.removeprefix("memory/"): "New.\n"}, even_if_many=True)
+        if below != "memory/entries/People":
+            with pytest.raises(Unwritable, match=rf"{below}/\.git"):
+                fresh_one.remember("Dog", "the dog", "Sleeps.")
+            assert "nothing has been remembered yet" not in fresh_one.recall("barks").note
+            assert f"{below}/.git" in fresh_one.recall("barks").note
+    assert (ordered.root / path).read_bytes() == before
+
+
+@pytest.mark.parametrize("below", ["memory/entries", "memory"])
+def test_a_fresh_process_says_that_the_folder_of_facts_is_a_repository(tmp_path: Path, below: str) -> None:
+    root = tmp_path / "w"
+    with Memory(root) as memory:
+        memory.remember("Luna", "the dog", "A lagotto in the kitchen.")
+    time.sleep(2.6)
+    with Memory(root) as memory:
+        memory.recall("kitchen")
+    assert "lagotto" in fresh(root, "kitchen")
+    (root / below / ".git").mkdir()
+    done = run("--dir", str(root), "recall", "kitchen")
+    assert "lagotto" not in fresh(root, "kitchen")
+    assert f"{below}/.git" in done.stderr and "nothing has been remembered yet" not in done.stderr
+
+
+def test_a_git_in_a_folder_is_told_of_by_doctor_and_lets_others_be_written(ordered: Memory) -> None:
+    (ordered.root / "memory/entries/People/.git").mkdir()
+    assert ordered.remember("Otto", "the cat", "Sleeps.").path == "memory/entries/otto.md"
+    said = {finding.path: finding.message for finding in ordered.doctor()}
+    assert "a Git repository of its own" in said["memory/entries/People"]
+    assert [hit.entry.name for hit in ordered.recall("cat")] == ["Otto"]
+
+
 # Folders called like files
 
 

@@ -68,7 +68,8 @@ class Store:
             told = self._notices.changed() if self._notices and time.monotonic() < self._due else None
             if told is None:
                 return self._look()
-            if any(is_folder and self._layout.may_hold_files(path) for path, is_folder in told):
+            may_hold = self._layout.may_hold_files
+            if any(_tells_of_folder(path) or (is_folder and may_hold(path)) for path, is_folder in told):
                 return self._look()
             try:
                 return self._glance({path for path, is_folder in told if not is_folder and self._layout.is_kept(path)})
@@ -150,7 +151,7 @@ class Store:
             known = self._documents.get(path)
             if known and known[0] == stamp.packed(status):
                 return known[1]
-            self.check_place(path)
+            self._check_way(path)
             with fs.inside(self._workspace.root, path) as spot:
                 data, status, _ = read_whole(spot, Patience())
         except (FileNotFoundError, NotADirectoryError):
@@ -246,6 +247,22 @@ class Store:
             raise
 
     def check_place(self, path: str) -> None:
+        """Refuse to write at a path where something is in the way, or where a folder is a repository of its own.
+
+        Raises:
+            Unwritable: the message names what is in the way.
+        """
+        self._check_way(path)
+        for folder in self._workspace.file(path).parents:
+            if folder == self._workspace.root:
+                break
+            if os.path.lexists(folder / ".git"):
+                raise Unwritable(
+                    f"{folder / '.git'} makes {folder} a repository of its own, in which memory neither reads nor "
+                    f"writes; move {folder / '.git'} away"
+                )
+
+    def _check_way(self, path: str) -> None:
         """Refuse a path on which a folder is a link, or at which something other than a file stands.
 
         Raises:
@@ -324,6 +341,11 @@ def usable_folder(root: Path) -> Path:
     if not usable:
         raise InvalidArguments(f"{root} is a file; a workspace is a folder: name another with --dir")
     return root.absolute()
+
+
+def _tells_of_folder(path: str) -> bool:
+    """Whether what changed at `path` makes a folder a repository, or one no longer."""
+    return path.endswith("/.git")
 
 
 def _linked(temporary: Path, target: fs.Spot) -> bool:

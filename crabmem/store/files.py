@@ -41,12 +41,14 @@ class File(NamedTuple):
 class Unusable:
     """A file that is there and cannot be read as one of ours; `reason` says why.
 
-    `is_denied` when it may well be one of ours, and only this user may not read it.
+    `is_denied` when it may well be one of ours, and only this user may not read it. `is_repository` when it is a
+    folder that memory is in, whose files belong to another repository.
     """
 
     path: str
     reason: str
     is_denied: bool = False
+    is_repository: bool = False
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ class Look:
         self.partial: set[str] = set()
         #: ... or with another name, under which they may be written without us being told.
         self.linked: set[str] = set()
+        self._own_folders = layout.folders
         self._is_kept, self._may_hold_files = layout.is_kept, layout.may_hold_files
         self._known = known
         self._marks = marks
@@ -50,7 +51,11 @@ class Look:
             notices.watch(folder.handle, os.fspath(folder.path), prefix)
         names = fs.names(folder)
         if prefix and ".git" in names:
-            return  # a repository of its own, whose files are in no other one
+            # A repository of its own, whose files are in no other one. A person's in a folder of theirs is meant so.
+            if (path := prefix[:-1]) in self._own_folders:
+                words = f"it is a Git repository of its own, so nothing in it is read: move {prefix}.git away"
+                self.unusable.append(Unusable(path, words, is_repository=True))
+            return
         for name in names:
             path = prefix + name
             is_known = path in self._known or path in self._marks
