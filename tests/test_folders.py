@@ -426,6 +426,15 @@ def test_a_fresh_process_says_that_the_folder_of_facts_is_a_repository(tmp_path:
     assert f"{below}/.git" in done.stderr and "nothing has been remembered yet" not in done.stderr
 
 
+def test_a_process_that_stays_sees_a_git_come_and_go(ordered: Memory) -> None:
+    for _ in range(3):  # from the second look on, the system tells of changes
+        assert ordered.recall("lagotto").hits
+    (ordered.root / "memory/entries/.git").mkdir()
+    assert not ordered.recall("lagotto").hits
+    (ordered.root / "memory/entries/.git").rmdir()
+    assert ordered.recall("lagotto").hits
+
+
 def test_a_git_in_a_folder_is_told_of_by_doctor_and_lets_others_be_written(ordered: Memory) -> None:
     (ordered.root / "memory/entries/People/.git").mkdir()
     assert ordered.remember("Otto", "the cat", "Sleeps.").path == "memory/entries/otto.md"
