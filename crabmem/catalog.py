@@ -293,13 +293,17 @@ def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
 
 
 def found(shelf: Shelf, name: str, sees: Callable[[str], bool] = lambda path: True) -> Entry:
-    """The entry called `name`: by name, else by slug, else by alias, else by its path, whole or from some folder on
-    (`People/marta`); of those that who asks `sees`, as if there were no others.
+    """The entry that `name` means: the one whose whole path it is, else by name, else by slug, else by alias, else by
+    the end of its path, with a folder (`People/marta`); of those that who asks `sees`, as if there were no others.
+
+    Saving a fact follows the same order, see `updated`.
 
     Raises:
         NotFound: none is; the message has the nearest names.
         InvalidArguments: several are, and nothing tells which is meant.
     """
+    if whole := at_path(_seen(shelf, FILE + _stem_key(name), sees), name):
+        return whole[0]
     if len(name) > MAX_NAME:
         raise NotFound(f"no entry named: {shortened(name, _SHOWN)}")
     key = name_key(name)
@@ -307,26 +311,35 @@ def found(shelf: Shelf, name: str, sees: Callable[[str], bool] = lambda path: Tr
         called(_seen(shelf, NAME + key, sees), name),
         _seen(shelf, FILE + key, sees),
         _seen(shelf, ALIAS + key, sees),
+        below_folder(_seen(shelf, FILE + _stem_key(name), sees), name),
     ):
         if len(matches) > 1:
             raise InvalidArguments(f"several entries are called {name}; say which file: {_told_apart(matches)}")
         if matches:
             return matches[0]
-    at_path = _at_path(_seen(shelf, FILE + _stem_key(name), sees), name)
-    if len(at_path) > 1:
-        raise InvalidArguments(f"several entries are called {name}; say which file: {_told_apart(at_path)}")
-    if at_path:
-        return at_path[0]
     raise NotFound(f"no entry named: {name}{_nearest(shelf, key, sees)}")
 
 
-def _at_path(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
-    """Of entries whose files are called alike, the one at the path `name`; else those at the end of whose path that
-    stands, with a folder before the file's name."""
-    if whole := [entry for entry in entries if entry.path == name]:
-        return whole
+def at_path(entries: Iterable[Entry], name: str) -> Sequence[Entry]:
+    """Those of `entries` whose whole path is `name`: one, if any; spelled exactly so where two are alike."""
+    alike = [entry for entry in entries if spelled(entry.path) == spelled(name)]
+    return [entry for entry in alike if entry.path == name] or alike[:1]
+
+
+def below_folder(entries: Iterable[Entry], name: str) -> Sequence[Entry]:
+    """Those of `entries` at the end of whose path `name` stands, with a folder before the file's name."""
+    return [entry for entry in entries if _ends_so(entry.path, name)]
+
+
+def is_place_of(entry: Entry, name: str) -> bool:
+    """Whether `name` means `entry` by where it lies, and not by what it is called."""
+    called_so = {name_key(each) for each in (entry.name, *entry.aliases)}
+    return bool(at_path([entry], name)) or (name_key(name) not in called_so and _ends_so(entry.path, name))
+
+
+def _ends_so(path: str, name: str) -> bool:
     end = "/" + name_key(name.removesuffix(".md"))
-    return [entry for entry in entries if "/" in name and name_key(f"/{entry.path[:-3]}").endswith(end)]
+    return "/" in name and name_key(f"/{path.removesuffix('.md')}").endswith(end)
 
 
 def called(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
@@ -384,39 +397,64 @@ def within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[st
     return found | dict.fromkeys(index.marks().keys() - kept.keys() - notes) if has_others else found
 
 
-def place_for(
-    name: str,
-    listing: Listing,
-    promised: Set[str] = frozenset(),
-    folder: str | None = None,
-    sees: Callable[[str], bool] = lambda path: True,
-) -> str:
-    """Where the fact called `name` goes: the entry that `found` finds by that name, of those that who writes `sees`;
-    else one of that name that they do not see, else a file nobody has, in `folder` if one is named.
+def updated(
+    name: str, listing: Listing, sees: Callable[[str], bool] = lambda path: True, by_place: bool = True
+) -> tuple[Entry, str] | None:
+    """The entry that saving a fact called `name` updates, and what it is called afterwards; None for a new fact.
 
-    `promised` are keys of slugs that other new facts of the same write got.
+    It is the one that `found` finds by that name, but for two things. A slug or an alias is no name: a fact may be
+    saved under it. And where who writes `sees` none, it is one that they do not see, so that nobody gets two entries
+    of one name. One that is meant by its path keeps its name. Without `by_place` none is: a name is a name.
 
     Raises:
-        InvalidArguments: several entries have that name, and nothing tells which is meant.
-        Unwritable: what is there cannot be read, and may be the entry of that name.
+        InvalidArguments: several entries are meant, and nothing tells which.
     """
     key = name_key(name)
-    same = [*listing.having(NAME + key), *(half for half in listing.being_written if name_key(half.name) == key)]
-    matches = called([entry for entry in same if sees(entry.path)], name)
+    halves = listing.being_written
+    files = [half for half in halves if name_key(half.slug) == _stem_key(name)] if by_place else []
+    files += listing.having(FILE + _stem_key(name)) if by_place else []
+    if whole := at_path(files, name):
+        return whole[0], whole[0].name
+    same = [*listing.having(NAME + key), *(half for half in halves if name_key(half.name) == key)]
+    if meant := _one_of(same, name, sees):
+        return meant, name
+    if any(sees(entry.path) for entry in listing.having(ALIAS + key)):
+        return None
+    meant = _one_of(below_folder(files, name), name, sees)
+    return (meant, meant.name) if meant else None
+
+
+def _one_of(entries: Sequence[Entry], name: str, sees: Callable[[str], bool]) -> Entry | None:
+    """The one that is called `name`, of those that are seen; else one of the others, if there is any."""
+    matches = called([entry for entry in entries if sees(entry.path)], name)
     if len(matches) > 1:
         files = ", ".join(entry.path for entry in matches)
-        raise InvalidArguments(f"several entries are called {name} ({files}); rename or forget all but one of them")
-    if same:
-        return (matches or same)[0].path
+        raise InvalidArguments(f"several entries are called {name}; give the path of the one that is meant: {files}")
+    return next(iter(matches or entries), None)
+
+
+def place_for(
+    name: str, listing: Listing, promised: Set[str] = frozenset(), folder: str | None = None, by_place: bool = True
+) -> str:
+    """A file nobody has, for a new fact called `name`; in `folder` if one is named.
+
+    `promised` are keys of slugs that other new facts of the same write got. Without `by_place`, the name is no path,
+    whatever it looks like.
+
+    Raises:
+        Unwritable: what is there cannot be read, and may be the entry of that name.
+    """
     layout, scan, slug = listing.layout, listing.scan, slug_of(name)
     own = layout.entry_path(slug, folder)
-    entries = (item for item in listing.unreadable if not layout.is_note(item.path))
+    entries = [item for item in listing.unreadable if not layout.is_note(item.path)]
     used = [item for item in entries if not _is_nameless(item.path, own, scan)]
-    for item in used:
-        is_called_so = layout.is_entry(item.path) and item.path.rpartition("/")[2] == f"{slug}.md"
-        if is_called_so and (item.path in scan.files or item.is_denied):
+    for item in entries:
+        is_called_so = item in used and item.path.rpartition("/")[2] == f"{slug}.md"
+        is_meant = is_called_so or (by_place and (spelled(item.path) == spelled(name) or _ends_so(item.path, name)))
+        if is_meant and layout.is_entry(item.path) and (item.path in scan.files or item.is_denied):
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
     unreadable = {_stem_key(item.path) for item in used if layout.is_entry(item.path)}
+    unreadable.update(map(_stem_key, scan.folders))
     taken = _Taken(layout, listing.index, (unreadable, promised), folder)
     return layout.entry_path(free_slug(name, taken), folder)
 

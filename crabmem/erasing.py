@@ -364,22 +364,33 @@ def of_name(name: str) -> Erasure:
 
 
 def of_entry(
-    name: str, layout: Layout, files: Files, path_now: str | None, came_from: Mapping[str, set[str]] | None = None
+    name: str,
+    layout: Layout,
+    files: Files,
+    path_now: str | None,
+    came_from: Mapping[str, set[str]] | None = None,
+    is_place: bool = False,
 ) -> Erasure | None:
     """The erasure of an entry: the files that ever were called so, with all they held; None when none ever was.
 
-    `path_now` is that of the entry that now answers to `name`, which may be an alias; `came_from` says by path where
-    entries were before they were renamed.
+    `path_now` is that of the entry that now answers to `name`, which may be an alias. With `is_place` it is where that
+    lies, and a `name` that was ever a whole path is that: then nothing else goes that was called so. `came_from`
+    says by path where entries were before they were renamed.
     """
     names: dict[str, set[str]] = {}
     held: dict[str, set[bytes]] = {}
-    meant = {path_now} if path_now else set[str]()
+    named = set[str]()
     for path, data in files:
         if layout.is_entry(path) and (entry := entry_in(path, data)):
             names.setdefault(path, set()).add(entry.name)
             held.setdefault(path, set()).add(data)
             if name_key(entry.name) == name_key(name):
-                meant.add(path)
+                named.add(path)
+    meant = {path_now} if path_now else set[str]()
+    if name in names:
+        meant = {name}
+    elif not is_place:
+        meant |= named
     waiting = [*meant]
     while waiting:
         earlier = (came_from or {}).get(waiting.pop(), set()) - meant

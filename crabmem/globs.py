@@ -7,6 +7,7 @@ no pattern, whoever wrote it, keeps a search busy.
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta
@@ -22,6 +23,15 @@ def matches(path: str, patterns: Iterable[str]) -> bool:
     """Whether `path` is one that a pattern stands for, and none takes away."""
     found = [pattern[:1] for pattern in patterns if _expression(pattern.removeprefix("!")).fullmatch(path)]
     return bool(found) and "!" not in found
+
+
+def covers(path: str, patterns: Sequence[str]) -> bool:
+    """As `matches`, and of a folder that a pattern stands for, all that is below it. Only a pattern that stands for
+    `path` itself takes that away."""
+    places = list(accumulate(path.split("/"), "{}/{}".format))
+    return any(matches(place, (pattern for pattern in patterns if pattern[:1] != "!")) for place in places) and not any(
+        _expression(pattern[1:]).fullmatch(path) for pattern in patterns if pattern[:1] == "!"
+    )
 
 
 @lru_cache(maxsize=1_024)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
 
-from .catalog import Listing, place_for
+from .catalog import Listing, at_path, below_folder, place_for
 from .entry import Entry, renamed
 from .errors import InvalidArguments, Unreadable
 from .links import ALIAS, FILE, NAME, Lookup, is_fit, link_to, links, place, redirected
@@ -81,6 +81,8 @@ def _check_free(listing: Listing, entry: Entry, name: str, sees: Callable[[str],
     key = name_key(name)
     halves = [half for half in listing.being_written if key in (name_key(half.name), name_key(half.slug))]
     others = [*halves, *(other for kind in (NAME, FILE, ALIAS) for other in listing.having(f"{kind} {key}"))]
+    files = listing.having(f"{FILE} {name_key(PurePosixPath(name.removesuffix('.md')).name)}")
+    others += [*at_path(files, name), *below_folder(files, name)]
     if other := next((other for other in others if other.path != entry.path), None):
         if not sees(other.path):
             raise InvalidArguments(f"{name} is taken; choose another name")

@@ -71,7 +71,7 @@ class Memory(Restoring):
             path = plan.add(fact)
             self._refuse_unseen([path])
             self._timeline.check_version(path, scan.files.get(path), if_version, self._sees)
-            return Draft(plan.files, self._note("remember", fact.name))
+            return Draft(plan.files, self._note("remember", plan.name_at(path)))
 
         done = self._write(decide)
         [path] = done.after

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from .catalog import NAME, ORIGIN, Listing, kept_at, place_for, readable
+from .catalog import NAME, ORIGIN, Listing, kept_at, place_for, readable, updated
 from .credentials import Screen
 from .entry import IMPORTED, Entry, Fact, checked, decoded, written
 from .errors import AlreadyThere, CrabmemError, InvalidArguments
@@ -35,6 +35,7 @@ class Plan:
         self._sees = sees
         self._written = text_of
         self._names: set[str] = set()
+        self._names_at: dict[str, str] = {}
         self._slugs: set[str] = set()
 
     @property
@@ -61,7 +62,14 @@ class Plan:
             fact = self._named_apart(fact)
             if copy := next((entry for entry in self._imported(fact.name) if self._is_copy(fact, entry)), None):
                 return self._put(fact, copy.path, may_replace=False)
-        return self._put(fact, place_for(fact.name, self._listing, self._slugs, sees=self._sees), may_replace)
+        by_place = not fact.origin  # what is called so elsewhere is no path here
+        if meant := updated(fact.name, self._listing, self._sees, by_place):
+            return self._put(fact, meant[0].path, may_replace, meant[1])
+        return self._put(fact, place_for(fact.name, self._listing, self._slugs, by_place=by_place), may_replace)
+
+    def name_at(self, path: str) -> str:
+        """What the fact that was added at `path` is called: not always as it was given, see `catalog.updated`."""
+        return self._names_at[path]
 
     def _named_apart(self, fact: Fact) -> Fact:
         """The fact under a name that nothing imported from elsewhere has, unless that says the same: it is a copy."""
@@ -95,9 +103,14 @@ class Plan:
             self.files |= {entry.path: None} if entry else {}
             return entry.name if entry else None
         name = entry.name if entry else self._free_name(fact.name, slot)
-        path = entry.path if entry else place_for(name, self._listing, self._slugs)
+        path = entry.path if entry else self._place_of_item(name)
         self._put(fact, path, name=name)
         return name
+
+    def _place_of_item(self, name: str) -> str:
+        """Where a new item of a store goes. Its name is made of its keys, so it is the path of no file."""
+        meant = updated(name, self._listing, by_place=False)
+        return meant[0].path if meant else place_for(name, self._listing, self._slugs, by_place=False)
 
     def _free_name(self, name: str, slot: Slot) -> str:
         """`name`, or with a digest of the slot when another entry is called so."""
@@ -107,9 +120,9 @@ class Plan:
         return free
 
     def _put(self, fact: Fact, path: str, may_replace: bool = True, name: str = "") -> str:
-        """Put a fact at `path`, under another `name` if one is given."""
+        """Put a fact at `path`; under that `name` where one is given, which an entry that is there has."""
         key = name_key(name or fact.name)
-        if key in self._names:
+        if path in self.files if name else key in self._names:  # files of one name in two folders are two facts
             raise InvalidArguments(f"{name or fact.name} is there twice; give each fact a name of its own")
         data = self._scan.data(path)
         before = None if data is None else decoded(path, data)
@@ -123,6 +136,7 @@ class Plan:
         if not may_replace and before is not None:
             text = before
         self._names.add(key)
+        self._names_at[path] = name or fact.name
         self._slugs.add(name_key(PurePosixPath(path).stem))
         self.files[path] = text.encode()
         return path

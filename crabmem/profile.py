@@ -20,7 +20,7 @@ from .bounds import MAX_PROMPT
 from .budget import Budget
 from .entry import MAX_CONTENT
 from .errors import InvalidArguments, InvalidSettings
-from .globs import Patterns, matches
+from .globs import Patterns, covers, matches
 from .prompt import template
 from .sections import Search
 from .slug import name_key
@@ -93,7 +93,11 @@ class Seed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Session(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is different in sessions of a kind: its `tools` instead of the others, the files it may not see, neither
-    in the prompt nor by any tool, and whether it is asked to store what a full window would lose."""
+    in the prompt nor by any tool, and whether it is asked to store what a full window would lose.
+
+    A pattern in `hides` that stands for a folder hides all that is below it, however deep: `memory/entries/secret` and
+    `memory/entries/secret/*` do the same. `!` before a pattern shows the files again that it stands for, no others.
+    """
 
     tools: tuple[str, ...] | None = None
     hides: Patterns = ()
@@ -168,9 +172,10 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return matches(path, self.append_only)
 
     def hides(self, path: str, kind: Kind) -> bool:
-        """Whether a session of that kind may not see the file at `path`, in whatever case its name is written."""
+        """Whether a session of that kind may not see the file at `path`, or a folder it is in, in whatever case its
+        name is written."""
         hidden = self.kinds.get(kind, Session()).hides
-        return bool(hidden) and matches(name_key(path), map(name_key, hidden))
+        return bool(hidden) and covers(name_key(path), [*map(name_key, hidden)])
 
     def hides_any(self, kind: Kind) -> bool:
         """Whether there are files that a session of that kind may not see."""

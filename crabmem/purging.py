@@ -8,7 +8,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from . import fs
-from .catalog import Shelf, found
+from .catalog import Shelf, found, is_place_of
+from .entry import Entry
 from .erasing import Erasure, Wanted, of_entry, of_name, of_needle
 from .errors import DamagedHistory, NotFound, Unreadable, Unwritable
 from .history import History
@@ -107,7 +108,9 @@ class Purger:
         assert wanted.name is not None
         meant = self._meant(wanted.name)
         layout = self._workspace.layout
-        erasure = of_entry(wanted.name, layout, self._versions(eraser, survey), meant, self._came_from())
+        versions = self._versions(eraser, survey)
+        is_place = meant is not None and is_place_of(meant, wanted.name)
+        erasure = of_entry(wanted.name, layout, versions, meant.path if meant else None, self._came_from(), is_place)
         if erasure is None:
             raise NotFound(f"no entry was ever named: {wanted.name}; `crabmem purge --text` purges any text")
         return erasure
@@ -125,10 +128,10 @@ class Purger:
                 found.setdefault(commit.renamed[1], set()).add(commit.renamed[0])
         return found
 
-    def _meant(self, name: str) -> str | None:
-        """The path of the entry that answers to `name` now."""
+    def _meant(self, name: str) -> Entry | None:
+        """The entry that answers to `name` now."""
         with suppress(NotFound):
-            return found(self._shelf(), name).path
+            return found(self._shelf(), name)
         return None
 
     def _told(self, made: Rewritten, erasure: Erasure, eraser: Eraser, changes: list[_Change],
@@ -153,6 +156,7 @@ class Purger:
         pushed = {name: remotes[name] for name in map(remote_of, made.pushed)}
         return Purge(
             entries=erasure.entries,
+            erased=tuple(sorted(path for path, new in erasure.paths.items() if new is None)),
             paths=tuple(sorted(paths)),
             commits=len(made.survey.commits),
             rewritten=sum(made.rewriting.ids[oid] != oid for oid in made.survey.commits),

@@ -111,10 +111,13 @@ def _is_as_known(root: str, marks: "Mapping[str, bytes]", language: str) -> bool
     """Whether every entry and daily note is a file that the index knows, and has not changed since."""
     memory = os.open(f"{root}/memory", _FOLDER)
     entries = os.open("entries", _FOLDER, dir_fd=memory)
-    beside = {_MEMORY + name for name in _markdown(os.listdir(memory)) if name != _OVERVIEW}
+    outer, names = os.listdir(memory), os.listdir(entries)
+    if ".git" in outer or ".git" in names:
+        return False  # a repository of its own, whose files are none of memory's
+    beside = {_MEMORY + name for name in _markdown(outer) if name != _OVERVIEW}
     if not beside <= marks.keys():
         return False
-    names, rest = os.listdir(entries), marks
+    rest = marks
     if beside:
         rest = {path: mark for path, mark in marks.items() if path not in beside}
     are_flat = "".join(rest).count("/") == len(rest) * _ENTRIES.count("/")

@@ -89,6 +89,8 @@ class Reading(Handle):
         found = self._steadily(lambda: look(answer, since, until))
         if self._denied and (trouble := self._find_denied()):  # asked at each recall only where it was so before
             found = replace(found, trouble="; ".join(filter(None, (found.trouble, trouble))))
+        if hidden := [] if found.as_of else self._hidden_repositories():
+            found = replace(found, trouble="; ".join(filter(None, (found.trouble, *hidden))))
         if blame:
             scan = None if found.as_of else self._store.scan()
             found = self._with_provenance(found, scan)
@@ -192,7 +194,7 @@ class Reading(Handle):
         found = tuple(self._leading(link) for link in links if self._sees(link.path))
         if name is None:
             return Links(None, (), (), tuple(link for link in found if link.to is None))
-        path = self.layout.whole_file(name) or self.get(name).path
+        path = self._whole_file(name) or self.get(name).path
         own = tuple(link for link in found if link.path == path)
         into = tuple(link for link in found if link.to == path != link.path)
         return Links(path, own, into, tuple(link for link in own if link.to is None))
@@ -297,6 +299,11 @@ class Reading(Handle):
         seen = tuple(filter(self._sees, commit.paths))
         return dataclasses.replace(commit, subject="", entries=(), paths=seen, renamed=None)
 
+    def _hidden_repositories(self) -> list[str]:
+        """What to say of folders of facts that recall did not look into, as they are repositories of their own."""
+        unreadable = self._listing().unreadable
+        return [f"{item.path}: {item.reason}" for item in unreadable if item.is_repository]
+
     def _leading(self, link: Reference) -> Reference:
         """A link; one to what a session of this kind may not see leads nowhere."""
         return link if link.to is None or self._sees(link.to) else replace(link, to=None)
@@ -346,10 +353,16 @@ class Reading(Handle):
         nested = [path for path in broken if path.endswith(f"/{slug}.md") and self.layout.is_entry(path)]
         return [*self.layout.places(slug), *nested]
 
+    def _whole_file(self, name: str) -> str | None:
+        """The path of MEMORY.md, Crab.md or the settings, where `name` means one; an entry's path means the entry."""
+        path = self.layout.whole_file(name)
+        is_of_entry = path is not None and self.layout.is_entry(name) and name in self._listing().scan.files
+        return None if is_of_entry else path
+
     def _path_of(self, name: str) -> str:
         """Where the entry called `name` is, or was when it was last written about; or MEMORY.md, Crab.md."""
         try:
-            path = self.layout.whole_file(name) or self.get(name).path
+            path = self._whole_file(name) or self.get(name).path
         except NotFound:
             last = self._timeline.last_path(name)
             if last is None or not self._sees(last):

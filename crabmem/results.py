@@ -433,9 +433,10 @@ class Reverted(msgspec.Struct, frozen=True):
 class Purge(msgspec.Struct, frozen=True):
     """What a purge will do, or did. Nothing in it holds what is purged: names and paths are as they are afterwards.
 
-    `entries` are names of entries that hold it, or go; `paths` files that change, by the path they get; of `commits`
-    so many are `rewritten`. `copies` are files that quote what goes, and stay. `remotes` are those, by name and
-    address, that have commits which are rewritten, `unknown` those of which nobody here knows what they have.
+    `entries` are names of entries that hold it, or go; `erased` the paths of the files that go with all they ever
+    held; `paths` files that change, by the path they get; of `commits` so many are `rewritten`. `copies` are files that
+    quote what goes, and stay. `remotes` are those, by name and address, that have commits which are rewritten,
+    `unknown` those of which nobody here knows what they have.
     `leftovers` are editors' and crabmem's own files. `nested` are the repositories inside the workspace that hold it.
     """
 
@@ -453,6 +454,7 @@ class Purge(msgspec.Struct, frozen=True):
     remotes: Mapping[str, str]
     unknown: Mapping[str, str] = {}
     nested: tuple[str, ...] = ()
+    erased: tuple[str, ...] = ()
     is_done: bool = False
     standing: "Standing | None" = None
 

@@ -187,6 +187,8 @@ class Timeline:
         key = name_key(name)
         if self.head() is None:
             return None
+        if self._layout.is_entry(name) and next(self._history.commits(path=name), None):
+            return name
         own = self._layout.places(slug_of(name[:MAX_NAME]))
         about = self._history.commits(accept=lambda commit: key in map(name_key, commit.entries))
         paths = (path for commit in about for path in _of_entry(commit, self._layout))

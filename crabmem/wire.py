@@ -227,7 +227,7 @@ def purge(item: Purge) -> Data:
     """What a purge will do, or did."""
     done = {key: value for key, value in asdict(item).items() if key not in ("is_done", "standing")}
     found = item.standing
-    lists = {key: list(done[key]) for key in ("entries", "paths", "nested")}
+    lists = {key: list(done[key]) for key in ("entries", "erased", "paths", "nested")}
     return {**done, **lists, "purged": item.is_done, "standing": standing(found) if found else None}
 
 

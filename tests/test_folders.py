@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from crabmem import InvalidArguments, Memory, NotFound, Unreadable, Unwritable
+from crabmem import Fact, InvalidArguments, Memory, NotFound, Saved, Unreadable, Unwritable
 from crabmem.bounds import DEEPEST
 from crabmem.cli import cli
+from crabmem.slots import Slot
 from tests.conftest import assert_clean, git
 
 _MARTA = "---\nname: Marta Alves\ndescription: the contractor\n---\n\nBuilds the kitchen.\n"
@@ -222,6 +223,17 @@ def test_a_group_does_not_see_entries_in_folders_that_are_hidden(tmp_path: Path)
             group.get("People/marta-alves")
 
 
+def test_a_group_sees_nothing_below_a_folder_whose_files_are_hidden(tmp_path: Path) -> None:
+    text = 'about = "x"\n[[part]]\nfile = "{overview}"\n[kinds.group]\nhides = ["memory/entries/secret/*"]\n'
+    profile = put(tmp_path, "mine.toml", text)
+    with Memory(tmp_path / "w", profile=str(profile)) as memory:
+        memory.remember("Luna", "the dog", "A lagotto in the kitchen.")
+        put(memory.root, "memory/entries/secret/f.md", "A safe in the kitchen.\n")
+        put(memory.root, "memory/entries/secret/deep/g.md", "A key in the kitchen.\n")
+        assert [hit.entry.name for hit in memory.of_kind("group").recall("kitchen")] == ["Luna"]
+        assert len(memory.recall("kitchen").hits) == 3
+
+
 def test_a_fresh_process_sees_what_came_into_and_left_folders(tmp_path: Path) -> None:
     root = tmp_path / "w"
     with Memory(root) as memory:
@@ -250,3 +262,195 @@ def test_a_process_that_stays_sees_a_file_saved_in_a_new_folder(ordered: Memory)
     assert [hit.entry.path for hit in ordered.recall("harbour")] == ["memory/entries/Done/new/otto.md"]
     ordered.adopt()
     assert_clean(ordered.root)
+
+
+# What a path means as a name
+
+
+@pytest.fixture
+def readmes(ordered: Memory) -> Memory:
+    """A memory with two files of one name in folders; they are recorded."""
+    put(ordered.root, "memory/entries/A/readme.md", "Of the alpha project.\n")
+    put(ordered.root, "memory/entries/B/readme.md", "Of the beta project.\n")
+    ordered.adopt()
+    return ordered
+
+
+def names(memory: Memory) -> set[str]:
+    return {entry.path for entry in memory.entries()}
+
+
+def test_a_path_as_the_name_of_a_fact_updates_the_entry_there_which_keeps_its_name(readmes: Memory) -> None:
+    before = names(readmes)
+    with pytest.raises(InvalidArguments, match=r"give the path of the one that is meant: memory/entries/A/readme\.md"):
+        readmes.remember("Readme", "which", "New.")
+    path = "memory/entries/A/readme.md"
+    saved = readmes.remember(path, "of alpha", "New.", if_version=readmes.get(path).version)
+    assert (saved.path, saved.created, saved.entry.name) == (path, False, "readme")
+    assert readmes.log(limit=1)[0].subject == "remember: readme"
+    assert readmes.remember("B/readme", "of beta", "Newer.").path == "memory/entries/B/readme.md"
+    assert readmes.remember("People/marta-alves.md", "builder", "Paints.").entry.name == "Marta Alves"
+    assert readmes.remember("people/Marta-Alves", "builder", "Sings.").path == _PLACE
+    assert names(readmes) == before
+
+
+def test_two_files_of_one_name_are_saved_by_their_paths_in_one_commit(readmes: Memory) -> None:
+    paths = ["memory/entries/A/readme.md", "memory/entries/B/readme.md"]
+    saved = readmes.remember_all([Fact(path, "new", "New.") for path in paths], "a list")
+    assert [each.path for each in saved if isinstance(each, Saved)] == paths
+    [first, second] = readmes.remember_all([Fact(paths[0], "x", "X."), Fact("A/readme", "y", "Y.")], "a list")
+    assert isinstance(first, Saved) and isinstance(second, InvalidArguments)
+
+
+def test_the_end_of_a_path_that_two_files_have_is_refused_and_a_fact_of_that_name_goes_before_it(
+    readmes: Memory,
+) -> None:
+    put(readmes.root, "memory/entries/Old/A/readme.md", "Of the old alpha project.\n")
+    with pytest.raises(InvalidArguments, match="several entries are called A/readme; give the path"):
+        readmes.remember("A/readme", "which", "New.")
+    put(readmes.root, "memory/entries/ab.md", "---\nname: B/readme\n---\n\nAbout it.\n")
+    assert readmes.remember("B/readme", "which", "New.").path == "memory/entries/ab.md"
+    assert readmes.get("B/readme").path == "memory/entries/ab.md"
+
+
+def test_a_file_that_cannot_be_read_is_not_written_beside_under_its_path(ordered: Memory) -> None:
+    put(ordered.root, "memory/entries/People/otto.md", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
+    for name in ("memory/entries/People/otto.md", "People/otto"):
+        with pytest.raises(Unwritable, match="marks of an unresolved merge"):
+            ordered.remember(name, "the cat", "Sleeps.")
+
+
+def test_a_path_means_its_entry_whatever_is_called_so(readmes: Memory) -> None:
+    path, impostor = "memory/entries/A/readme.md", "memory/entries/shadow.md"
+    put(readmes.root, impostor, f"---\nname: {path}\n---\n\nNot the one.\n")
+    readmes.adopt()
+    assert readmes.get(path).path == path
+    assert readmes.remember(path, "d", "New.").path == path
+    assert readmes.rewrite_entry(path, "Newer.\n").path == path
+    assert [line.text for line in readmes.blame(path)] == ["Newer."]
+    assert all(path in commit.paths for commit in readmes.log(name=path))
+    assert readmes.rename("memory/entries/B/readme.md", "Beta").path_before == "memory/entries/B/readme.md"
+    with Memory(readmes.root) as person:
+        plan = person.purge_plan(path)
+        assert plan.erased == (path,) and plan.entries == ("readme",)
+        person.purge(path)
+        assert names(person) >= {impostor} and path not in names(person)
+        assert person.get("shadow").content == "Not the one."
+    assert readmes.forget("shadow").path == impostor
+
+
+def test_purge_by_the_end_of_a_path_leaves_what_was_once_called_so(ordered: Memory) -> None:
+    put(ordered.root, "memory/entries/x.md", "---\nname: People/marta-alves\n---\n\nSomebody else altogether.\n")
+    ordered.adopt()
+    ordered.forget("x")
+    with Memory(ordered.root) as person:
+        assert person.purge("People/marta-alves").erased == (_PLACE,)
+        assert person.get("x", at="HEAD~1").content == "Somebody else altogether."
+
+
+def test_the_history_of_a_path_is_that_of_the_file_that_was_there(readmes: Memory) -> None:
+    path = "memory/entries/A/readme.md"
+    put(readmes.root, "memory/entries/shadow.md", f"---\nname: {path}\n---\n\nNot the one.\n")
+    readmes.adopt()
+    readmes.forget(path)
+    readmes.forget("shadow")
+    assert [commit.subject for commit in readmes.log(name=path)] == ["forget: readme", "edit: readme"]
+
+
+def test_an_entry_called_like_the_overview_is_meant_by_its_path(ordered: Memory) -> None:
+    path = put(ordered.root, "memory/entries/A/memory.md", "How it is remembered.\n")
+    ordered.adopt()
+    assert ordered.blame("memory/entries/A/memory.md")[0].text == path.read_text().strip()
+
+
+def test_an_entry_is_not_given_a_name_that_is_another_ones_path(ordered: Memory) -> None:
+    for name in (_PLACE, "People/marta-alves", "People/Marta-Alves.md"):
+        with pytest.raises(InvalidArguments, match=f"is what {_PLACE} answers to already"):
+            ordered.rename("Luna", name)
+
+
+def test_purge_says_which_files_it_erases(readmes: Memory) -> None:
+    done = run("--dir", str(readmes.root), "purge", "memory/entries/A/readme.md", "--yes")
+    assert "erased:  memory/entries/A/readme.md\n" in done.stdout
+    done = run("--dir", str(readmes.root), "purge", "B/readme", "--yes", "--json")
+    assert json.loads(done.stdout)["erased"] == ["memory/entries/B/readme.md"]
+
+
+def test_a_store_of_keys_keeps_its_items_apart_from_files_of_their_names(ordered: Memory) -> None:
+    slot = Slot(("People",), "marta-alves")
+    ordered.keep({slot: Fact("People/marta-alves", "", "Hers.")})
+    assert (ordered.root / _PLACE).read_text() == _MARTA
+    item = ordered.item(slot)
+    assert item is not None and item.content == "Hers."
+
+
+# Folders that are repositories of their own
+
+
+@pytest.mark.parametrize("below", ["memory/entries", "memory", "memory/entries/People"])
+@pytest.mark.parametrize("is_file", [False, True])
+def test_nothing_is_written_into_a_folder_that_is_a_repository_of_its_own(
+    ordered: Memory, below: str, is_file: bool
+) -> None:
+    git_of_it = ordered.root / below / ".git"
+    ordered.remember("Dog", "the dog", "Barks.")
+    if is_file:
+        git_of_it.write_text("gitdir: elsewhere\n")
+    else:
+        git_of_it.mkdir()
+    path = "memory/entries/dog.md" if below != "memory/entries/People" else _PLACE
+    before = (ordered.root / path).read_bytes()
+    with Memory(ordered.root) as fresh_one:
+        with pytest.raises(Unwritable, match=rf"{below}/\.git.*a repository of its own.*move .*\.git away"):
+            fresh_one.rewrite("x", lambda tree: {path.removeprefix("memory/"): "New.\n"}, even_if_many=True)
+        if below != "memory/entries/People":
+            with pytest.raises(Unwritable, match=rf"{below}/\.git"):
+                fresh_one.remember("Dog", "the dog", "Sleeps.")
+            assert "nothing has been remembered yet" not in fresh_one.recall("barks").note
+            assert f"{below}/.git" in fresh_one.recall("barks").note
+    assert (ordered.root / path).read_bytes() == before
+
+
+@pytest.mark.parametrize("below", ["memory/entries", "memory"])
+def test_a_fresh_process_says_that_the_folder_of_facts_is_a_repository(tmp_path: Path, below: str) -> None:
+    root = tmp_path / "w"
+    with Memory(root) as memory:
+        memory.remember("Luna", "the dog", "A lagotto in the kitchen.")
+    time.sleep(2.6)
+    with Memory(root) as memory:
+        memory.recall("kitchen")
+    assert "lagotto" in fresh(root, "kitchen")
+    (root / below / ".git").mkdir()
+    done = run("--dir", str(root), "recall", "kitchen")
+    assert "lagotto" not in fresh(root, "kitchen")
+    assert f"{below}/.git" in done.stderr and "nothing has been remembered yet" not in done.stderr
+
+
+def test_a_process_that_stays_sees_a_git_come_and_go(ordered: Memory) -> None:
+    for _ in range(3):  # from the second look on, the system tells of changes
+        assert ordered.recall("lagotto").hits
+    (ordered.root / "memory/entries/.git").mkdir()
+    assert not ordered.recall("lagotto").hits
+    (ordered.root / "memory/entries/.git").rmdir()
+    assert ordered.recall("lagotto").hits
+
+
+def test_a_git_in_a_folder_is_told_of_by_doctor_and_lets_others_be_written(ordered: Memory) -> None:
+    (ordered.root / "memory/entries/People/.git").mkdir()
+    assert ordered.remember("Otto", "the cat", "Sleeps.").path == "memory/entries/otto.md"
+    said = {finding.path: finding.message for finding in ordered.doctor()}
+    assert "a Git repository of its own" in said["memory/entries/People"]
+    assert [hit.entry.name for hit in ordered.recall("cat")] == ["Otto"]
+
+
+# Folders called like files
+
+
+def test_a_fact_gets_another_file_where_a_folder_is_called_like_its_own(ordered: Memory) -> None:
+    put(ordered.root, "memory/entries/x.md/y.md", "About y.\n")
+    saved = ordered.remember("x", "an x", "Unknown.")
+    assert saved.path.startswith("memory/entries/x-") and ordered.get("x").content == "Unknown."
+    said = {finding.path: finding.message for finding in ordered.doctor()}
+    assert "facts in it are recalled" in said["memory/entries/x.md"]
+    assert "move it away" not in said["memory/entries/x.md"]
+    assert [hit.entry.slug for hit in ordered.recall("about y")] == ["y"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.globs import matches
+from crabmem.globs import covers, matches
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,16 @@ def test_no_pattern_keeps_a_search_busy(pattern: str) -> None:
     began = time.perf_counter()
     assert not matches("a" * 250 + "/a" * 1_000, [pattern])
     assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("path", "does"),
+    [
+        ("memory/secret/a.md", True), ("memory/secret/deep/f.md", True), ("memory/secret/deep/er/f.md", True),
+        ("memory/secrets.md", False), ("memory/a.md", False), ("secret/a.md", False),
+        ("memory/secret/deep/shown.md", False), ("memory/secret/shown.md/f.md", True),
+    ],
+)  # fmt: skip
+def test_a_pattern_covers_what_is_below_a_folder_that_it_stands_for(path: str, does: bool) -> None:
+    for pattern in ("memory/secret/*", "memory/secret", "memory/secre?/**/*"):
+        assert covers(path, [pattern, "!**/shown.md"]) is does

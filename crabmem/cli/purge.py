@@ -99,6 +99,8 @@ def _plan(plan: Purge) -> str:
     ]
     if plan.entries:
         lines.insert(0, f"facts:   {', '.join(plan.entries[:_SHOWN])}{_more(len(plan.entries))}")
+    if plan.erased:
+        lines.insert(1, f"erased:  {', '.join(plan.erased[:_SHOWN])}{_more(len(plan.erased))}")
     if plan.signatures:
         lines.append(f"signed:  {_count(plan.signatures, 'signature')} dropped, for what they sign changes")
     if plan.leftovers:

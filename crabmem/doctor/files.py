@@ -87,8 +87,11 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
         path = _path(patient.workspace, file)
         left_over = path.endswith(("~", ".tmp", ".swp")) or file.name[0] in ".#"
         if layout.is_entry(path) and os.path.isdir(file):
-            yield warning(path, "it is a folder, so it is no entry; move it away")
-        if os.path.isdir(file) and os.path.lexists(file / ".git"):
+            if any(layout.is_entry(each) and each.startswith(f"{path}/") for each in patient.scan.files):
+                yield info(path, "it is a folder, although it is called like a file; the facts in it are recalled")
+            else:
+                yield warning(path, "it is a folder, so it is no entry; move it away")
+        if os.path.isdir(file) and os.path.lexists(file / ".git") and path not in layout.folders:
             yield warning(path, "it is a Git repository of its own, so nothing in it is recorded or recalled; move it")
         if path.count("/") == DEEPEST and os.path.isdir(file):
             yield warning(path, f"it lies {DEEPEST} folders deep, so nothing in it is recorded or recalled; move it up")

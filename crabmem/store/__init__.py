@@ -68,7 +68,8 @@ class Store:
             told = self._notices.changed() if self._notices and time.monotonic() < self._due else None
             if told is None:
                 return self._look()
-            if any(is_folder and self._layout.may_hold_files(path) for path, is_folder in told):
+            may_hold = self._layout.may_hold_files
+            if any(_tells_of_folder(path) or (is_folder and may_hold(path)) for path, is_folder in told):
                 return self._look()
             try:
                 return self._glance({path for path, is_folder in told if not is_folder and self._layout.is_kept(path)})
@@ -92,7 +93,8 @@ class Store:
             error.filename = os.fspath(self._workspace.root)
             raise Unreadable(f"{self._workspace.root} cannot be listed: {fs.reason(error)}") from None
         self._notices, self._young, self._linked = notices, set(), set()
-        self._scan = self._seen(look, look.files, self._scan.files.keys() - look.files.keys(), look.unusable)
+        gone = self._scan.files.keys() - look.files.keys()
+        self._scan = self._seen(look, look.files, gone, look.unusable, frozenset(look.folders))
         ended = time.monotonic()
         self._due = ended + max(_LOOK_AGAIN, _SHARE * (ended - began))
         return self._scan
@@ -111,20 +113,27 @@ class Store:
         files.update(look.files)
         unusable = [item for item in self._scan.unusable if item.path not in paths] + look.unusable
         self._young -= paths
-        self._scan = self._seen(look, files, gone, unusable)
+        self._scan = self._seen(look, files, gone, unusable, self._scan.folders)
         return self._scan
 
-    def _seen(self, look: Look, files: Mapping[str, File], gone: Iterable[str], unusable: Iterable[Unusable]) -> Scan:
+    def _seen(
+        self,
+        look: Look,
+        files: Mapping[str, File],
+        gone: Iterable[str],
+        unusable: Iterable[Unusable],
+        folders: frozenset[str],
+    ) -> Scan:
         """The scan that a look makes: the last one, when there is nothing new."""
         self._young |= look.young
         self._partial, self._linked = look.partial, look.linked | (self._linked & files.keys())
         changed, before = [*look.changed, *gone], self._scan
         bad = tuple(sorted(unusable, key=lambda item: item.path))
-        if not changed and bad == before.unusable:
+        if not changed and (bad, folders) == (before.unusable, before.folders):
             return before
         changes = before._changes if len(before._changes) < _MOST_CHANGES else []
         changes.extend(changed)
-        return Scan(files, bad, self.read, changes, len(changes))
+        return Scan(files, bad, self.read, changes, len(changes), folders)
 
     def _stop_notices(self) -> None:
         if self._notices:
@@ -142,7 +151,7 @@ class Store:
             known = self._documents.get(path)
             if known and known[0] == stamp.packed(status):
                 return known[1]
-            self.check_place(path)
+            self._check_way(path)
             with fs.inside(self._workspace.root, path) as spot:
                 data, status, _ = read_whole(spot, Patience())
         except (FileNotFoundError, NotADirectoryError):
@@ -238,6 +247,22 @@ class Store:
             raise
 
     def check_place(self, path: str) -> None:
+        """Refuse to write at a path where something is in the way, or where a folder is a repository of its own.
+
+        Raises:
+            Unwritable: the message names what is in the way.
+        """
+        self._check_way(path)
+        for folder in self._workspace.file(path).parents:
+            if folder == self._workspace.root:
+                break
+            if os.path.lexists(folder / ".git"):
+                raise Unwritable(
+                    f"{folder / '.git'} makes {folder} a repository of its own, in which memory neither reads nor "
+                    f"writes; move {folder / '.git'} away"
+                )
+
+    def _check_way(self, path: str) -> None:
         """Refuse a path on which a folder is a link, or at which something other than a file stands.
 
         Raises:
@@ -316,6 +341,11 @@ def usable_folder(root: Path) -> Path:
     if not usable:
         raise InvalidArguments(f"{root} is a file; a workspace is a folder: name another with --dir")
     return root.absolute()
+
+
+def _tells_of_folder(path: str) -> bool:
+    """Whether what changed at `path` makes a folder a repository, or one no longer."""
+    return path.endswith("/.git")
 
 
 def _linked(temporary: Path, target: fs.Spot) -> bool:

@@ -41,17 +41,22 @@ class File(NamedTuple):
 class Unusable:
     """A file that is there and cannot be read as one of ours; `reason` says why.
 
-    `is_denied` when it may well be one of ours, and only this user may not read it.
+    `is_denied` when it may well be one of ours, and only this user may not read it. `is_repository` when it is a
+    folder that memory is in, whose files belong to another repository.
     """
 
     path: str
     reason: str
     is_denied: bool = False
+    is_repository: bool = False
 
 
 @dataclass(frozen=True)
 class Scan:
-    """Every file that crabmem keeps the history of, by path in no order, and those it cannot use."""
+    """Every file that crabmem keeps the history of, by path in no order, and those it cannot use.
+
+    `folders` are those that are called like such a file.
+    """
 
     files: Mapping[str, File]
     unusable: tuple[Unusable, ...]
@@ -59,6 +64,7 @@ class Scan:
     # All that ever changed, which scans of one store share, and how much of it this one has seen.
     _changes: list[str] = field(repr=False, default_factory=list)
     _seen: int = field(repr=False, default=0)
+    folders: frozenset[str] = frozenset()
 
     def data(self, path: str) -> bytes | None:
         """The bytes at `path`; None when there is no such file.

@@ -29,12 +29,15 @@ class Look:
         self.files: dict[str, File] = {}
         self.unusable: list[Unusable] = []
         self.changed: list[str] = []
+        #: Folders that are called like files of ours.
+        self.folders: set[str] = set()
         #: Files that may look the same after a change: too new for their times to tell, ...
         self.young: set[str] = set()
         #: ... half written, ...
         self.partial: set[str] = set()
         #: ... or with another name, under which they may be written without us being told.
         self.linked: set[str] = set()
+        self._own_folders = layout.folders
         self._is_kept, self._may_hold_files = layout.is_kept, layout.may_hold_files
         self._known = known
         self._marks = marks
@@ -48,7 +51,11 @@ class Look:
             notices.watch(folder.handle, os.fspath(folder.path), prefix)
         names = fs.names(folder)
         if prefix and ".git" in names:
-            return  # a repository of its own, whose files are in no other one
+            # A repository of its own, whose files are in no other one. A person's in a folder of theirs is meant so.
+            if (path := prefix[:-1]) in self._own_folders:
+                words = f"it is a Git repository of its own, so nothing in it is read: move {prefix}.git away"
+                self.unusable.append(Unusable(path, words, is_repository=True))
+            return
         for name in names:
             path = prefix + name
             is_known = path in self._known or path in self._marks
@@ -60,6 +67,8 @@ class Look:
                 if not stat.S_ISDIR(status.st_mode):
                     self._file(path, folder, name, status, is_known or self._is_kept(path))
                 elif self._may_hold_files(path):
+                    if self._is_kept(path):
+                        self.folders.add(path)
                     self._walk_below(folder, name, path, notices)
 
     def glance(self, path: str, spot: fs.Spot) -> None:
