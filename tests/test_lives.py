@@ -129,6 +129,12 @@ def test_the_verb_names_what_quotes_a_purged_entry_and_fails(coded: Memory) -> N
     assert f"memory/entries/notes.md in commit {git(coded.root, 'rev-parse', 'HEAD')[:8]}" in done.output
 
 
+def test_the_verb_says_where_the_name_of_a_purged_entry_stays(coded: Memory) -> None:
+    coded.remember("Notes", "of all kinds", "See [[Alpha]].")
+    done = run(coded.root, "purge", "Alpha", "--yes")
+    assert done.exit_code == 0 and done.output.endswith("its name stays in memory/entries/notes.md\n"), done.output
+
+
 def test_verify_names_the_path_and_commit_of_a_text(coded: Memory) -> None:
     commit = coded.log(1)[0].commit
     text = coded.file("memory/entries/alpha.md").read_bytes()
