@@ -14,7 +14,9 @@ from pathlib import PurePosixPath
 from . import header, plain
 from .entry import Entry, parsed
 from .errors import InvalidArguments, Unreadable
+from .lives import Lives, Version
 from .slug import name_key, slug_of
+from .version import blob_id
 from .workspace import Layout, way
 
 #: What stands in the place of what was erased: in a text, and in the name of a file.
@@ -154,8 +156,9 @@ class Wanted:
 class Erasure:
     """What becomes of a history: `words` go out of messages, `contents` out of files, and `paths` get another name.
 
-    `renamed` has the last part of the new ones. A path of None goes with all it ever held, which is known again by
-    its `lines`. `entries` are their names as they may be shown.
+    `renamed` has the last part of the new ones. A path of None goes with all it ever held; of a path in `parts`,
+    where something else stood too, only those blobs go. Both are known again by their `lines`. `entries` are their
+    names as they may be shown.
     """
 
     words: Needle
@@ -164,6 +167,11 @@ class Erasure:
     entries: tuple[str, ...] = ()
     lines: frozenset[str] = frozenset()
     renamed: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def goes(self, path: str, blob: str) -> bool:
+        """Whether a file goes altogether that held `blob` at `path`."""
+        return self.paths.get(path, path) is None or blob in self.parts.get(path, ())
 
     @cached_property
     def _old_paths(self) -> re.Pattern[str]:
@@ -368,50 +376,72 @@ def of_entry(
     layout: Layout,
     files: Files,
     path_now: str | None,
-    came_from: Mapping[str, set[str]] | None = None,
+    lives: Lives,
+    now: Mapping[str, str],
     is_place: bool = False,
 ) -> Erasure | None:
-    """The erasure of an entry: the files that ever were called so, with all they held; None when none ever was.
+    """The erasure of an entry with all its `lives`, under whatever name and path; None when none ever was called so.
 
-    `path_now` is that of the entry that now answers to `name`, which may be an alias. With `is_place` it is where that
-    lies, and a `name` that was ever a whole path is that: then nothing else goes that was called so. `came_from`
-    says by path where entries were before they were renamed.
+    `path_now` is that of the entry that now answers to `name`, which may be an alias; `now` has the blobs of the files
+    there are. What was forgotten and remembered again under the same name is one entry. With `is_place` the name says
+    where the entry lies, and a name that was ever a whole path is that: then nothing else goes that was called so.
+
+    Raises:
+        InvalidArguments: no entry answers to `name` now, and several that have another name now were called so.
     """
-    names: dict[str, set[str]] = {}
-    held: dict[str, set[bytes]] = {}
-    named = set[str]()
+    entries: dict[Version, Entry] = {}
+    everywhere: dict[str, set[str]] = {}
     for path, data in files:
+        blob = blob_id(data)
+        everywhere.setdefault(path, set()).add(blob)
         if layout.is_entry(path) and (entry := entry_in(path, data)):
-            names.setdefault(path, set()).add(entry.name)
-            held.setdefault(path, set()).add(data)
-            if name_key(entry.name) == name_key(name):
-                named.add(path)
-    meant = {path_now} if path_now else set[str]()
-    if name in names:
-        meant = {name}
-    elif not is_place:
-        meant |= named
-    waiting = [*meant]
-    while waiting:
-        earlier = (came_from or {}).get(waiting.pop(), set()) - meant
-        meant |= earlier
-        waiting += earlier
-    meant &= names.keys()
-    if not meant:
+            entries[path, blob] = entry
+    meant = _meant(name, entries, path_now, lives, now, is_place)
+    if not entries.keys() & meant:
         return None
-    ours = {each for path in meant for each in names[path]}
-    others = {each for path in names.keys() - meant for each in names[path]} - ours
-    lines = frozenset(line for text in _contents(meant, held) for line in telling_lines(text))
-    words = _of_names(ours, others, lines, [PurePosixPath(path).stem for path in meant])
-    return Erasure(words, None, dict.fromkeys(sorted(meant)), tuple(sorted(ours)), lines)
+    called = {entry.name for version, entry in entries.items() if version in meant}
+    others = {entry.name for version, entry in entries.items() if version not in meant}
+    ours = called - {each for each in others if name_key(each) != name_key(name)}
+    texts = (f"{entry.description}\n{entry.content}" for version, entry in entries.items() if version in meant)
+    lines = frozenset(line for text in texts for line in telling_lines(text.encode()))
+    blobs = {path: frozenset(blob for at, blob in meant if at == path) for path, _ in meant}
+    whole = sorted(path for path in blobs if blobs[path] >= everywhere.get(path, set()))
+    words = _of_names(ours or {name}, others - ours, lines, [PurePosixPath(path).stem for path in whole])
+    parts = {path: each for path, each in blobs.items() if path not in whole}
+    return Erasure(words, None, dict.fromkeys(whole), tuple(sorted(ours or called)), lines, parts=parts)
 
 
-def _contents(paths: Iterable[str], held: Mapping[str, set[bytes]]) -> Iterator[bytes]:
-    """What entries say of themselves, without the keys of their frontmatter."""
-    for path in paths:
-        for data in held[path]:
-            if entry := entry_in(path, data):
-                yield f"{entry.description}\n{entry.content}".encode()
+def _meant(
+    name: str,
+    entries: Mapping[Version, Entry],
+    path_now: str | None,
+    lives: Lives,
+    now: Mapping[str, str],
+    is_place: bool,
+) -> set[Version]:
+    """The versions of the entry called `name`, and of those of the same names at the same paths that are no more."""
+    named = [each for each, entry in entries.items() if name_key(entry.name) == name_key(name)]
+    if at_path := [each for each in entries if each[0] == name]:
+        path_now, named = name, at_path
+    elif is_place:
+        named = []
+    first = [(path_now, now[path_now])] if path_now and path_now in now else named
+    wanted = {id(life): life for life in map(lives.connected, first)}.values()
+    alive = {path for life in wanted for path, blob in life if now.get(path) == blob}
+    if first is named and sum(not life.isdisjoint(now.items()) for life in wanted) > 1:
+        raise InvalidArguments(f"several entries were called {name}; name the one you mean: {', '.join(sorted(alive))}")
+    others = {version for version in now.items() if version[0] not in alive}
+    alike: dict[tuple[str, str], list[Version]] = {}
+    for version, entry in entries.items():
+        alike.setdefault((version[0], name_key(entry.name)), []).append(version)
+    meant, waiting = set[Version](), [*first, *named]
+    while waiting:
+        version = waiting.pop()
+        if version not in meant and (life := lives.connected(version)).isdisjoint(others):
+            meant |= life
+            for path, key in {(each[0], name_key(entries[each].name)) for each in life & entries.keys()}:
+                waiting += alike.pop((path, key), ())
+    return meant
 
 
 def _of_names(names: set[str], others: set[str], lines: Iterable[str], stems: Iterable[str]) -> Needle:

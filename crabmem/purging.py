@@ -1,7 +1,7 @@
 """Purging: something is erased from history, files and whatever was made of them, as if it had never been said."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -10,22 +10,25 @@ from msgspec.structs import replace
 from . import fs
 from .catalog import Shelf, found, is_place_of
 from .entry import Entry
-from .erasing import Erasure, Wanted, of_entry, of_name, of_needle
-from .errors import DamagedHistory, NotFound, Unreadable, Unwritable
+from .erasing import Erasure, Wanted, entry_in, of_entry, of_name, of_needle
+from .errors import CrabmemError, DamagedHistory, NotFound, Unreadable, Unwritable
 from .history import History
 from .history.eraser import Eraser, Rewritten, remote_of
 from .history.objects import Objects
 from .history.repository import foreign_format
 from .history.rewriting import Survey
 from .history.standing import Look, in_copies, in_files, is_in_name, look_at, name_of_bare, unread
+from .lives import Lives, Version
 from .results import Purge, Standing
-from .version import blob_id
+from .version import blob_id, short
 from .workspace import Workspace
 from .writer import Writer
 
 _BESIDE = ("{}~", ".{}.sw[a-p]", "#{}#", ".#{}", ".{}.un~", "{}.tmp", "{}.bak", "{}.orig", "{}.rej")
 # What is larger is nobody's memory, and no editor's copy of it.
 _TOO_LARGE = 50_000_000
+# How the look at objects calls a blob, and how many digits of its id it gives.
+_BLOB, _DIGITS = "blob ", 12
 #: A file of the workspace: path, blob as it is, the new bytes (None: it goes), and its mode.
 _Change = tuple[str, str | None, bytes | None, int]
 
@@ -107,10 +110,11 @@ class Purger:
             return of_needle(needle, self._workspace.layout, paths, self._versions(eraser, survey))
         assert wanted.name is not None
         meant = self._meant(wanted.name)
-        layout = self._workspace.layout
-        versions = self._versions(eraser, survey)
+        layout, now = self._workspace.layout, self._now(eraser)
+        blobs = {path: blob_id(data) for path, data in now.items()}
+        lives, versions = self._lives(survey, now), self._versions(eraser, survey)
         is_place = meant is not None and is_place_of(meant, wanted.name)
-        erasure = of_entry(wanted.name, layout, versions, meant.path if meant else None, self._came_from(), is_place)
+        erasure = of_entry(wanted.name, layout, versions, meant.path if meant else None, lives, blobs, is_place)
         if erasure is None:
             raise NotFound(f"no entry was ever named: {wanted.name}; `crabmem purge --text` purges any text")
         return erasure
@@ -120,13 +124,34 @@ class Purger:
         yield from eraser.files(survey)
         yield from ((path, read[0]) for path in self._files(eraser) if (read := self._read(path)))
 
-    def _came_from(self) -> dict[str, set[str]]:
-        """Where entries were before they were renamed, by the path they got; not where something stands again."""
-        found: dict[str, set[str]] = {}
-        for commit in self._history.commits(with_paths=False):
-            if commit.renamed and not self._workspace.file(commit.renamed[0]).exists():
-                found.setdefault(commit.renamed[1], set()).add(commit.renamed[0])
-        return found
+    def _now(self, eraser: Eraser) -> dict[str, bytes]:
+        """The entries on the disk, by path."""
+        paths = filter(self._workspace.layout.is_entry, self._files(eraser))
+        return {path: read[0] for path in paths if (read := self._read(path))}
+
+    def _lives(self, survey: Survey, now: Mapping[str, bytes]) -> Lives:
+        """The lives of all entries, up to what Git's index and the disk have that is in no commit yet."""
+        unsaved = {blob_id(data): data for data in now.values()}
+        is_entry = self._workspace.layout.is_entry
+
+        def content(version: Version) -> bytes:
+            path, blob = version
+            data = unsaved[blob] if blob in unsaved else self._history.blob(blob)
+            entry = entry_in(path, data)
+            return entry.content.encode() if entry else data
+
+        lives = Lives(content)
+        for oid in survey.commits:
+            commit = self._history.commit(oid, with_paths=False)
+            sides = [self._history.changes(oid, parent) for parent in commit.parents or (None,)]
+            lives.take([{path: side[path] for path in filter(is_entry, side)} for side in sides], commit.renamed)
+        head = self._history.files(self._history.head())
+        gone = {path: (head[path], None) for path in filter(is_entry, head) if path not in now}
+        staged = ((path, blob) for path, blobs in survey.files.items() if is_entry(path) for blob in blobs)
+        for path, blob in (*staged, *((path, blob_id(data)) for path, data in now.items())):
+            if not lives.knows((path, blob)):
+                lives.take([{**gone, path: (head.get(path), blob)}])
+        return lives
 
     def _meant(self, name: str) -> Entry | None:
         """The entry that answers to `name` now."""
@@ -161,7 +186,7 @@ class Purger:
             commits=len(made.survey.commits),
             rewritten=sum(made.rewriting.ids[oid] != oid for oid in made.survey.commits),
             messages=tally.messages,
-            versions=tally.versions or sum(len(made.survey.files.get(path, ())) for path in erasure.paths),
+            versions=tally.versions or _versions_of(erasure, made.survey),
             refs=sum(made.rewriting.ids[oid] != oid for oid in made.refs.values()),
             signatures=tally.signatures,
             unreachable=made.unreachable,
@@ -198,7 +223,7 @@ class Purger:
             return
         data, mode = read
         new, bare = erasure.paths.get(path, path), erasure.out_of_file(path, data)
-        if new is None:
+        if new is None or erasure.goes(path, blob_id(data)):
             yield path, blob_id(data), None, mode
         elif new != path:
             yield new, None, bare, mode
@@ -258,10 +283,23 @@ class Purger:
         objects = self._history.eraser().objects(erasure, blobs)
         files = _in_workspace(
             self._workspace.root,
-            lambda data, path: _is_in(erasure, data, path) if erasure.contents else path in erasure.paths,
+            lambda data, path: _is_in(erasure, data, path) or erasure.goes(path, blob_id(data)),
             erasure,
         )
-        return _standing(list(objects), [*in_files(erasure, self._workspace.git), *files])
+        look = _standing(list(objects), [*in_files(erasure, self._workspace.git), *files])
+        return replace(look, places=tuple(self._located(look.places)))
+
+    def _located(self, places: Iterable[str]) -> list[str]:
+        """Places, with the path and the first commit of each blob among them that a reference reaches."""
+        found = {place: place for place in places}
+        blobs = {place.removeprefix(_BLOB) for place in found if place.startswith(_BLOB)}
+        with suppress(CrabmemError):  # they are told by their ids all the same
+            for oid in self._history.eraser().survey().commits if blobs else ():
+                for path, (_, after) in self._history.changes(oid).items():
+                    if after and (digits := after[:_DIGITS]) in blobs:
+                        blobs.remove(digits)
+                        found[_BLOB + digits] = f"{path} in commit {short(oid)} ({_BLOB}{digits})"
+        return [*found.values()]
 
     def _looked_into(self, folder: Path, erasure: Erasure, blobs: frozenset[str]) -> Standing:
         """A look at a repository inside the workspace, such as an agent's own: whether it holds it, and in what.
@@ -391,9 +429,17 @@ def _is_surrogate(path: str) -> bool:
 
 def _only_there(survey: Survey, erasure: Erasure) -> frozenset[str]:
     """The blobs that stood at no other paths than those that go."""
-    elsewhere = {blob for path, blobs in survey.files.items() if path not in erasure.paths for blob in blobs}
-    going = {blob for path in erasure.paths if erasure.contents is None for blob in survey.files.get(path, ())}
-    return frozenset(going - elsewhere)
+    if erasure.contents is not None:
+        return frozenset()
+    versions = {(path, blob) for path, blobs in survey.files.items() for blob in blobs}
+    going = {version for version in versions if erasure.goes(*version)}
+    return frozenset({blob for _, blob in going} - {blob for _, blob in versions - going})
+
+
+def _versions_of(erasure: Erasure, survey: Survey) -> int:
+    """How many versions of files go, or get another path."""
+    versions = ((path, blob) for path, blobs in survey.files.items() for blob in blobs)
+    return sum(path in erasure.paths or erasure.goes(path, blob) for path, blob in versions)
 
 
 def _copies(erasure: Erasure, files: Iterable[tuple[str, bytes]]) -> dict[str, int]:
@@ -401,7 +447,7 @@ def _copies(erasure: Erasure, files: Iterable[tuple[str, bytes]]) -> dict[str, i
     found: dict[str, int] = {}
     if erasure.contents is None:
         for path, data in files:
-            if path not in erasure.paths and (lines := erasure.quoted(data) or int(erasure.is_named(data))):
+            if not erasure.goes(path, blob_id(data)) and (lines := erasure.quoted(data) or int(erasure.is_named(data))):
                 found[path] = max(lines, found.get(path, 0))
     return dict(sorted(found.items()))
 

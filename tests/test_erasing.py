@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from crabmem.entry import Fact, parsed, written
 from crabmem.erasing import Needle, by_pattern, by_text, of_entry, of_needle
+from crabmem.lives import Lives
 from crabmem.workspace import ORDINARY
 
 #: Few letters, so that they meet; some that have several forms, and what YAML and JSON quote.
@@ -71,7 +72,7 @@ def test_a_name_is_left_where_it_is_part_of_another() -> None:
         ("memory/entries/vet.md", written(Fact("Vet", "d", "c"), None).encode()),
         ("memory/entries/vet-bills.md", written(Fact("Vet bills", "d", "c"), None).encode()),
     ]
-    erasure = of_entry("vet", ORDINARY, files, None)
+    erasure = of_entry("vet", ORDINARY, files, None, Lives(lambda version: b""), {})
     assert erasure is not None
     assert erasure.out_of_words("remember: Vet\n\nEntry: Vet bills\nVets, Vet.") == (
         "remember: (purged)\n\nEntry: Vet bills\nVets, (purged)."

@@ -32,6 +32,7 @@ ROWS: list[list[str]] = [
         "workspace",
         "merging",
         "losses",
+        "lives",
         "erasing",
         "prompt",
         "passages",

@@ -121,7 +121,8 @@ def _done(done: Purge, with_plan: bool) -> str:
     assert done.standing is not None
     told = [_plan(done)] if with_plan else []
     words = "purged" if not done.standing.places else "purged, but not everywhere"
-    return "\n".join([*told, f"{words}; {_looked(done.standing)}"])
+    named = [f"its name stays in {', '.join(done.copies)}"] if done.copies and not done.standing.places else []
+    return "\n".join([*told, f"{words}; {_looked(done.standing)}", *named])
 
 
 def _looked(found: Standing) -> str:

@@ -552,9 +552,9 @@ class History:
         head = self.head() if self.exists() else None
         return self._ancestry.commits(head, without) if head else iter(())
 
-    def commit(self, oid: str) -> Commit:
-        """The commit called `oid`."""
-        return self._ancestry.commit(oid)
+    def commit(self, oid: str, with_paths: bool = True) -> Commit:
+        """The commit called `oid`; only `with_paths` it is told what it changed, which takes its time."""
+        return self._ancestry.commit(oid, with_paths)
 
     def body(self, oid: str) -> str:
         """What the message of a commit says between its subject and its trailers."""
@@ -568,9 +568,13 @@ class History:
         """The files in which `commit` differs from its first parent, and from any other."""
         return self._ancestry.own_changes(commit)
 
-    def changes(self, commit: str) -> dict[str, Change]:
-        """The files in which `commit` differs from its first parent: their blobs before and after, None for no file."""
-        return {path: (before, after) for path, before, after in self._ancestry.since_parent(commit)}
+    def changes(self, commit: str, parent: str | None = None) -> dict[str, Change]:
+        """The files in which `commit` differs from its first parent: their blobs before and after, None for no file.
+
+        `parent` is another of its parents.
+        """
+        found = self._ancestry.changes(parent, commit) if parent else self._ancestry.since_parent(commit)
+        return {path: (before, after) for path, before, after in found}
 
     def _newest(self, path: str, at: str | None = None) -> Origin | None:
         head = at or (self.head() if self.exists() else None)

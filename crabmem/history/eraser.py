@@ -175,7 +175,7 @@ class Eraser:
             rewriting.tag(oid)
         for path, (_, blob) in self._staged().items():
             name = path.decode("utf-8", "surrogateescape")
-            if erasure.paths.get(name, name) is not None:
+            if not erasure.goes(name, blob):
                 rewriting.blob(name, blob)
         new = dict(_new_refs(refs, rewriting.ids, erasure))
         pushed = tuple(ref for ref, oid in sorted(refs.items()) if _is_of_remote(ref) and rewriting.ids[oid] != oid)
@@ -279,7 +279,7 @@ def _is_of_remote(ref: str) -> bool:
 def _new_row(path: bytes, blob: str, rewriting: Rewriting, erasure: Erasure) -> tuple[bytes, str] | None:
     """Path and blob of a row of Git's index, made anew."""
     name = path.decode("utf-8", "surrogateescape")
-    new = erasure.paths.get(name, name)
+    new = None if erasure.goes(name, blob) else erasure.paths.get(name, name)
     return (new.encode("utf-8", "surrogateescape"), rewriting.blob(name, blob)) if new is not None else None
 
 

@@ -247,7 +247,7 @@ class Rewriting:
         """What stands in a folder, made anew; nothing for what goes."""
         mode, name, oid = _taken_apart(row)
         path = folder + name
-        if self._erasure.paths.get(path, path) is None:
+        if self._erasure.goes(path, oid):
             self.tally.paths.add(path)
             return b""
         new = self._tree(oid, f"{path}/") if stat.S_ISDIR(mode) else self.blob(path, oid)

@@ -56,7 +56,7 @@ def in_objects(erasure: Erasure, objects: Objects, blobs: frozenset[str]) -> Ite
     for oid in sorted(objects.all_ids()):
         kind, data = objects.raw(oid)
         if kind == "blob":
-            is_in = oid in blobs or erasure.is_in_file(data)
+            is_in = oid in blobs or erasure.is_in_file(data) or erasure.quoted(data) > 0
         elif kind == "tree":
             is_in = any([_is_in_name(name, erasure, known) for name in names_in(data)])
         else:
@@ -109,7 +109,7 @@ def _is_in_own(name: str, data: bytes, erasure: Erasure) -> bool:
     if erasure.contents is None and _WORDS.fullmatch(name):
         lines = data.decode("utf-8", "surrogateescape").splitlines()
         return any(map(erasure.is_in_words, map(_said, lines)))
-    return erasure.is_in_file(data)
+    return erasure.is_in_file(data) or erasure.quoted(data) > 0
 
 
 def is_in_name(name: str, erasure: Erasure) -> bool:
