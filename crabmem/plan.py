@@ -11,6 +11,7 @@ from .errors import AlreadyThere, CrabmemError, InvalidArguments
 from .slots import Slot
 from .slug import name_key
 from .store import Scan
+from .workspace import is_contained
 
 _DIGEST = 8
 
@@ -61,7 +62,14 @@ class Plan:
             fact = self._named_apart(fact)
             if copy := next((entry for entry in self._imported(fact.name) if self._is_copy(fact, entry)), None):
                 return self._put(fact, copy.path, may_replace=False)
-        return self._put(fact, place_for(fact.name, self._listing, self._slugs, sees=self._sees), may_replace)
+        place = place_for(fact.name, self._listing, self._slugs, self._folder(fact), self._sees)
+        return self._put(fact, place, may_replace)
+
+    def _folder(self, fact: Fact) -> str | None:
+        """The folder that a new entry of the fact goes into; None for that of all others."""
+        layout = self._listing.layout
+        path = layout.entry_path(f"{fact.folder}/x")
+        return path.rpartition("/")[0] if fact.folder and is_contained(path) and layout.is_entry(path) else None
 
     def _named_apart(self, fact: Fact) -> Fact:
         """The fact under a name that nothing imported from elsewhere has, unless that says the same: it is a copy."""

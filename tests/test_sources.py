@@ -262,6 +262,29 @@ def test_another_workspace_of_crabmem(tmp_path: Path, imported: Import) -> None:
         assert entries(tmp_path) == {"Wifi": other.get("wifi")}
 
 
+def test_a_fact_of_another_workspace_keeps_its_bytes_and_its_folder(tmp_path: Path, imported: Import) -> None:
+    texts = {
+        "P/m.md": "---\nname: m\nrating: 5\n# mine\n---\n\nIn a folder.\n",
+        "P/deep/n.md": "---\nname: n\ndescription: ''\ndone: false\n---\n\nDeeper.\n",
+        "o.md": "---\nname: o\nmetadata:\n  type: user\n  order: 1\n---\n\nIn none.\n",
+    }
+    laid(tmp_path / "notes", {"Crab.md": "# Me", **{f"memory/entries/{path}": text for path, text in texts.items()}})
+    assert imported(tmp_path / "notes").exit_code == 0
+    place = tmp_path / "memory" / "memory" / "entries"
+    assert {str(file.relative_to(place)): file.read_text() for file in place.rglob("*.md")} == texts
+    again = json.loads(imported(tmp_path / "notes", "--json").stdout)
+    assert {item["state"] for item in again["files"]} == {"unchanged", "skipped"}
+
+
+def test_a_fact_of_another_workspace_without_a_frontmatter_gets_no_empty_description(
+    tmp_path: Path, imported: Import
+) -> None:
+    laid(tmp_path / "notes", {"Crab.md": "# Me", "memory/entries/a/plain.md": "Just text.\n"})
+    imported(tmp_path / "notes")
+    text = (tmp_path / "memory/memory/entries/a/plain.md").read_text()
+    assert text == "---\nname: plain\n---\n\nJust text.\n\n"
+
+
 @pytest.mark.parametrize("form", ["results", "list", "lines"])
 def test_mem0(tmp_path: Path, imported: Import, form: str) -> None:
     rows = MEM0["results"]

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from ..entry import Fact, parsed
 from ..workspace import ORDINARY
 from .base import Found, Skipped, Source, Tree, is_markdown
-from .texts import fact_of, facts_of_sections, kept, labelled, named, stem
+from .texts import fact_of, facts_of_sections, frontmatter, kept, labelled, named, stem
 
 _CURATED = ("MEMORY.md", "memory.md")
 _WHO = ("SOUL.md", "IDENTITY.md", "AGENTS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "BOOT.md")
@@ -68,7 +69,16 @@ def _of_ours(tree: Tree) -> Iterator[Found]:
 def _entry(path: str, data: bytes) -> Fact:
     """A fact of crabmem's, word by word."""
     entry = parsed(path, data)
-    return Fact(entry.name, entry.description, entry.content, entry.aliases or None, entry.tags or None, kept(entry))
+    return Fact(
+        entry.name,
+        entry.description,
+        entry.content,
+        entry.aliases or None,
+        entry.tags or None,
+        kept(entry),
+        before=frontmatter(data),
+        folder=str(PurePosixPath(path).relative_to(ORDINARY.entries[0]).parent).removeprefix("."),
+    )
 
 
 CLAW = Source(
