@@ -81,10 +81,16 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
         folder = path.rpartition("/")[0]
         if folder and folder not in layout.entries and not layout.is_entry(path) and not patient.is_found(path):
             yield info(path, f"it is not {layout.where}, so it is recorded but not recalled")
-    for path in _among_agents(patient.workspace):
+    yield from left_out(patient.workspace)
+
+
+def left_out(workspace: Workspace) -> Iterator[Finding]:
+    """What lies where memory is and is no part of it, and why."""
+    layout = workspace.layout
+    for path in _among_agents(workspace):
         yield warning(path, "it is no part of an agent's workspace, so it is neither recorded nor recalled; move it")
-    for file in sorted(_below(patient.workspace)):
-        path = _path(patient.workspace, file)
+    for file in sorted(_below(workspace)):
+        path = _path(workspace, file)
         left_over = path.endswith(("~", ".tmp", ".swp")) or file.name[0] in ".#"
         if layout.is_entry(path) and os.path.isdir(file):
             yield warning(path, "it is a folder, so it is no entry; move it away")
