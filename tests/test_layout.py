@@ -192,6 +192,15 @@ def test_adopting_names_what_it_leaves_out_and_why(tmp_path: Path) -> None:
     assert "2 facts among them" in "".join(told)
 
 
+def test_a_first_adopt_says_what_it_recorded(tmp_path: Path) -> None:
+    """A folder without a history gets one, and its files were recorded on the way."""
+    (tmp_path / "memory" / "entries").mkdir(parents=True)
+    (tmp_path / "memory" / "entries" / "h.md").write_text("Words.\n")
+    assert "recorded: edit: h" in run("--dir", str(tmp_path), "adopt").stderr
+    assert "nothing changed" in run("--dir", str(tmp_path), "adopt").stderr
+    assert "recorded: init: a new memory" in run("--dir", str(tmp_path / "other"), "adopt").stderr
+
+
 def test_an_agent_of_its_own_inherits_the_overview_of_a_flat_folder(adopted: Path) -> None:
     with Memory(adopted / "agents" / "bob") as bob:
         assert "Tide tables" in bob.overview().text
