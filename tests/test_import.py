@@ -360,6 +360,18 @@ def test_a_value_that_changed_in_a_file_is_replaced_as_it_stands_there(imported:
     assert entry.read_text() == before
 
 
+def test_the_path_of_a_file_is_what_it_is_known_by_as_the_help_says(imported: Import, folder: Path) -> None:
+    imported(folder)
+    with opened(folder.parent) as memory:
+        memory.forget("Luna's vet")
+    (folder / "plain.txt").rename(folder / "fancy.txt")
+    (folder / "home").rename(folder / "house")
+    assert states(imported(folder, "--json")) == {"fancy.txt": "made", "house/wifi.md": "unchanged", "vet.md": "made"}
+    told = " ".join(imported("--help").stdout.split())
+    assert "renamed or moved is a new one, and its fact a second one unless name and text are the same" in told
+    assert "a fact that you forgot is made again while its file is there" in told
+
+
 def test_a_credential_in_a_comment_of_a_frontmatter_is_refused(imported: Import, folder: Path) -> None:
     (folder / "mail.md").write_text(f"---\nto: Ann\n# {TOKEN}\n---\n\nMail.\n")
     result = imported(folder)
