@@ -1,6 +1,7 @@
 """Workspaces of agents: OpenClaw's and CamelAGI's, whose memory is one file and a note a day, and crabmem's own."""
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -58,9 +59,11 @@ def _is_ours(tree: Tree) -> bool:
 
 
 def _of_ours(tree: Tree) -> Iterator[Found]:
+    verbs = {ORDINARY.identity: "soul", ORDINARY.overview: "memory"}
     for path, reason in tree.files.items():
-        if path in (ORDINARY.identity, ORDINARY.overview) and not reason:
-            yield Found(path, Skipped("only facts are imported; this memory has a file of its own for that"))
+        if path in verbs and not reason:
+            way = f"crabmem {verbs[path]} set --file {shlex.quote(str(PurePosixPath(*tree.parts, path)))}"
+            yield Found(path, Skipped(f"only facts are imported; `{way}` takes it over, in place of any that is here"))
         elif reason or (is_markdown(path) and path.startswith(f"{ORDINARY.memory}/")):
             # Nobody else there has the name of an entry, so that needs no other mark.
             yield (tree.take(path, _entry)._replace(origin="") if ORDINARY.is_entry(path) else tree.take(path, _note))
