@@ -285,7 +285,7 @@ def renamed(path: str, text: str, name: str, stem: str, alias: str | None = None
 def _keys(fact: Fact, before: Mapping[str, object]) -> "dict[str, Value | None]":
     before = _with_metadata(before)
     keys: dict[str, Value | None] = {"name": fact.name}
-    if fact.description or "description" in before:
+    if fact.description or not fact.before or "description" in before:
         keys["description"] = fact.description
     if fact.aliases is not None and fact.aliases != _aliases(before):
         keys |= _with_labels("aliases", fact.aliases, before)

@@ -13,6 +13,7 @@ from .texts import fact_of, facts_of_sections, frontmatter, kept, labelled, name
 _CURATED = ("MEMORY.md", "memory.md")
 _WHO = ("SOUL.md", "IDENTITY.md", "AGENTS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "BOOT.md")
 _KNOWN = ("USER.md", "TOOLS.md")
+_BARE = "---\n---\n"
 _DAY = re.compile(r"memory/\d{4}-\d\d-\d\d[^/]*\.md")
 
 
@@ -79,7 +80,7 @@ def _entry(path: str, data: bytes) -> Fact:
         entry.aliases or None,
         entry.tags or None,
         kept(entry),
-        before=frontmatter(data),
+        before=frontmatter(data) or _BARE,  # so that it gets no description that it does not have
         folder=str(PurePosixPath(path).relative_to(ORDINARY.entries[0]).parent).removeprefix("."),
     )
 
