@@ -83,6 +83,9 @@ class Fact:
     `keys` are set in the rest of the frontmatter, None removes one; all others stay. One of them, `IMPORTED`, says
     which file the fact was imported from: then it replaces the entry that was, whatever that is called now, and where
     an entry from elsewhere is called `name`, it is called `name (apart)`.
+
+    `before` is the frontmatter of the file that it was imported from, with the lines `---` around it: every byte of it
+    stays that says nothing else than the fact. `folder` is the one below that of entries into which a new entry goes.
     """
 
     name: str
@@ -92,6 +95,8 @@ class Fact:
     tags: tuple[str, ...] | None = None
     keys: Mapping[str, "Kept | None"] = field(default_factory=dict, hash=False)
     apart: str = ""
+    before: str = ""
+    folder: str = ""
 
     @property
     def origin(self) -> str:
@@ -102,7 +107,9 @@ class Fact:
     def words(self) -> str:
         """All that it says, whatever the place: one text, in which something may be sought."""
         kept = (line for key, value in self.keys.items() if value is not None for line in _lines(key, value))
-        return "\n".join([self.name, self.description, *(self.aliases or ()), *(self.tags or ()), *kept, self.content])
+        return "\n".join(
+            [self.name, self.description, *(self.aliases or ()), *(self.tags or ()), *kept, self.before, self.content]
+        )
 
 
 def decoded(path: str, data: bytes) -> str:
@@ -198,9 +205,9 @@ def written(fact: Fact, before: str | None) -> str:
     """The text that holds `fact`, made from the text `before` (None for a new entry).
 
     Keys, comments, order, line endings and byte order mark of `before` stay; reading the result
-    gives exactly `fact`.
+    gives exactly `fact`. A new entry is made from what the fact has of the file that it was imported from.
     """
-    parts = header.taken_apart(before or "")
+    parts = header.taken_apart(fact.before if before is None else before)
     if parts.header is None:
         lines = _exported(fact, parts.newline)
         opening = closing = f"---{parts.newline}"
@@ -230,6 +237,7 @@ def checked(fact: Fact) -> Fact:
     _check_line("name", name, MAX_NAME)
     check_text("description", fact.description, MAX_DESCRIPTION)
     check_text("content", fact.content, MAX_CONTENT)
+    check_text("frontmatter", fact.before)
     tags = None if fact.tags is None else tuple(map(_bare_tag, fact.tags))
     return replace(
         fact,
@@ -276,7 +284,9 @@ def renamed(path: str, text: str, name: str, stem: str, alias: str | None = None
 
 def _keys(fact: Fact, before: Mapping[str, object]) -> "dict[str, Value | None]":
     before = _with_metadata(before)
-    keys: dict[str, Value | None] = {"name": fact.name, "description": fact.description}
+    keys: dict[str, Value | None] = {"name": fact.name}
+    if fact.description or not fact.before or "description" in before:
+        keys["description"] = fact.description
     if fact.aliases is not None and fact.aliases != _aliases(before):
         keys |= _with_labels("aliases", fact.aliases, before)
     if fact.tags is not None and fact.tags != _tags(before):
@@ -321,7 +331,8 @@ def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]
 
 def _kept(lines: str, fact: Fact, newline: str) -> str:
     try:
-        return header.replaced(lines, _keys(fact, header.load(lines)), newline)
+        source = header.taken_apart(fact.before).header or ""
+        return header.replaced(lines, _keys(fact, header.load(lines)), newline, source)
     except header.BadHeader:
         return _exported(fact, newline)
 

@@ -127,6 +127,15 @@ def load(header: str) -> dict[str, Value]:
     return _as_meant(header)[1]
 
 
+def readable(header: str) -> str:
+    """`header` with quotes around what people write and YAML refuses; every other byte stays.
+
+    Raises:
+        BadHeader: it cannot be read.
+    """
+    return _as_meant(header)[0]
+
+
 def fault(header: str) -> str | None:
     """Why YAML refuses `header`, though it may be read; None when it does not."""
     try:
@@ -209,22 +218,26 @@ def texts(header: str) -> list[str]:
     return found
 
 
-def replaced(header: str, changes: Mapping[str, "Value | None"], newline: str) -> str:
+def replaced(header: str, changes: Mapping[str, "Value | None"], newline: str, source: str = "") -> str:
     """`header` with the keys in `changes` set, or gone for None, and every other byte as it was.
 
-    The result loads as YAML: values that YAML refuses as they stand are put in quotes, also under keys that do not
-    change. Where single keys cannot be set in place (flow style, odd layout), the whole header is written anew, with
-    all its keys in their order.
+    A value is written as it stands in the header `source`, where that has it: a number there stays a number. The
+    result loads as YAML: values that YAML refuses as they stand are put in quotes, also under keys that do not change.
+    Where single keys cannot be set in place (flow style, odd layout), the whole header is written anew, with all its
+    keys in their order.
     """
     text, before = _as_meant(header)
     wanted = {key: value for key, value in {**before, **changes}.items() if value is not None}
     if list(wanted.items()) == list(before.items()):
         return header
-    for key, value in changes.items():
-        if before.get(key) != value:
-            text = _with_key(text, key, value, newline)
-    if _loads_as(text, wanted):
-        return text
+    differing = {key: value for key, value in changes.items() if before.get(key) != value}
+    for lines in (_lines_of(source, differing, newline), {}) if source else ({},):
+        changed = text
+        for key, value in differing.items():
+            changed = _with_key(changed, key, value, newline, lines.get(key))
+        # What is too long is refused by who writes it: written anew it would fit, without the comments of the source.
+        if _loads_as(changed, wanted) or (source and len(changed) > MAX_CHARACTERS):
+            return changed
     return exported(wanted, newline)
 
 
@@ -302,11 +315,23 @@ def _loads_as(text: str, wanted: Mapping[str, Value]) -> bool:
         return False
 
 
-def _with_key(text: str, key: str, value: "Value | None", newline: str) -> str:
+def _lines_of(source: str, wanted: Mapping[str, "Value | None"], newline: str) -> dict[str, str]:
+    """The lines of the header `source` that say what is wanted, as they stand there, by key."""
+    try:
+        text, said = _as_meant(source)
+    except BadHeader:
+        return {}
+    same = [key for key, value in wanted.items() if value is not None and said.get(key) == value]
+    spans = {key: span for key in same if (span := _span_of(text, key))}
+    return {key: newline.join(text[start:end].splitlines()) for key, (start, end) in spans.items()}
+
+
+def _with_key(text: str, key: str, value: "Value | None", newline: str, line: str | None = None) -> str:
+    """`text` with the `line` of a key, or with one that says `value`, in the place of that which it has."""
     span = _span_of(text, key)
     if value is None:
         return text[: span[0]] + text[span[1] :].removeprefix(newline) if span else text
-    line = _YAML.export({key: value})
+    line = line or _YAML.export({key: value})
     if span:
         return text[: span[0]] + line + text[span[1] :]
     body = text if not text or text.endswith(("\n", "\r")) else text + newline

@@ -255,14 +255,18 @@ class Memory(Restoring):
     def adopt(self, even_if_many: bool = False, progress: Progress | None = None) -> Commit | None:
         """Record what was changed on disk from outside as a commit of the person; None when nothing was.
 
+        In a folder without a history it begins one; then the commit is that of the files that lay there.
         That too many of the entries are gone at once is recorded only with `even_if_many`; see `unrecorded`.
         `progress` is told how many of the files that were changed are stored.
         """
-        self.init(progress=progress)
+        before = self._history.head() if self._history.exists() else None
+        begun = self.init(progress=progress)
         self._writer.record_ahead(progress or (lambda done, total: None))
-        before = self._history.head()
         after = self._writer.adopt(even_if_many)
-        return self._told_of(self._history.commit(after)) if after and after != before else None
+        if after is None or after == before:
+            return None
+        edits = self._history.parent(after) if after == begun.commit else after
+        return self._told_of(self._history.commit(edits if edits and edits != before else after))
 
     def wrote(self, files: Iterable[str]) -> Commit | None:
         """Record `files` that a tool of the agent's host wrote as a commit of this agent, `write: NAME`.

@@ -11,6 +11,7 @@ from .errors import AlreadyThere, CrabmemError, InvalidArguments
 from .slots import Slot
 from .slug import name_key
 from .store import Scan
+from .workspace import is_contained
 
 _DIGEST = 8
 
@@ -62,14 +63,21 @@ class Plan:
             fact = self._named_apart(fact)
             if copy := next((entry for entry in self._imported(fact.name) if self._is_copy(fact, entry)), None):
                 return self._put(fact, copy.path, may_replace=False)
-        by_place = not fact.origin  # what is called so elsewhere is no path here
+        by_place = not (fact.origin or fact.before)  # what is called so elsewhere is no path here
         if meant := updated(fact.name, self._listing, self._sees, by_place):
             return self._put(fact, meant[0].path, may_replace, meant[1])
-        return self._put(fact, place_for(fact.name, self._listing, self._slugs, by_place=by_place), may_replace)
+        place = place_for(fact.name, self._listing, self._slugs, self._folder(fact), by_place)
+        return self._put(fact, place, may_replace)
 
     def name_at(self, path: str) -> str:
         """What the fact that was added at `path` is called: not always as it was given, see `catalog.updated`."""
         return self._names_at[path]
+
+    def _folder(self, fact: Fact) -> str | None:
+        """The folder that a new entry of the fact goes into; None for that of all others."""
+        layout = self._listing.layout
+        path = layout.entry_path(f"{fact.folder}/x")
+        return path.rpartition("/")[0] if fact.folder and is_contained(path) and layout.is_entry(path) else None
 
     def _named_apart(self, fact: Fact) -> Fact:
         """The fact under a name that nothing imported from elsewhere has, unless that says the same: it is a copy."""

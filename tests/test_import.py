@@ -323,9 +323,72 @@ def test_every_other_key_of_a_file_stays_as_it_is(imported: Import, folder: Path
         kept = {key: value for key, value in entry.keys.items() if key != "imported-from"}
         assert (kept, entry.aliases) == (
             {"title": "Paterson", "rating": "5", "created": "2026-03-04", "seen": ["home", "2026-01-02"],
-             "by": {"name": "Jim", "born": "1953"}, "empty": ""},
+             "by": {"name": "Jim", "born": "1953"}, "alias": "P", "empty": ""},
             ("P",),
         )  # fmt: skip
+
+
+HEADER = (
+    "---\ntitle: T\nrating: 5\ndone: false # not yet\ndue: 2026-01-02\n# keep me\nby: {x: [1, 2]}\n"
+    "seen:\n  - 1953 # the first\n  - no\ntag: '#film'\n"
+)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_frontmatter_of_a_file_goes_over_byte_for_byte(imported: Import, folder: Path, newline: str) -> None:
+    (folder / "t.md").write_bytes(f"{HEADER}---\nx y z\n".replace("\n", newline).encode())
+    imported(folder)
+    text = (folder.parent / "memory/memory/entries/t.md").read_bytes().decode()
+    origin = f"imported-from: {folder}/t.md\n"
+    ours = f"name: T\ndescription: x y z\n{origin}---\n\nx y z\n"
+    assert text == (HEADER + ours).replace("\n", newline)
+
+
+def test_a_value_that_changed_in_a_file_is_replaced_as_it_stands_there(imported: Import, folder: Path) -> None:
+    (folder / "t.md").write_text(f"{HEADER}---\nx y z\n")
+    imported(folder)
+    entry = folder.parent / "memory/memory/entries/t.md"
+    entry.write_text(entry.read_text().replace("name: T", "mine: 1 # my own\nname: T"))
+    before = entry.read_text()
+    assert states(imported(folder, "--json"))["t.md"] == "unchanged"
+    changed = (("rating: 5", "rating: 6"), ("{x: [1, 2]}", "{x: [1, 3]}"), ("  - no", "  - yes\n  - 0"))
+    after = HEADER
+    for old, new in changed:
+        after, before = after.replace(old, new), before.replace(old, new)
+    (folder / "t.md").write_text(f"{after}---\nx y z\n")
+    assert states(imported(folder, "--json", "--replace"))["t.md"] == "replaced"
+    assert entry.read_text() == before
+
+
+def test_the_path_of_a_file_is_what_it_is_known_by_as_the_help_says(imported: Import, folder: Path) -> None:
+    imported(folder)
+    with opened(folder.parent) as memory:
+        memory.forget("Luna's vet")
+    (folder / "plain.txt").rename(folder / "fancy.txt")
+    (folder / "home").rename(folder / "house")
+    assert states(imported(folder, "--json")) == {"fancy.txt": "made", "house/wifi.md": "unchanged", "vet.md": "made"}
+    told = " ".join(imported("--help").stdout.split())
+    assert "renamed or moved is a new one, and its fact a second one unless name and text are the same" in told
+    assert "a fact that you forgot is made again while its file is there" in told
+
+
+def test_a_credential_in_a_comment_of_a_frontmatter_is_refused(imported: Import, folder: Path) -> None:
+    (folder / "mail.md").write_text(f"---\nto: Ann\n# {TOKEN}\n---\n\nMail.\n")
+    result = imported(folder)
+    assert (result.exit_code, "what looks like" in result.stdout, TOKEN in result.output) == (1, True, False)
+
+
+def test_a_frontmatter_that_leaves_no_room_for_what_is_added_is_refused_alone(imported: Import, folder: Path) -> None:
+    (folder / "long.md").write_text(f"---\n# {'x' * 16_370}\n---\n\nLong.\n")
+    result = imported(folder, "--json")
+    assert (result.exit_code, states(result)["long.md"], states(result)["vet.md"]) == (1, "failed", "made")
+
+
+def test_a_frontmatter_that_only_people_read_is_kept_in_quotes(imported: Import, folder: Path) -> None:
+    (folder / "q.md").write_text("---\nnote: vet: looks after the dog\nrating: 5\n---\n\nText.\n")
+    imported(folder)
+    text = (folder.parent / "memory/memory/entries/q.md").read_text()
+    assert text.startswith("---\nnote: 'vet: looks after the dog'\nrating: 5\nname: q\n")
 
 
 def test_a_credential_in_a_key_of_a_file_is_refused(imported: Import, folder: Path) -> None:

@@ -173,6 +173,34 @@ def test_the_doctor_names_notes_that_lie_where_agents_have_their_workspaces(adop
     assert told == ["agents/people/jones.md", "agents/smith.md"]
 
 
+def test_adopting_names_what_it_leaves_out_and_why(tmp_path: Path) -> None:
+    texts = ["note.md", "topics/more.md", *(f"agents/{number}.md" for number in range(7)), "photo.png", "topics/a.txt"]
+    for path in texts:
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text("Words.\n")
+    told = run("adopt", str(tmp_path)).stderr.splitlines()
+    left = [line for line in told if line.startswith("left out: ")]
+    why = "it is no part of an agent's workspace, so it is neither recorded nor recalled; move it"
+    assert left == [
+        *(f"left out: agents/{number}.md: {why}" for number in range(5)),
+        *(
+            f"left out: {path}: it is not named *.md, so it is neither recorded nor recalled"
+            for path in ("photo.png", "topics/a.txt")
+        ),
+        f"left out: 2 more: {why}",
+    ]
+    assert "2 facts among them" in "".join(told)
+
+
+def test_a_first_adopt_says_what_it_recorded(tmp_path: Path) -> None:
+    """A folder without a history gets one, and its files were recorded on the way."""
+    (tmp_path / "memory" / "entries").mkdir(parents=True)
+    (tmp_path / "memory" / "entries" / "h.md").write_text("Words.\n")
+    assert "recorded: edit: h" in run("--dir", str(tmp_path), "adopt").stderr
+    assert "nothing changed" in run("--dir", str(tmp_path), "adopt").stderr
+    assert "recorded: init: a new memory" in run("--dir", str(tmp_path / "other"), "adopt").stderr
+
+
 def test_an_agent_of_its_own_inherits_the_overview_of_a_flat_folder(adopted: Path) -> None:
     with Memory(adopted / "agents" / "bob") as bob:
         assert "Tide tables" in bob.overview().text

@@ -1,6 +1,7 @@
 """Memory of other programs: each kind is known by its look, and says as facts what it said before."""
 
 import json
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -289,6 +290,38 @@ def test_another_workspace_of_crabmem(tmp_path: Path, imported: Import) -> None:
     assert set(reasons(result)) == {"Crab.md", "memory/MEMORY.md"}
     with Memory(tmp_path / "notes") as other:
         assert entries(tmp_path) == {"Wifi": other.get("wifi")}
+
+
+def test_the_overview_of_another_workspace_is_taken_over_as_the_reason_says(tmp_path: Path, imported: Import) -> None:
+    laid(tmp_path / "my notes", {"memory/MEMORY.md": "Overview.\n", "memory/entries/a.md": "---\nname: a\n---\n\nA.\n"})
+    reason = reasons(imported(tmp_path / "my notes", "--json"))["memory/MEMORY.md"]
+    way = shlex.split(reason.split("`")[1])[1:]
+    assert CliRunner().invoke(cli, ["--dir", str(tmp_path / "memory"), *way]).exit_code == 0
+    with Memory(tmp_path / "memory") as memory:
+        assert memory.overview().text == "Overview.\n"
+
+
+def test_a_fact_of_another_workspace_keeps_its_bytes_and_its_folder(tmp_path: Path, imported: Import) -> None:
+    texts = {
+        "P/m.md": "---\nname: m\nrating: 5\n# mine\n---\n\nIn a folder.\n",
+        "P/deep/n.md": "---\nname: n\ndescription: ''\ndone: false\n---\n\nDeeper.\n",
+        "o.md": "---\nname: o\nmetadata:\n  type: user\n  order: 1\n---\n\nIn none.\n",
+    }
+    laid(tmp_path / "notes", {"Crab.md": "# Me", **{f"memory/entries/{path}": text for path, text in texts.items()}})
+    assert imported(tmp_path / "notes").exit_code == 0
+    place = tmp_path / "memory" / "memory" / "entries"
+    assert {str(file.relative_to(place)): file.read_text() for file in place.rglob("*.md")} == texts
+    again = json.loads(imported(tmp_path / "notes", "--json").stdout)
+    assert {item["state"] for item in again["files"]} == {"unchanged", "skipped"}
+
+
+def test_a_fact_of_another_workspace_without_a_frontmatter_gets_no_empty_description(
+    tmp_path: Path, imported: Import
+) -> None:
+    laid(tmp_path / "notes", {"Crab.md": "# Me", "memory/entries/a/plain.md": "Just text.\n"})
+    imported(tmp_path / "notes")
+    text = (tmp_path / "memory/memory/entries/a/plain.md").read_text()
+    assert text == "---\nname: plain\n---\n\nJust text.\n\n"
 
 
 @pytest.mark.parametrize("form", ["results", "list", "lines"])

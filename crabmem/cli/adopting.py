@@ -2,6 +2,8 @@
 
 import os
 import shlex
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -21,6 +23,8 @@ from .base import Failure, as_json, as_profile, bar, opened, plain, recorded, sh
 
 # So many files at the top tell whose folder it is.
 _LOOKED_AT = 200
+# So many files are named that are left out for the same reason.
+_TOLD = 5
 
 
 @click.command()
@@ -38,7 +42,8 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted:
     nobody records that before you say so here with --yes-really; `crabmem restore` brings them back.
 
     With DIR, put a folder that a host uses under history, in place: MEMORY.md is its overview, and every other
-    Markdown file beside it, or in a folder there, a fact. The first commit holds all as it is; nothing is renamed or
+    Markdown file beside it, or in a folder there, a fact; what is left out is named with the reason, as notes in
+    `agents`, where agents have their own memory. The first commit holds all facts as they are; nothing is renamed or
     rewritten, and crabmem.toml says what the folder is. Twice is harmless. With --profile, the folder is what an agent
     of that family works in.
 
@@ -74,6 +79,8 @@ def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) 
     _say(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
     kept = f"{counted(len(memory.blobs()), 'file')}, {counted(facts, 'fact')} among them, in {root}"
     tell(f"{kept}: give every command --dir {root}, or set CRABMEM_DIR={root}")
+    for line in _left_out(memory):
+        tell(line)
     if not facts:
         tell(_why_nothing(memory))
     if ".git" in made:
@@ -82,6 +89,18 @@ def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) 
     if not meant.profile and _is_claude_code(memory):
         tell(f'Claude Code writes there with "autoMemoryDirectory": "{root}" in its settings')
     _refuse(memory)
+
+
+def _left_out(memory: Memory) -> Iterator[str]:
+    """A line for each file that is no part of memory; of those that are none for the same reason, the first."""
+    from ..doctor import left_out  # late: the other verbs ask for none
+
+    times = Counter[str]()
+    for found in left_out(Workspace(memory.root, memory.layout)):
+        times[found.message] += 1
+        if times[found.message] <= _TOLD:
+            yield plain(f"left out: {found.path}: {found.message}")
+    yield from (f"left out: {count - _TOLD} more: {why}" for why, count in times.items() if count > _TOLD)
 
 
 def _why_nothing(memory: Memory) -> str:

@@ -79,9 +79,11 @@ def import_(
 
     Nothing is overwritten, and nothing in DIR is changed; each thing that is not taken is named with the reason.
     A fact is called by the `name` or `title` in its file, else by its first heading, else by the file's name; those
-    of the same name are told apart by their paths. All other keys of a file's frontmatter stay, dates too: the
-    commit is of today. The key `imported-from` says which file a fact came from, so that an import of the same file
-    later finds it again, whatever either is called by then. Exit status 1 when something could not be taken.
+    of the same name are told apart by their paths. All else in a file's frontmatter stays as it is written there,
+    comments and dates too: the commit is of today. The key `imported-from` says the path of the file that a fact came
+    from, so that a later import of that file finds the fact again, whatever it is called by then. A file that was
+    renamed or moved is a new one, and its fact a second one unless name and text are the same; a fact that you forgot
+    is made again while its file is there. Exit status 1 when something could not be taken.
 
     \b
     crabmem import ~/notes --dry-run

@@ -81,15 +81,22 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
         folder = path.rpartition("/")[0]
         if folder and folder not in layout.entries and not layout.is_entry(path) and not patient.is_found(path):
             yield info(path, f"it is not {layout.where}, so it is recorded but not recalled")
-    for path in _among_agents(patient.workspace):
+    for path in sorted(patient.scan.folders):
+        if any(layout.is_entry(each) and each.startswith(f"{path}/") for each in patient.scan.files):
+            yield info(path, "it is a folder, although it is called like a file; the facts in it are recalled")
+    yield from left_out(patient.workspace)
+
+
+def left_out(workspace: Workspace) -> Iterator[Finding]:
+    """What lies where memory is and is no part of it, and why."""
+    layout = workspace.layout
+    for path in _among_agents(workspace):
         yield warning(path, "it is no part of an agent's workspace, so it is neither recorded nor recalled; move it")
-    for file in sorted(_below(patient.workspace)):
-        path = _path(patient.workspace, file)
+    for file in sorted(_below(workspace)):
+        path = _path(workspace, file)
         left_over = path.endswith(("~", ".tmp", ".swp")) or file.name[0] in ".#"
         if layout.is_entry(path) and os.path.isdir(file):
-            if any(layout.is_entry(each) and each.startswith(f"{path}/") for each in patient.scan.files):
-                yield info(path, "it is a folder, although it is called like a file; the facts in it are recalled")
-            else:
+            if not any(layout.is_entry(_path(workspace, each)) for each in file.rglob("*.md")):
                 yield warning(path, "it is a folder, so it is no entry; move it away")
         if os.path.isdir(file) and os.path.lexists(file / ".git") and path not in layout.folders:
             yield warning(path, "it is a Git repository of its own, so nothing in it is recorded or recalled; move it")

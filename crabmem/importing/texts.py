@@ -54,7 +54,9 @@ def fact_of(path: str, data: bytes) -> Fact:
     title = value(own, "title") or (_title(text) if is_markdown(path) else "")
     name = entry.name if "name" in own else shortened(title, MAX_TITLE) or entry.name
     description = entry.description or summary(text) or name
-    fact = Fact(name, description, content, entry.aliases or None, entry.tags or None, kept(entry))
+    fact = Fact(
+        name, description, content, entry.aliases or None, entry.tags or None, kept(entry), before=frontmatter(data)
+    )
     return _without_heading(fact) if is_markdown(path) else fact
 
 
@@ -74,6 +76,16 @@ def kept(entry: Entry) -> "dict[str, Kept | None]":
         for key, value in entry.keys.items()
         if key not in _LABELS and (key not in lifted or lifted[key] != value)
     }
+
+
+def frontmatter(data: bytes) -> str:
+    """The frontmatter of a file as it stands there, with the lines `---` around it; "" where none can be read."""
+    text = data.decode("utf-8").removeprefix(BOM)
+    parts = header.taken_apart(text)
+    try:
+        return f"{parts.opening}{header.readable(parts.header or '')}{parts.closing}"
+    except header.BadHeader:
+        return ""
 
 
 def named(fact: Fact, name: str) -> Fact:
@@ -129,17 +141,17 @@ def sections(path: str, data: bytes) -> list[tuple[str, str]]:
 def facts_of_sections(path: str, data: bytes, whole: Fact) -> Iterator[Found]:
     """A fact for each section of a text; what comes before the first heading is called like the `whole`.
 
-    The other keys of the frontmatter are kept with the first.
+    The rest of the frontmatter is kept with the first.
 
     Raises:
         Unreadable: it is no text.
     """
-    keys = whole.keys
-    for title, content in sections(path, data):
+    for number, (title, content) in enumerate(sections(path, data)):
         name = title or whole.name
-        fact = Fact(name, summary(content) or name, content, keys=keys)
+        fact = Fact(name, summary(content) or name, content)
+        if not number:
+            fact = replace(fact, aliases=whole.aliases, tags=whole.tags, keys=whole.keys, before=whole.before)
         yield Found(f"{path}#{title}" if title else path, fact, stem(path))
-        keys = {}
 
 
 def summary(text: str) -> str:

@@ -1,16 +1,19 @@
 """Workspaces of agents: OpenClaw's and CamelAGI's, whose memory is one file and a note a day, and crabmem's own."""
 
 import re
+import shlex
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from ..entry import Fact, parsed
 from ..workspace import ORDINARY
 from .base import Found, Skipped, Source, Tree, is_markdown
-from .texts import fact_of, facts_of_sections, kept, labelled, named, stem
+from .texts import fact_of, facts_of_sections, frontmatter, kept, labelled, named, stem
 
 _CURATED = ("MEMORY.md", "memory.md")
 _WHO = ("SOUL.md", "IDENTITY.md", "AGENTS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "BOOT.md")
 _KNOWN = ("USER.md", "TOOLS.md")
+_BARE = "---\n---\n"
 _DAY = re.compile(r"memory/\d{4}-\d\d-\d\d[^/]*\.md")
 
 
@@ -57,9 +60,11 @@ def _is_ours(tree: Tree) -> bool:
 
 
 def _of_ours(tree: Tree) -> Iterator[Found]:
+    verbs = {ORDINARY.identity: "soul", ORDINARY.overview: "memory"}
     for path, reason in tree.files.items():
-        if path in (ORDINARY.identity, ORDINARY.overview) and not reason:
-            yield Found(path, Skipped("only facts are imported; this memory has a file of its own for that"))
+        if path in verbs and not reason:
+            way = f"crabmem {verbs[path]} set --file {shlex.quote(str(PurePosixPath(*tree.parts, path)))}"
+            yield Found(path, Skipped(f"only facts are imported; `{way}` takes it over, in place of any that is here"))
         elif reason or (is_markdown(path) and path.startswith(f"{ORDINARY.memory}/")):
             # Nobody else there has the name of an entry, so that needs no other mark.
             yield (tree.take(path, _entry)._replace(origin="") if ORDINARY.is_entry(path) else tree.take(path, _note))
@@ -68,7 +73,16 @@ def _of_ours(tree: Tree) -> Iterator[Found]:
 def _entry(path: str, data: bytes) -> Fact:
     """A fact of crabmem's, word by word."""
     entry = parsed(path, data)
-    return Fact(entry.name, entry.description, entry.content, entry.aliases or None, entry.tags or None, kept(entry))
+    return Fact(
+        entry.name,
+        entry.description,
+        entry.content,
+        entry.aliases or None,
+        entry.tags or None,
+        kept(entry),
+        before=frontmatter(data) or _BARE,  # so that it gets no description that it does not have
+        folder=str(PurePosixPath(path).relative_to(ORDINARY.entries[0]).parent).removeprefix("."),
+    )
 
 
 CLAW = Source(
