@@ -95,9 +95,9 @@ def left_out(workspace: Workspace) -> Iterator[Finding]:
     for file in sorted(_below(workspace)):
         path = _path(workspace, file)
         left_over = path.endswith(("~", ".tmp", ".swp")) or file.name[0] in ".#"
-        if layout.is_entry(path) and os.path.isdir(file):
-            if not any(layout.is_entry(_path(workspace, each)) for each in file.rglob("*.md")):
-                yield warning(path, "it is a folder, so it is no entry; move it away")
+        is_folder = layout.is_entry(path) and os.path.isdir(file)
+        if is_folder and not any(layout.is_entry(_path(workspace, each)) for each in file.rglob("*.md")):
+            yield warning(path, "it is a folder, so it is no entry; move it away")
         if os.path.isdir(file) and os.path.lexists(file / ".git") and path not in layout.folders:
             yield warning(path, "it is a Git repository of its own, so nothing in it is recorded or recalled; move it")
         if path.count("/") == DEEPEST and os.path.isdir(file):

@@ -84,7 +84,9 @@ def _known_by(item: Found, place: str, origins: Counter[str]) -> Found:
     """
     if not isinstance(item.what, Fact):
         return item
-    keys = {key: value for key, value in item.what.keys.items() if key != IMPORTED}
+    keys = dict(item.what.keys)
+    if IMPORTED in keys:  # a file does not say itself what it is known by
+        keys[IMPORTED] = None
     if origin := f"{place}/{item.where}" if place and item.origin is None else item.origin:
         origin = origin.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         origins[origin] += 1
