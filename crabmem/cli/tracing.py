@@ -79,10 +79,10 @@ def _today(found: Sightings) -> str:
     if not (found.steps or found.unrecorded):
         return "memory never said that"
     how = "" if found.is_exact else "; nothing said it word by word, these have all its words"
-    fresh = (
-        " (not recorded yet)" if found.unrecorded == found.now else f" (not recorded yet: {_listed(found.unrecorded)})"
-    )
-    fresh = fresh if found.unrecorded else ""
+    fresh = ""
+    if found.unrecorded:
+        which = "" if found.unrecorded == found.now else f": {_listed(found.unrecorded)}"
+        fresh = f" (not recorded yet{which})"
     return (f"today: in {_listed(found.now)}" if found.now else "today: nowhere") + fresh + how
 
 
