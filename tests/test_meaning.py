@@ -434,10 +434,10 @@ def test_vectors_of_one_service_never_meet_those_of_another_that_did_not_answer_
         return 200, json.dumps({"data": [{"embedding": row} for row in rows]}).encode()
 
     with Memory(root) as both:
-        wants(root, url=told.url, model="small", timeout=0.2)
+        wants(root, url=told.url, model="small", timeout=10)
         assert names(both, "puppy") == ["Luna"]
         told.reply = lambda texts: (401, b"")
-        wants(root, url=told.url, model="large", timeout=0.2)
+        wants(root, url=told.url, model="large", timeout=10)
         assert "refuses the key" in both.recall("puppy").note
         told.reply = turned
         assert names(both, "puppy") == ["Luna"] and names(both, "internet") == ["Guests"]
