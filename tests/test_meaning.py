@@ -285,7 +285,7 @@ def test_words_answer_when_nobody_is_at_the_address_and_when_it_is_slow(root: Pa
 # feature: 64
 def test_a_service_that_failed_three_times_is_left_alone_for_a_minute(root: Path, told: Service) -> None:
     now = [datetime(2026, 3, 1, tzinfo=UTC)]
-    wants(root, url=told.url, timeout=0.2)
+    wants(root, url=told.url, timeout=10)
     told.reply = lambda texts: (401, b"")
     with memory.Memory(root, Voice(None, None, True), lambda: now[0], environment=os.environ) as both:
         for _ in range(6):
@@ -299,7 +299,7 @@ def test_a_service_that_failed_three_times_is_left_alone_for_a_minute(root: Path
 def test_a_service_that_answers_questions_but_takes_no_entries_is_told_and_words_rank(
     root: Path, told: Service
 ) -> None:
-    wants(root, url=told.url, timeout=0.2)
+    wants(root, url=told.url, timeout=10)
     told.reply = lambda texts: (400, b"") if any(map(is_fact, texts)) else good(texts)
     with Memory(root) as both:
         found = both.recall("noise")
@@ -315,7 +315,7 @@ def smaller(texts: Sequence[str]) -> Reply:
 
 
 def test_a_service_whose_vectors_have_now_this_dimension_and_now_that_is_told_of(root: Path, told: Service) -> None:
-    wants(root, url=told.url, timeout=0.2)
+    wants(root, url=told.url, timeout=10)
     told.reply = lambda texts: (smaller if any(map(is_fact, texts)) else good)(texts)
     with Memory(root) as both:
         assert "vectors of 2 and of 5 dimensions" in both.recall("noise").note
@@ -501,7 +501,7 @@ def findings(memory: Memory) -> list[tuple[str, str]]:
 
 
 def test_doctor_says_whether_it_works_and_what_is_missing(root: Path, told: Service) -> None:
-    wants(root, url=told.url, model="small", timeout=0.2)
+    wants(root, url=told.url, model="small", timeout=10)
     about = "recall by meaning asks http small, 5 dimensions; "
     with Memory(root) as both:
         rest = "0 of 4 entries have vectors; recalls make the others, or `crabmem reindex` now"
