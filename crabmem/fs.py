@@ -391,6 +391,15 @@ def hint(file: Path, data: bytes) -> None:
         os.close(handle)
 
 
+def identity(folder: Path | int) -> tuple[int, int] | None:
+    """Device and inode of a folder, or of one that is open; None where there is none, or nobody may look."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def is_elsewhere(file: Path) -> bool:
     """Whether a file of ours, or a folder it lies in up to Git's, is a link: nobody's files elsewhere are touched."""
     return any(map(os.path.islink, (file, *file.parents[:3])))

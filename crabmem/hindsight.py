@@ -74,10 +74,8 @@ class Hindsight(Lookup):
             InvalidArguments: the query is blank.
         """
         self._check_whole()
-        scan, head = self._store.scan(), self._history.files(self._history.head() if self._history.exists() else None)
-        edited = {
-            path: scan.data(path) for path in scan.files.keys() | head.keys() if scan.blob(path) != head.get(path)
-        }
+        scan = self._store.scan()
+        edited = {path: scan.data(path) for path in self._writer.outside(scan)}
         return seen(query, self.settings.language, self._history, self.layout, edited)
 
     def digest(self, since: str = "1 week ago", until: str | None = None) -> Digest:

@@ -52,7 +52,7 @@ class WriterLock:
         Raises:
             Busy: the folder was exchanged for another while this process waited for the lock of the one before.
         """
-        if self._place is not None and self._place != _place(self._folder):
+        if self._place is not None and self._place != fs.identity(self._folder):
             raise Busy(f"{self._file.parent.parent.parent} was exchanged for another folder meanwhile; try again")
 
     def _acquire(self, held: ExitStack, timeout: float) -> None:
@@ -66,7 +66,7 @@ class WriterLock:
             fs.make_folder(self._folder)
             with _locked(self._file, os.O_RDWR | os.O_CREAT, deadline):
                 handle = held.enter_context(_locked(self._folder, os.O_RDONLY, deadline))
-                self._place = _place(handle)
+                self._place = fs.identity(handle)
         except TimeoutError:
             raise Busy(
                 f"{self._holder_name()} has been writing to {self._file.parent.parent.parent} "
@@ -87,15 +87,6 @@ class WriterLock:
             return f"process {int(fs.read(self._holder)[0])}"
         except (OSError, ValueError):
             return "another process"
-
-
-def _place(folder: Path | int) -> tuple[int, int] | None:
-    """Device and inode of a folder; None when it is gone."""
-    try:
-        status = os.stat(folder)
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 @contextmanager

@@ -112,7 +112,7 @@ class Purger:
         meant = self._meant(wanted.name)
         layout, now = self._workspace.layout, self._now(eraser)
         blobs = {path: blob_id(data) for path, data in now.items()}
-        lives, versions = self._lives(survey, now), self._versions(eraser, survey)
+        lives, versions = self._lives(survey, now, blobs), self._versions(eraser, survey)
         is_place = meant is not None and is_place_of(meant, wanted.name)
         erasure = of_entry(wanted.name, layout, versions, meant.path if meant else None, lives, blobs, is_place)
         if erasure is None:
@@ -129,9 +129,9 @@ class Purger:
         paths = filter(self._workspace.layout.is_entry, self._files(eraser))
         return {path: read[0] for path in paths if (read := self._read(path))}
 
-    def _lives(self, survey: Survey, now: Mapping[str, bytes]) -> Lives:
-        """The lives of all entries, up to what Git's index and the disk have that is in no commit yet."""
-        unsaved = {blob_id(data): data for data in now.values()}
+    def _lives(self, survey: Survey, now: Mapping[str, bytes], blobs: Mapping[str, str]) -> Lives:
+        """The lives of all entries, up to what Git's index and the disk have: `now`, whose ids are `blobs`."""
+        unsaved = {blobs[path]: data for path, data in now.items()}
         is_entry = self._workspace.layout.is_entry
 
         def content(version: Version) -> bytes:
@@ -147,8 +147,8 @@ class Purger:
             lives.take([{path: side[path] for path in filter(is_entry, side)} for side in sides], commit.renamed)
         head = self._history.files(self._history.head())
         gone = {path: (head[path], None) for path in filter(is_entry, head) if path not in now}
-        staged = ((path, blob) for path, blobs in survey.files.items() if is_entry(path) for blob in blobs)
-        for path, blob in (*staged, *((path, blob_id(data)) for path, data in now.items())):
+        staged = ((path, blob) for path, held in survey.files.items() if is_entry(path) for blob in held)
+        for path, blob in (*staged, *blobs.items()):
             if not lives.knows((path, blob)):
                 lives.take([{**gone, path: (head.get(path), blob)}])
         return lives

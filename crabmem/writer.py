@@ -284,6 +284,8 @@ class Writer:
 
         What the person was told of stays too much until they decide, however many new facts there are by then.
         """
+        if not edits:
+            return None
         told = self._unconfirmed.among(edits)
         if not told and sum(map(self._layout.is_entry, edits)) < LEAST_OF_FEW:
             return None

@@ -9,19 +9,24 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from crabmem import Memory
 from crabmem.allowed import Allowed
+from crabmem.cli import cli
 from crabmem.locating import reach_of, settings_at
 from crabmem.seal import can_keep_key
 from crabmem.user_state import state_folder
 from tests.faults.repository import assert_clean, git
 from tests.story import tell
 
-__all__ = ["FIXTURES", "Clock", "allow", "assert_clean", "git"]
+__all__ = ["FIXTURES", "Clock", "Run", "allow", "assert_clean", "completed", "git"]
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 PACKAGE = FIXTURES.parent / "crabmem"
+
+#: `crabmem --dir root …` in this process, as the fixture `run` gives it.
+Run = Callable[..., Result]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -92,3 +97,27 @@ def told_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def story(told_once: Path, tmp_path: Path) -> Path:
     """A copy of the story, of which no process knows anything yet."""
     return Path(shutil.copytree(told_once, tmp_path / "notes", symlinks=True))
+
+
+@pytest.fixture
+def run(root: Path) -> Run:
+    """`crabmem --dir root …` in this process; an exception that no person should see fails the test."""
+
+    def crabmem(*words: str, stdin: str | bytes = "") -> Result:
+        result = CliRunner().invoke(cli, ["--dir", str(root), *words], input=stdin, prog_name="crabmem")
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return crabmem
+
+
+def completed(typed: str) -> list[str]:
+    """What a shell is offered for the last of these words, with which a line begins."""
+    words = typed.split(" ")
+    told = {"_CRABMEM_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in told.items():
+            patch.setenv(name, value)
+        result = CliRunner().invoke(cli, [], prog_name="crabmem", complete_var="_CRABMEM_COMPLETE")
+    return [line.partition(",")[2] for line in result.stdout.splitlines() if line]

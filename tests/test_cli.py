@@ -21,9 +21,7 @@ from click.testing import CliRunner, Result
 import crabmem
 from crabmem import Fact, Memory, __version__
 from crabmem.cli import cli
-from tests.conftest import FIXTURES, git
-
-Run = Callable[..., Result]
+from tests.conftest import FIXTURES, Run, completed, git
 
 SAMPLES: dict[str, list[str]] = {
     "try": [],
@@ -136,19 +134,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def root(made: Path, tmp_path: Path) -> Path:
     """A workspace with two facts in three commits."""
     return Path(shutil.copytree(made, tmp_path / "notes"))
-
-
-@pytest.fixture
-def run(root: Path) -> Run:
-    """`crabmem --dir root …` in this process; an exception that no person should see fails the test."""
-
-    def crabmem(*words: str, stdin: str | bytes = "") -> Result:
-        result = CliRunner().invoke(cli, ["--dir", str(root), *words], input=stdin, prog_name="crabmem")
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return crabmem
 
 
 def process(*words: str, stdin: bytes = b"", timeout: float = 60) -> subprocess.CompletedProcess[bytes]:
@@ -614,15 +599,7 @@ def test_a_shell_completes_what_there_is(run: Run, root: Path, typed: str, found
         (root / "crabmem.toml").write_text('soul = "propose"\n')
         memory.write_identity("I am Ada.")
         waiting = memory.proposals()[0].id[:8]
-    words = f"crabmem --dir {root} {typed}".split(" ")
-    told = {"_CRABMEM_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in told.items():
-            patch.setenv(name, value)
-        result = CliRunner().invoke(cli, [], prog_name="crabmem", complete_var="_CRABMEM_COMPLETE")
-    assert [line.partition(",")[2] for line in result.stdout.splitlines() if line] == [
-        waiting if each == PROPOSED else each for each in found
-    ]
+    assert completed(f"crabmem --dir {root} {typed}") == [waiting if each == PROPOSED else each for each in found]
 
 
 def test_a_lesson_that_no_prompt_shows_is_told(run: Run) -> None:

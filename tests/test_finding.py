@@ -8,7 +8,6 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Memory
 from crabmem.cli import cli
-
-Run = Callable[..., Result]
+from tests.conftest import Run, completed
 
 
 @pytest.fixture(autouse=True)
@@ -40,17 +38,6 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "notes"
 
 
-@pytest.fixture
-def run(root: Path) -> Run:
-    def crabmem(*words: str) -> Result:
-        result = CliRunner().invoke(cli, ["--dir", str(root), *words], prog_name="crabmem")
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return crabmem
-
-
 def on_terminal(*words: str, **environment: str) -> str:
     """What a terminal shows of `crabmem …`."""
     ours, theirs = pty.openpty()
@@ -63,16 +50,6 @@ def on_terminal(*words: str, **environment: str) -> str:
     os.close(ours)
     os.close(theirs)
     return shown.decode().replace("\r\n", "\n")
-
-
-def completed(root: Path, typed: str) -> list[str]:
-    words = f"crabmem {typed}".split(" ")
-    told = {"_CRABMEM_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in told.items():
-            patch.setenv(name, value)
-        result = CliRunner().invoke(cli, [], prog_name="crabmem", complete_var="_CRABMEM_COMPLETE")
-    return [line.partition(",")[2] for line in result.stdout.splitlines() if line]
 
 
 def test_tags_are_listed_with_how_many_facts_have_each_whatever_their_case(run: Run) -> None:
@@ -146,7 +123,7 @@ def test_a_shell_completes_facts_tags_and_agents(root: Path, typed: str, found: 
         memory.new_agent("helper")
     with Memory(root / "agents" / "helper") as memory:
         memory.remember("Own", "a", "b")
-    assert [each.lower() for each in completed(root, typed.format(root=root))] == found
+    assert [each.lower() for each in completed(f"crabmem {typed.format(root=root)}")] == found
 
 
 def test_a_terminal_shows_what_is_long_in_a_pager_and_nothing_else_does(root: Path, run: Run) -> None:

@@ -2,17 +2,12 @@
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from crabmem import Memory
-from crabmem.cli import cli
-from tests.conftest import git
-
-Run = Callable[..., Result]
+from tests.conftest import Run, git
 
 
 @pytest.fixture
@@ -25,17 +20,6 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         memory.remember("Wifi", "the password for guests", "On the router.")
         memory.write_overview("# Overview\n")
     return root
-
-
-@pytest.fixture
-def run(root: Path) -> Run:
-    def crabmem(*words: str, stdin: str | bytes = "") -> Result:
-        result = CliRunner().invoke(cli, ["--dir", str(root), *words], input=stdin, prog_name="crabmem")
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return crabmem
 
 
 @pytest.mark.parametrize(

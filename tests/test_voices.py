@@ -3,18 +3,13 @@
 import json
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from crabmem import Disabled, Memory, Proposed
-from crabmem.cli import cli
-from tests.conftest import assert_clean, git
+from tests.conftest import Run, assert_clean, git
 from tests.test_cli import SAMPLES, STDIN, UNTIL_STOPPED, VERBS
-
-Run = Callable[..., Result]
 
 #: What verbs are to do here, where the usual sample changes nothing.
 CHANGING = {
@@ -55,17 +50,6 @@ def root(tmp_path: Path) -> Path:
         memory.remember("Wifi", "the password for guests", "On the router.", aliases=["wlan"])
         memory.remember("Wifi", "the password for guests", "On the fridge.")
     return root
-
-
-@pytest.fixture
-def run(root: Path) -> Run:
-    def crabmem(*words: str, stdin: str | bytes = "") -> Result:
-        result = CliRunner().invoke(cli, ["--dir", str(root), *words], input=stdin, prog_name="crabmem")
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return crabmem
 
 
 def rules(root: Path, text: str) -> None:

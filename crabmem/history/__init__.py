@@ -64,15 +64,6 @@ _IN_PROGRESS = {
 _BRANCH_BEFORE = ("rebase-merge/orig-head", "rebase-apply/orig-head", "sequencer/head")
 
 
-def _identity(folder: Path) -> tuple[int, int] | None:
-    """Device and inode of a folder; None where there is none, or nobody may look."""
-    try:
-        status = os.stat(folder)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
 class History:
     """The repository of a workspace, which need not exist yet."""
 
@@ -106,7 +97,10 @@ class History:
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
         self._lines = Lines(self._objects, private / "index" / "line")
         #: What the repository and the folder around it are, None before there is one; its newest commit.
-        self._place, self._folder = None if os.path.islink(self._git) else _identity(self._git), _identity(self._root)
+        self._place, self._folder = (
+            None if os.path.islink(self._git) else fs.identity(self._git),
+            fs.identity(self._root),
+        )
         self._last: str | None = None
 
     def close(self) -> None:
@@ -151,7 +145,7 @@ class History:
         Raises:
             Moved: it is not.
         """
-        if _identity(self._root) != self._folder or not os.listdir(self._root):
+        if fs.identity(self._root) != self._folder or not os.listdir(self._root):
             raise Moved(
                 f"{self._root} is not where it was: it was moved or deleted after this process had opened it; "
                 "put it back, or start again to begin a new memory there"
@@ -172,7 +166,7 @@ class History:
         So a clone or a copy that a person put in place goes on. An id of a commit is trusted, as a purge by another
         process may have given all of them new ones: only where the folder is another one is it asked for.
         """
-        identity = _identity(self._git)
+        identity = fs.identity(self._git)
         if self._place and identity != self._place:
             self.forget()
             if self._last and not self._objects.has(self._last):
@@ -180,7 +174,7 @@ class History:
                     f"{self._root} is not the memory that this process had opened: its history lacks commit "
                     f"{self._last[:SHORT_DIGITS]}; start again if it is the one you mean, or put the other back"
                 )
-        self._place, self._folder = identity, _identity(self._root)
+        self._place, self._folder = identity, fs.identity(self._root)
         self._last = self._branch_tip() or self._last
 
     def check_place(self) -> None:
