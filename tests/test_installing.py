@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -513,7 +514,8 @@ def test_a_bundle_of_files_calls_the_program_on_path(kind: str, run: Run, home: 
     assert run("bundle", kind, "there").exit_code == 0
     made = files(Path("there"))
     hooks = json.loads(made["hooks/hooks.json"])["hooks"]
-    assert {group["hooks"][0]["command"].split(" --host ")[0] for [group] in hooks.values()} >= {
+    calls = {" ".join(shlex.split(group["hooks"][0]["command"])[4:]) for [group] in hooks.values()}
+    assert {call.split(" --host ")[0] for call in calls} >= {
         "crabmem hook session-start",
         "crabmem hook prompt",
         "crabmem hook stop",

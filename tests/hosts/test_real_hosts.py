@@ -4,6 +4,7 @@ CRABMEM_HOSTS=folder:other pytest -m hosts     where a node_modules in one of th
 """
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -186,6 +187,35 @@ def test_a_config_that_the_host_writes_itself_is_the_same_but_for_us(case: Case,
     rig.call("install", case.host, "--yes")
     rig.call("uninstall", case.host, "--yes")
     assert [file.read_bytes() for file in files] == after
+
+
+#: What stands where crabmem was.
+BROKEN = {
+    "gone": None,
+    "a veto": "#!/bin/sh\necho no >&2\nexit 2\n",
+    "an error": "#!/bin/sh\necho no >&2\nexit 1\n",
+    "words": "#!/bin/sh\necho crabmem has moved\n",
+    "20 MB": "#!/bin/sh\nhead -c 20000000 /dev/zero | tr '\\0' x\n",
+    "hangs": "#!/bin/sh\nsleep 40\n",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_program_that_is_broken_stops_no_host(case: Case, broken: str, rig: Rig, model: stub.Model) -> None:
+    rig.call("install", case.host, "--no-server", "--yes")
+    rig.crabmem.unlink()
+    if text := BROKEN[broken]:
+        rig.crabmem.write_text(text)
+        rig.crabmem.chmod(0o755)
+    asked = with_words(case, *TRUST) if case.host == "codex" else case
+
+    began = time.monotonic()
+    said = asked.question(rig, model.url)
+
+    assert stub.DONE in said and QUESTION in model.heard
+    assert "has moved" not in model.heard + said and "xxxx" not in model.heard + said
+    assert time.monotonic() - began < 60
+    print(f"{case.host}, {broken}: {time.monotonic() - began:.1f} s")
 
 
 def test_codex_skips_hooks_in_silence_until_they_are_trusted(rig: Rig, model: stub.Model) -> None:
