@@ -83,7 +83,9 @@ def _session_start(call: Call) -> Json:
 
 
 def _prompt(call: Call) -> Json:
-    """What memory holds that bears on the message, if anything."""
+    """What memory holds that bears on the message, if anything. Of one that no person wrote nothing is asked."""
+    if not call.asked.message:
+        return {}
     from .quickly import before_turn
 
     said = None

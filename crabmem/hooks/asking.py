@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..bounds import MAX_WHO
 from ..errors import InvalidArguments
+from ..own_words import own_words
 from .hosts import EVENTS, Host, named, recognised
 
 # What a patch names: `*** Add File: notes.md`.
@@ -54,7 +55,7 @@ def asked(data: bytes, event: str | None = None, host: str | None = None) -> Ask
         ours,
         called,
         session=" ".join(_text(given, "session_id", "sessionId", "conversation_id").split())[:MAX_WHO] or None,
-        message=_text(given, "prompt"),
+        message=own_words(_text(given, "prompt")),
         files=tuple(dict.fromkeys(_files(given))),
         transcript=_text(given, "transcript_path"),
         is_emptied=_text(given, "source", "trigger") in _EMPTIED,
