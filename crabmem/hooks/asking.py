@@ -57,7 +57,7 @@ def asked(data: bytes, event: str | None = None, host: str | None = None) -> Ask
         session=" ".join(_text(given, "session_id", "sessionId", "conversation_id").split())[:MAX_WHO] or None,
         message=own_words(_text(given, "prompt")),
         files=tuple(dict.fromkeys(_files(given))),
-        transcript=_text(given, "transcript_path"),
+        transcript=_text(given, "transcript_path", "transcriptPath"),
         is_emptied=_text(given, "source", "trigger") in _EMPTIED,
         is_again=_is_again(given),
     )
@@ -81,8 +81,8 @@ def _text(given: Mapping[str, object], *keys: str) -> str:
 
 def _files(given: Mapping[str, object]) -> Iterator[str]:
     """The files that a tool wrote, as far as it says."""
-    nested = given.get("tool_input")
-    told = nested if isinstance(nested, dict) else given
+    nested = given.get("tool_input", given.get("toolArgs"))
+    told = nested if isinstance(nested, dict) else {"input": nested} if isinstance(nested, str) else given
     folder = _text(given, "cwd")
     names = [_text(told, "file_path", "filePath", "path"), *_PATCHED.findall(_text(told, "command", "input", "patch"))]
     for name in filter(None, names):
