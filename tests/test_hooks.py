@@ -396,6 +396,29 @@ def test_copilot_is_known_by_what_it_leaves_out(event: str) -> None:
     assert (found.event, found.session, HOSTS["copilot"].calls[found.called]) == (event, "c-1", event)
 
 
+# VS Code
+
+
+@pytest.mark.parametrize("meant", ["copilot", "claude-code"])
+@pytest.mark.parametrize("event", TOLD["vscode"])
+def test_vs_code_is_answered_in_its_own_shape_by_hooks_that_another_host_has(
+    root: Path, meant: str, event: str
+) -> None:
+    told = json.loads(json.dumps(spoken("vscode", event)).replace("FILE", str(root / "memory/MEMORY.md")))
+    found = asked(json.dumps(told).encode(), event, meant)
+    assert (found.host, found.event, found.session) == (HOSTS["vscode"], event, "s-1")
+    assert heard(root, told, event, "--host", meant) == heard(
+        root, {**told, "sessionId": "s-2"}, event, "--host", "vscode"
+    )
+
+
+def test_vs_code_that_names_events_as_claude_code_does_is_known_by_hooks_of_copilot() -> None:
+    told = json.dumps({"hook_event_name": "SessionStart", "session_id": "s-1", "timestamp": "T", "cwd": "/x"}).encode()
+    assert asked(told, "session-start", "copilot").host is HOSTS["vscode"]
+    assert asked(told, "session-start", "claude-code").host is HOSTS["claude-code"]
+    assert asked(told, "session-start", "codex").host is HOSTS["codex"]
+
+
 # One more turn
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..bounds import MAX_WHO
 from ..errors import InvalidArguments
 from ..own_words import own_words
-from .hosts import EVENTS, Host, named, recognised
+from .hosts import EVENTS, Host, named, recognised, speaking
 
 # What a patch names: `*** Add File: notes.md`.
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*\S)", re.MULTILINE)
@@ -45,7 +45,7 @@ def asked(data: bytes, event: str | None = None, host: str | None = None) -> Ask
         raise InvalidArguments(f"no event named {event}: {', '.join(EVENTS)}")
     known = None if host is None else named(host)
     given = _object(data)
-    whose = known or recognised(given)
+    whose = speaking(known, given) if known else recognised(given)
     called = _text(given, "hook_event_name", "hookEventName")
     ours = whose.calls.get(called)
     if event is not None and ours != event:

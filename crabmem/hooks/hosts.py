@@ -132,6 +132,16 @@ def named(name: str) -> Host:
     return HOSTS[name]
 
 
+def speaking(meant: Host, given: Mapping[str, object]) -> Host:
+    """The host that tells it so to a hook of the host that is `meant`: VS Code runs those of two others as its own.
+
+    It reads their configs, and calls the event what Claude Code does, under a key of its own in its first versions;
+    Copilot CLI does not name it at all.
+    """
+    is_vscode = "hookEventName" in given or (meant is COPILOT and "hook_event_name" in given)
+    return VSCODE if is_vscode and meant in (CLAUDE_CODE, COPILOT) else meant
+
+
 def recognised(given: Mapping[str, object]) -> Host:
     """The host that tells it so. Two that tell and take the same are told apart by what only one adds."""
     called = str(given.get("hook_event_name", given.get("hookEventName")))
