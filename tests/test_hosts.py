@@ -1,11 +1,14 @@
 """What an installation changes in a host's config, as text: put in, found again, taken out without a trace."""
 
 import json
+import shlex
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tomlkit
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -163,3 +166,45 @@ def test_tables_inside_ours_go_with_it() -> None:
 def test_without_hooks_nothing_calls_one(host: Host, config: Config) -> None:
     order = Order(ORDER.program, "linux", ORDER.memory, hooks=False)
     assert " hook " not in " ".join(everything(config, installed(read(config.format, ""), config.wishes(order)).data))
+
+
+def as_before(data: Any) -> Any:
+    """A config as it was written when a hook was called by a line that did not see to its end."""
+    if isinstance(data, dict):
+        return {key: as_before(item) for key, item in data.items()}
+    if isinstance(data, list):
+        return [as_before(item) for item in data]
+    if not (isinstance(data, str) and " hook " in data and data.startswith("exec sh -c ")):
+        return data
+    return shlex.join(shlex.split(data)[4:])
+
+
+def fresh(config: Config, order: Order) -> Any:
+    """What an installation writes where nothing was."""
+    return installed(read(config.format, ""), config.wishes(order)).data
+
+
+HOOKED = [(host, config) for host, config in CONFIGS if as_before(fresh(config, ORDER)) != fresh(config, ORDER)]
+
+
+@pytest.mark.parametrize(("host", "config"), HOOKED, ids=ids(HOOKED))
+def test_hooks_of_an_older_form_are_renewed_and_taken_out(host: Host, config: Config) -> None:
+    for order in (ORDER, MOVED):
+        text = json.dumps(as_before(fresh(config, ORDER))) if config.format != "toml" else as_toml(config)
+        old = read(config.format, text)
+        assert "sh -c" not in text and is_installed(old, config.wishes(order))
+        assert installed(old, config.wishes(order)).data == fresh(config, order)
+        assert uninstalled(old, config.wishes(order), None).data == {}
+
+
+def test_hooks_of_windows_are_found_renewed_and_taken_out() -> None:
+    windows = replace(ORDER, program=("C:/tools/crabmem.exe",), system="win32")
+    for _, config in HOOKED:
+        there = installed(read(config.format, ""), config.wishes(windows))
+        assert installed(there, config.wishes(windows)) == there
+        assert uninstalled(there, config.wishes(replace(windows, program=("D:/crabmem.exe",))), None).data == {}
+
+
+def as_toml(config: Config) -> str:
+    """The same as `as_before`, of a config that is TOML."""
+    return tomlkit.dumps(as_before(fresh(config, ORDER)))

@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -151,7 +152,7 @@ def test_another_workspace_is_named_in_every_command(run: Run, home: Path, tmp_p
     server = json.loads((home / ".claude.json").read_text())["mcpServers"]["crabmem"]
     assert server["args"] == ["--dir", f"{tmp_path}/project/notes", "--agent", "claude-code", "mcp"]
     settings = (home / ".claude/settings.json").read_text()
-    assert settings.count(f"--dir {tmp_path}/project/notes hook ") == 5
+    assert settings.count(f"--dir {tmp_path}/project/notes hook ") == 6
     run("install", "claude-code")
     assert "--dir" not in (home / ".claude/settings.json").read_text() + (home / ".claude.json").read_text()
 
@@ -513,7 +514,8 @@ def test_a_bundle_of_files_calls_the_program_on_path(kind: str, run: Run, home: 
     assert run("bundle", kind, "there").exit_code == 0
     made = files(Path("there"))
     hooks = json.loads(made["hooks/hooks.json"])["hooks"]
-    assert {group["hooks"][0]["command"].split(" --host ")[0] for [group] in hooks.values()} >= {
+    calls = {" ".join(shlex.split(group["hooks"][0]["command"])[4:]) for [group] in hooks.values()}
+    assert {call.split(" --host ")[0] for call in calls} >= {
         "crabmem hook session-start",
         "crabmem hook prompt",
         "crabmem hook stop",

@@ -10,6 +10,17 @@ from .document import Format
 from .wishes import Wish
 
 NAME = "crabmem"
+#: How a line ends on Windows so that all is well: for PowerShell and Git's Bash, and for `cmd`.
+IN_POWERSHELL, IN_CMD = "; exit 0", " & exit 0"
+# What `sh` does with a hook: whatever becomes of the program, it ends with 0, and says an object or nothing at all.
+# Hosts take a status of 2 for a veto, Gemini CLI any but 0 and 1, and what is no JSON for words to the model. The
+# program writes to the shell and not to the host: one that stops waiting stops the shell alone, and Gemini CLI goes on
+# only when nobody holds the other end of its pipe.
+# The name is one that no environment has, as Gemini CLI puts values of its environment into its settings.
+_CAREFULLY = (
+    'exec 2>/dev/null; crabmem_said=$("$0" "$@") && [ ${#crabmem_said} -lt 1000000 ] && '
+    'case $crabmem_said in {*) printf "%s\\n" "$crabmem_said"; esac; exit 0'
+)
 
 
 @dataclass(frozen=True)
@@ -55,10 +66,15 @@ class Order:
         """The command that starts the server."""
         return (*self.program, "--agent", host, "mcp")
 
-    def hook(self, host: str, event: str) -> str:
-        """The line that a host's shell runs for an event."""
+    def hook(self, host: str, event: str, on_windows: str = IN_POWERSHELL) -> str:
+        """The line that a host's shell runs for an event, which ends well whatever becomes of the program.
+
+        `sh` sees to that, as a person's own shell may be any; on Windows the end of the line `on_windows` does.
+        """
         words = [*self.program, "hook", event, "--host", host]
-        return subprocess.list2cmdline(words) if self.system == "win32" else shlex.join(words)
+        if self.system == "win32":
+            return subprocess.list2cmdline(words) + on_windows
+        return shlex.join(["exec", "sh", "-c", _CAREFULLY, *words])
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import NotFound
-from .host import NAME, Config, Host, Order, Surroundings
+from .host import IN_CMD, IN_POWERSHELL, NAME, Config, Host, Order, Surroundings
 from .plugin import MARK, opencode_plugin
 from .wishes import Default, Hook, Server, Setting, Wish
 
-_SECONDS = 10
-_SECONDS_AT_END = 3
+# A hook answers within 1.4 seconds, or within five where it would be missed for a whole session. What does not is no
+# hook of ours any more, and the host waits for nothing.
+_SECONDS = 5
+_LONGER = {"session-start": 8, "subagent-start": 8, "wrote": 8}
+# Codex lets the end of a session wait for three seconds at most, and warns of more.
+_CODEX_LONGER = {**_LONGER, "session-end": 3}
 _WRITES = "Write|Edit|MultiEdit"
 
 _CLAUDE_EVENTS = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "prompt",
+    "SubagentStart": "subagent-start",
     "PreCompact": "pre-compact",
     "Stop": "stop",
     "SessionEnd": "session-end",
@@ -51,13 +56,25 @@ def _servers(host: str, key: str = "mcpServers", **more: object) -> Callable[[Or
 
 
 def _hooks(
-    host: str, events: Mapping[str, str], around: Callable[[str], dict[str, Any]], is_grouped: bool = True
+    host: str,
+    events: Mapping[str, str],
+    around: Callable[[str, int], dict[str, Any]],
+    is_grouped: bool = True,
+    longer: Mapping[str, int] = _LONGER,
+    on_windows: str = IN_POWERSHELL,
 ) -> Callable[[Order], Sequence[Wish]]:
-    """A command for each event, as `around` puts it; in a group of its own where the host has groups."""
+    """A command for each event, as `around` puts it and the seconds that the host is to wait for it.
+
+    It is in a group of its own where the host has groups; `longer` are events that it is to wait longer for.
+    """
 
     def wishes(order: Order) -> Sequence[Wish]:
         return [
-            Hook(("hooks", event), around(order.hook(host, ours)), {} if is_grouped else None)
+            Hook(
+                ("hooks", event),
+                around(order.hook(host, ours, on_windows), longer.get(ours, _SECONDS)),
+                {} if is_grouped else None,
+            )
             for event, ours in events.items()
             if order.hooks
         ]
@@ -65,22 +82,16 @@ def _hooks(
     return wishes
 
 
-def _command(line: str) -> dict[str, Any]:
-    return {"type": "command", "command": line, "timeout": _SECONDS}
+def _command(line: str, seconds: int) -> dict[str, Any]:
+    return {"type": "command", "command": line, "timeout": seconds}
 
 
-def _codex_command(line: str) -> dict[str, Any]:
-    """Codex lets the end of a session wait for three seconds at most, and warns of more."""
-    is_end = line.rpartition(" hook ")[2].startswith("session-end")
-    return {"type": "command", "command": line, "timeout": _SECONDS_AT_END if is_end else _SECONDS}
+def _gemini_command(line: str, seconds: int) -> dict[str, Any]:
+    return {"name": NAME, "type": "command", "command": line, "timeout": seconds * 1000}
 
 
-def _gemini_command(line: str) -> dict[str, Any]:
-    return {"name": NAME, "type": "command", "command": line, "timeout": _SECONDS * 1000}
-
-
-def _cursor_command(line: str) -> dict[str, Any]:
-    return {"command": line, "timeout": _SECONDS}
+def _cursor_command(line: str, seconds: int) -> dict[str, Any]:
+    return {"command": line, "timeout": seconds}
 
 
 def _all(*parts: Callable[[Order], Sequence[Wish]]) -> Callable[[Order], Sequence[Wish]]:
@@ -90,7 +101,11 @@ def _all(*parts: Callable[[Order], Sequence[Wish]]) -> Callable[[Order], Sequenc
 def _auto_memory(order: Order) -> Iterable[Wish]:
     """Claude Code's own memory, kept in the workspace; what it writes there is recorded as it is written."""
     if order.auto_memory:
-        wrote = Hook(("hooks", "PostToolUse"), _command(order.hook("claude-code", "wrote")), {"matcher": _WRITES})
+        wrote = Hook(
+            ("hooks", "PostToolUse"),
+            _command(order.hook("claude-code", "wrote"), _LONGER["wrote"]),
+            {"matcher": _WRITES},
+        )
         yield Setting(("autoMemoryDirectory",), str(order.memory), hook=wrote, is_by=_is_memory_of)
         yield wrote
 
@@ -156,7 +171,7 @@ CLAUDE_SERVER = _servers("claude-code", type="stdio")
 CLAUDE_HOOKS = _hooks("claude-code", _CLAUDE_EVENTS, _command)
 _CODEX = _all(
     _servers("codex", "mcp_servers"),
-    _hooks("codex", _CLAUDE_EVENTS, _codex_command),
+    _hooks("codex", _CLAUDE_EVENTS, _command, longer=_CODEX_LONGER, on_windows=IN_CMD),
 )
 GEMINI_SERVER = _servers("gemini")
 GEMINI_HOOKS = _hooks("gemini", _GEMINI_EVENTS, _gemini_command)

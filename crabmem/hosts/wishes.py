@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 from ..jsonc import Path, at
 from .document import Document
 
-_CALL = re.compile(r" hook (?P<event>[a-z-]+) --host (?P<host>[a-z-]+)\Z")
+# As `Order.hook` writes it, and as it was written before a line saw to its own end.
+_CALL = re.compile(r" hook (?P<event>[a-z-]+) --host (?P<host>[a-z-]+)(?: ?[;&] exit 0)?\Z")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ CRABMEM_HOSTS=folder pytest -m hosts    where a node_modules in one of these fol
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,13 +25,14 @@ QUESTION = "where is the deploy key?"
 OVERVIEW_SAYS, GUIDE_SAYS = "named Marabou", "outlives this conversation"
 FACT = {"name": "Release day", "description": "when we release", "content": "On Fridays."}
 SAVED = "remembered: Release day"
-#: What stands in for a crabmem that is broken; "" for none at all.
+#: What stands where crabmem was; None for nothing.
 BROKEN = {
-    "gone": "",
-    "failing": "echo 'Traceback (most recent call last):' >&2; exit 1",
-    "blocking": "echo 'no such option' >&2; exit 2",
-    "noisy": "head -c 20000000 /dev/zero | tr '\\0' x; head -c 20000000 /dev/zero | tr '\\0' x >&2",
-    "hanging": "exec sleep 600",
+    "gone": None,
+    "a veto": "#!/bin/sh\necho no >&2\nexit 2\n",
+    "an error": "#!/bin/sh\necho no >&2\nexit 1\n",
+    "words": "#!/bin/sh\necho crabmem has moved\n",
+    "20 MB": "#!/bin/sh\nhead -c 20000000 /dev/zero | tr '\\0' x\n",
+    "hangs": "#!/bin/sh\nsleep 40\n",
 }
 #: Hosts that ask the person before a tool is called, unless that is allowed once and for all.
 ASKING = ("claude-code", "gemini", "copilot")
@@ -252,17 +254,6 @@ def test_what_is_not_allowed_is_asked_for(case: Case, rig: Rig, model: stub.Mode
     assert "remember" not in rig.call("log", "-n", "1")
 
 
-@pytest.mark.parametrize("broken", BROKEN)
-def test_nothing_of_ours_stops_it(case: Case, rig: Rig, model: stub.Model, broken: str) -> None:
-    rig.call("install", case.host, *INSTALL)
-    rig.crabmem.unlink()
-    if BROKEN[broken]:
-        rig.crabmem.write_text(f"#!/bin/sh\n{BROKEN[broken]}\n")
-        rig.crabmem.chmod(0o755)
-    assert stub.DONE in installed(case).question(rig, model.url)
-    assert QUESTION in model.heard
-
-
 def test_a_config_that_the_host_writes_itself_is_the_same_but_for_us(case: Case, rig: Rig, model: stub.Model) -> None:
     rig.call("install", case.host, *INSTALL)
     installed(case).question(rig, model.url)
@@ -289,6 +280,24 @@ def test_a_session_has_the_id_that_the_host_shows(rig: Rig, model: stub.Model, h
     assert commit["session"] == found[1]
     rig.call("revert", "--session", found[1], "--yes")
     assert json.loads(rig.call("recall", "release day", "--json"))["hits"] == []
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_program_that_is_broken_stops_no_host(case: Case, broken: str, rig: Rig, model: stub.Model) -> None:
+    rig.call("install", case.host, "--no-server", "--yes")
+    rig.crabmem.unlink()
+    if text := BROKEN[broken]:
+        rig.crabmem.write_text(text)
+        rig.crabmem.chmod(0o755)
+    asked = with_words(case, *TRUST) if case.host == "codex" else case
+
+    began = time.monotonic()
+    said = asked.question(rig, model.url)
+
+    assert stub.DONE in said and QUESTION in model.heard
+    assert "has moved" not in model.heard + said and "xxxx" not in model.heard + said
+    assert time.monotonic() - began < 60
+    print(f"{case.host}, {broken}: {time.monotonic() - began:.1f} s")
 
 
 def test_codex_skips_hooks_in_silence_until_they_are_trusted(rig: Rig, model: stub.Model) -> None:
