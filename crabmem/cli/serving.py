@@ -35,8 +35,13 @@ Over HTTP, on this machine only, for who names the token:
     metavar="A,B,…",
     help="Only these tools, of all there are; also get, list, log, that only look, and note.",
 )
+@click.option(
+    "--data",
+    is_flag=True,
+    help="For programs: answers are data too, with schemas. Over HTTP a client may ask by ?data=1 in its URL.",
+)
 @click.pass_context
-def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str | None) -> None:
+def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str | None, data: bool) -> None:
     """Serve memory to an agent's host by MCP, until it closes the connection or Ctrl-C.
 
     Tools, resources and prompts; your edits are recorded as you pause, and hosts are told of them. Who writes is the
@@ -47,7 +52,7 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
     if not http and sys.stdin.isatty():
         tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
     wire = None if http else _claimed()
-    served = _served(ctx, tools)
+    served = _served(ctx, tools, data)
     from ..mcp import over_http, over_stdio
 
     if wire:
@@ -66,7 +71,7 @@ def _refuse_what_is_for_http(ctx: click.Context) -> None:
             raise click.UsageError(f"--{name} goes with --http")
 
 
-def _served(ctx: click.Context, tools: str | None) -> "Served":
+def _served(ctx: click.Context, tools: str | None, data: bool) -> "Served":
     wanted = wanted_of(ctx)
     try:
         from ..mcp import Served
@@ -75,7 +80,7 @@ def _served(ctx: click.Context, tools: str | None) -> "Served":
     names = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
     if names == []:
         raise click.UsageError("--tools names none; leave it out for the usual ones")
-    return Served(opened(ctx, is_person=False), wanted.agent, wanted.session or secrets.token_hex(8), names)
+    return Served(opened(ctx, is_person=False), wanted.agent, wanted.session or secrets.token_hex(8), names, data)
 
 
 def _claimed() -> tuple[int, int]:

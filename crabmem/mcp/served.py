@@ -13,6 +13,7 @@ from ..api import Memory
 from ..bounds import MAX_WHO
 from ..errors import CrabmemError, InvalidArguments, InvalidSettings, NotFound
 from ..tools import Tool
+from ..tools.result import without_root
 
 Context = ServerRequestContext[object, object]
 P = ParamSpec("P")
@@ -22,14 +23,23 @@ T = TypeVar("T")
 class Served:
     """A memory for clients, each of which writes under its own name unless an `agent` is named."""
 
-    def __init__(self, memory: Memory, agent: str | None, session: str, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        agent: str | None,
+        session: str,
+        names: Sequence[str] | None = None,
+        gives_data: bool = False,
+    ) -> None:
         """`names` are the tools to offer; None for those that memory offers by itself.
+
+        With `gives_data` answers have data for programs beside the text, unless a client's address says otherwise.
 
         Raises:
             NotFound: one of them does not exist.
             InvalidSettings: the settings of the workspace cannot be read.
         """
-        self.memory = memory
+        self.memory, self.gives_data = memory, gives_data
         self._agent, self._session = agent, session
         self._names = memory.usual_tools if names is None else names
         self._offered = memory.tools_named(self._names)
@@ -57,8 +67,8 @@ class Served:
         return self.memory.spoken_by(self._agent or name, self._session)
 
 
-async def aside(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """What `work` gives, on a thread. Its end is waited for even when nobody wants the answer any more.
+async def aside(memory: Memory, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """What `work` on a memory gives, on a thread. Its end is waited for even when nobody wants the answer any more.
 
     Raises:
         MCPError: memory refused, in its words.
@@ -73,5 +83,5 @@ async def aside(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     done = await to_thread.run_sync(tried)
     if isinstance(done, CrabmemError):
         asked = isinstance(done, NotFound | InvalidArguments)
-        raise MCPError(INVALID_PARAMS if asked else INTERNAL_ERROR, str(done))
+        raise MCPError(INVALID_PARAMS if asked else INTERNAL_ERROR, without_root(str(done), memory.root))
     return done
