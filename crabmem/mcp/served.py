@@ -1,7 +1,8 @@
 """One memory as it is served: which tools it offers, and whom it speaks for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
 from anyio import to_thread
@@ -13,6 +14,7 @@ from ..api import Memory
 from ..bounds import MAX_WHO
 from ..errors import CrabmemError, InvalidArguments, InvalidSettings, NotFound
 from ..tools import Tool
+from .sessions import Sessions
 
 Context = ServerRequestContext[object, object]
 P = ParamSpec("P")
@@ -22,8 +24,18 @@ T = TypeVar("T")
 class Served:
     """A memory for clients, each of which writes under its own name unless an `agent` is named."""
 
-    def __init__(self, memory: Memory, agent: str | None, session: str, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        agent: str | None,
+        session: str | None,
+        names: Sequence[str] | None = None,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         """`names` are the tools to offer; None for those that memory offers by itself.
+
+        Without a `session` each call is of the one that its host names: `environment` is what the host gave the process
+        that it started, nothing where a person did.
 
         Raises:
             NotFound: one of them does not exist.
@@ -31,6 +43,7 @@ class Served:
         """
         self.memory = memory
         self._agent, self._session = agent, session
+        self._sessions = Sessions(environment)
         self._names = memory.usual_tools if names is None else names
         self._offered = memory.tools_named(self._names)
 
@@ -54,7 +67,7 @@ class Served:
         """The memory for the client that asks."""
         client = context.session.client_params
         name = client.client_info.name[:MAX_WHO] if client else None
-        return self.memory.spoken_by(self._agent or name, self._session)
+        return self.memory.spoken_by(self._agent or name, self._session or self._sessions.of(context))
 
 
 async def aside(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
