@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 from anyio import to_thread
 from mcp import MCPError
 from mcp.server.context import ServerRequestContext
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, PaginatedRequestParams
 
 from ..api import Memory
 from ..bounds import MAX_WHO
@@ -88,3 +88,18 @@ async def aside(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         asked = isinstance(done, NotFound | InvalidArguments)
         raise MCPError(INVALID_PARAMS if asked else INTERNAL_ERROR, str(done))
     return done
+
+
+def refuse_cursor(params: PaginatedRequestParams | None) -> None:
+    """Refuse to go on after a page of a list that has one page.
+
+    Raises:
+        MCPError: there is a cursor; we gave none.
+    """
+    if params is not None and params.cursor is not None:
+        raise no_such(params.cursor)
+
+
+def no_such(cursor: str) -> MCPError:
+    """What is said to a client that names a page we never told it of."""
+    return MCPError(INVALID_PARAMS, f"no such cursor: {cursor[:80]}; begin without one")

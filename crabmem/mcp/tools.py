@@ -13,7 +13,7 @@ from mcp_types import (
 )
 
 from .. import tools
-from .served import Context, Served, aside
+from .served import Context, Served, aside, refuse_cursor
 
 #: Claude Code shows a model only the names of tools until it asks for more, but for those that say this.
 _AT_ONCE = {"anthropic/alwaysLoad": True}
@@ -28,6 +28,7 @@ class Tools:
 
     async def listed(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         """All tools; they fit on one page."""
+        refuse_cursor(params)
         return ListToolsResult(tools=[described(tool) for tool in self._served.tools])
 
     async def called(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
