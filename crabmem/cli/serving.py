@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..extras import how_to_get
-from .base import Failure, opened, tell, wanted_of
+from .base import Failure, names_of, opened, tell, wanted_of
 
 if TYPE_CHECKING:
     from ..mcp import Served
@@ -75,10 +75,7 @@ def _served(ctx: click.Context, tools: str | None, environment: Mapping[str, str
         from ..mcp import Served
     except ImportError:  # also of an older library, which lacks a name
         raise Failure(f"`crabmem mcp` needs the libraries of the extra mcp: {how_to_get('mcp')}") from None
-    names = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
-    if names == []:
-        raise click.UsageError("--tools names none; leave it out for the usual ones")
-    return Served(opened(ctx, is_person=False), wanted.agent, wanted.session, names, environment)
+    return Served(opened(ctx, is_person=False), wanted.agent, wanted.session, names_of(tools), environment)
 
 
 def _claimed() -> tuple[int, int]:

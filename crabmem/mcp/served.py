@@ -44,24 +44,21 @@ class Served:
         self.memory = memory
         self._agent, self._session = agent, session
         self._sessions = Sessions(environment)
-        self._names = memory.usual_tools if names is None else names
-        self._offered = memory.tools_named(self._names)
+        #: The tools to offer, be they allowed at the moment or not: who calls one that is not is told.
+        self.names = memory.usual_tools if names is None else names
+        self._offered = memory.tools_named(self.names)
 
     @property
     def tools(self) -> list[Tool]:
         """The tools that the settings allow now; the last ones while the settings cannot be read."""
         with suppress(InvalidSettings):
-            self._offered = self.memory.tools_named(self._names)
+            self._offered = self.memory.tools_named(self.names)
         return self._offered
 
     @property
     def guidance(self) -> str:
         """How to use memory with these tools."""
         return self.memory.guidance(self.tools)
-
-    def may_call(self, name: str) -> bool:
-        """Whether a tool is among those to offer, be it allowed or not: who calls it is told."""
-        return name in self._names
 
     def spoken_to(self, context: Context) -> Memory:
         """The memory for the client that asks."""

@@ -33,11 +33,11 @@ class Tools:
 
     async def called(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         """What a tool answers. What the caller did wrong is an answer too, unless there is no such tool."""
-        if not self._served.may_call(params.name):
+        if params.name not in self._served.names:
             there = ", ".join(tool.name for tool in self._served.tools)
             raise MCPError(INVALID_PARAMS, f"no tool named: {params.name} (there are: {there})")
         memory = self._served.spoken_to(context)
-        done = await aside(memory.call, params.name, params.arguments or {})
+        done = await aside(memory.call, params.name, params.arguments or {}, self._served.names)
         # Some clients check the data of errors against the schema, too, which is not theirs.
         data = None if done.is_error else done.data
         return CallToolResult(content=[TextContent(text=done.text)], structured_content=data, is_error=done.is_error)
