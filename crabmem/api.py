@@ -102,9 +102,12 @@ class Memory(Agents):
         """
         return self._toolbox.chosen(names)
 
-    def call(self, name: str, arguments: Mapping[str, Any] | str) -> Result:
-        """Call a tool as a host does, with arguments or with the JSON a model wrote; errors are results too."""
-        return self._toolbox.call(name, arguments)
+    def call(self, name: str, arguments: Mapping[str, Any] | str, names: Iterable[str] | None = None) -> Result:
+        """Call a tool as a host does, with arguments or with the JSON a model wrote; errors are results too.
+
+        It runs what was offered: `tools`, or those called `names` for a host that offers `tools_named(names)`.
+        """
+        return self._toolbox.call(name, arguments, names)
 
     def guidance(self, tools: Iterable[Tool] | None = None) -> str:
         """How to use memory with these tools; None for those that are offered."""

@@ -55,9 +55,15 @@ def _function(tool: Tool, strict: bool) -> dict[str, Any]:
 
 
 def _strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema in which nothing is optional. What was can be null, which is its default."""
+    """The schema in which nothing is optional. What was can be null, which is as if it was left out."""
+    optional = schema["properties"].keys() - set(schema.get("required", ()))
     properties = {
-        name: {key: deepcopy(value) for key, value in rules.items() if key != "default"}
-        for name, rules in schema["properties"].items()
+        name: _nullable(rules) if name in optional else deepcopy(rules) for name, rules in schema["properties"].items()
     }
     return {**schema, "properties": properties, "required": list(properties)}
+
+
+def _nullable(rules: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an argument that may be null, too, and has no default."""
+    kept = {key: deepcopy(value) for key, value in rules.items() if key != "default"}
+    return {**kept, "type": [rules["type"], "null"]}

@@ -1,8 +1,10 @@
-"""What agents are called: never so that a reader of the history takes one for the person, or for crabmem."""
+"""What agents are called: never so that a reader of the history takes one for the person, or for crabmem. And what
+sessions are called: as their hosts call them, on one line."""
 
 import re
 import unicodedata
 
+from .bounds import MAX_WHO
 from .errors import InvalidArguments
 
 #: Who agents may not be, whoever the person is: the usual name of the person, and who commits.
@@ -27,6 +29,7 @@ _FORM = re.compile(
 )
 #: Scripts that stand beside Latin letters in one word, and look like none, by what the names of letters begin with.
 _UNLIKE = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL SYLLABLE", "BOPOMOFO", "IDEOGRAPHIC", "MODIFIER")
+_SPACE = re.compile(r"\s")
 _BETWEEN_WORDS = re.compile(r"[\s_./:@()-]+")
 
 
@@ -48,6 +51,17 @@ def without_unseen(text: str) -> str:
     A mark of direction would have a reader see another name than the one that is there.
     """
     return "".join(char for char in text if unicodedata.category(char)[0] != "C")
+
+
+def session_name(given: object) -> str | None:
+    """What the history calls a session that a host calls `given`: one line that can be seen whole, and is bounded.
+
+    None for what names nothing. Hooks and servers of one host hear the same from it, and so record the same.
+    """
+    if not isinstance(given, str):
+        return None
+    words = without_unseen(_SPACE.sub(" ", given[: 10 * MAX_WHO])).split()
+    return " ".join(words)[:MAX_WHO].strip() or None
 
 
 def refuse_taken(given: str, person: str) -> None:

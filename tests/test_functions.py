@@ -45,6 +45,9 @@ def test_strict_definitions_are_what_the_sdk_itself_calls_strict(free: Memory, g
         function = item.get("function", item)
         schema = function["parameters"]
         assert function["strict"] is True and "default" not in json.dumps(schema)
+        plain = {tool.name: tool.input_schema for tool in free.tools}[function["name"]]
+        for name, rules in schema["properties"].items():
+            assert Draft202012Validator(rules).is_valid(None) == (name not in plain["required"])
         assert ensure_strict_json_schema(json.loads(json.dumps(schema))) == schema
         assert schema["required"] == list(schema["properties"])
 
@@ -162,6 +165,22 @@ def test_a_loop_over_anthropic_messages_remembers_and_answers(free: Memory) -> N
             messages.append({"role": "user", "content": results})
     assert reply.content[0].type == "text" and reply.content[0].text == "Noted."
     assert api.requests[1]["messages"][-1]["content"][0]["content"] == "remembered: Luna's vet"
+
+
+def test_the_command_line_runs_what_is_offered_and_names_the_way_to_the_rest(tmp_path: Path) -> None:
+    home = ("--dir", str(tmp_path / "m"))
+    process(*home, "call", "remember", json.dumps(VET))
+    refused = process(*home, "call", "log")
+    assert (refused.returncode, refused.stdout) == (1, b"") and refused.stderr == (
+        b"crabmem: log is not among the tools offered; ask for it by name: crabmem call --tools log log \xe2\x80\xa6\n"
+    )
+    asked = process(*home, "call", "--tools", "get, log", "log", '{"limit": "1"}')
+    assert (asked.returncode, asked.stderr) == (0, b"") and b"remember: Luna's vet" in asked.stdout
+    other = process(*home, "call", "--tools", "get", "recall", '{"query": "dog"}')
+    assert other.stderr == b"crabmem: no tool named: recall (there are: get)\n" and other.returncode == 1
+    assert json.loads(process(*home, "call", "log", "--json").stdout)["is_error"]
+    assert process(*home, "call", "--tools", ",", "log").returncode == 2
+    assert b"no tool named: nonsense (there are: remember, " in process(*home, "call", "nonsense").stderr
 
 
 def test_ten_megabytes_of_arguments_are_refused_on_the_command_line_and_nothing_is_written(tmp_path: Path) -> None:

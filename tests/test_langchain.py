@@ -69,7 +69,7 @@ def test_a_model_in_a_graph_remembers_and_recalls_off_the_event_loop(memory: Mem
         threads.add(threading.get_ident())
         return real_call(name, arguments)
 
-    memory.call = call  # type: ignore[method-assign]
+    memory.call = call  # type: ignore[method-assign, assignment]
     graph = StateGraph(MessagesState).add_node("tools", ToolNode(made))
     graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
     graph.add_edge(START, "model").add_conditional_edges("model", tools_condition, {"tools": "tools", END: END})

@@ -290,6 +290,7 @@ def _flood(wire: Wire) -> None:
         ({"Authorization": "Bearer another"}, 401),
         ({"Authorization": "Bearer"}, 401),
         ({"Authorization": TOKEN}, 401),
+        ({"Authorization": f"Bearer{TOKEN}"}, 401),
         ({"Authorization": f"Basic {TOKEN}"}, 401),
         ({"Authorization": f"Bearer {TOKEN}x"}, 401),
         ({**KNOWN, "Host": "evil.example"}, 421),
@@ -318,10 +319,36 @@ def test_bodies_that_are_no_message_are_refused(shared: str, body: bytes, status
         assert answer.status_code == status, answer.text
 
 
-def test_other_addresses_are_not_found_without_the_token_either(shared: str) -> None:
-    other = shared.replace("/mcp", "/")
-    assert httpx2.get(other).status_code == 401
-    assert httpx2.get(other, headers=KNOWN).status_code == 404
+# Where clients look for a server that gives out tokens, by MCP's rules of authorization; there is none.
+LOOKED_AT = [
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-protected-resource/mcp",
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/openid-configuration",
+    "/register",
+    "/",
+    "/mcp/",
+    "/MCP",
+]
+
+
+@pytest.mark.parametrize("path", LOOKED_AT)
+def test_other_addresses_are_not_found_with_the_token_or_without(shared: str, path: str) -> None:
+    other = shared.replace("/mcp", path)
+    for method in ("GET", "POST"):
+        answer = httpx2.request(method, other)
+        assert (answer.status_code, answer.headers["connection"]) == (404, "close")
+        assert answer.text == "not found; name the token: Authorization: Bearer …"
+        assert httpx2.request(method, other, headers=KNOWN).status_code in (404, 307)
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "Bearer "])
+def test_the_scheme_of_the_token_may_be_written_in_any_case(shared: str, scheme: str) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
+    headers = {**JSON_TEXT, "MCP-Protocol-Version": TODAY, "Mcp-Method": "tools/list"}
+    for token, status in ((TOKEN, 200), (TOKEN.upper(), 401), (f"{TOKEN} {TOKEN}", 401)):
+        sent = {**headers, "Authorization": f"{scheme} {token}"}
+        assert httpx2.post(shared, json=body, headers=sent).status_code == status
 
 
 @pytest.fixture(scope="module")

@@ -235,10 +235,10 @@ def test_the_tool_note_adds_and_says_where_and_is_there_for_who_asks(memory: Mem
     assert "note" not in [tool.name for tool in memory.tools]
     [tool] = memory.tools_named(["note"])
     assert (tool.annotations.read_only, tool.annotations.destructive, tool.annotations.idempotent) == (False,) * 3
-    said = memory.call("note", {"text": "Asked about tea."})
+    said = memory.call("note", {"text": "Asked about tea."}, ["note"])
     assert not said.is_error and said.text.startswith(f"noted in {said.data['path']}")
     assert memory.log(1)[0].tool == "note" and "Asked about tea." in memory.file(said.data["path"]).read_text()
-    blank = memory.call("note", {"text": " \n"})
+    blank = memory.call("note", {"text": " \n"}, ["note"])
     assert blank.is_error and "the note is empty" in blank.text
     with Memory(memory.root, profile=family) as chosen:
         assert [tool.name for tool in chosen.tools][-1] == "note"

@@ -104,7 +104,7 @@ def test_data_of_a_call_are_its_metadata_and_calls_are_off_the_event_loop(memory
         threads.add(threading.get_ident())
         return real_call(name, arguments)
 
-    memory.call = call  # type: ignore[method-assign]
+    memory.call = call  # type: ignore[method-assign, assignment]
     script = Script(ToolCallPart("remember", VET), TextPart("Done."))
     result = Agent(FunctionModel(script), toolsets=[MemoryToolset(memory)]).run_sync("Remember the vet.")
     [answer] = [part for message in result.all_messages() for part in message.parts if isinstance(part, ToolReturnPart)]

@@ -92,7 +92,7 @@ WAYS: dict[str, Way] = {
     "browsing": lambda memory: memory.browse(lambda tree: tree.paths()),
     "blobs": lambda memory: memory.blobs(),
     "tools": lambda memory: [
-        memory.call(tool.name, arguments)
+        memory.call(tool.name, arguments, [tool.name])
         for tool in memory.tools_named(["recall", "get", "list", "log", "memory_search", "memory_list", "memory_read"])
         for arguments in (
             {},

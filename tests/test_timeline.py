@@ -147,7 +147,7 @@ def tools_of(memory: Memory) -> list[Tool]:
 
 
 def refuse_canary(memory: Memory, tool: str, arguments: dict[str, Any]) -> None:
-    result = memory.call(tool, arguments)
+    result = memory.call(tool, arguments, [tool])
     said = result.text + json.dumps(result.data)
     for word in map(str, arguments.values()):  # what it was told itself
         said = said.replace(word, "")
@@ -194,7 +194,7 @@ def test_the_answer_does_not_tell_whether_another_object_has_that_id(crab: Groun
             [described] = memory.tools_named([tool])
             plain = {**usual(described), **({"content": "x"} if tool in ("remember", "memory") else {})}
             answers = {
-                memory.call(tool, {**plain, argument: name}).text.replace(name, "?")
+                memory.call(tool, {**plain, argument: name}, [tool]).text.replace(name, "?")
                 for name in (*crab.names, NOBODYS, NOBODYS[:4], "nobodys-branch")
             }
             assert len(answers) == 1, (tool, answers)

@@ -37,7 +37,7 @@ REQUIRED = {
     "list": [],
     "log": [],
 }
-TYPES = {"string", "integer", "array", "null"}
+TYPES = {"string", "integer", "array"}
 DATA = {
     "remember": {"name", "slug", "path", "version", "commit", "created", "diff", "warnings"},
     "forget": {"name", "path", "commit"},
@@ -48,6 +48,7 @@ DATA = {
     "list": {"facts", "total", "next"},
     "log": {"commits"},
 }
+NO_WHOLE: list[Any] = ["two", "", " 2", "2.0", "1e1", "0x2", "٣", "null", 2.5, 1e999, float("nan"), [2]]
 BAD: list[tuple[str, Arguments, str]] = [
     ("remember", {"name": "x", "description": "d"}, "`content` is missing"),
     ("remember", {**VET, "colour": "red"}, "there is no argument `colour`"),
@@ -66,7 +67,9 @@ BAD: list[tuple[str, Arguments, str]] = [
     ("recall", {"query": " \n"}, "the query is blank"),
     ("recall", {"query": "wifi", "limit": 0}, "limit must be at least 1, not 0"),
     ("recall", {"query": "wifi", "limit": -1}, "limit must be at least 1, not -1"),
-    ("recall", {"query": "wifi", "limit": "2"}, "for `limit`"),
+    *(("recall", {"query": "wifi", "limit": limit}, "for `limit`") for limit in NO_WHOLE),
+    ("recall", {"query": "wifi", "limit": "0"}, "limit must be at least 1, not 0"),
+    ("recall", {"query": None}, "for `query`"),
     ("recall", {"query": "wifi", "limit": True}, "for `limit`"),
     ("memory", {}, "`content` is missing"),
     ("memory", {"content": ["# x"]}, "for `content`"),
@@ -100,21 +103,21 @@ def every(memory: Memory) -> list[Tool]:
 def test_every_tool_works_when_called_with_all_its_arguments(free: Memory) -> None:
     for tool in every(free):
         assert set(SAMPLES[tool.name]) == set(tool.input_schema["properties"]), tool.name
-        result = free.call(tool.name, SAMPLES[tool.name])
+        result = free.call(tool.name, SAMPLES[tool.name], SAMPLES)
         assert not result.is_error, result.text
 
 
 def test_every_tool_works_when_called_with_its_required_arguments_only(free: Memory) -> None:
     for tool in every(free):
         result = free.call(
-            tool.name, {name: SAMPLES[tool.name][name] for name in tool.input_schema.get("required", [])}
+            tool.name, {name: SAMPLES[tool.name][name] for name in tool.input_schema.get("required", [])}, SAMPLES
         )
         assert not result.is_error, result.text
 
 
 def test_every_answer_carries_the_data_that_programs_read(free: Memory) -> None:
     for tool in every(free):
-        data = free.call(tool.name, SAMPLES[tool.name]).data
+        data = free.call(tool.name, SAMPLES[tool.name], SAMPLES).data
         assert set(json.loads(json.dumps(data))) == DATA[tool.name], tool.name
 
 
@@ -125,8 +128,37 @@ def test_every_tool_has_a_closed_schema_that_describes_each_parameter(free: Memo
         assert schema.get("required", []) == REQUIRED[tool.name]
         for name, parameter in schema["properties"].items():
             assert parameter["description"].endswith("."), f"{tool.name}.{name}"
-            assert {kind["type"] for kind in parameter.get("anyOf", [parameter])} <= TYPES
-            assert ("default" in parameter) == (name not in REQUIRED[tool.name])
+            assert parameter["type"] in TYPES and "anyOf" not in parameter
+            assert parameter.get("default", "") is not None
+
+
+def test_null_for_what_may_be_left_out_does_what_leaving_it_out_does(free: Memory) -> None:
+    free.remember("Wlan", "the second network", "Also on the router.")
+    for tool in every(free):
+        required = tool.input_schema.get("required", [])
+        nulls = dict.fromkeys(tool.input_schema["properties"])
+        needed = {name: SAMPLES[tool.name][name] for name in required}
+        if tool.annotations.read_only:
+            assert free.call(tool.name, {**nulls, **needed}, SAMPLES) == free.call(tool.name, needed, SAMPLES)
+        assert not free.call(tool.name, {**nulls, **needed}, SAMPLES).is_error
+        for name in required:
+            assert free.call(tool.name, {**needed, name: None}, SAMPLES).text.startswith("invalid arguments: ")
+
+
+@pytest.mark.parametrize("two", [2, 2.0, "2", "+2", "02"])
+def test_a_whole_number_counts_however_it_is_written(free: Memory, two: object) -> None:
+    for name in ("One", "Two", "Three"):
+        free.remember(name, "a network", "On the router.")
+    assert (
+        free.call("recall", {"query": "router", "limit": two}).data
+        == free.call("recall", {"query": "router", "limit": 2}).data
+    )
+    assert len(free.call("list", {"limit": two}, EXTRA).data["facts"]) == 2
+
+
+def test_a_text_that_looks_like_a_number_stays_a_text(free: Memory) -> None:
+    assert not free.call("remember", {"name": "7", "description": "3.0", "content": "2"}).is_error
+    assert (free.get("7").description, free.get("7").content) == ("3.0", "2")
 
 
 def test_every_tool_says_in_one_sentence_what_it_is_for(free: Memory) -> None:
@@ -138,7 +170,7 @@ def test_every_answer_is_as_the_schema_of_its_tool_says(free: Memory) -> None:
     free.remember("Wlan", "the second network", "Also on the router.")
     for arguments in (SAMPLES, {**SAMPLES, "recall": {"query": "nothing"}, "list": {"limit": 1}}):
         for tool in every(free):
-            data = json.loads(json.dumps(free.call(tool.name, arguments[tool.name]).data))
+            data = json.loads(json.dumps(free.call(tool.name, arguments[tool.name], SAMPLES).data))
             jsonschema.Draft202012Validator.check_schema(tool.output_schema)
             jsonschema.validate(data, tool.output_schema)
             assert set(data) - {"as_of"} == set(tool.output_schema["properties"]) - {"as_of", "proposal"}, tool.name
@@ -155,6 +187,27 @@ def test_extra_tools_are_offered_only_to_who_names_them_and_look_only(free: Memo
     extra = free.tools_named(EXTRA)
     assert [tool.name for tool in extra] == EXTRA
     assert all(tool.annotations.read_only and not tool.annotations.destructive for tool in extra)
+
+
+@pytest.mark.parametrize("name", [*EXTRA, "note"])
+def test_a_tool_that_was_not_offered_is_not_run_unless_it_was_asked_for_by_name(free: Memory, name: str) -> None:
+    arguments = {"note": {"text": "Asked about tea."}, **SAMPLES}[name]
+    free.remember(**VET)
+    before = state(free.root)
+    refused = free.call(name, arguments)
+    assert refused.is_error
+    assert refused.text == f"no tool named: {name} (there are: remember, forget, recall, memory, soul)"
+    assert free.call(name, arguments, ["recall"]).text == f"no tool named: {name} (there are: recall)"
+    assert state(free.root) == before
+    assert not free.call(name, arguments, [name]).is_error
+    assert free.call("remember", WIFI, [name]).text == f"no tool named: remember (there are: {name})"
+
+
+def test_names_of_tools_that_there_are_not_run_nothing(free: Memory) -> None:
+    before = state(free.root)
+    for names in (["nonsense"], ["memory_write"], []):
+        assert free.call("memory_write", {"filename": "x.md", "content": "x"}, names).is_error
+    assert state(free.root) == before
 
 
 def test_a_tool_that_does_not_exist_cannot_be_chosen(free: Memory) -> None:
@@ -175,7 +228,7 @@ def test_pages_of_the_list_together_are_all_facts_once(free: Memory) -> None:
         free.remember(f"fact {number}", "what", "x")
     seen, after = list[str](), None
     while True:
-        data = free.call("list", {"limit": 3, "after": after}).data
+        data = free.call("list", {"limit": 3, "after": after}, EXTRA).data
         seen += [fact["name"] for fact in data["facts"]]
         assert data["total"] == 8
         if (after := data["next"]) is None:
@@ -184,14 +237,19 @@ def test_pages_of_the_list_together_are_all_facts_once(free: Memory) -> None:
 
 
 def test_get_tells_the_version_that_a_write_takes(free: Memory) -> None:
-    result = free.call("get", {"name": "WIFI"})
-    assert f"\n(from memory/entries/wifi.md, version {free.get('wifi').version})\n" in result.text
+    result = free.call("get", {"name": "WIFI"}, EXTRA)
+    assert (
+        f"\\\
+(from memory/entries/wifi.md, version {free.get('wifi').version})\\\
+"
+        in result.text
+    )
     assert not free.call("remember", {**WIFI, "if_version": result.data["version"]}).is_error
 
 
 def test_the_log_tells_who_wrote_and_can_be_asked_for_one_fact(free: Memory) -> None:
     free.remember("Other", "", "x")
-    result = free.call("log", {"name": "wifi"})
+    result = free.call("log", {"name": "wifi"}, EXTRA)
     assert [commit["subject"] for commit in result.data["commits"]] == ["remember: Wifi"]
     assert re.fullmatch(r"[0-9a-f]{8}  \d{4}-\d\d-\d\d \d\d:\d\d  coder  remember: Wifi", result.text)
 
@@ -492,7 +550,7 @@ def test_bad_arguments_are_an_error_and_change_nothing(
 ) -> None:
     memory.call("remember", WIFI)
     before = state(memory.root)
-    result = memory.call(tool, arguments)
+    result = memory.call(tool, arguments, [tool])
     assert result.is_error
     assert result.text.startswith("invalid arguments: ") and reason in result.text
     assert state(memory.root) == before
@@ -514,7 +572,7 @@ def test_unknown_tool_is_an_error_that_lists_the_tools(memory: Memory, name: str
 
 def test_bad_calls_make_no_workspace(memory: Memory) -> None:
     for tool, arguments, _ in BAD:
-        memory.call(tool, arguments)
+        memory.call(tool, arguments, [tool])
     assert not memory.root.exists()
 
 

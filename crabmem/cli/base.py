@@ -413,6 +413,18 @@ def _parted(pieces: Iterable[str]) -> Iterator[str]:
         between = "\n"
 
 
+def names_of(tools: str | None) -> list[str] | None:
+    """The tools that an option names; None without it.
+
+    Raises:
+        UsageError: it names none.
+    """
+    names = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
+    if names == []:
+        raise click.UsageError("--tools names none; leave it out for the usual ones")
+    return names
+
+
 def as_text(data: object, indent: int | None = None) -> str:
     """`data` as JSON, in which what nobody sees, or no terminal should, is escaped."""
     text = json.dumps(data, ensure_ascii=False, indent=indent)

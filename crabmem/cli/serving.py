@@ -3,12 +3,13 @@
 import os
 import secrets
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
 from ..extras import how_to_get
-from .base import Failure, opened, tell, wanted_of
+from .base import Failure, names_of, opened, tell, wanted_of
 
 if TYPE_CHECKING:
     from ..mcp import Served
@@ -45,14 +46,16 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
     """Serve memory to an agent's host by MCP, until it closes the connection or Ctrl-C.
 
     Tools, resources and prompts; your edits are recorded as you pause, and hosts are told of them. Who writes is the
-    client by its own name, unless --agent says otherwise. Needs the extra `mcp`.
+    client by its own name, in the session that its host names, unless --agent and --session say otherwise. Needs the
+    extra `mcp`.
     """
     if not http:
         _refuse_what_is_for_http(ctx)
     if not http and sys.stdin.isatty():
         tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
     wire = None if http else _claimed()
-    served = _served(ctx, tools, data)
+    # Over HTTP nobody's host started us: what stands in our surroundings is of who typed the command.
+    served = _served(ctx, tools, data, {} if http else os.environ)
     from ..mcp import over_http, over_stdio
 
     if wire:
@@ -71,16 +74,13 @@ def _refuse_what_is_for_http(ctx: click.Context) -> None:
             raise click.UsageError(f"--{name} goes with --http")
 
 
-def _served(ctx: click.Context, tools: str | None, data: bool) -> "Served":
+def _served(ctx: click.Context, tools: str | None, data: bool, environment: Mapping[str, str]) -> "Served":
     wanted = wanted_of(ctx)
     try:
         from ..mcp import Served
     except ImportError:  # also of an older library, which lacks a name
         raise Failure(f"`crabmem mcp` needs the libraries of the extra mcp: {how_to_get('mcp')}") from None
-    names = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
-    if names == []:
-        raise click.UsageError("--tools names none; leave it out for the usual ones")
-    return Served(opened(ctx, is_person=False), wanted.agent, wanted.session or secrets.token_hex(8), names, data)
+    return Served(opened(ctx, is_person=False), wanted.agent, wanted.session, names_of(tools), data, environment)
 
 
 def _claimed() -> tuple[int, int]:

@@ -23,6 +23,7 @@ from .base import (
     as_text,
     cli,
     dry,
+    names_of,
     opened,
     plain,
     show,
@@ -179,21 +180,38 @@ def watch(ctx: click.Context, json_wanted: bool) -> None:
 @click.command()
 @click.argument("tool")
 @click.argument("arguments", metavar="[JSON|-]", type=TEXT, default="{}")
+@click.option("--tools", metavar="A,B,…", help="Of these tools, as `crabmem mcp --tools`, instead of those offered.")
 @as_json
 @click.pass_context
-def call(ctx: click.Context, tool: str, arguments: str, json_wanted: bool) -> None:
+def call(ctx: click.Context, tool: str, arguments: str, tools: str | None, json_wanted: bool) -> None:
     """Call a tool exactly as an agent's host does; `-` reads the JSON from stdin.
+
+    What `crabmem tools` lists can be called; others that there are have to be asked for by name.
 
     \b
     crabmem call recall '{"query": "deploy key"}'
+    crabmem call --tools get,log log '{"limit": 3}'
     """
-    result = opened(ctx, is_person=False).call(tool, arguments)
+    memory, names = opened(ctx, is_person=False), names_of(tools)
+    if names is None and not json_wanted and _is_for_who_asks(memory, tool):
+        raise Failure(
+            f"{tool} is not among the tools offered; ask for it by name: crabmem call --tools {tool} {tool} …"
+        )
+    result = memory.call(tool, arguments, names)
     data = {"text": result.text, "data": result.data, "is_error": result.is_error}
     if result.is_error and not json_wanted:
         raise Failure(result.text.partition("\n")[0])
     show(json_wanted, data, lambda: plain(result.text))
     if result.is_error:
         ctx.exit(1)
+
+
+def _is_for_who_asks(memory: Memory, tool: str) -> bool:
+    """Whether there is a tool of that name that is only offered to who names it."""
+    try:
+        return tool not in memory.usual_tools and bool(memory.tools_named([tool]))
+    except CrabmemError:  # there is none, or what is wrong is said by the call
+        return False
 
 
 @click.command()

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..bounds import MAX_WHO
 from ..errors import InvalidArguments
+from ..names import session_name
 from ..own_words import own_words
 from .hosts import EVENTS, Host, named, recognised, speaking
 
@@ -54,7 +54,7 @@ def asked(data: bytes, event: str | None = None, host: str | None = None) -> Ask
         whose,
         ours,
         called,
-        session=" ".join(_text(given, "session_id", "sessionId", "conversation_id").split())[:MAX_WHO] or None,
+        session=session_name(_text(given, "session_id", "sessionId", "conversation_id")),
         message=own_words(_text(given, "prompt")),
         files=tuple(dict.fromkeys(_files(given))),
         transcript=_text(given, "transcript_path", "transcriptPath"),

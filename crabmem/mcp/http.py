@@ -18,7 +18,8 @@ from .server import MemoryServer, up
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
-_UNAUTHORIZED = 401
+_UNAUTHORIZED, _NOT_FOUND = 401, 404
+_WAY_IN = "name the token: Authorization: Bearer …"
 # Seconds that open answers have to end in.
 _GRACE = 2
 
@@ -77,18 +78,28 @@ class _Guarded:
     """Lets those through who name the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app, self._expected = app, f"Bearer {token}".encode()
+        self._app, self._token = app, token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             if not self._knows(Headers(scope=scope)):
-                # Its body is not read, so that nothing else can come over this connection.
-                headers = {"WWW-Authenticate": "Bearer", "Connection": "close"}
-                answer = PlainTextResponse("name the token: Authorization: Bearer …", _UNAUTHORIZED, headers)
-                return await answer(scope, receive, send)
+                return await _refusal(scope["path"])(scope, receive, send)
             trust(scope)
         await self._app(scope, receive, send)
 
     def _knows(self, headers: Headers) -> bool:
-        given = headers.get("authorization", "").encode()
-        return secrets.compare_digest(given, self._expected)
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        is_right = secrets.compare_digest(token.strip(" ").encode(), self._token)
+        return scheme.lower() == "bearer" and is_right
+
+
+def _refusal(path: str) -> PlainTextResponse:
+    """What is answered to who does not name the token. Its body is not read, so that the connection ends here.
+
+    There is no server that gives out tokens, and whoever looks for one, at `/.well-known/…` or `/register`, does not
+    find it. Hosts show their person the words of that answer, so that these say what is missing too.
+    """
+    if path == PATH:
+        headers = {"WWW-Authenticate": "Bearer", "Connection": "close"}
+        return PlainTextResponse(_WAY_IN, _UNAUTHORIZED, headers)
+    return PlainTextResponse(f"not found; {_WAY_IN}", _NOT_FOUND, {"Connection": "close"})

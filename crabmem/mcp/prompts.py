@@ -26,7 +26,7 @@ from ..edit import counted, shortened
 from ..prompt import asking, block, one_line, template, visible
 from ..tools.looking import told
 from .addresses import ENTRY
-from .served import Context, Served, aside
+from .served import Context, Served, aside, refuse_cursor
 
 Given = Mapping[str, str]
 _COMMITS = 100
@@ -99,6 +99,7 @@ class Prompts:
 
     async def listed(self, context: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         """All prompts; they fit on one page."""
+        refuse_cursor(params)
         return ListPromptsResult(prompts=[_described(name, offer) for name, offer in _OFFERS.items()])
 
     async def given(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:

@@ -19,7 +19,7 @@ from ..entry import Entry
 from ..prompt import hit_text, visible
 from ..tools.looking import told
 from .addresses import ENTRY, LOG, MEMORY, SOUL, address, name_at
-from .served import Context, Served, aside
+from .served import Context, Served, aside, no_such, refuse_cursor
 
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
@@ -48,7 +48,7 @@ class Resources:
         """A page of them: first those there always are, then the entries in the order of their files."""
         cursor = params.cursor if params else None
         if cursor is not None and not cursor.startswith(_AFTER):
-            raise MCPError(INVALID_PARAMS, f"no such cursor: {cursor[:80]}; begin without one")
+            raise no_such(cursor)
         after = cursor.removeprefix(_AFTER) if cursor else ""
         entries = await aside(self._memory, self._memory.page, after, _PAGE + 1)
         page = entries[:_PAGE]
@@ -59,6 +59,7 @@ class Resources:
 
     async def templates(self, context: Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         """The one for entries."""
+        refuse_cursor(params)
         return ListResourceTemplatesResult(resource_templates=[_TEMPLATE])
 
     async def read(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:

@@ -1,19 +1,21 @@
 """One memory as it is served: which tools it offers, and whom it speaks for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
 from anyio import to_thread
 from mcp import MCPError
 from mcp.server.context import ServerRequestContext
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, PaginatedRequestParams
 
 from ..api import Memory
 from ..bounds import MAX_WHO
 from ..errors import CrabmemError, InvalidArguments, InvalidSettings, NotFound
 from ..tools import Tool
 from ..tools.result import without_root
+from .sessions import Sessions
 
 Context = ServerRequestContext[object, object]
 P = ParamSpec("P")
@@ -27,13 +29,16 @@ class Served:
         self,
         memory: Memory,
         agent: str | None,
-        session: str,
+        session: str | None,
         names: Sequence[str] | None = None,
         gives_data: bool = False,
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """`names` are the tools to offer; None for those that memory offers by itself.
 
         With `gives_data` answers have data for programs beside the text, unless a client's address says otherwise.
+        Without a `session` each call is of the one that its host names: `environment` is what the host gave the process
+        that it started, nothing where a person did.
 
         Raises:
             NotFound: one of them does not exist.
@@ -41,14 +46,16 @@ class Served:
         """
         self.memory, self.gives_data = memory, gives_data
         self._agent, self._session = agent, session
-        self._names = memory.usual_tools if names is None else names
-        self._offered = memory.tools_named(self._names)
+        self._sessions = Sessions(environment)
+        #: The tools to offer, be they allowed at the moment or not: who calls one that is not is told.
+        self.names = memory.usual_tools if names is None else names
+        self._offered = memory.tools_named(self.names)
 
     @property
     def tools(self) -> list[Tool]:
         """The tools that the settings allow now; the last ones while the settings cannot be read."""
         with suppress(InvalidSettings):
-            self._offered = self.memory.tools_named(self._names)
+            self._offered = self.memory.tools_named(self.names)
         return self._offered
 
     @property
@@ -56,15 +63,11 @@ class Served:
         """How to use memory with these tools."""
         return self.memory.guidance(self.tools)
 
-    def may_call(self, name: str) -> bool:
-        """Whether a tool is among those to offer, be it allowed or not: who calls it is told."""
-        return name in self._names
-
     def spoken_to(self, context: Context) -> Memory:
         """The memory for the client that asks."""
         client = context.session.client_params
         name = client.client_info.name[:MAX_WHO] if client else None
-        return self.memory.spoken_by(self._agent or name, self._session)
+        return self.memory.spoken_by(self._agent or name, self._session or self._sessions.of(context))
 
 
 async def aside(memory: Memory, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
@@ -85,3 +88,18 @@ async def aside(memory: Memory, work: Callable[P, T], *given: P.args, **named: P
         asked = isinstance(done, NotFound | InvalidArguments)
         raise MCPError(INVALID_PARAMS if asked else INTERNAL_ERROR, without_root(str(done), memory.root))
     return done
+
+
+def refuse_cursor(params: PaginatedRequestParams | None) -> None:
+    """Refuse to go on after a page of a list that has one page.
+
+    Raises:
+        MCPError: there is a cursor; we gave none.
+    """
+    if params is not None and params.cursor is not None:
+        raise no_such(params.cursor)
+
+
+def no_such(cursor: str) -> MCPError:
+    """What is said to a client that names a page we never told it of."""
+    return MCPError(INVALID_PARAMS, f"no such cursor: {cursor[:80]}; begin without one")

@@ -14,7 +14,7 @@ from mcp_types import (
 from starlette.requests import Request
 
 from .. import tools
-from .served import Context, Served, aside
+from .served import Context, Served, aside, refuse_cursor
 
 #: Claude Code shows a model only the names of tools until it asks for more, but for those that say this.
 _AT_ONCE = {"anthropic/alwaysLoad": True}
@@ -30,16 +30,17 @@ class Tools:
 
     async def listed(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         """All tools; they fit on one page."""
+        refuse_cursor(params)
         wants_data = self._wants_data(context)
         return ListToolsResult(tools=[described(tool, wants_data) for tool in self._served.tools])
 
     async def called(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         """What a tool answers. What the caller did wrong is an answer too, unless there is no such tool."""
-        if not self._served.may_call(params.name):
+        if params.name not in self._served.names:
             there = ", ".join(tool.name for tool in self._served.tools)
             raise MCPError(INVALID_PARAMS, f"no tool named: {params.name} (there are: {there})")
         memory = self._served.spoken_to(context)
-        done = await aside(memory, memory.call, params.name, params.arguments or {})
+        done = await aside(memory, memory.call, params.name, params.arguments or {}, self._served.names)
         # Some clients check the data of errors against the schema, too, which is not theirs.
         data = done.data if self._wants_data(context) and not done.is_error else None
         return CallToolResult(content=[TextContent(text=done.text)], structured_content=data, is_error=done.is_error)

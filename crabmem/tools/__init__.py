@@ -9,7 +9,7 @@ the module, and name it in `FAMILIES`. A profile says which an agent gets.
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -27,6 +27,7 @@ __all__ = ["FAMILIES", "Hints", "Result", "Tool", "Toolbox", "family", "listed"]
 #: The modules here that hold tools. Those of the first are there for whoever asks for them by name, in any profile.
 FAMILIES = ("entries", "files", "looking", "notes", "named", "paragraphs", "chunks", "proposing", "facts")
 _EVERYWHERE = FAMILIES[:4]
+_WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
 
 
 @dataclass(frozen=True)
@@ -73,13 +74,14 @@ class Toolbox:
             return []
         return [_described(item) for item in there.values() if item.name in wanted and item.allowed(self._memory)]
 
-    def call(self, name: str, arguments: Mapping[str, Any] | str) -> Result:
-        """Call a tool. Whatever the caller did wrong comes back as a result with `is_error`.
+    def call(self, name: str, arguments: Mapping[str, Any] | str, names: Iterable[str] | None = None) -> Result:
+        """Call a tool that was offered: one of those called `names`, which a host chose, or of the usual ones.
 
-        `arguments` may be JSON, as models write them; no text at all is no arguments.
+        Whatever the caller did wrong comes back as a result with `is_error`. `arguments` may be JSON, as models write
+        them; no text at all is no arguments.
         """
         try:
-            result = self._called(name, arguments)
+            result = self._called(name, arguments, self.usual if names is None else tuple(names))
         except CrabmemError as error:  # settings or a profile that cannot be read
             result = Result(str(error), is_error=True)
         text = without_root(result.text, self._memory.root) if result.is_error else result.text
@@ -96,15 +98,15 @@ class Toolbox:
         others = (item for name in _EVERYWHERE if not is_limited for item in family(name))
         return {item.name: item for item in (*others, *self._own())}
 
-    def _called(self, name: str, arguments: Mapping[str, Any] | str) -> Result:
+    def _called(self, name: str, arguments: Mapping[str, Any] | str, names: Collection[str]) -> Result:
         if not self._memory.settings.tools:
             raise Disabled("tools are switched off here; a person may set tools = true in crabmem.toml")
-        item = self._all().get(name)
+        item = self._all().get(name) if name in names else None
         if item is None:
-            offered = ", ".join(tool.name for tool in self.offered) or "none in this session"
+            offered = ", ".join(tool.name for tool in self.chosen(names)) or "none in this session"
             return Result(f"no tool named: {name} (there are: {offered})", is_error=True)
         try:
-            given = msgspec.convert(_object(arguments), _arguments(item.function))
+            given = msgspec.convert(_as_meant(_object(arguments), _described(item)), _arguments(item.function))
         except InvalidArguments as error:
             return Result(f"invalid arguments: {error}", is_error=True)
         except msgspec.ValidationError as error:
@@ -161,13 +163,49 @@ def _object(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:
     return given
 
 
+def _as_meant(arguments: Mapping[str, Any], tool: Tool) -> Mapping[str, Any]:
+    """The arguments without those that are null and may be left out, and with whole numbers as such.
+
+    Models that fill in every argument give null for those they have nothing for, and some hosts write every number as
+    3.0, which JSON Schema calls an integer, or as "3". Nothing else is guessed at.
+    """
+    if not isinstance(arguments, Mapping):
+        return arguments
+    schema = tool.input_schema
+    types = {name: rules.get("type") for name, rules in schema["properties"].items()}
+    optional = types.keys() - set(schema.get("required", ()))
+    return {
+        name: _whole(value) if types.get(name) == "integer" else value
+        for name, value in arguments.items()
+        if value is not None or name not in optional
+    }
+
+
+def _whole(value: object) -> object:
+    """The whole number that `value` is, however it is written; itself when it is none."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value
+
+
 @cache
 def _described(item: ToolFunction) -> Tool:
     schema = msgspec.json.schema(_arguments(item.function))
     [own] = [part for name, part in schema["$defs"].items() if name == item.name]
     own.pop("title", None)
+    own["properties"] = {name: _plain(rules) for name, rules in own["properties"].items()}
     purpose = inspect.cleandoc(item.function.__doc__ or "")
     return Tool(item.name, purpose, own, item.hints, item.title, _schema_of_data(item.function))
+
+
+def _plain(rules: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an argument with one type: that it may be null goes without saying where it may be left out.
+
+    Not every host reads a union, and each costs what models read. Keys that say what a type is go before others.
+    """
+    [kind] = [each for each in rules.get("anyOf", [{}]) if each != {"type": "null"}]
+    rest = {key: value for key, value in rules.items() if key != "anyOf" and (key, value) != ("default", None)}
+    return {**kind, **rest}
 
 
 def _schema_of_data(function: Callable[..., Result]) -> dict[str, Any]:
@@ -204,4 +242,4 @@ def _worded(error: msgspec.ValidationError) -> str:
     """msgspec's message in the words of a caller."""
     text = re.sub(r"Object missing required field (`.*`)", r"\1 is missing", str(error))
     text = re.sub(r"Object contains unknown field (`.*`)", r"there is no argument \1", text)
-    return text.replace("`$.", "`").replace(" - at ", " for ")
+    return text.replace("`$.", "`").replace(" - at ", " for ").replace(" | null`", "`")

@@ -299,7 +299,7 @@ class Tools(Face):
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
         """What a tool answers: text and data."""
-        return json.dumps(asdict(self.memory.call(tool, json.loads(json.dumps(arguments)))))
+        return json.dumps(asdict(self.memory.call(tool, json.loads(json.dumps(arguments)), [tool])))
 
 
 @dataclass

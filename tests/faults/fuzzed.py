@@ -695,7 +695,7 @@ def _call(source: Source) -> tuple[str, dict[str, Any]]:
 def tools(data: bytes) -> None:
     """Whatever a tool is given, the answer is a result, as text and as data."""
     name, given = _call(Source(data))
-    result = _asked().call(name, given)
+    result = _asked().call(name, given, [name])
     assert isinstance(result.text, str) and result.text and isinstance(result.is_error, bool)
     json.dumps(result.data, ensure_ascii=False)
 

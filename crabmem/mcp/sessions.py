@@ -1,0 +1,65 @@
+"""Which session of its host a call is of, as the hooks of that host call it: one session is one in the history."""
+
+import secrets
+from collections.abc import Mapping
+from hashlib import blake2b
+
+from mcp.server.context import ServerRequestContext
+
+from ..names import session_name
+
+#: Where hosts name the session in the `_meta` of a call, by the way to it: any client that makes an id of its own,
+#: Codex, VS Code. Codex's threads of one session are one session to its hooks.
+_IN_META = (
+    ("sessionId",),
+    ("x-codex-turn-metadata", "session_id"),
+    ("threadId",),
+    ("vscode.conversationId",),
+)
+#: The variable in which a host names the session to the servers that it starts, by the name of its client. Only what
+#: that client was told is believed: a host started inside of another one inherits the variables of that.
+_VARIABLES = {"claude-code": "CLAUDE_CODE_SESSION_ID", "copilot-cli": "COPILOT_AGENT_SESSION_ID"}
+#: What the library gives each client of the older protocol over HTTP; a request with another is refused before us.
+_HEADER = "mcp-session-id"
+
+
+class Sessions:
+    """The sessions of the clients of one server; `environment` is empty where no host started it."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment, self._run = environment, secrets.token_bytes(16)
+
+    def of(self, context: ServerRequestContext[object, object]) -> str:
+        """The session that a call is of, in one short line.
+
+        Where neither the client nor the transport names one, all that a client of that name and version does while the
+        server runs is one session: over HTTP the protocol of 2026-07-28 has none, and its requests no connection.
+        """
+        name, version = _client(context)
+        given = (*_named(context.meta), self._environment.get(_VARIABLES.get(name, "")), _header(context.request))
+        return next(filter(None, map(session_name, given)), None) or self._made(f"{name}\0{version}")
+
+    def _made(self, client: str) -> str:
+        return blake2b(client.encode("utf-8", "replace"), key=self._run, digest_size=8).hexdigest()
+
+
+def _client(context: ServerRequestContext[object, object]) -> tuple[str, str]:
+    """The name and the version of a client, as far as it says them."""
+    said = context.session.client_params
+    return (said.client_info.name, said.client_info.version) if said else ("", "")
+
+
+def _named(meta: object) -> list[object]:
+    """What stands where hosts name the session, whatever that is."""
+    found = []
+    for way in _IN_META:
+        here = meta
+        for key in way:
+            here = here.get(key) if isinstance(here, Mapping) else None
+        found.append(here)
+    return found
+
+
+def _header(request: object) -> object:
+    headers = getattr(request, "headers", None)
+    return headers.get(_HEADER) if isinstance(headers, Mapping) else None
