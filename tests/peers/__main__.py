@@ -73,12 +73,16 @@ def _python(environment: Path, peer: Peer) -> Path:
 def _version(peer: Peer, place: Place) -> str:
     """Which tests they are: the commit of the clone, or the package they come with."""
     if not peer.repository:
-        command = [place.python, "-m", "pip", "freeze"]
-        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-        return next(line for line in lines if line.startswith(f"{peer.packages[0]}=="))
-    command = ["git", "-C", place.clone(peer.repository), "log", "-1", "--format=%h of %cs"]
-    commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    return f"{peer.repository} at {commit}"
+        frozen = _said_by(place.python, "-m", "pip", "freeze").splitlines()
+        return next(line for line in frozen if line.startswith(f"{peer.packages[0]}=="))
+    return (
+        f"{peer.repository} at {_said_by('git', '-C', place.clone(peer.repository), 'log', '-1', '--format=%h of %cs')}"
+    )
+
+
+def _said_by(*command: str | Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return str(done.stdout).strip()
 
 
 if __name__ == "__main__":
