@@ -1,224 +1,201 @@
-"""LangGraph's store over a memory: what a graph keeps is a file that a person can read and edit.
-
-graph.compile(store=Store(Memory("notes", agent="planner")))
-
-A value's first text under `content`, `text`, `data` or `memory` is the content of an entry, its `description` that of
-the entry, and what else it holds a block of JSON at the end: edit any of it, and the graph sees it. Namespace and key
-are in the frontmatter. What no graph made, a person's facts and those of tools, is in the namespace `("memory",)`
-under its name, and so is what any graph puts there.
-"""
+"""The store itself: what LangGraph asks, in terms of a memory."""
 
 import asyncio
-import json
+import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from datetime import datetime
 from functools import partial
-from typing import Any
+from weakref import WeakKeyDictionary
 
-from ..api import Memory
-from ..bounds import MAX_LIMIT, MAX_QUERY
-from ..entry import MAX_DESCRIPTION, Entry, Fact
-from ..errors import InvalidArguments
-from ..slots import Slot, own_slot, slot_of
-from . import missing
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    IndexConfig,
+    Item,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+)
 
-try:
-    from langgraph.store.base import (
-        BaseStore,
-        GetOp,
-        Item,
-        ListNamespacesOp,
-        MatchCondition,
-        Op,
-        PutOp,
-        Result,
-        SearchItem,
-        SearchOp,
-    )
-except ImportError as error:
-    raise missing("langgraph", "LangGraph", "langgraph") from error
+from ...api import Memory
+from ...errors import CrabmemError, InvalidArguments
+from ...slots import Slot, life_of, slot_of
+from .filters import listed
+from .lane import Lane
+from .searching import Found, found
+from .values import fact_of, value_of
+from .vectors import WAITING_LOOP, Vectors
 
-# Where values have their text; the first that is one.
-_FIELDS = ("content", "text", "data", "memory")
-_OPENING, _CLOSING = "```json\n", "\n```"
-_COMPARE = {
-    "$eq": lambda one, other: one == other,
-    "$ne": lambda one, other: one != other,
-    "$gt": lambda one, other: one > other,
-    "$gte": lambda one, other: one >= other,
-    "$lt": lambda one, other: one < other,
-    "$lte": lambda one, other: one <= other,
-}
-
-Value = Mapping[str, Any]
+# What an operation finds, before the times of what it finds are known.
+_Answer = list[Found] | list[tuple[str, ...]]
+# Between two sweeps, where nobody says.
+_SWEEP_MINUTES = 5.0
 
 
 class Store(BaseStore):
-    """A store over one memory. The puts of a batch are one commit; searches with a query are its recall.
+    """A store over one memory. A batch is one commit, and so is what tasks of one event loop put at the same time.
 
-    Nothing expires, and `index` of a put says nothing: all text is found.
+    A search with a query is recall; with an `index` it goes by the embeddings that are named there, as LangGraph's own
+    stores do. `put` with `index=False`, or with the paths to search an item by, holds in either case.
+
+    An item with a `ttl` is gone once that is over: nothing here gives it any more, and `sweep_ttl` removes it from the
+    files. History keeps it, as everything that was forgotten.
     """
 
-    def __init__(self, memory: Memory) -> None:
+    supports_ttl = True
+
+    def __init__(self, memory: Memory, *, index: IndexConfig | None = None, ttl: TTLConfig | None = None) -> None:
+        """`index` and `ttl` are those of LangGraph's own stores; what is expired is always omitted."""
         self._memory = memory
+        self._vectors = Vectors(memory, index) if index else None
+        self._lanes: WeakKeyDictionary[asyncio.AbstractEventLoop, Lane] = WeakKeyDictionary()
+        self._sweeper: _Sweeper | None = None
+        self.index_config = index
+        self.embeddings = self._vectors.embeddings if self._vectors else None
+        self.ttl_config = ttl
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do all of `ops`: what is asked is answered as it was before what is put."""
         given = list(ops)
-        puts = {Slot(tuple(op.namespace), op.key): _wanted(op) for op in given if isinstance(op, PutOp)}
-        answers = [self._answered(op) for op in given]
-        if puts:
-            self._memory.keep({slot: _fact(slot, value) for slot, value in puts.items()})
+        puts = {Slot(tuple(op.namespace), op.key): op for op in given if isinstance(op, PutOp)}
+        facts = {
+            slot: None if op.value is None else fact_of(slot, op.value, _paths(op), op.ttl) for slot, op in puts.items()
+        }
+        answers = self._answers(given)
+        if facts:
+            self._memory.keep(facts)
+            self._memory.prolong(slot for slot, op in puts.items() if op.value is not None and op.ttl is not None)
         return answers
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same on a thread, so that nobody waits for the disk."""
-        return await asyncio.to_thread(self.batch, list(ops))
+        """The same on a thread, so that nobody waits for the disk, together with what others ask for meanwhile."""
+        loop = asyncio.get_running_loop()
+        lane = self._lanes.get(loop)
+        if lane is None:
+            lane = self._lanes[loop] = Lane(partial(self._batch_for, loop))
+        return await lane.do(list(ops))
 
-    def _answered(self, op: Op) -> Result:
-        if isinstance(op, PutOp):
-            return None
+    def sweep_ttl(self) -> int:
+        """Remove the items that are expired, all in one commit; how many there were."""
+        return self._memory.sweep()
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
+        """Sweep now and then on a thread of its own, until `stop_ttl_sweeper`, or until nobody has the store any more.
+
+        `sweep_interval_minutes` of None is what the configuration says, or five.
+        """
+        said = (self.ttl_config or {}).get("sweep_interval_minutes")
+        minutes = next((each for each in (sweep_interval_minutes, said) if each is not None), _SWEEP_MINUTES)
+        self.stop_ttl_sweeper()
+        self._sweeper = _Sweeper(self._memory, minutes * 60)
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
+        """Stop sweeping; whether that ended within so many seconds."""
+        sweeper, self._sweeper = self._sweeper, None
+        return sweeper is None or sweeper.stop(timeout)
+
+    def __del__(self) -> None:
+        if sweeper := getattr(self, "_sweeper", None):
+            sweeper.stop(0)
+
+    def _batch_for(self, loop: asyncio.AbstractEventLoop, ops: Sequence[Op]) -> list[Result]:
+        WAITING_LOOP.set(loop)  # in the context of this call alone: a thread's work runs in a copy of its caller's
+        return self.batch(ops)
+
+    def _answers(self, ops: Sequence[Op]) -> list[Result]:
+        """What `ops` ask, one look for all that ask the same."""
+        gone = frozenset(self._memory.expired()) if any(not isinstance(op, PutOp) for op in ops) else frozenset[str]()
+        places, answers = _Places(), list[tuple[Op, _Answer]]()
+        for op in ops:
+            if not isinstance(op, PutOp) and places.of(op) == len(answers):
+                answers.append((op, self._answer(op, gone)))
+        self._prolong_read(answers)
+        results = self._results(answers)
+        return [None if isinstance(op, PutOp) else copy(results[places.of(op)]) for op in ops]
+
+    def _answer(self, op: Op, gone: frozenset[str]) -> _Answer:
         if isinstance(op, GetOp):
-            return self._got(op)
+            entry = self._memory.item(Slot(tuple(op.namespace), op.key))
+            return [] if entry is None or entry.path in gone else [Found(entry, None)]
         if isinstance(op, SearchOp):
-            return self._found(op)
+            return found(self._memory, op, self._vectors, gone)
         if isinstance(op, ListNamespacesOp):
-            return _listed(self._memory.namespaces(), op)
+            return listed(self._memory.namespaces(without=gone), op)
         raise InvalidArguments(f"this store does not know the operation {type(op).__name__}")
 
-    def _got(self, op: GetOp) -> Item | None:
-        entry = self._memory.item(Slot(tuple(op.namespace), op.key))
-        if entry is None:
-            return None
-        [(created, updated)] = self._memory.times([entry])
-        return Item(value=_value(entry), key=op.key, namespace=op.namespace, created_at=created, updated_at=updated)
+    def _prolong_read(self, answers: Iterable[tuple[Op, _Answer]]) -> None:
+        """Have lives begin anew where reading does that, as the configuration says."""
+        if (self.ttl_config or {}).get("refresh_on_read"):
+            read = (each for op, answer in answers if getattr(op, "refresh_ttl", False) for each in _found(answer))
+            self._memory.prolong({slot_of(each.entry) for each in read if life_of(each.entry.keys) is not None})
 
-    def _found(self, op: SearchOp) -> list[SearchItem]:
-        if op.limit < 0 or op.offset < 0:
-            raise InvalidArguments(f"limit and offset must be at least 0, not {op.limit} and {op.offset}")
-        where = partial(_is_match, op.filter) if op.filter else None
-        namespace, scores = tuple(op.namespace_prefix), list[float | None]()
-        if op.query and op.query.strip():
-            limit = min(op.offset + op.limit, MAX_LIMIT)
-            kept = where or (lambda entry: not entry.is_note)  # daily notes are in no store
-            hits = self._memory.recall(op.query[:MAX_QUERY], limit or 1, namespace=namespace, where=kept).hits
-            hits = hits[op.offset : limit]
-            entries, scores = [hit.entry for hit in hits], [hit.score for hit in hits]
-        else:
-            entries = self._memory.items(namespace, where, op.offset, op.limit)
-        return self._items(entries, scores or [None] * len(entries))
-
-    def _items(self, entries: Sequence[Entry], scores: Sequence[float | None]) -> list[SearchItem]:
-        times = self._memory.times(entries)
-        return [
-            SearchItem(*slot_of(entry), _value(entry), created, updated, score)
-            for entry, (created, updated), score in zip(entries, times, scores, strict=True)
-        ]
+    def _results(self, answers: Sequence[tuple[Op, _Answer]]) -> list[Result]:
+        """Answers as LangGraph has them; when things were written is looked up once for all."""
+        entries = list({each.entry.path: each.entry for _, answer in answers for each in _found(answer)}.values())
+        times = dict(zip((entry.path for entry in entries), self._memory.times(entries), strict=True))
+        return [_result(op, answer, times) for op, answer in answers]
 
 
-def _wanted(op: PutOp) -> Value | None:
-    if op.ttl is not None:
-        raise InvalidArguments("this store keeps what it is given until it is deleted; put it without a ttl")
-    return op.value
+class _Places:
+    """A number for each operation, from 0 on: the same for those that ask the same."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[object, int] = {}
+
+    def of(self, op: Op) -> int:
+        """The number of `op`."""
+        return self._numbers.setdefault(repr(op), len(self._numbers))
 
 
-# Between values and entries
+class _Sweeper:
+    """Sweeps a memory every so many seconds, on a thread that ends with the process."""
+
+    def __init__(self, memory: Memory, seconds: float) -> None:
+        self._memory = memory
+        self._seconds = seconds
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="crabmem sweeper", daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout: float | None) -> bool:
+        """Whether it ended within so many seconds."""
+        self._is_over.set()
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while not self._is_over.wait(self._seconds):
+            with suppress(CrabmemError):  # somebody writes, or the disk is full: the next time is soon
+                self._memory.sweep()
 
 
-def _fact(slot: Slot, value: Value | None) -> Fact | None:
-    """The fact that holds a value."""
-    if value is None:
-        return None
-    rest = dict(value)
-    field = next((field for field in _FIELDS if _is_text(rest.get(field))), None)
-    text = rest.pop(field) if field else ""
-    description = rest.pop("description") if _is_line(rest.get("description")) else ""
-    content = _joined(text, rest)
-    return Fact(slot.name, description, content, keys={"field": None if field in (None, _FIELDS[0]) else field})
+def _paths(op: PutOp) -> Sequence[str] | None:
+    """The paths that an item is searched by, as a put says: none for False, None for the usual ones."""
+    return [] if op.index is False else op.index
 
 
-def _value(entry: Entry) -> dict[str, Any]:
-    """The value that an entry holds, as it now stands in its file."""
-    if own_slot(entry.keys) is None:
-        text, rest = entry.content, dict[str, Any]()
-    else:
-        text, rest = _parted(entry.content)
-    field = str(entry.keys.get("field") or _FIELDS[0])
-    found = {field: text} if text else {}
-    return found | ({"description": entry.description} if entry.description else {}) | rest
+def _found(answer: _Answer) -> list[Found]:
+    return [each for each in answer if isinstance(each, Found)] if isinstance(answer, list) else []
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and value != ""
+def _result(op: Op, answer: _Answer, times: Mapping[str, tuple[datetime, datetime]]) -> Result:
+    if isinstance(op, ListNamespacesOp):
+        return [each for each in answer if not isinstance(each, Found)]
+    items = [SearchItem(*slot_of(each), value_of(each), *times[each.path], score) for each, score in _found(answer)]
+    return items if isinstance(op, SearchOp) else next(map(_unscored, items), None)
 
 
-def _is_line(value: object) -> bool:
-    return isinstance(value, str) and value != "" and len(value) <= MAX_DESCRIPTION
-
-
-def _joined(text: str, rest: Value) -> str:
-    """A text and a block with the rest; none for no rest, unless the text would then seem to end with one."""
-    if text and not rest and _parted(text) == (text, {}):
-        return text
-    return "\n\n".join(filter(None, (text, f"{_OPENING}{_as_json(rest)}{_CLOSING}")))
-
-
-def _parted(content: str) -> tuple[str, dict[str, Any]]:
-    """A text and what the block at its end holds; all of it is text, when there is no such block."""
-    text, opening, block = f"\n\n{content}".rpartition(f"\n\n{_OPENING}")
-    if not opening or not block.rstrip().endswith(_CLOSING):
-        return content, {}
-    try:
-        rest = json.loads(block.rstrip().removesuffix(_CLOSING))
-    except (ValueError, RecursionError):
-        return content, {}
-    return (text.removeprefix("\n\n"), rest) if isinstance(rest, dict) else (content, {})
-
-
-def _as_json(rest: Value) -> str:
-    try:
-        return json.dumps(rest, ensure_ascii=False, allow_nan=False, indent=2)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidArguments(f"a value must be what JSON can say: {error}") from None
-
-
-# Filters and namespaces
-
-
-def _is_match(wanted: Value, entry: Entry) -> bool:
-    value = _value(entry)
-    return all(_fits(value.get(key), asked) for key, asked in wanted.items())
-
-
-def _fits(value: Any, asked: Any) -> bool:
-    """Whether a value is as a filter asks, part by part."""
-    if isinstance(asked, Mapping):
-        if any(key.startswith("$") for key in asked):
-            return all(_compares(value, operator, other) for operator, other in asked.items())
-        return isinstance(value, dict) and all(_fits(value.get(key), other) for key, other in asked.items())
-    if isinstance(asked, (list, tuple)):
-        same_length = isinstance(value, list) and len(value) == len(asked)
-        return same_length and all(map(_fits, value, asked))
-    return bool(value == asked)
-
-
-def _compares(value: Any, operator: str, other: Any) -> bool:
-    if operator not in _COMPARE:
-        raise InvalidArguments(f"filters do not know {operator}; there are {', '.join(_COMPARE)}")
-    try:
-        return bool(_COMPARE[operator](value, other))
-    except TypeError:  # nothing is more or less than what it cannot be compared to
-        return False
-
-
-def _listed(namespaces: Iterable[tuple[str, ...]], op: ListNamespacesOp) -> list[tuple[str, ...]]:
-    conditions = op.match_conditions or ()
-    found = {namespace for namespace in namespaces if all(_matches(each, namespace) for each in conditions)}
-    return sorted({namespace[: op.max_depth] for namespace in found})[op.offset : op.offset + op.limit]
-
-
-def _matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
-    path = tuple(condition.path)
-    if len(path) > len(namespace):
-        return False
-    parts = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
-    return all(wanted in ("*", part) for wanted, part in zip(path, parts, strict=True))
+def _unscored(item: SearchItem) -> Item:
+    return Item(
+        value=item.value,
+        key=item.key,
+        namespace=item.namespace,
+        created_at=item.created_at,
+        updated_at=item.updated_at,
+    )
