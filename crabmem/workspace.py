@@ -289,6 +289,11 @@ class Workspace:
         return self.private / "uses"
 
     @cached_property
+    def reads(self) -> Path:
+        """When items of stores that do not stay were last put or read."""
+        return self.private / "reads"
+
+    @cached_property
     def bylines(self) -> Path:
         """Which files a host has said to be an agent's."""
         return self.private / "bylines"

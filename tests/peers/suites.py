@@ -1,0 +1,11 @@
+"""Whose suites can be run, by the name that the command line takes."""
+
+from collections.abc import Mapping
+
+from . import langchain, langgraph
+from .peer import Peer
+
+PEERS: Mapping[str, Peer] = {
+    "langgraph": langgraph.PEER,
+    "langchain": langchain.PEER,
+}
