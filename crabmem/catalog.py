@@ -213,7 +213,10 @@ class Catalog:
             self._change(changes)
         self._scan = scan
         halves = tuple(self._halves[path] for path in sorted(self._halves))
-        broken = [*(item for item in scan.unusable if self._may_hold_entries(item.path)), *self._broken.values()]
+        broken = [
+            *(item for item in scan.unusable if not item.is_beside and self._may_hold_entries(item.path)),
+            *self._broken.values(),
+        ]
         broken += [Unusable(half.path, f"{half.path} is being written at this moment") for half in halves]
         self._listing = Listing(scan, self._index, tuple(broken), halves, self.entry, self._layout)
 

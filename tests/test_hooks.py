@@ -570,7 +570,7 @@ def test_files_are_found_through_links_to_the_workspace(root: Path, tmp_path: Pa
     assert newest(root)[1] == "write: Boiler"
 
 
-@pytest.mark.parametrize("path", ["../elsewhere.md", "memory/notes.txt", ".git/x.md", "src/main.md", "memory/.x.md"])
+@pytest.mark.parametrize("path", ["../elsewhere.md", "memory/photo.png", ".git/x.md", "src/main.md", "memory/.x.md"])
 def test_files_that_are_no_memory_are_nothing_to_us(root: Path, path: str) -> None:
     before = git(root, "rev-parse", "HEAD")
     (root / path).parent.mkdir(exist_ok=True)

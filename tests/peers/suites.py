@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
-from . import langchain, langgraph
+from . import anthropic, conformance, langchain, langgraph
 from .peer import Peer
 
 PEERS: Mapping[str, Peer] = {
     "langgraph": langgraph.PEER,
     "langchain": langchain.PEER,
+    "anthropic": anthropic.PEER,
+    "conformance": conformance.PEER,
 }
