@@ -243,7 +243,7 @@ def test_a_project_of_claude_code_has_it_once_it_is_approved(rig: Rig, model: st
 def test_claude_codes_own_memory_goes_to_the_workspace(rig: Rig, model: stub.Model) -> None:
     [claude] = [case for case in CASES if case.host == "claude-code"]
     program("claude")
-    rig.call("install", "claude-code", "--auto-memory", "--yes")
+    rig.call("install", "claude-code", "--memory", "both", "--yes")
     model.tool, model.arguments = (
         "Write",
         {
