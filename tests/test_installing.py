@@ -146,7 +146,12 @@ def test_the_list_says_what_is_found_and_installed(run: Run, home: Path) -> None
     run("install", "cursor")
     rows = {row["host"]: row for row in json.loads(run("install", "--json").stdout)}
     assert set(rows) == set(NAMES)
-    assert rows["cursor"] == {"host": "cursor", "found": "found", "installed": "installed (user, project)"}
+    assert rows["cursor"] == {
+        "host": "cursor",
+        "found": "found",
+        "installed": "installed (user, project)",
+        "gone": [],
+    }
     assert rows["vscode"]["installed"] == "not installed"
 
 
@@ -838,3 +843,41 @@ def test_a_session_hears_the_overview_from_the_hook_only_where_its_host_does_not
     whole, less = run(*words, stdin=asked).stdout, run(*words, "--without", "overview", stdin=asked).stdout
     assert "Marabou" in whole and "Marabou" not in less
     assert "remember" in less and len(less) < len(whole)
+
+
+def away(monkeypatch: pytest.MonkeyPatch, run: Run, tmp_path: Path, *words: str) -> Path:
+    """A crabmem that installed something, and is gone since."""
+    program = written(tmp_path / "my tools/crabmem", "#!/bin/sh\n")
+    program.chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "argv", [str(program)])
+        assert run("install", *words).exit_code == 0
+    program.unlink()
+    return program
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_host_that_calls_a_program_that_is_gone_is_named_with_the_way_out(
+    name: str, scope: str, run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [name, "--project"] if scope == "project" else [name]
+    if not host_of(name).project and scope == "project":
+        pytest.skip("it has no configs of projects")
+    program = away(monkeypatch, run, tmp_path, *words)
+    told = f"{host_of(name).title} calls {program}, which is gone: `crabmem install {' '.join(words)}` renews that"
+    assert told in run("install").stderr
+    assert {row["host"]: row["gone"] for row in json.loads(run("install", "--json").stdout)}[name] == [str(program)]
+    found = json.loads(run("doctor", "--json").stdout)
+    assert [(item["level"], item["message"]) for item in found if item["check"] == "hosts"] == [("warning", told)]
+    assert run("doctor").exit_code == 0
+    run("install", *words)
+    assert "is gone" not in run("install").stderr and "ok: hosts" in run("doctor").stdout
+
+
+def test_doctor_says_nothing_of_a_hosts_config_that_cannot_be_read(run: Run, home: Path) -> None:
+    written(home / ".codex/config.toml", "crabmem = [\n")
+    written(home / ".claude.json", '{"mcpServers": {"crabmem": 5}, "crabmem": }')
+    written(home / ".claude/settings.json", '{"hooks": {"Stop": [{"hooks": [{"command": "crabmem \' hook stop"}]}]}}')
+    done = run("doctor")
+    assert done.exit_code == 0 and "ok: hosts" in done.stdout

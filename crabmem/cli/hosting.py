@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from ..errors import CrabmemError, InvalidArguments
 from ..extras import how_to_get, whole
 from ..hosts import Change, Host, Order, Surroundings, Whose
 from ..locating import workspace_at
+from ..results import Finding
 from .base import Failure, can_ask, coloured_diff, confirm, opened, plain, show, tell, wanted_of, warn
 from .importing import Import, import_data, import_lines, summary, take_in
 
@@ -289,21 +291,49 @@ def _action(change: Change) -> str:
     return "create" if change.before is None else "remove" if change.after is None else "change"
 
 
+def findings() -> Iterator[Finding]:
+    """Hosts that call a crabmem that is not there any more; a config that cannot be read is the host's business."""
+    order, here = Order((_MODULE,), sys.platform, Path()), _surroundings()
+    for host in hosts.HOSTS:
+        for scope in _scopes(here):
+            for program in _gone(host, scope, here, order):
+                more = " --project" if scope == "project" else ""
+                words = f"{host.title} calls {program}, which is gone: `crabmem install {host.name}{more}` renews that"
+                yield Finding("warning", "", words, "hosts")
+
+
+def _gone(host: Host, scope: str, here: Surroundings, order: Order) -> list[str]:
+    """The programs that a host's configs call for us, and that are not there."""
+    found: set[str] = set()
+    for config in (host.user, host.project)[scope == "project"]:
+        with suppress(CrabmemError, ValueError):
+            found |= set(hosts.gone(config, here, order))
+    return sorted(found)
+
+
 def show_all(ctx: click.Context, json_wanted: bool) -> None:
     """The hosts, and what there is of each."""
     order, here = _order(ctx), _surroundings()
     rows = [_row(host, here, order) for host in hosts.HOSTS]
     show(json_wanted, rows, lambda: "\n".join(f"{row['host']:15} {row['found']:10} {row['installed']}" for row in rows))
     if not json_wanted:
+        warn(finding.message for finding in findings())
+    if not json_wanted:
         tell("crabmem install HOST --dry-run shows what would change")
 
 
-def _row(host: Host, here: Surroundings, order: Order) -> dict[str, str]:
-    scopes = [scope for scope in ("user", "project") if _has(host, scope, here, order)]
+def _scopes(here: Surroundings) -> Sequence[str]:
+    """The scopes that are apart here: at home a project's configs are the person's."""
+    return ("user",) if here.project == here.home else ("user", "project")
+
+
+def _row(host: Host, here: Surroundings, order: Order) -> dict[str, Any]:
+    scopes = [scope for scope in _scopes(here) if _has(host, scope, here, order)]
     return {
         "host": host.name,
         "found": "found" if _is_found(host, here) else "not found",
         "installed": f"installed ({', '.join(scopes)})" if scopes else "not installed",
+        "gone": sorted({program for scope in scopes for program in _gone(host, scope, here, order)}),
     }
 
 
@@ -314,8 +344,6 @@ def _is_found(host: Host, here: Surroundings) -> bool:
 
 def _has(host: Host, scope: str, here: Surroundings, order: Order) -> bool:
     """Whether crabmem is in a host's configs; one that cannot be read is talked of, and has not."""
-    if scope == "project" and here.project == here.home:
-        return False
     try:
         return _is_there((host.user, host.project)[scope == "project"], here, order)
     except CrabmemError as error:

@@ -1,8 +1,10 @@
 """Configs on the disk: what would change, and the change itself, with a copy of what was there before."""
 
+import json
+import shutil
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +12,8 @@ from .. import fs
 from ..edit import unified_diff
 from ..errors import BadConfig, CrabmemError, Unwritable
 from .document import Document, read
-from .host import Config, Order, Surroundings
-from .wishes import Wish, holds, installed, is_claimed, is_installed, uninstalled, without
+from .host import NAME, Config, Order, Surroundings
+from .wishes import Wish, holds, installed, is_claimed, is_installed, programs, uninstalled, without
 
 # Claude Code keeps what was said in all projects in its config.
 _LARGEST = 50_000_000
@@ -130,6 +132,30 @@ def stands(configs: Sequence[Config], here: Surroundings, order: Order) -> bool:
             if not all(holds(found, wish) for wish in config.choices(order)):
                 return False
     return True
+
+
+def gone(config: Config, here: Surroundings, order: Order) -> list[str]:
+    """The programs that what is ours in `config` calls, and that are not there. A config of others is not taken apart.
+
+    Raises:
+        BadConfig: it cannot be read.
+    """
+    file = _file(config, here)
+    with _named(file):
+        text = _text(file) or ""
+        if NAME not in text:
+            return []
+        called = programs(_quickly_read(config, text), config.everything(order))
+    return sorted(program for program in called if shutil.which(program) is None)
+
+
+def _quickly_read(config: Config, text: str) -> Document:
+    """`read`, for what is changed by nobody: Claude Code keeps megabytes in its config."""
+    with suppress(ValueError, RecursionError):
+        data = json.loads(text) if config.format in ("json", "jsonc") else None
+        if isinstance(data, dict):
+            return Document(config.format, text, data)
+    return read(config.format, text)
 
 
 def make(changes: Sequence[Change], stop: Path) -> None:

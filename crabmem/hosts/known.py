@@ -79,6 +79,14 @@ def _permitted(
     return choices
 
 
+def _copilot_permission(order: Order) -> Sequence[Wish]:
+    """An answer to Copilot CLI's own question before each of our tools: its other permissions are for one folder."""
+    if not (order.allow and order.with_server):
+        return []
+    answer = {"matcher": f"^{NAME}-[a-z_]+$", "command": """echo '{"permissionDecision": "allow"}'""", "timeoutSec": 5}
+    return [Default(("version",), 1), Element(("hooks", "preToolUse"), {"type": "command", **answer})]
+
+
 def _listed(*path: str) -> Callable[[Order], Sequence[Wish]]:
     """The permission as an element of a list of rules; the last of `path` is the rule."""
     return lambda order: [Element(path[:-1], path[-1])] if order.allow and order.with_server else []
@@ -339,7 +347,9 @@ HOSTS = (
         _copilot,
         (
             Config(_copilot, ("mcp-config.json",), "json", COPILOT_SERVER),
-            Config(lambda here: _copilot(here) / "hooks", ("crabmem.json",), "json", COPILOT_HOOKS),
+            Config(
+                lambda here: _copilot(here) / "hooks", ("crabmem.json",), "json", COPILOT_HOOKS, _copilot_permission
+            ),
             Config(_copilot, ("settings.json",), "jsonc", nothing, _switched_off("memory")),
         ),
         (

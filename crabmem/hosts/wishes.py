@@ -1,6 +1,8 @@
 """What an installation wants a config to say, how to make it say that, and how to take it back. Pure functions."""
 
+import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,6 +12,8 @@ from .document import Document
 
 # As `Order.hook` writes it, and as it was written before a line saw to its own end.
 _CALL = re.compile(r" hook (?P<event>[a-z-]+)(?: --without [a-z]+)? --host (?P<host>[a-z-]+)(?: ?[;&] exit 0)?\Z")
+# Where the plugin of a host that runs no commands names our program.
+_LISTED = re.compile(r"^const PROGRAM = (\[.*\])$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -167,6 +171,27 @@ def holds(config: Document, wish: Wish) -> bool:
             return bool(at(config.data, wish.path) != wish.over)
         case Trait() | Default():
             return bool(at(config.data, wish.path) == wish.value)
+
+
+def programs(config: Document, wishes: Sequence[Wish]) -> set[str]:
+    """The programs that what is ours in `config` calls; each wish finds its own, wherever it was installed from."""
+    found: list[str] = []
+    for wish in wishes:
+        if isinstance(wish, Server) and holds(config, wish):
+            found += _words(at(config.data, wish.path))[:1]
+        elif isinstance(wish, Hook):
+            found += [called(at(config.data, place)["command"]) for place in _places(config, wish)]
+        elif isinstance(wish, Setting) and wish.mark and holds(config, wish):
+            listed = _LISTED.search(str(at(config.data, wish.path)))
+            found += json.loads(listed[1])[:1] if listed else []
+    return set(found)
+
+
+def called(command: str) -> str:
+    """The program that the line of a hook calls: itself, or by the shell that sees to its end."""
+    if command.startswith("exec sh -c "):
+        return shlex.split(command)[4]
+    return shlex.split(command, posix="\\" not in command)[0].strip('"')
 
 
 def _merged(config: Document, path: Path, value: dict[str, Any]) -> Document:

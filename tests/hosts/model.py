@@ -49,7 +49,7 @@ def _offered(tools: Any, name: str, namespace: str | None = None) -> Iterator[tu
             yield from _offered(tool.get("tools"), name, tool.get("name"))
         yield from _offered(tool.get("functionDeclarations"), name)
         full = tool.get("name") or tool.get("function", {}).get("name") or ""
-        if re.fullmatch(rf"(.*_)?{name}", full):
+        if re.fullmatch(rf"(.*[_-])?{name}", full):
             yield full, namespace
 
 

@@ -74,13 +74,23 @@ def _opencode(url: str) -> dict[str, str]:
     }
 
 
+def _copilot(url: str) -> dict[str, str]:
+    return {
+        "COPILOT_PROVIDER_BASE_URL": url,
+        "COPILOT_PROVIDER_TYPE": "anthropic",
+        "COPILOT_PROVIDER_API_KEY": "stub",
+        "COPILOT_MODEL": "claude-sonnet-4-5",
+        "COPILOT_OFFLINE": "true",
+    }
+
+
 CASES = [
     Case(
         "claude-code",
         "claude",
         ".claude/settings.json",
         '{\n      "includeCoAuthoredBy" : false,\n   "hooks": {"Stop": [ ]},\n "env": {"A": "b"}   }',
-        ["-p", "QUESTION", "--model", "claude-sonnet-4-5", "--allowedTools", "mcp__crabmem"],
+        ["-p", "QUESTION", "--model", "claude-sonnet-4-5"],
         _claude,
         {".claude.json": '{"numStartups": 3, "mcpServers": {}}'},
     ),
@@ -90,7 +100,7 @@ CASES = [
         ".codex/config.toml",
         '# how I work\nmodel = "stub"\nmodel_provider = "stub"   # on this machine\n\n\n  # my own\n'
         '[model_providers.stub]\nname = "stub"\nbase_url = "MODEL/v1"\nwire_api = "responses"\n# the end',
-        ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "QUESTION"],
+        ["exec", "--skip-git-repo-check", "QUESTION"],
     ),
     Case(
         "gemini",
@@ -98,7 +108,7 @@ CASES = [
         ".gemini/settings.json",
         '{\n // how I work\n "security": {"auth": {"selectedType": "gemini-api-key"}}, /* my own */\n'
         '    "privacy": {\n\t"usageStatisticsEnabled": false } }\n',
-        ["-p", "QUESTION", "-m", "gemini-2.5-flash", "--yolo"],
+        ["-p", "QUESTION", "-m", "gemini-2.5-flash"],
         _gemini,
     ),
     Case(
@@ -111,6 +121,15 @@ CASES = [
         '      "models": {"stub": {}}}},\n}\n',
         ["run", "QUESTION"],
         _opencode,
+    ),
+    Case(
+        "copilot",
+        "copilot",
+        ".copilot/settings.json",
+        '{\n  // how I work\n    "banner" : "never", "autoUpdate": false }\n',
+        ["-p", "QUESTION"],
+        _copilot,
+        {".copilot/mcp-config.json": '{"mcpServers": {} }'},
     ),
 ]
 TRUST = ["--dangerously-bypass-hook-trust"]
