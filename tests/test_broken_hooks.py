@@ -58,7 +58,7 @@ def put(folder: Path, text: str | None) -> Path:
 
 
 def order(program: Path, system: str = "linux") -> Order:
-    return Order((str(program), "--dir", "/home/a b/notes"), system, Path("/notes/memory"), auto_memory=True)
+    return Order((str(program), "--dir", "/home/a b/notes"), system, Path("/notes/memory"), memory="both")
 
 
 def hooks(made: Order) -> list[tuple[str, Hook]]:

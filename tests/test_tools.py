@@ -238,12 +238,7 @@ def test_pages_of_the_list_together_are_all_facts_once(free: Memory) -> None:
 
 def test_get_tells_the_version_that_a_write_takes(free: Memory) -> None:
     result = free.call("get", {"name": "WIFI"}, EXTRA)
-    assert (
-        f"\\\
-(from memory/entries/wifi.md, version {free.get('wifi').version})\\\
-"
-        in result.text
-    )
+    assert f"\n(from memory/entries/wifi.md, version {free.get('wifi').version})\n" in result.text
     assert not free.call("remember", {**WIFI, "if_version": result.data["version"]}).is_error
 
 

@@ -24,7 +24,8 @@ SUBAGENT = "subagent"
 class Call(NamedTuple):
     """An event in the workspace that it is about; `agent` and `session` are who writes, for the history.
 
-    `claim` says whether the host will hear the answer: what it never hears does not count as said.
+    `without` is what the host knows already. `claim` says whether the host will hear the answer: what it never
+    hears does not count as said.
     """
 
     workspace: Workspace
@@ -35,6 +36,7 @@ class Call(NamedTuple):
     claim: Callable[[], bool] = lambda: True
     kind: str = "main"
     environment: Mapping[str, str] = MappingProxyType({})
+    without: str = ""
 
     @property
     def is_at_home(self) -> bool:
@@ -80,8 +82,11 @@ def _session_start(call: Call) -> Json:
     call.note("begun")
     if call.asked.is_emptied:
         call.note("anew")
+    is_known = call.without == "overview"  # a host whose own memory is the workspace reads it there
     with _memory(call) as memory:
-        return call.asked.host.context(call.asked.called, memory.prompt(limit=call.asked.host.limit))
+        return call.asked.host.context(
+            call.asked.called, memory.prompt(limit=call.asked.host.limit, overview=not is_known)
+        )
 
 
 def _subagent_start(call: Call) -> Json:

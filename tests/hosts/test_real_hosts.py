@@ -148,10 +148,11 @@ CASES = [
     Case(
         "copilot",
         "copilot",
-        ".copilot/mcp-config.json",
-        '{\n   "mcpServers" : { }\n}',
+        ".copilot/settings.json",
+        '{\n  // how I work\n    "banner" : "never", "autoUpdate": false }\n',
         ["-p", "QUESTION"],
         _copilot,
+        {".copilot/mcp-config.json": '{"mcpServers": {} }'},
     ),
 ]
 #: What a person who installs crabmem without being asked says.
