@@ -7,5 +7,6 @@ from .peer import Peer
 
 PEERS: Mapping[str, Peer] = {
     "langgraph": langgraph.PEER,
+    "langgraph-postgres": langgraph.POSTGRES,
     "langchain": langchain.PEER,
 }
