@@ -7,6 +7,7 @@ from .peer import Peer
 
 PEERS: Mapping[str, Peer] = {
     "langgraph": langgraph.PEER,
+    "langgraph-postgres": langgraph.POSTGRES,
     "langchain": langchain.PEER,
     "anthropic": anthropic.PEER,
     "conformance": conformance.PEER,
