@@ -250,7 +250,7 @@ class Memory(Restoring):
 
         self._look_ahead(decide)
         done = self._write(decide)
-        return Rewritten(done.commit, tuple(done.after), diff_of(done), self._minded(done, done.after))
+        return Rewritten(done.commit, tuple(done.after), self._minded(done, done.after), partial(diff_of, done))
 
     def rewrite_file(
         self, what: str, path: str, change: Callable[[str | None], str], if_version: str | None = None

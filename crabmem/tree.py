@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from .credentials import Screen
-from .edit import shown
+from .edit import shortened, shown
 from .entry import check_text, decoded
 from .errors import InvalidArguments, NotFound
 from .fs import MAX_BYTES
@@ -15,6 +15,8 @@ from .workspace import SETTINGS, Layout, is_text, way
 
 # Bytes of the longest character.
 _WIDEST = 4
+# Bytes of a path from memory on. Git cannot open one of 4,096, other systems none of 1,024; so many of it are shown.
+_LONGEST, _SHOWN = 800, 80
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ def _check_new(path: str, tree: Tree, changes: Mapping[str, str | None]) -> None
     """Refuse a file that history would not keep, or another system not tell from one that is there."""
     if odd := [part for part in path.split("/") if not is_portable(part)]:
         raise InvalidArguments(f"{odd[0]!r} cannot be a name on every system; use letters, digits and dashes")
+    if len(path.encode()) > _LONGEST:
+        raise InvalidArguments(f"the path {shortened(path, _SHOWN)} is too long; at most {_LONGEST} bytes fit")
     layout, whole = tree.layout, tree.whole(path)
     if not tree.may_hold(path):
         if not layout.may_hold_texts(layout.memory):

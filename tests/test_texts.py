@@ -3,6 +3,7 @@
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -201,6 +202,23 @@ def test_a_large_text_is_kept_up_to_what_is_read_again_and_is_no_fact(memory: Me
     to_fact = {"command": "rename", "old_path": "/memories/huge.txt", "new_path": "/memories/entries/huge.md"}
     assert "at most 262144 fit" in answer(tool, to_fact)
     assert memory.entries() == []
+
+
+def test_a_large_text_of_lines_that_recur_is_edited_at_once(memory: Memory, tool: MemoryTool) -> None:
+    # Comparing the two takes minutes: each line is found in thousands of places.
+    memory.rewrite("begin", lambda tree: {"large.txt": "".join(f"line {n % 150}\n" for n in range(300_000))})
+    before = time.process_time()
+    insert = {"command": "insert", "path": "/memories/large.txt", "insert_line": 150_000, "insert_text": "more"}
+    assert answer(tool, insert) == "The file /memories/large.txt has been edited."
+    assert time.process_time() - before < 20
+
+
+def test_a_path_that_git_or_another_system_could_not_open_is_refused(memory: Memory, tool: MemoryTool) -> None:
+    for ending in ("md", "txt"):
+        said = create(tool, "/memories/" + f"{'d' * 150}/" * 30 + f"x.{ending}")
+        assert said.startswith("error: the path dddd") and "is too long; at most 800 bytes fit" in said
+    assert create(tool, "/memories/" + f"{'d' * 150}/" * 5 + "x.txt").startswith("File created")
+    assert git(memory.root, "status", "--porcelain") == "" and doctored(memory)
 
 
 def test_two_tools_at_once_lose_no_line(tmp_path: Path) -> None:
