@@ -128,12 +128,12 @@ def test_a_host_that_stops_the_shell_of_a_program_that_hangs_goes_on_at_once(
 
 @pytest.fixture
 def works(tmp_path: Path) -> Path:
-    """A program that works, and a memory with more than one fact."""
+    """A program that works, however busy the machine is, and a memory with more than one fact."""
     with Memory(tmp_path / "notes") as memory:
         memory.remember("Deploy key", "where the deploy key lives", "In the vault under ops/heron.")
         memory.remember("Luna's vet", "who looks after the dog Luna", "Dr. Moreno.")
         memory.remember("Quotes", 'a fact with "quotes" and \\ in it', "It's `here`: $HOME, 100 %, \n{}.")
-    text = f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\n"
+    text = f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nsys.argv += ['--deadline', '60']\n"
     return put(tmp_path, f"{text}from crabmem.__main__ import main\n\nmain()\n")
 
 
@@ -183,6 +183,19 @@ await hooks.event({ event: { type: "session.deleted", properties: { info: { id: 
 console.log(JSON.stringify({ system, said: parts.slice(1).map((part) => part.text), took: Date.now() - began }))
 process.exit(0)
 """
+_SENDING = """
+import { Crabmem } from PLUGIN
+const hooks = await Crabmem({ directory: "/" })
+const heard = {}
+for (const [id, parentID] of [["s-1"], ["s-2", "s-1"], ["s-3"]]) {
+  await hooks.event({ event: { type: "session.created", properties: { info: { id, parentID } } } })
+  const system = []
+  await hooks["experimental.chat.system.transform"]({ sessionID: id }, { system })
+  heard[id] = system[0]
+}
+console.log(JSON.stringify(heard))
+process.exit(0)
+"""
 
 
 @pytest.fixture
@@ -192,11 +205,11 @@ def ask(tmp_path: Path) -> Callable[[list[str]], dict[str, Any]]:
     if not node:
         pytest.skip("nothing here runs JavaScript")
 
-    def asked(program: list[str], patience: int = 8_000) -> dict[str, Any]:
+    def asked(program: list[str], patience: int = 8_000, asking: str = _ASKING) -> dict[str, Any]:
         text = opencode_plugin(program)
         assert "PATIENCE = 8_000" in text
         (tmp_path / "plugin.mjs").write_text(text.replace("PATIENCE = 8_000", f"PATIENCE = {patience}"))
-        (tmp_path / "ask.mjs").write_text(_ASKING.replace("PLUGIN", '"./plugin.mjs"'))
+        (tmp_path / "ask.mjs").write_text(asking.replace("PLUGIN", '"./plugin.mjs"'))
         done = subprocess.run([node, "ask.mjs"], cwd=tmp_path, capture_output=True, timeout=60)
         assert (done.returncode, done.stderr) == (0, b"")
         return json.loads(done.stdout)  # type: ignore[no-any-return]
@@ -223,3 +236,12 @@ def test_opencode_waits_for_no_program_that_hangs_nor_for_what_that_started(
 def test_opencode_hears_a_program_that_works(works: Path, tmp_path: Path, ask: Callable[..., dict[str, Any]]) -> None:
     heard = ask([str(works), "--dir", str(tmp_path / "notes")])
     assert "outlives this conversation" in heard["system"][0] and "ops/heron" in heard["said"][0]
+
+
+def test_opencode_tells_an_agent_that_another_sent_how_to_recall_and_no_more(
+    works: Path, tmp_path: Path, ask: Callable[..., dict[str, Any]]
+) -> None:
+    heard = ask([str(works), "--dir", str(tmp_path / "notes")], asking=_SENDING)
+    with Memory(tmp_path / "notes") as memory:
+        main, sent = memory.prompt(), memory.prompt(kind="subagent")
+    assert heard == {"s-1": main, "s-2": sent, "s-3": main}

@@ -166,7 +166,7 @@ def test_another_workspace_is_named_in_every_command(run: Run, home: Path, tmp_p
     server = json.loads((home / ".claude.json").read_text())["mcpServers"]["crabmem"]
     assert server["args"] == ["--dir", f"{tmp_path}/project/notes", "--agent", "claude-code", "mcp"]
     settings = (home / ".claude/settings.json").read_text()
-    assert settings.count(f"--dir {tmp_path}/project/notes hook ") == 5
+    assert settings.count(f"--dir {tmp_path}/project/notes hook ") == 6
     run("install", "claude-code")
     assert "--dir" not in (home / ".claude/settings.json").read_text() + (home / ".claude.json").read_text()
 

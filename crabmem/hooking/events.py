@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .. import fs, hooks
 from ..bylines import Bylines, kept, signed
-from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, WROTE, Json
+from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
 from ..locating import known_settings_at, settings_at
 from ..settings import Settings
 from ..turns import Kind, Talk, Turn, Turns
@@ -17,6 +17,8 @@ from ..workspace import DEFAULT, Workspace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..api import Memory
+
+SUBAGENT = "subagent"
 
 
 class Call(NamedTuple):
@@ -87,8 +89,21 @@ def _session_start(call: Call) -> Json:
         )
 
 
+def _subagent_start(call: Call) -> Json:
+    """What an agent that another one has sent is to know: what the profile says to such a session.
+
+    In a session that does not see everything it is what that session may see.
+    """
+    kind = SUBAGENT if call.kind == "main" else call.kind
+    with _memory(call._replace(kind=kind)) as memory:
+        said = memory.prompt(limit=call.asked.host.limit)
+        return call.asked.host.context(call.asked.called, said) if said else {}
+
+
 def _prompt(call: Call) -> Json:
-    """What memory holds that bears on the message, if anything."""
+    """What memory holds that bears on the message, if anything. Of one that no person wrote nothing is asked."""
+    if not call.asked.message:
+        return {}
     from .quickly import before_turn
 
     said = None
@@ -167,6 +182,7 @@ def _memory(call: Call) -> "Memory":
 
 _EVENTS: dict[str, Callable[[Call], Json]] = {
     SESSION_START: _session_start,
+    SUBAGENT_START: _subagent_start,
     PROMPT: _prompt,
     WROTE: _wrote,
     STOP: _stop,

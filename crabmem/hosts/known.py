@@ -15,7 +15,7 @@ from .wishes import Default, Element, Hook, Server, Setting, Switch, Trait, Wish
 # A hook answers within 1.4 seconds, or within five where it would be missed for a whole session. What does not is no
 # hook of ours any more, and the host waits for nothing.
 _SECONDS = 5
-_LONGER = {"session-start": 8, "wrote": 8}
+_LONGER = {"session-start": 8, "subagent-start": 8, "wrote": 8}
 # Codex lets the end of a session wait for three seconds at most, and warns of more.
 _CODEX_LONGER = {**_LONGER, "session-end": 3}
 _WRITES = "Write|Edit|MultiEdit"
@@ -24,6 +24,7 @@ TOOLS = object()
 _CLAUDE_EVENTS = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "prompt",
+    "SubagentStart": "subagent-start",
     "PreCompact": "pre-compact",
     "Stop": "stop",
     "SessionEnd": "session-end",

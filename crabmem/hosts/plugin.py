@@ -55,8 +55,11 @@ const ask = (event, input) =>
 export const Crabmem = async ({{ directory }}) => {{
   const input = (session, event, more) => ({{ hook_event_name: event, session_id: session, cwd: directory, ...more }})
   const starts = new Map()
-  const start = (session, source) =>
-    starts.set(session, ask("session-start", input(session, "SessionStart", {{ source }}))).get(session)
+  const sent = new Set() // the sessions of agents that another agent has sent
+  const start = (session, source) => {{
+    const [event, called] = sent.has(session) ? ["subagent-start", "SubagentStart"] : ["session-start", "SessionStart"]
+    return starts.set(session, ask(event, input(session, called, {{ source }}))).get(session)
+  }}
 
   return {{
     // Identity, overview and guidance are part of every request, and read anew after a compaction.
@@ -76,9 +79,11 @@ export const Crabmem = async ({{ directory }}) => {{
     }},
     event: async ({{ event }}) => {{
       const session = event.properties?.sessionID
+      if (event.type === "session.created" && event.properties.info?.parentID) sent.add(event.properties.info.id)
       if (event.type === "session.compacted") start(session, "compact")
       if (event.type === "session.deleted") {{
         starts.delete(event.properties.info?.id)
+        sent.delete(event.properties.info?.id)
         await ask("session-end", input(event.properties.info?.id, "SessionEnd", {{ reason: "other" }}))
       }}
     }},
