@@ -97,7 +97,7 @@ FACTS = [
     ("Deploy key", "where the deploy key lives", "In the vault under ops/heron."),
     ("Working style", "how the person likes to work", "Short answers, no preferences asked twice. (style-owl)"),
     ("Corrections", "what the agent got wrong", "Decisions and reasons were mixed up. (correction-owl)"),
-    ("Secrets", "where passwords and keys are kept", "Never in memory, always in the vault. (secret-owl)"),
+    ("Secrets", "where passwords are kept", "Never in memory. (secret-owl)"),
     ("Conversations", "what outlives a conversation", "Facts, people, and how they are related. (talk-owl)"),
     ("Luna's vet", "who the vet of the dog is", "Dr. Vega, on the square. (vet-owl)"),
     *(
