@@ -267,7 +267,7 @@ def test_a_config_that_the_host_writes_itself_is_the_same_but_for_us(case: Case,
     assert [file.read_bytes() for file in files] == after
 
 
-@pytest.mark.parametrize("host", [host for host in IDS])
+@pytest.mark.parametrize("host", IDS)
 def test_a_session_has_the_id_that_the_host_shows(rig: Rig, model: stub.Model, host: str) -> None:
     [case] = [case for case in CASES if case.host == host]
     program(case.program)
@@ -279,7 +279,7 @@ def test_a_session_has_the_id_that_the_host_shows(rig: Rig, model: stub.Model, h
     assert found, said
     [commit] = json.loads(rig.call("log", "-n", "1", "--json"))
     assert commit["session"] == found[1]
-    rig.call("revert", "--session", found[1], "--yes")
+    rig.call("revert", "--session", found[1])
     assert json.loads(rig.call("recall", "release day", "--json"))["hits"] == []
 
 
