@@ -39,6 +39,8 @@ _GEMINI_EVENTS = {
 _COPILOT_EVENTS = {
     "sessionStart": "session-start",
     "userPromptSubmitted": "prompt",
+    "subagentStart": "subagent-start",
+    "preCompact": "pre-compact",
     "agentStop": "stop",
     "sessionEnd": "session-end",
 }

@@ -301,6 +301,33 @@ def test_a_program_that_is_broken_stops_no_host(case: Case, broken: str, rig: Ri
     print(f"{case.host}, {broken}: {time.monotonic() - began:.1f} s")
 
 
+#: How a model sends out an agent, by host.
+TASK = "look for what the dog eats"
+SENDING: dict[str, tuple[str, dict[str, Any]]] = {
+    "claude-code": ("Agent", {"description": "look", "prompt": TASK, "subagent_type": "general-purpose"}),
+    "opencode": ("task", {"description": "look", "prompt": TASK, "subagent_type": "general"}),
+    "copilot": (
+        "task",
+        {"description": "look", "prompt": TASK, "agent_type": "explore", "name": "look", "mode": "sync"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.host in SENDING], ids=SENDING, indirect=True)
+def test_an_agent_that_is_sent_out_knows_the_overview_and_how_to_recall(
+    case: Case, rig: Rig, model: stub.Model
+) -> None:
+    rig.call("install", case.host, "--no-server", "--yes")
+    model.calls[:] = [SENDING[case.host]]
+
+    said = case.question(rig, model.url)
+
+    assert stub.DONE in said
+    heard = [json.dumps(request, ensure_ascii=False) for request in model.requests]
+    sent = [text for text in heard if OVERVIEW_SAYS in text and "Save without being asked" not in text]
+    assert sent and all(TASK in text and text.count("look whether memory knows") == 1 for text in sent), said
+
+
 def test_codex_skips_hooks_in_silence_until_they_are_trusted(rig: Rig, model: stub.Model) -> None:
     [codex] = [case for case in CASES if case.host == "codex"]
     rig.write(codex.config, codex.text.replace("MODEL", model.url))
