@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import frontmatter
 import pytest
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
@@ -881,3 +882,31 @@ def test_doctor_says_nothing_of_a_hosts_config_that_cannot_be_read(run: Run, hom
     written(home / ".claude/settings.json", '{"hooks": {"Stop": [{"hooks": [{"command": "crabmem \' hook stop"}]}]}}')
     done = run("doctor")
     assert done.exit_code == 0 and "ok: hosts" in done.stdout
+
+
+def test_a_plugin_of_codex_and_of_copilot_cli_call_the_program_on_path_and_bring_the_skill(
+    run: Run, home: Path
+) -> None:
+    places = {"codex-plugin": (".codex-plugin/plugin.json", "codex"), "copilot-plugin": ("plugin.json", "copilot")}
+    assert run("bundle", "skill", "skill").exit_code == 0
+    for kind, (path, host) in places.items():
+        assert run("bundle", kind, kind).exit_code == 0
+        manifest = json.loads(Path(kind, path).read_text())
+        assert (manifest["name"], manifest["version"]) == ("crabmem", __version__)
+        server = json.loads(Path(kind, manifest["mcpServers"]).read_text())["mcpServers"]["crabmem"]
+        assert (server["command"], server["args"]) == ("crabmem", ["--agent", host, "mcp"])
+        hooks = json.loads(Path(kind, manifest["hooks"]).read_text())["hooks"]
+        assert all(f"--host {host}" in json.dumps(hook) for hook in hooks.values()) and len(hooks) >= 4
+        skill = Path(kind, manifest["skills"], "crabmem/SKILL.md").read_text()
+        assert skill == Path("skill/SKILL.md").read_text()
+
+
+def test_the_skill_says_when_to_remember_and_names_tools_that_there_are(run: Run, home: Path) -> None:
+    run("bundle", "skill", "skill")
+    parts = frontmatter.loads(Path("skill/SKILL.md").read_text())
+    about = str(parts["description"])
+    assert parts["name"] == "crabmem" and len(about) <= 1024
+    assert "remember" in about and "before" in about
+    offered = {tool["name"] for tool in json.loads(run("tools", "--json").stdout)}
+    assert {"recall", "remember", "forget"} <= offered
+    assert all(f"`{name}`" in parts.content for name in ("recall", "remember", "forget"))

@@ -10,7 +10,7 @@ from ..errors import InvalidArguments, Unwritable
 from .base import as_json, plain, show
 
 _PACKAGE = Path(__file__).parent.parent
-_KINDS = ("claude-plugin", "gemini-extension", "mcpb")
+_KINDS = ("claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", "skill", "mcpb")
 
 
 @click.command()
@@ -22,7 +22,11 @@ def bundle(kind: str, place: str, json_wanted: bool) -> None:
 
     \b
     crabmem bundle claude-plugin FOLDER       then: claude --plugin-dir FOLDER
+    crabmem bundle codex-plugin FOLDER        then: codex plugin marketplace add FOLDER
+                                              and:  codex plugin add crabmem@crabmem
+    crabmem bundle copilot-plugin FOLDER      then: copilot --plugin-dir FOLDER
     crabmem bundle gemini-extension FOLDER    then: gemini extensions install FOLDER
+    crabmem bundle skill FOLDER               a SKILL.md that says when to remember, for any agent that reads skills
     crabmem bundle mcpb crabmem.mcpb          then open the file in Claude Desktop
 
     On your own machine `crabmem install HOST` is simpler. A plugin and an extension call the crabmem on PATH.
@@ -36,6 +40,12 @@ def bundle(kind: str, place: str, json_wanted: bool) -> None:
             made = _spread(target, bundles.claude_plugin(order, __version__))
         case "gemini-extension":
             made = _spread(target, bundles.gemini_extension(order, __version__))
+        case "codex-plugin":
+            made = _spread(target, bundles.codex_plugin(order, __version__))
+        case "copilot-plugin":
+            made = _spread(target, bundles.copilot_plugin(order, __version__))
+        case "skill":
+            made = _spread(target, {"SKILL.md": bundles.skill()})
         case _:
             made = _spread(target.parent, {target.name: _desktop_bundle()})
     show(json_wanted, {"kind": kind, "files": made}, lambda: plain("\n".join(made)))

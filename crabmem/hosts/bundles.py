@@ -10,9 +10,19 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ..prompt import template
 from .document import read
 from .host import NAME, Order
-from .known import CLAUDE_HOOKS, CLAUDE_SERVER, GEMINI_HOOKS, GEMINI_SERVER
+from .known import (
+    CLAUDE_HOOKS,
+    CLAUDE_SERVER,
+    CODEX_HOOKS,
+    CODEX_SERVER,
+    COPILOT_HOOKS,
+    COPILOT_SERVER,
+    GEMINI_HOOKS,
+    GEMINI_SERVER,
+)
 from .wishes import Wish, installed
 
 ABOUT = "Plain-file memory for AI agents, with its history in Git"
@@ -31,6 +41,10 @@ said when a session starts, and what fits a message is recalled before the model
 It calls the `crabmem` command, which comes with `uv tool install 'crabmem[mcp]'`.
 """
 
+_FROM_MARKET = """
+Where this folder is a repository, it is a marketplace of one: `/plugin install crabmem --marketplace <owner>/<repo>`.
+"""
+
 
 def claude_plugin(order: Order, version: str) -> dict[str, bytes]:
     """A plugin of Claude Code, which is also a marketplace of one."""
@@ -43,7 +57,7 @@ def claude_plugin(order: Order, version: str) -> dict[str, bytes]:
         ".claude-plugin/marketplace.json": _json(market),
         ".mcp.json": _config(CLAUDE_SERVER, order),
         "hooks/hooks.json": _config(CLAUDE_HOOKS, order),
-        "README.md": _README.format(title="Claude Code", about=ABOUT).encode(),
+        "README.md": (_README + _FROM_MARKET).format(title="Claude Code", about=ABOUT).encode(),
     }
 
 
@@ -55,6 +69,50 @@ def gemini_extension(order: Order, version: str) -> dict[str, bytes]:
         "hooks/hooks.json": _config(GEMINI_HOOKS, order),
         "README.md": _README.format(title="Gemini CLI", about=ABOUT).encode(),
     }
+
+
+def codex_plugin(order: Order, version: str) -> dict[str, bytes]:
+    """A plugin of Codex, which is also a marketplace of one."""
+    servers = json.loads(_config(CODEX_SERVER, order))
+    manifest = {
+        **_about(version), "mcpServers": "./.mcp.json", "hooks": "./hooks/hooks.json", "skills": "./skills/"
+    }  # fmt: skip
+    listing = {
+        "name": NAME,
+        "source": {"source": "local", "path": "./"},
+        "policy": {"installation": "AVAILABLE", "authentication": "ON_INSTALL"},
+        "category": "Productivity",
+    }
+    return {
+        ".codex-plugin/plugin.json": _json(manifest),
+        ".agents/plugins/marketplace.json": _json({"name": NAME, "plugins": [listing]}),
+        ".mcp.json": _json({"mcpServers": servers["mcp_servers"]}),
+        "hooks/hooks.json": _config(CODEX_HOOKS, order),
+        f"skills/{NAME}/SKILL.md": skill(),
+        "README.md": _README.format(title="Codex", about=ABOUT).encode(),
+    }
+
+
+def copilot_plugin(order: Order, version: str) -> dict[str, bytes]:
+    """A plugin of GitHub Copilot CLI."""
+    return {
+        "plugin.json": _json(
+            {**_about(version), "mcpServers": ".mcp.json", "hooks": "hooks.json", "skills": "skills/"}
+        ),
+        ".mcp.json": _config(COPILOT_SERVER, order),
+        "hooks.json": _config(COPILOT_HOOKS, order),
+        f"skills/{NAME}/SKILL.md": skill(),
+        "README.md": _README.format(title="GitHub Copilot CLI", about=ABOUT).encode(),
+    }
+
+
+def skill() -> bytes:
+    """An Agent Skill: when to remember, and how."""
+    return f"{template('skill').strip()}\n".encode()
+
+
+def _about(version: str) -> dict[str, object]:
+    return {"name": NAME, "version": version, "description": ABOUT, "author": {"name": NAME}, "license": _LICENSE}
 
 
 def desktop_bundle(package: Mapping[str, bytes], requirements: Iterable[str], python: str, version: str) -> bytes:

@@ -377,6 +377,24 @@ def test_the_plugin_of_claude_code_is_valid_and_works(rig: Rig, model: stub.Mode
     assert json.loads(rig.call("log", "-n", "1", "--json"))[0]["subject"] == "remember: Release day"
 
 
+def test_the_plugin_of_codex_is_taken_and_brings_the_server(rig: Rig) -> None:
+    host, folder = program("codex"), str(rig.project / "plugin")
+    rig.call("bundle", "codex-plugin", folder)
+    rig.run(host, "plugin", "marketplace", "add", folder)
+    assert "Added plugin `crabmem`" in rig.run(host, "plugin", "add", "crabmem@crabmem")
+    assert "--agent codex mcp" in rig.run(host, "mcp", "list")
+
+
+def test_the_plugin_of_copilot_cli_works(rig: Rig, model: stub.Model) -> None:
+    host, folder = program("copilot"), str(rig.project / "plugin")
+    rig.call("bundle", "copilot-plugin", folder)
+    path = f"{rig.home}/bin:{rig.environment()['PATH']}"
+    words = ["--plugin-dir", folder, "--allow-tool=crabmem"]
+    assert stub.DONE in rig.run(host, "-p", QUESTION, *words, **{**_copilot(model.url), "PATH": path})
+    assert OVERVIEW in model.heard and RECALLED in model.heard
+    assert json.loads(rig.call("log", "-n", "1", "--json"))[0]["subject"] == "remember: Release day"
+
+
 def test_the_extension_of_gemini_cli_is_valid(rig: Rig) -> None:
     host, folder = program("gemini"), str(rig.project / "extension")
     rig.call("bundle", "gemini-extension", folder)
