@@ -50,7 +50,7 @@ def run(place: Place) -> Iterator[Counts]:
 
 
 def run_postgres(place: Place) -> Iterator[Counts]:
-    """The synchronous tests of the store over Postgres. No server is needed: what they do to the database does nothing."""
+    """The synchronous tests of the store over Postgres, without a server: what they do to the database does nothing."""
     libraries = place.clone(_REPOSITORY) / "libs"
     files = ("test_store.py", "conftest.py", "embed_test_utils.py")
     postgres = _copied(place, libraries / "checkpoint-postgres" / "tests", "postgres", files)
