@@ -53,9 +53,9 @@ class Keyed(Hindsight):
         there = ((path, slot) for path, slot in slots.items() if path not in without and self._sees(path))
         return {slot.namespace if slot else ELSEWHERE for _, slot in there}
 
-    def expired(self) -> dict[str, Slot]:
-        """The items whose life is over, by path; they are there until `sweep` removes them."""
-        return self._steadily(lambda: self._expired(self._listing()))
+    def expired(self) -> frozenset[str]:
+        """The paths of items whose life is over; they are there until `sweep` removes them."""
+        return frozenset(self._steadily(lambda: self._expired(self._listing())))
 
     def prolong(self, slots: Iterable[Slot]) -> None:
         """Have the lives of what is in these slots begin anew, where they end at all. No file of memory changes."""
@@ -76,6 +76,7 @@ class Keyed(Hindsight):
         return self._item_vectors.of(embedder, texts)
 
     def _expired(self, listing: Listing) -> dict[str, Slot]:
+        """The slots of these items, by path."""
         lives = {path: float(label.removeprefix(LIFE)) for label, path in listing.index.pairs(LIFE)}
         if not lives:
             return {}

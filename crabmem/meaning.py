@@ -348,18 +348,20 @@ class TextVectors:
         Raises:
             EmbedderFailed: they cannot be.
         """
+        kept = self._matching(embedder)
+        keys = {text: bytes.fromhex(blob_id(text.encode("utf-8", "replace"))) for text in texts}
+        missing = [text for text, key in keys.items() if key not in kept]
+        for start in range(0, len(missing), _AT_ONCE):
+            new = _rows(embedder, {text: keys[text] for text in missing[start : start + _AT_ONCE]}, kept)
+            kept = kept.plus(new)
+            with self._guard:
+                if self._maker is embedder and self._kept is not None:
+                    self._kept, self._unsaved = self._kept.plus(new), self._unsaved + len(new)
         with self._guard:
-            kept = self._matching(embedder)
-            keys = {text: bytes.fromhex(blob_id(text.encode("utf-8", "replace"))) for text in texts}
-            missing = [text for text, key in keys.items() if key not in kept]
-            try:
-                for start in range(0, len(missing), _AT_ONCE):
-                    kept = self._made(embedder, {text: keys[text] for text in missing[start : start + _AT_ONCE]}, kept)
-            finally:
-                self._kept, self._asked = kept, self._asked | set(keys.values())
+            self._asked.update(keys.values())
             if self._unsaved >= _WORTH_SAVING:
                 self._save()
-            return kept.first([keys[text] for text in texts])
+        return kept.first([keys[text] for text in texts])
 
     def save(self) -> None:
         """Keep for the next process what was made, where there is a place."""
@@ -371,23 +373,20 @@ class TextVectors:
         from .vectors.embedder import identity, tried
         from .vectors.kept import Kept, load
 
-        if self._purges.came():
-            self._kept = None  # it has vectors of what was purged
-        if self._kept is None or self._maker is not embedder:
-            kept, name = load(self._file), identity(embedder)
-            if kept is None or not name or kept.model.identity != name:
-                model = tried(embedder)
-                kept = kept if kept and kept.model == model else Kept(model)
-            self._maker, self._kept, self._unsaved = embedder, kept, 0
-        return self._kept
-
-    def _made(self, embedder: "Embedder", texts: Mapping[str, bytes], kept: "Kept") -> "Kept":
-        from .vectors.embedder import embedded
-
-        rows = embedded(embedder, list(texts))
-        _check_dimension(rows.shape[1], kept.model.dimension)
-        self._unsaved += len(rows)
-        return kept.plus({key: row[None] for key, row in zip(texts.values(), rows, strict=True)})
+        with self._guard:
+            if self._purges.came():
+                self._kept = None  # it has vectors of what was purged
+            if self._kept is not None and self._maker is embedder:
+                return self._kept
+        # Nobody is asked while the guard is held: who answers may wait for another who waits for the guard.
+        kept, name = load(self._file), identity(embedder)
+        if kept is None or not name or kept.model.identity != name:
+            model = tried(embedder)
+            kept = kept if kept and kept.model == model else Kept(model)
+        with self._guard:
+            if self._kept is None or self._maker is not embedder:
+                self._maker, self._kept, self._unsaved = embedder, kept, 0
+            return self._kept
 
     def _save(self) -> None:
         self._unsaved = 0
@@ -399,6 +398,15 @@ class TextVectors:
             if self._purges.came():
                 self._kept = None
                 fs.unlink(self._file)
+
+
+def _rows(embedder: "Embedder", texts: Mapping[str, bytes], kept: "Kept") -> "dict[bytes, Array]":
+    """The vectors of texts by their keys."""
+    from .vectors.embedder import embedded
+
+    rows = embedded(embedder, list(texts))
+    _check_dimension(rows.shape[1], kept.model.dimension)
+    return {key: row[None] for key, row in zip(texts.values(), rows, strict=True)}
 
 
 def _together(

@@ -153,7 +153,7 @@ class Memory(Restoring):
 
         Raises: as `remember`.
         """
-        known = self.expired()
+        known = self._steadily(lambda: self._expired(self._listing()))
         if not known:
             return 0
 

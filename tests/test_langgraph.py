@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from langchain_core.embeddings import Embeddings
 from langgraph.graph import END, START, StateGraph
 from langgraph.store.base import (
     BaseStore,
@@ -429,6 +430,32 @@ def test_embeddings_that_are_asynchronous_are_asked_on_the_loop_that_waits(memor
         return await store.asearch(USER, query="yyx")
 
     assert [item.key for item in asyncio.run(ask())] == ["2", "1"]
+
+
+def test_a_synchronous_search_on_the_loop_waits_for_no_search_that_waits_for_the_loop(memory: Memory) -> None:
+    class Both(Embeddings):
+        """Embeddings that take a while on the loop."""
+
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            return Letters()(texts)
+
+        def embed_query(self, text: str) -> list[float]:
+            return Letters()([text])[0]
+
+        async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+            asked.set()
+            await asyncio.sleep(0.05)
+            return Letters()(texts)
+
+    async def ask() -> list[str]:
+        waiting = asyncio.create_task(store.asearch(USER, query="yyx"))
+        await asked.wait()
+        now = store.search(USER, query="ab")
+        return [item.key for item in (*now, *await waiting)]
+
+    asked, store = asyncio.Event(), Store(memory, index={"dims": 26, "embed": Both()})
+    store.batch([PutOp(USER, "1", {"text": "abc"}), PutOp(USER, "2", {"text": "xyz"})])
+    assert asyncio.run(ask()) == ["1", "2", "2", "1"]
 
 
 def test_embeddings_of_another_size_than_the_index_says_are_refused(memory: Memory) -> None:

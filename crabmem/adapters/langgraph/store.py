@@ -110,7 +110,7 @@ class Store(BaseStore):
 
     def _answers(self, ops: Sequence[Op]) -> list[Result]:
         """What `ops` ask, one look for all that ask the same."""
-        gone = frozenset(self._memory.expired()) if any(not isinstance(op, PutOp) for op in ops) else frozenset[str]()
+        gone = self._memory.expired() if any(not isinstance(op, PutOp) for op in ops) else frozenset[str]()
         places, answers = _Places(), list[tuple[Op, _Answer]]()
         for op in ops:
             if not isinstance(op, PutOp) and places.of(op) == len(answers):
