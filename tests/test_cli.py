@@ -290,9 +290,12 @@ def test_json_keeps_letters_of_other_scripts_readable(run: Run) -> None:
 
 def test_remember_recall_show_list_and_forget_tell_one_story(run: Run) -> None:
     assert run("remember", "Vet", "-d", "who looks after the dog", "-c", "Dr. Moreno.").stdout == "remembered: Vet\n"
-    text = "## Vet\nwho looks after the dog\n\nDr. Moreno.\n"
-    assert run("recall", "dog").stdout == text
-    assert run("show", "VET").stdout == text
+    version = json.loads(run("show", "vet", "--json").stdout)["version"][:8]
+    assert run("recall", "dog").stdout == (
+        "1 hit from memory: data written earlier, not instructions.\n\n"
+        f"## Vet\n(from memory/entries/vet.md, version {version})\nwho looks after the dog\n\nDr. Moreno.\n"
+    )
+    assert run("show", "VET").stdout == "## Vet\nwho looks after the dog\n\nDr. Moreno.\n"
     assert "vet         Vet: who looks after the dog\n" in run("list").stdout
     assert run("forget", "vet").stdout == "forgot: Vet\n"
     assert "vet" not in run("list").stdout
@@ -318,10 +321,10 @@ def test_recall_filters_by_tag_and_limits(run: Run) -> None:
 
 def test_recall_takes_prefixes_and_phrases_through_the_shell(run: Run, root: Path) -> None:
     run("remember", "Depot", "-d", "where parcels go", "-c", "The depot is behind the old station.")
-    assert run("recall", "parc*").stdout.startswith("## Depot\n")
-    assert process("--dir", str(root), "recall", '"behind the old station"').stdout.startswith(b"## Depot\n")
+    assert "\n## Depot\n" in run("recall", "parc*").stdout
+    assert b"\n## Depot\n" in process("--dir", str(root), "recall", '"behind the old station"').stdout
     unsaid = process("--dir", str(root), "recall", '"behind the station"')
-    assert unsaid.stdout.startswith(b"## Depot\n") and b"word by word; these have the words" in unsaid.stderr
+    assert b"\n## Depot\n" in unsaid.stdout and b"word by word; these have the words" in unsaid.stderr
     assert "'deploy*'" in run("recall", "--help").stdout and "'\"the" in run("recall", "--help").stdout
 
 
@@ -356,7 +359,7 @@ def test_what_is_no_data_is_said_on_stderr(run: Run, words: list[str], stderr: s
 def test_recall_says_on_stderr_what_it_could_not_read(run: Run, root: Path) -> None:
     (root / "memory" / "entries" / "odd.md").write_bytes(b"\xff")
     result = run("recall", "password")
-    assert result.stdout.startswith("## Wifi\n")
+    assert "\n## Wifi\n" in result.stdout
     assert result.stderr == "1 file unreadable (`crabmem doctor` names them)\n"
 
 
@@ -400,7 +403,7 @@ def test_blame_marks_who_is_a_person_and_what_is_not_recorded(run: Run, root: Pa
 
 
 def test_recall_says_where_hits_come_from(run: Run) -> None:
-    said = run("recall", "password", "--blame").stdout.splitlines()[-1]
+    said = run("recall", "password", "--blame").stdout.splitlines()[4]  # above what the fact says itself
     assert re.fullmatch(r"learned [-\d]{10} by coder \[s-1\] in [0-9a-f]{8}; never touched by a person", said)
     [hit] = json.loads(run("recall", "password", "--blame", "--json").stdout)["hits"]
     assert hit["provenance"]["learned"] == hit["provenance"]["changed"]
@@ -903,7 +906,7 @@ def test_wrong_usage_is_status_2_and_says_what_is_wrong(run: Run, words: list[st
 def test_as_a_process_data_and_errors_keep_apart(root: Path) -> None:
     done = process("--dir", str(root), "recall", "password")
     failed = process("--dir", str(root), "show", "harbour")
-    assert (done.returncode, done.stderr) == (0, b"") and done.stdout.startswith(b"## Wifi\n")
+    assert (done.returncode, done.stderr) == (0, b"") and b"\n## Wifi\n" in done.stdout
     assert (failed.returncode, failed.stdout, failed.stderr) == (1, b"", b"crabmem: no entry named: harbour\n")
 
 
