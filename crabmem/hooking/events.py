@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Call(NamedTuple):
     """An event in the workspace that it is about; `agent` and `session` are who writes, for the history.
 
-    `claim` says whether the host will hear the answer: what it never hears does not count as said.
+    `claim` says whether the host will hear the answer: what it never hears does not count as said. With `is_guide` a
+    session begins with how to use memory, too, which in most hosts the server says.
     """
 
     workspace: Workspace
@@ -33,6 +34,7 @@ class Call(NamedTuple):
     claim: Callable[[], bool] = lambda: True
     kind: str = "main"
     environment: Mapping[str, str] = MappingProxyType({})
+    is_guide: bool = False
 
     @property
     def is_at_home(self) -> bool:
@@ -74,12 +76,13 @@ def answer(call: Call) -> Json:
 
 
 def _session_start(call: Call) -> Json:
-    """Who the agent is, the overview and how to use memory: again, too, when the context was emptied."""
+    """Who the agent is and the overview: again, too, when the context was emptied."""
     call.note("begun")
     if call.asked.is_emptied:
         call.note("anew")
     with _memory(call) as memory:
-        return call.asked.host.context(call.asked.called, memory.prompt(limit=call.asked.host.limit))
+        words = memory.prompt(guide=call.is_guide, limit=call.asked.host.limit)
+        return call.asked.host.context(call.asked.called, words)
 
 
 def _prompt(call: Call) -> Json:

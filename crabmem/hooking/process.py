@@ -58,7 +58,7 @@ def told(
     profile = command.options.get("--profile") or environment.get("CRABMEM_PROFILE") or None
     kind = command.options.get("--kind") or environment.get("CRABMEM_KIND") or "main"
     workspace = workspace_at(root, profile, Allowed(environment))
-    said = answer(Call(workspace, event, agent, session, _now(), claim, kind, environment))
+    said = answer(Call(workspace, event, agent, session, _now(), claim, kind, environment, command.is_guide))
     return b"" if event.event in event.host.mute and not said else json.dumps(said).encode() + b"\n"
 
 

@@ -51,7 +51,8 @@ class Host:
 
     `context` gives the model a text, `turn` one more turn with a text as the next message. `limit` is how many
     characters of a text arrive whole, counted in UTF-16. What is printed at the events in `mute` becomes words that
-    a model reads, so that nothing is printed there.
+    a model reads, so that nothing is printed there. `shows_instructions`: a model there reads what our server says of
+    how to use memory, so that no hook says it again.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Host:
     turn: Shape = _blocked
     limit: int | None = None
     mute: frozenset[str] = field(default=frozenset())
+    shows_instructions: bool = True
 
     def called(self, event: str) -> str:
         """What the host calls an event of ours."""
@@ -94,7 +96,8 @@ _CURSORS = {
 CLAUDE_CODE = Host("claude-code", _USUAL, limit=10_000, mute=frozenset({PRE_COMPACT}))
 CODEX = Host("codex", _USUAL, limit=10_000)
 GEMINI = Host("gemini", _GEMINIS, turn=_denied)
-CURSOR = Host("cursor", _CURSORS, context=_flat, turn=_followed, limit=10_000)
+# Nobody could try whether Cursor shows instructions, and a model that does not know of its memory is worse.
+CURSOR = Host("cursor", _CURSORS, context=_flat, turn=_followed, limit=10_000, shows_instructions=False)
 VSCODE = Host("vscode", _USUAL, turn=_blocked_twice, limit=10_000)
 # Its plugin asks in the words of Claude Code, and puts the text where it belongs.
 OPENCODE = Host("opencode", _USUAL)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..hooks.hosts import HOSTS as KNOWN
+from ..hooks.hosts import SESSION_START
 from .document import Format
 from .wishes import Wish
 
@@ -56,8 +58,10 @@ class Order:
         return (*self.program, "--agent", host, "mcp")
 
     def hook(self, host: str, event: str) -> str:
-        """The line that a host's shell runs for an event."""
-        words = [*self.program, "hook", event, "--host", host]
+        """The line that a host's shell runs for an event. It says how to use the tools where there are tools and nobody
+        else says that."""
+        is_guide = event == SESSION_START and self.with_server and not KNOWN[host].shows_instructions
+        words = [*self.program, "hook", event, *(["--guide"] if is_guide else []), "--host", host]
         return subprocess.list2cmdline(words) if self.system == "win32" else shlex.join(words)
 
 

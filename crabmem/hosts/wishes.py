@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from ..jsonc import Path, at
 from .document import Document
 
-_CALL = re.compile(r" hook (?P<event>[a-z-]+) --host (?P<host>[a-z-]+)\Z")
+_CALL = re.compile(r" hook (?P<event>[a-z-]+)(?: --guide)? --host (?P<host>[a-z-]+)\Z")
 
 
 @dataclass(frozen=True)
