@@ -116,12 +116,19 @@ class Memory(Agents):
         return guidance(self.profile.parts_for(self.kind), listed(self.tools if tools is None else tools))
 
     def context(
-        self, kind: "Kind | None" = None, as_of: str | None = None, *, guide: bool = True, limit: int | None = None
+        self,
+        kind: "Kind | None" = None,
+        as_of: str | None = None,
+        *,
+        guide: bool = True,
+        overview: bool = True,
+        limit: int | None = None,
     ) -> "Context":
         """What goes before a conversation of that kind (None: the kind of this session), and the account of it.
 
         The files are those of the revision or time `as_of`; the tools are those of today. Without `guide` nothing
-        of the tools, for hosts that offer none. With `limit`, so many characters at most: of the last files only
+        of the tools, for hosts that offer none; without `overview` nothing of that, for hosts that read the file
+        themselves. With `limit`, so many characters at most: of the last files only
         the beginning, and where the rest is.
 
         Raises:
@@ -129,14 +136,13 @@ class Memory(Agents):
             NotFound: there is no such revision or time.
         """
         if kind is not None and kind != self.kind:
-            return self.of_kind(kind).context(None, as_of, guide=guide, limit=limit)
+            return self.of_kind(kind).context(None, as_of, guide=guide, overview=overview, limit=limit)
         from .context import assembled
 
         tools = self.tools if guide else []
         sayings: dict[Say, str] = {"tools": listed(tools), **self._sayings(as_of)}
-        return assembled(
-            self.profile, self.kind, self.pieces(as_of), sayings, [tool.name for tool in tools], limit, self.root
-        )
+        pieces = [piece for piece in self.pieces(as_of) if overview or piece.path != self.layout.overview]
+        return assembled(self.profile, self.kind, pieces, sayings, [tool.name for tool in tools], limit, self.root)
 
     def prompt(
         self,
@@ -144,10 +150,11 @@ class Memory(Agents):
         *,
         kind: "Kind | None" = None,
         guide: bool = True,
+        overview: bool = True,
         limit: int | None = None,
     ) -> str:
         """The text of `context`: who the agent is, what is always in view, how to use the tools."""
-        return self.context(kind, as_of, guide=guide, limit=limit).text
+        return self.context(kind, as_of, guide=guide, overview=overview, limit=limit).text
 
     def _sayings(self, as_of: str | None) -> "dict[Say, str]":
         """What the parts of the profile say that are in no file; what matters now did not at another time."""

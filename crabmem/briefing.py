@@ -7,6 +7,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from .entry import decoded
+from .own_words import own_words
 from .prompt import template
 from .reading import Reading
 from .results import Stats
@@ -33,12 +34,13 @@ class Briefing(Reading):
     def before_turn(self, message: str, again: bool = False, is_heard: Callable[[], bool] = lambda: True) -> str:
         """What memory holds that bears on `message`, as a `<recall>` block; "" for silence.
 
+        What hosts, tools and memories put around a message, as in `<system-reminder>`, is not asked about.
         Silent about what the prompt says anyway, what was said in this session before, and what does not
         have enough in common with the message. With `again`, not about what was said before: for hosts that keep
         nothing of it in view. `is_heard` is asked last: where nobody hears it any more, nothing is said, nor counts
         as said. Changes no memory, and is never called by crabmem itself: the host decides.
         """
-        rules, prompt = self.settings, self._in_prompt()
+        rules, prompt, message = self.settings, self._in_prompt(), own_words(message)
         said = self._steadily(
             lambda: self._speaker.bearing(
                 message, self._listing(), rules.auto_recall, rules.language, prompt, again, self._sees

@@ -16,7 +16,7 @@ from .errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from .guard import Guard, loading
 from .notes import day_in
 from .search import Document, Index, rules, tokens
-from .slots import ELSEWHERE, Slot, from_label, label_prefix, own_slot
+from .slots import ELSEWHERE, Slot, from_label, label_prefix, life_of, own_slot
 from .slug import free_slug, name_key, slug_of, spelled
 from .store import File, Scan, Unusable
 from .workspace import Layout, Workspace
@@ -34,6 +34,8 @@ _MANY = 500
 NAME, FILE, ALIAS = "name ", "file ", "alias "
 #: What an entry is found by that a store of keys keeps, before the label of its slot.
 SLOT = "slot "
+#: What an item of such a store is found by that does not stay, before how many seconds it lives.
+LIFE = "life "
 #: What a daily note is found by, before its day. It has no other label, so that nothing takes it for an entry.
 NOTE = "note "
 #: What an entry is found by that was imported, before what it was imported from.
@@ -211,7 +213,10 @@ class Catalog:
             self._change(changes)
         self._scan = scan
         halves = tuple(self._halves[path] for path in sorted(self._halves))
-        broken = [*(item for item in scan.unusable if self._may_hold_entries(item.path)), *self._broken.values()]
+        broken = [
+            *(item for item in scan.unusable if not item.is_beside and self._may_hold_entries(item.path)),
+            *self._broken.values(),
+        ]
         broken += [Unusable(half.path, f"{half.path} is being written at this moment") for half in halves]
         self._listing = Listing(scan, self._index, tuple(broken), halves, self.entry, self._layout)
 
@@ -497,6 +502,8 @@ def _labels(entry: Entry) -> list[str]:
         return [NOTE + entry.slug]
     slot = own_slot(entry.keys)
     slots = [SLOT + slot.label] if slot else []
+    if slot and (life := life_of(entry.keys)) is not None:
+        slots.append(f"{LIFE}{life.total_seconds()}")
     aliases = [ALIAS + name_key(alias) for alias in entry.aliases]
     origins = [ORIGIN + entry.origin] if entry.origin else []
     return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *slots, *origins]

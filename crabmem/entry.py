@@ -30,6 +30,7 @@ _OWN = ("name", "description", "aliases", "tags")
 # Of what lies under `metadata`, so much is read.
 _MOVED = ("aliases", "tags", "type", "namespace", "key", "field")
 NO_HEADER = "it has no frontmatter"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _CUT_SHORT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)")
 # What people, and older versions of Obsidian, write for one.
 _SINGULAR = {"aliases": "alias", "tags": "tag"}
@@ -426,7 +427,7 @@ def check_text(what: str, text: str, limit: int = MAX_CONTENT) -> None:
         raise InvalidArguments(f"the {what} has {len(text)} characters; at most {limit} fit")
     if "\0" in text:
         raise InvalidArguments(f"the {what} contains a NUL character; remove it")
-    if any("\ud800" <= char <= "\udfff" for char in text):
+    if _SURROGATE.search(text):
         raise InvalidArguments(f"the {what} contains half of a surrogate pair; send valid Unicode")
     if is_in_conflict(text):
         raise InvalidArguments(f"the {what} holds the marks of an unresolved merge; resolve it, or indent them")

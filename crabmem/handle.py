@@ -21,7 +21,7 @@ from .history import History
 from .history.commit import one_line
 from .history.objects import remember
 from .locating import profile_at, workspace_at
-from .meaning import Entries, Meaning
+from .meaning import Entries, Meaning, TextVectors
 from .pasts import Pasts
 from .recalling import Ranking
 from .reverting import Reverting
@@ -33,7 +33,7 @@ from .timeline import Timeline
 from .turns import Turns
 from .upkeep import Upkeep
 from .user_state import state_folder
-from .uses import Uses
+from .uses import Reads, Uses
 from .version import blob_id
 from .voice import Voice
 from .workspace import DEFAULT, LAYOUTS, SETTINGS, Layout, Workspace
@@ -100,6 +100,8 @@ class Handle:
         )
         self._turns = Turns(self._workspace.turns)
         self._uses = Uses(self._workspace.uses)
+        self._reads = Reads(self._workspace.reads)
+        self._item_vectors = TextVectors(self._workspace, "item-vectors")
         self._speaker = self._speaker_of_session()
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()
@@ -146,6 +148,7 @@ class Handle:
         self._upkeep.close(wait)
         self._catalog.close()
         self._meaning.save(least=1)
+        self._item_vectors.save()
         if self._has_searched():
             self._searcher().save(least=1)
             self._meaning_of_sections.save(least=1)

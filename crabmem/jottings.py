@@ -43,6 +43,13 @@ class Jottings(Generic[T]):
         except OSError:
             return  # a disk that is full or read-only: nobody asked for a write
 
+    def add_all(self, lines: Iterable[T]) -> None:
+        """Remember lines, all of them in one write, where there is a place for it; none is forgotten for them."""
+        data = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+        if data and fs.is_own_folder(self._file.parent):
+            with suppress(OSError):  # as above
+                fs.append(self._file, data)
+
     def keep(self, stays: Callable[[T], bool]) -> None:
         """Forget the lines that do not stay; the file is touched only where there are some."""
         lines = self.all()

@@ -1,16 +1,19 @@
 """Memory as a store of keys and values sees it: entries by namespace and key. Changes nothing."""
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Container, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from .catalog import NAME, Listing, kept_at, within
+from .catalog import LIFE, NAME, Listing, kept_at, within
 from .entry import Entry
 from .hindsight import Hindsight
-from .provenance import provenances
-from .slots import ELSEWHERE, Slot, check_slot
+from .slots import ELSEWHERE, Slot, check_slot, own_slot
 from .stamp import changed_ns
 from .store import Scan
+
+if TYPE_CHECKING:
+    from .vectors.embedder import Array, Embedder
 
 
 class Keyed(Hindsight):
@@ -43,21 +46,64 @@ class Keyed(Hindsight):
 
         return self._steadily(look)
 
-    def namespaces(self) -> set[tuple[str, ...]]:
-        """All namespaces in which something is kept."""
+    def namespaces(self, without: Container[str] = ()) -> set[tuple[str, ...]]:
+        """All namespaces in which something is kept, at another path than those to be left out."""
         listing = self._steadily(self._listing)
         slots = within(listing.index, (), listing.notes)
-        return {slot.namespace if slot else ELSEWHERE for path, slot in slots.items() if self._sees(path)}
+        there = ((path, slot) for path, slot in slots.items() if path not in without and self._sees(path))
+        return {slot.namespace if slot else ELSEWHERE for _, slot in there}
+
+    def expired(self) -> dict[str, Slot]:
+        """The items whose life is over, by path; they are there until `sweep` removes them."""
+        return self._steadily(lambda: self._expired(self._listing()))
+
+    def prolong(self, slots: Iterable[Slot]) -> None:
+        """Have the lives of what is in these slots begin anew, where they end at all. No file of memory changes."""
+        self._reads.add([slot.mark for slot in slots], self._clock())
+
+    def nearness(self, scores: Iterable[float]) -> list[float]:
+        """Scores of hits of `recall`, in order, from 0 to 1."""
+        if self._meaning.is_wanted(self.settings.vectors):
+            return [min(max(score, 0.0), 1.0) for score in scores]
+        return [score / (1 + score) for score in scores]
+
+    def vectors_of(self, embedder: "Embedder", texts: Sequence[str]) -> "Array":
+        """The vectors that `embedder` makes of texts, of unit length; kept, so that it need not make them again.
+
+        Raises:
+            EmbedderFailed: it cannot.
+        """
+        return self._item_vectors.of(embedder, texts)
+
+    def _expired(self, listing: Listing) -> dict[str, Slot]:
+        lives = {path: float(label.removeprefix(LIFE)) for label, path in listing.index.pairs(LIFE)}
+        if not lives:
+            return {}
+        slots = {path: slot for path in lives if self._sees(path) and (slot := own_slot(listing.at(path).keys))}
+        read = self._reads.known()
+        last = {path: read[slot.mark] for path, slot in slots.items() if slot.mark in read}
+        untold = [listing.at(path) for path in slots if path not in last]
+        last |= {entry.path: changed for entry, (_, changed) in zip(untold, self.times(untold), strict=True)}
+        now = self._clock()
+        return {path: slot for path, slot in slots.items() if last[path] + timedelta(seconds=lives[path]) <= now}
 
     def times(self, entries: Sequence[Entry]) -> list[tuple[datetime, datetime]]:
-        """When each of `entries` was learned and last changed: by history, and by the disk for what it lacks."""
-        scan = self._store.scan()
-        known = provenances([entry.path for entry in entries], self._history, scan)
+        """When each of `entries` was learned and last changed: by history, and by the disk for what it lacks.
+
+        To the microsecond what `keep` wrote and what is not recorded yet, to the second what others wrote; a change
+        is never before what it changed.
+        """
+        if not entries:
+            return []
+        scan, has_begun = self._store.scan(), self._history.exists()
+        written = self._history.writers([entry.path for entry in entries])
+        head = self._history.files(self._history.head()) if has_begun else {}
         found = []
-        for entry in entries:
-            origin = known[entry.path]
-            changed = origin.changed.time if origin.changed and origin.is_recorded else self._touched(scan, entry.path)
-            found.append((origin.learned.time if origin.learned else changed, changed))
+        for path in (entry.path for entry in entries):
+            times = [commit.time for commit in written[path]]
+            if not times or head.get(path) != scan.blob(path):
+                times.insert(0, self._touched(scan, path))
+            found.append((times[-1], max(times)))
         return found
 
     def _touched(self, scan: Scan, path: str) -> datetime:

@@ -7,7 +7,7 @@ They are kept by the id of the entry's blob, so that an edited one gets others, 
 import os
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -22,6 +22,7 @@ from .purged import Purges
 from .results import Finding, Reindexed
 from .search import Ranked
 from .settings import Vectors
+from .version import blob_id
 from .workspace import SETTINGS, Workspace
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ _NO_HURRY = 60.0
 _AT_ONCE = 64
 _WORTH_SAVING = 32
 _OFTEN = 1_000
+# Of so many texts, those that nobody asks for any more may go.
+_MOST_TEXTS = 50_000
 
 Progress = Callable[[int, int], None]
 
@@ -324,6 +327,78 @@ class Meaning:
     def _likeness(self, entries: Entries, kept: "Kept", vector: "Array") -> "tuple[dict[str, int], Array]":
         positions, places = self._placed(entries, kept)
         return positions, kept.model.likeness(kept.cosines(vector))[places]
+
+
+class TextVectors:
+    """Vectors of texts by what they say, for who has texts and an embedder of their own; kept beside the index."""
+
+    def __init__(self, workspace: Workspace, file: str) -> None:
+        """`file` is the name of the cache."""
+        self._file = workspace.index / file
+        self._purges = Purges(workspace.private / "purges")
+        self._maker: Embedder | None = None
+        self._kept: Kept | None = None
+        self._asked = set[bytes]()
+        self._unsaved = 0
+        self._guard = Guard()
+
+    def of(self, embedder: "Embedder", texts: Sequence[str]) -> "Array":
+        """The vectors of `texts`, of unit length; those that are not known are made now.
+
+        Raises:
+            EmbedderFailed: they cannot be.
+        """
+        with self._guard:
+            kept = self._matching(embedder)
+            keys = {text: bytes.fromhex(blob_id(text.encode("utf-8", "replace"))) for text in texts}
+            missing = [text for text, key in keys.items() if key not in kept]
+            try:
+                for start in range(0, len(missing), _AT_ONCE):
+                    kept = self._made(embedder, {text: keys[text] for text in missing[start : start + _AT_ONCE]}, kept)
+            finally:
+                self._kept, self._asked = kept, self._asked | set(keys.values())
+            if self._unsaved >= _WORTH_SAVING:
+                self._save()
+            return kept.first([keys[text] for text in texts])
+
+    def save(self) -> None:
+        """Keep for the next process what was made, where there is a place."""
+        with self._guard:
+            if self._unsaved:
+                self._save()
+
+    def _matching(self, embedder: "Embedder") -> "Kept":
+        from .vectors.embedder import identity, tried
+        from .vectors.kept import Kept, load
+
+        if self._purges.came():
+            self._kept = None  # it has vectors of what was purged
+        if self._kept is None or self._maker is not embedder:
+            kept, name = load(self._file), identity(embedder)
+            if kept is None or not name or kept.model.identity != name:
+                model = tried(embedder)
+                kept = kept if kept and kept.model == model else Kept(model)
+            self._maker, self._kept, self._unsaved = embedder, kept, 0
+        return self._kept
+
+    def _made(self, embedder: "Embedder", texts: Mapping[str, bytes], kept: "Kept") -> "Kept":
+        from .vectors.embedder import embedded
+
+        rows = embedded(embedder, list(texts))
+        _check_dimension(rows.shape[1], kept.model.dimension)
+        self._unsaved += len(rows)
+        return kept.plus({key: row[None] for key, row in zip(texts.values(), rows, strict=True)})
+
+    def _save(self) -> None:
+        self._unsaved = 0
+        if self._purges.came():
+            self._kept = None
+        elif self._kept is not None and os.path.isdir(self._file.parent.parent):
+            with suppress(OSError):
+                self._kept = self._kept.saved(self._file, self._asked if len(self._kept) > _MOST_TEXTS else None)
+            if self._purges.came():
+                self._kept = None
+                fs.unlink(self._file)
 
 
 def _together(

@@ -18,7 +18,7 @@ from .entry import Entry, Fact, checked, checked_or_why, written
 from .erasing import Wanted
 from .errors import CrabmemError
 from .history import Note, Packed
-from .history.commit import moving, one_line
+from .history.commit import TIME, moving, one_line
 from .losses import LEAST
 from .reading import labels_of
 from .restoring import Restoring
@@ -142,10 +142,29 @@ class Memory(Restoring):
             plan = self._plan(scan, screen)
             names = [(fact, plan.keep(slot, fact)) for slot, fact in facts.items()]
             note = self._kept_note([(fact is None, name) for fact, name in names if name])
+            note = dataclasses.replace(note, trailers=(*note.trailers, (TIME, self._clock().isoformat())))
             # Each of those that go was named, which a few are by no accident.
             return Draft(plan.files, note, even_if_many=list(facts.values()).count(None) < LEAST)
 
         return self._write(decide).commit
+
+    def sweep(self) -> int:
+        """Remove the items whose life is over, all in one commit; how many. History keeps them, as what is forgotten.
+
+        Raises: as `remember`.
+        """
+        known = self.expired()
+        if not known:
+            return 0
+
+        def decide(scan: Scan) -> Draft:
+            gone = self._expired(self._catalog.listing(scan))
+            note = self._note("store", f"{counted(len(gone), 'expired fact')} removed")
+            return Draft(dict.fromkeys(gone), note, even_if_many=True)  # whoever put them said when
+
+        removed = self._write(decide).after
+        self._reads.tidy({slot.mark for path, slot in known.items() if path in removed})
+        return len(removed)
 
     def forget(self, name: str) -> Forgotten:
         """Remove the entry called `name` from memory; history keeps it, and `purge` erases it from there too.
@@ -231,7 +250,7 @@ class Memory(Restoring):
 
         self._look_ahead(decide)
         done = self._write(decide)
-        return Rewritten(done.commit, tuple(done.after), diff_of(done), self._minded(done, done.after))
+        return Rewritten(done.commit, tuple(done.after), self._minded(done, done.after), partial(diff_of, done))
 
     def rewrite_file(
         self, what: str, path: str, change: Callable[[str | None], str], if_version: str | None = None

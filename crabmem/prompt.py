@@ -17,9 +17,19 @@ _JOINERS = "\u200c\u200d"
 _SELECTORS = "\ufe00\ufe01\ufe02\ufe0e\ufe0f\u180b\u180c\u180d\u180f"
 _UNSEEN = "\u200c\u200d\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f"
 _RUN = re.compile(f"([^{_UNSEEN}]?)([{_UNSEEN}]+)", re.DOTALL)
+_UNSEEN_SIGNS = frozenset(_JOINERS + _SELECTORS)
 _KEYCAPS = frozenset("0123456789#*")
-_TAGS = ("memory", "recall", "conversation")
-_FORGED = re.compile(r"^[^\S\n]*-{3,}(?=[^\S\n]*\n\s*(?:##|\(from ))", re.MULTILINE)
+# Of our blocks, and of those that hosts put what hooks say into.
+_TAGS = ("memory", "recall", "conversation", "system-reminder", "hook_context", "session_context")
+# The characters that are one in some width.
+_OPENING_SIGNS = frozenset("<\ufe64\uff1c")
+# How a line of ours begins, and what a line of a text that begins so gets before it. Each makes other Markdown of the
+# same sense, and a line that begins with what was added is none of ours: who writes back what they read adds no more.
+_OURS = (re.compile(r"##(?!#)"), "#"), (re.compile(r"\(\s*from\b"), "\\")
+_NUMBER = re.compile(r"\[\s*\d+\s*\]"), "\\"
+_RULE = re.compile(r"-{3,}\s*")
+# What of a line is looked at for that.
+_BEGINNING = 80
 # Part of words and emoji in ordinary text; every other format character is invisible.
 _KEPT_FORMATS = frozenset(_JOINERS)
 # Invisible by name or by nature; a letter or emoji too new for this Python is not.
@@ -45,24 +55,39 @@ def escaped(text: str, tag: str = "") -> str:
     return _without_tags(visible(text), _opening(tag)).strip()
 
 
+def quoted(text: str, is_numbered: bool = False) -> str:
+    """`text` as it stands in a hit: none of its lines passes for one that we put around hits, nor a tag for ours.
+
+    A heading `## Steps` becomes `### Steps`, `(from` gets a backslash, and so does `[1]` where hits are numbered; a
+    line `---` becomes `- - -`. All else stays, and what was quoted stays too.
+    """
+    marks = (*_OURS, _NUMBER) if is_numbered else _OURS
+    return "\n".join(_quoted_line(line, marks) for line in escaped(text).split("\n"))
+
+
+def one_line(text: str) -> str:
+    """`text` as it stands in a line of ours."""
+    return escaped(text).replace("\n", " ")
+
+
 def entry_text(name: str, description: str, content: str) -> str:
-    """One entry as a model reads it: a heading, the description, a blank line, the content."""
+    """One entry as a person reads it, as it is: a heading, the description, a blank line, the content."""
     return plain.layout(visible(name), visible(description), visible(content))
 
 
-def entry_texts(texts: Iterable[str]) -> str:
-    """Several entries, a line `---` between; one inside a text that would begin another entry is a rule `- - -`."""
-    return plain.BETWEEN.join(_FORGED.sub("- - -", text) for text in texts)
+def hit_text(path: str, name: str, description: str, content: str, version: str = "") -> str:
+    """One entry as a model reads it: a heading, the file it is from, the description, a blank line, the content."""
+    return plain.layout(one_line(name), quoted(one_line(description)), quoted(content), one_line(path), version)
 
 
 def fitting(texts: Sequence[str], limit: int) -> str:
     """As many whole texts as `limit` characters hold, at least the beginning of the first."""
     kept = texts[:1]
     for text in texts[1:]:
-        if len(entry_texts([*kept, text])) > limit:
+        if len(plain.BETWEEN.join([*kept, text])) > limit:
             break
         kept = [*kept, text]
-    whole = entry_texts(kept)
+    whole = plain.BETWEEN.join(kept)
     return whole if len(whole) <= limit else whole[: limit - 1] + "…"
 
 
@@ -130,6 +155,8 @@ def _opening(tag: str) -> re.Pattern[str]:
 
 def _without_tags(text: str, opening: re.Pattern[str]) -> str:
     """`text` with each `opening` escaped, in whatever width, style or case its letters are."""
+    if _OPENING_SIGNS.isdisjoint(text):
+        return text
     pieces, places = list[str](), list[int]()
     for at, char in enumerate(text):
         if char not in _JOINERS + _SELECTORS:
@@ -140,6 +167,18 @@ def _without_tags(text: str, opening: re.Pattern[str]) -> str:
     for found in opening.finditer("".join(pieces)):
         chars[places[found.start()]] = "&lt;"
     return "".join(chars)
+
+
+def _quoted_line(line: str, marks: Iterable[tuple[re.Pattern[str], str]]) -> str:
+    """A line, with what is put before it when it begins with one of the marks in whatever width or case."""
+    bare = line.lstrip()
+    if bare[:1].isalnum() and bare[:1].isascii():
+        return line
+    margin, signs = line[: len(line) - len(bare)], (char for char in bare[:_BEGINNING] if char not in _UNSEEN_SIGNS)
+    key = unicodedata.normalize("NFKC", "".join(signs)).casefold().lstrip()
+    if key.startswith("---") and _RULE.fullmatch(unicodedata.normalize("NFKC", bare)):
+        return f"{margin}- - -"
+    return next((margin + sign + bare for mark, sign in marks if mark.match(key)), line)
 
 
 def _is_invisible(char: str) -> bool:

@@ -27,6 +27,8 @@ _LARGEST = 5_000_000
 _ODD = ("CRABMEM_WORKSPACE", "CRABMEM_PROFILE", "CRABMEM_KIND", "_CRABMEM_COMPLETE")
 # From here on there are characters that nobody sees.
 _MARKS = "\u0300"
+# Bytes of a blob's id, as `version.short` has of the digits; to load that takes as long as all of this.
+_VERSION = 4
 _FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 
 
@@ -78,17 +80,21 @@ def _found(environment: "Mapping[str, str]", root: str, question: str, limit: in
     if any(key[: len(_ENTRIES)] != _ENTRIES and is_note(key[len(_MEMORY) :]) for key in keys):
         return ""  # of which only a passage is shown
     # An index in which a key stands twice could name what was not looked at.
-    texts = [_text(f"{root}/{key}") for key in keys] if all(map(known.__contains__, keys)) else [""]
+    is_persons = sys.stdout.isatty()
+    if not all(map(known.__contains__, keys)):
+        return ""
+    texts = [_text(f"{root}/{key}", "" if is_persons else key, known[key][stamp.BLOB]) for key in keys]
     if not all(texts):
         return ""
-    if sys.stdout.isatty():
+    if is_persons:
         if not all(key.isascii() and key.isprintable() for key in keys):
             return ""
         from .marking import on_terminal
 
         in_colour = not environment.get("NO_COLOR")
         texts = [on_terminal(text, key, question, in_colour=in_colour) for key, text in zip(keys, texts, strict=True)]
-    return plain.BETWEEN.join(texts)
+        return plain.BETWEEN.join(texts)
+    return plain.answer(texts) if texts else ""
 
 
 def as_kept(root: str, environment: "Mapping[str, str]", language: str = "english") -> "Index | None":
@@ -160,8 +166,11 @@ def _are_same(marks: "Mapping[str, bytes]", folder: int, beginning: int, languag
     return True
 
 
-def _text(file: str) -> str:
-    """An entry as a model reads it; "" when there is more to it than plain words."""
+def _text(file: str, path: str, blob: bytes) -> str:
+    """An entry with the path it is from, if one is given; "" when there is more to it than plain words.
+
+    More are also those that are quoted where they come from a path.
+    """
     with open(regular.opened(file, limit=_LARGEST), encoding="utf-8", newline="") as opened:
         found = plain.taken_apart(opened.read())
     if found is None:
@@ -170,10 +179,17 @@ def _text(file: str) -> str:
     name, description = keys.get("name"), keys.get("description", "")
     if not isinstance(name, str) or not isinstance(description, str):
         return ""
-    text = plain.layout(name, description, content)
+    if path and any(map(_is_quoted, (name, description, path, *content.split("\n")))):
+        return ""
+    text = plain.layout(name, description, content, path, blob[:_VERSION].hex())
     shown = text.replace("\n", "").replace("\t", "")
     is_seen = shown.isascii() or (max(shown) < _MARKS and sys.stdout.encoding.lower() == "utf-8")
     return text if is_seen and shown.isprintable() and "---" not in text else ""
+
+
+def _is_quoted(line: str) -> bool:
+    """Whether a line may look like one that is put around facts."""
+    return "<" in line or line.lstrip()[:1] in ("(", "#")
 
 
 def _print(text: str) -> None:

@@ -15,12 +15,13 @@ from .entry import MAX_LABELS, Entry
 from .errors import InvalidArguments
 from .passages import blocks_with, passage, shares
 from .plain import BETWEEN
-from .prompt import entry_text
+from .prompt import hit_text
 from .results import Hit, Match, Recall
 from .search import Index, Ranked, tokens
 from .search.phrases import Phrase
 from .search.query import Query, asked, wanted
 from .slug import name_key
+from .version import short
 
 if TYPE_CHECKING:
     from .search.index import Wanted
@@ -135,7 +136,7 @@ def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking
         hits = _in_passages(hits, worth_of(words, shelf.index), question.language)
     kept = tuple(hits)
     if question.budget is not None:
-        kept = fitted(hits, question.budget, worth_of(words, shelf.index), question.language, _text)
+        kept = fitted(hits, question.budget, worth_of(words, shelf.index), question.language, text_of)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
     notes, is_filtered = len(shelf.notes), bool(question.tags or fits)
     counts = len(shelf.index) - notes, len(shelf.unreadable)
@@ -283,5 +284,10 @@ def fitted(
     return tuple(kept)
 
 
-def _text(hit: Hit, content: str) -> str:
-    return entry_text(hit.entry.name, hit.entry.description, content)
+def text_of(hit: Hit, content: str | None = None) -> str:
+    """A hit as a model reads it, or with other `content`; of a fact with the version that a careful write names."""
+    entry = hit.entry
+    shown = hit.shown if content is None else content
+    if entry.is_note:  # whose description says no more than its path, and which only grows
+        return hit_text(entry.path, entry.name, "", shown)
+    return hit_text(entry.path, entry.name, entry.description, shown, short(entry.version))

@@ -371,13 +371,19 @@ class Renamed(msgspec.Struct, frozen=True):
     diff: str
 
 
-class Rewritten(msgspec.Struct, frozen=True):
-    """Files that were written, moved or removed: the commit (None: nothing differed), the paths and the diff."""
+@dataclass(frozen=True)
+class Rewritten:
+    """Files that were written, moved or removed: the commit (None: nothing differed) and the paths."""
 
     commit: str | None
     paths: tuple[str, ...]
-    diff: str
     warnings: tuple[str, ...]
+    compared: Callable[[], str] = field(repr=False, compare=False)
+
+    @property
+    def diff(self) -> str:
+        """The unified diff. Made when asked: of a file of megabytes it may take minutes."""
+        return self.compared()
 
 
 class Begun(msgspec.Struct, frozen=True):

@@ -4,7 +4,9 @@ An entry without both is from elsewhere, from a person or a tool: its key is its
 """
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
 from .entry import Entry
@@ -14,6 +16,8 @@ ELSEWHERE = ("memory",)
 # Between the parts of a label; no text of an entry has it.
 _BETWEEN = "\0"
 _LONGEST_NAME = 200
+# Minutes: a hundred years.
+_LONGEST_LIFE = 52_560_000
 
 
 class Slot(NamedTuple):
@@ -38,6 +42,11 @@ class Slot(NamedTuple):
     def keys(self) -> dict[str, str | Sequence[str] | None]:
         """The frontmatter that says so."""
         return {"namespace": self.namespace, "key": self.key}
+
+    @property
+    def mark(self) -> str:
+        """What tells this slot from any other, and not what it is called."""
+        return self.digest(16)
 
     def digest(self, digits: int) -> str:
         """So many hex digits that tell this slot from others."""
@@ -67,6 +76,29 @@ def own_slot(keys: Mapping[str, object]) -> Slot | None:
 def slot_of(entry: Entry) -> Slot:
     """Where an entry is kept."""
     return own_slot(entry.keys) or Slot(ELSEWHERE, entry.name)
+
+
+def lasting(minutes: float | None) -> str | None:
+    """What the frontmatter of an item says that lives so long after it was last put or read; None for one that stays.
+
+    Raises:
+        InvalidArguments: nothing lasts so long.
+    """
+    if minutes is None:
+        return None
+    if not math.isfinite(minutes) or not 0 <= minutes <= _LONGEST_LIFE:
+        raise InvalidArguments(f"a ttl is a number of minutes from 0 to {_LONGEST_LIFE}, not {minutes}")
+    return f"{minutes:.12g} minutes"
+
+
+def life_of(keys: Mapping[str, object]) -> timedelta | None:
+    """How long an item lives after it was last put or read, as its frontmatter says; None when it stays."""
+    said = keys.get("ttl")
+    try:
+        minutes = float(said.removesuffix(" minutes") if isinstance(said, str) else "")
+    except ValueError:
+        return None
+    return timedelta(minutes=minutes) if 0 <= minutes <= _LONGEST_LIFE else None
 
 
 def check_slot(slot: Slot) -> None:

@@ -7,7 +7,7 @@ from heapq import nlargest
 
 from .bounds import MAX_QUERY
 from .entry import Entry
-from .prompt import block, entry_text, fitting, template
+from .prompt import block, fitting, hit_text, template
 from .recalling import Shelf, fitted, of_note
 from .results import Hit, Stats
 from .search import Index, tokens
@@ -171,7 +171,7 @@ def _texts(hits: Sequence[Hit], rules: AutoRecall) -> str:
 
 def _text(hit: Hit, content: str) -> str:
     description = "" if hit.entry.is_note else hit.entry.description  # which says no more than the line above
-    return f"(from {hit.entry.path})\n{entry_text(hit.entry.name, description, content)}"
+    return hit_text(hit.entry.path, hit.entry.name, description, content)
 
 
 def _is_in(entry: Entry, seen: str) -> bool:

@@ -5,12 +5,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from .credentials import Screen
-from .edit import shown
+from .edit import shortened, shown
 from .entry import check_text, decoded
 from .errors import InvalidArguments, NotFound
+from .fs import MAX_BYTES
 from .slug import is_portable, name_key
 from .store import Scan
-from .workspace import SETTINGS, Layout, way
+from .workspace import SETTINGS, Layout, is_text, way
+
+# Bytes of the longest character.
+_WIDEST = 4
+# Bytes of a path from memory on. Git cannot open one of 4,096, other systems none of 1,024; so many of it are shown.
+_LONGEST, _SHOWN = 800, 80
 
 
 @dataclass(frozen=True)
@@ -66,21 +72,33 @@ def inside(given: str) -> str | None:
 
 
 def drafted(tree: Tree, changes: Mapping[str, str | None], screen: Screen, largest: int) -> dict[str, bytes | None]:
-    """What to write, by path in the workspace, of `largest` characters at most. A text that only moves is not
-    looked into.
+    """What to write, by path in the workspace. A text that only moves is not looked into.
+
+    Markdown has `largest` characters at most; another text, of which nothing is recalled, as much as a file may have.
 
     Raises:
         InvalidArguments: a path or a text cannot be kept.
         HoldsSecret: there is a credential that was in none of these files, and `screen` refuses that.
     """
-    before = [shown(tree.scan.data(tree.whole(path))) or "" for path in changes if path in tree]
+    before = {path: shown(tree.scan.data(tree.whole(path))) or "" for path in changes if path in tree}
     for path, text in changes.items():
         if path not in tree:
             _check_new(path, tree, changes)
-        if text is not None and text not in before:
-            check_text("content", text, largest)
-            screen.refuse_new(text, *before)
+        if text is None:
+            continue
+        is_markdown = path.endswith(".md")
+        if text not in (said for other, said in before.items() if other.endswith(".md") == is_markdown):
+            check_text("content", text, largest if is_markdown else MAX_BYTES)
+            _check_size(path, text)
+        if text not in before.values():
+            screen.refuse_new(text, *before.values())
     return {tree.whole(path): None if text is None else text.encode() for path, text in changes.items()}
+
+
+def _check_size(path: str, text: str) -> None:
+    """Refuse a text that would be too large to be read again."""
+    if len(text) > MAX_BYTES // _WIDEST and (size := len(text.encode())) > MAX_BYTES:
+        raise InvalidArguments(f"{path} would have {size:,} bytes; at most {MAX_BYTES:,} fit")
 
 
 def check_markdown(path: str) -> None:
@@ -95,14 +113,22 @@ def check_markdown(path: str) -> None:
 
 def _check_new(path: str, tree: Tree, changes: Mapping[str, str | None]) -> None:
     """Refuse a file that history would not keep, or another system not tell from one that is there."""
-    check_markdown(path)
     if odd := [part for part in path.split("/") if not is_portable(part)]:
         raise InvalidArguments(f"{odd[0]!r} cannot be a name on every system; use letters, digits and dashes")
+    if len(path.encode()) > _LONGEST:
+        raise InvalidArguments(f"the path {shortened(path, _SHOWN)} is too long; at most {_LONGEST} bytes fit")
+    layout, whole = tree.layout, tree.whole(path)
     if not tree.may_hold(path):
-        raise InvalidArguments(f"{path} is not kept as memory; use another name")
+        if not layout.may_hold_texts(layout.memory):
+            check_markdown(path)
+        way_out = "use another name" if is_text(path) else "memory is text: use a name that ends in .md, .txt or .json"
+        raise InvalidArguments(f"{path} is not kept as memory; {way_out}")
     stays = {place for other in tree.paths() if changes.get(other, "") is not None for place in way(other)}
     keys = {name_key(place): place for place in stays.difference(way(path))}
     if twin := next((keys[name_key(place)] for place in way(path) if name_key(place) in keys), None):
         raise InvalidArguments(f"{path}: other systems take that for {twin}, which is there; use its spelling")
-    if tree.whole(path) != tree.layout.overview and any(map(tree.layout.is_whole, way(tree.whole(path)))):
-        raise InvalidArguments(f"{path} would stand where a file with a meaning belongs; use another name")
+    homes, there = {name_key(folder): folder for folder in layout.homes}, set(map(tree.whole, stays))
+    new = [each for each in way(whole) if each not in there]
+    takes_home = whole in layout.homes or any(homes.get(name_key(each), each) != each for each in new)
+    if takes_home or (whole != layout.overview and any(map(layout.is_whole, way(whole)))):
+        raise InvalidArguments(f"{path} would stand where something with a meaning belongs; use another name")

@@ -3,6 +3,7 @@
 A `path` is text relative to the workspace with `/` between its parts, as Git writes it.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -18,6 +19,14 @@ SETTINGS = "crabmem.toml"
 #: The profile of a workspace that names none.
 DEFAULT = "crab"
 AGENTS = "agents"
+_ENDINGS = """
+adoc bash c cfg conf cpp cs css csv diff go h hpp htm html ini java js json json5 jsonl jsx kt log lua markdown md mdx
+org patch php pl properties py r rb rs rst sh sql srt swift tex text toml ts tsv tsx txt vue xml yaml yml
+"""
+#: What names of texts end in, in lower case; a name without an ending is that of a text, too.
+TEXTS = frozenset(_ENDINGS.split())
+# What editors and programs call a file for the moment in which they save another: vim 4913, `sed -i` sedAbC123.
+_PASSING = re.compile(r"[0-9]+|sed\w{6}|tmp\w*|#.*|.*~", re.IGNORECASE | re.ASCII)
 #: What of `.git/crabmem` is a folder, besides those of locks, `<lock>.d`; all else there is a file.
 PRIVATE_FOLDERS = frozenset(["aside", "index", "purging", "purging.done", "recent", "recovered", "tmp"])
 
@@ -29,7 +38,8 @@ class Layout:
     `entries` are the folders whose Markdown files are facts, the first of them for new ones; "" is the workspace
     itself. With `has_folders` the files in folders below the first are facts, too: a person's order, which stays. In
     `notes` files may be daily notes, `YYYY-MM-DD.md`, which are no facts. History keeps the Markdown
-    files at the top, and all below the folder `memory` ("": everywhere) and those `beside` it. In `learnings` ("":
+    files at the top, and all below the folder `memory` ("": everywhere) and those `beside` it; below `memory`, if that
+    is a folder of its own, other texts, too, which are no facts. In `learnings` ("":
     a folder of that name where memory is) lies what an agent learned of its mistakes. `is_seeded`: whether a new
     workspace gets an identity. `recall_notes`: whether recall finds daily notes, too.
     """
@@ -101,16 +111,22 @@ class Layout:
         return holds or self.is_entry(f"{path}/x.md")
 
     def is_within(self, path: str) -> bool:
-        """Whether `path` is a Markdown file where memory is, whatever its name begins with."""
+        """Whether `path` is a file of text where memory is, whatever its name begins with."""
         top, below, _ = path.partition("/")
-        return path.endswith(".md") and (not below or ((top in self._tops or not self.memory) and top != AGENTS))
+        if not path.endswith(".md"):
+            return self.may_hold_texts(top) and bool(below) and is_text(path)
+        return not below or ((top in self._tops or not self.memory) and top != AGENTS)
+
+    def may_hold_texts(self, folder: str) -> bool:
+        """Whether other texts than Markdown are kept below `folder`: in memory's own, never in a whole workspace."""
+        return bool(folder) and folder == self.memory
 
     def is_kept(self, path: str) -> bool:
-        """Whether crabmem keeps the history of `path`: the settings, and Markdown where memory is.
+        """Whether crabmem keeps the history of `path`: the settings, Markdown where memory is, and texts in its folder.
 
         Names with a leading dot (and with them editors' swap files and `.git`) are nobody's memory.
         """
-        if path[-3:] != ".md":
+        if path[-3:] != ".md" and not self._is_text_of_memory(path):
             return path == SETTINGS
         if len(path) > DEEPEST and path.count("/") > DEEPEST:
             return False
@@ -129,7 +145,7 @@ class Layout:
             if folder and not (_is_plain(folder) and self.may_hold_files(folder)):
                 yield what, folder
         for what, path in files.items():
-            if path == SETTINGS or not (_is_plain(path) and self.is_kept(path)):
+            if not (path.endswith(".md") and _is_plain(path) and self.is_kept(path)):
                 yield what, path
 
     def is_telling(self, path: str) -> bool:
@@ -168,6 +184,12 @@ class Layout:
         return frozenset(each for path in paths for each in way(path))
 
     @cached_property
+    def homes(self) -> frozenset[str]:
+        """The folders that have a meaning, whether or not they are there yet, with those that lead to them."""
+        folders = (*self.folders, self.notes, self.learnings or self.memory_path("learnings"))
+        return frozenset(each for folder in folders if folder for each in way(folder))
+
+    @cached_property
     def mixed(self) -> frozenset[str]:
         """The folders of entries in which files may lie that are none."""
         others = (self.notes, *(path.rpartition("/")[0] for path in (self.identity, self.overview)))
@@ -176,6 +198,10 @@ class Layout:
     def _is_nested(self, path: str) -> bool:
         """Whether a file that lies directly in no folder of entries is in one below the first of them."""
         return path.startswith(self._nest) and not path.startswith(self._lessons) and self.is_kept(path)
+
+    def _is_text_of_memory(self, path: str) -> bool:
+        """Whether `path` is called like a text other than Markdown, in the folder of memory."""
+        return bool(self.memory) and path.startswith(f"{self.memory}/") and is_text(path)
 
     @cached_property
     def _nest(self) -> str:
@@ -198,6 +224,13 @@ class Layout:
     @cached_property
     def _whole_by_name(self) -> Mapping[str, str]:
         return {path.rpartition("/")[2].casefold(): path for path in (self.identity, self.overview, SETTINGS)}
+
+
+def is_text(path: str) -> bool:
+    """Whether a file is called like a text that somebody means to keep, and not like settings."""
+    name = path.rpartition("/")[2].casefold()
+    _, dot, ending = name.rpartition(".")
+    return (ending in TEXTS and name != SETTINGS) if dot else bool(name) and not _PASSING.fullmatch(name)
 
 
 def is_contained(path: str) -> bool:
@@ -287,6 +320,11 @@ class Workspace:
     def uses(self) -> Path:
         """Which entries were used when."""
         return self.private / "uses"
+
+    @cached_property
+    def reads(self) -> Path:
+        """When items of stores that do not stay were last put or read."""
+        return self.private / "reads"
 
     @cached_property
     def bylines(self) -> Path:

@@ -264,8 +264,16 @@ def test_nothing_is_put_below_a_file(memory: Memory, tool: MemoryTool) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "why"),
     [
-        ("/memories/notes.txt", "x", "use a name that ends in .md"),
-        ("/memories/crabmem.toml", "x", "use a name that ends in .md"),
+        ("/memories/photo.png", "x", "use a name that ends in .md, .txt or .json"),
+        ("/memories/notes.txt~", "x", "cannot be a name"),
+        ("/memories/sedAbC123", "x", "use a name that ends in .md, .txt or .json"),
+        ("/memories/crabmem.toml", "x", "use a name that ends in .md, .txt or .json"),
+        ("/memories/CrabMem.TOML", "x", "use a name that ends in .md, .txt or .json"),
+        ("/memories/entries", "x", "would stand where something with a meaning belongs"),
+        ("/memories/Entries/x.md", "x", "would stand where something with a meaning belongs"),
+        ("/memories/learnings", "x", "would stand where something with a meaning belongs"),
+        ("/memories/folder", "x", "already exists"),
+        ("/memories/FOLDER", "x", "other systems take that for folder"),
         ("/memories/.hidden.md", "x", "cannot be a name"),
         ("/memories/.git/x.md", "x", "cannot be a name"),
         ("/memories/con.md", "x", "cannot be a name"),
@@ -274,6 +282,7 @@ def test_nothing_is_put_below_a_file(memory: Memory, tool: MemoryTool) -> None:
         ("/memories/../Crab.md", "x", "would escape /memories directory"),
         ("/memoriesx/a.md", "x", "Path must start with /memories"),
         ("/memories/x.md", "x" * 300_000, "the content has 300000 characters; at most 262144 fit"),
+        ("/memories/x.txt", "é" * 2_500_001, "x.txt would have 5,000,002 bytes; at most 5,000,000 fit"),
         ("/memories/x.md", "a\0b", "NUL"),
         ("/memories/x.md", "\ud800", "half of a surrogate pair"),
         ("/memories/KNOWN.md", "x", "other systems take that for known.md"),
@@ -373,7 +382,7 @@ def test_the_asynchronous_tool_says_the_same(memory: Memory) -> None:
         said = [str(await tool.call({"command": "create", "path": "/memories/x.md", "file_text": "a\n"}))]
         said.append(str(await tool.call({"command": "view", "path": "/memories/x.md"})))
         with pytest.raises(ToolError, match=r"use a name that ends in \.md"):
-            await tool.call({"command": "create", "path": "/memories/x.txt", "file_text": "a\n"})
+            await tool.call({"command": "create", "path": "/memories/x.png", "file_text": "a\n"})
         return [*said, await tool.clear_all_memory()]
 
     assert asyncio.run(conversation()) == [
@@ -387,7 +396,7 @@ def test_the_asynchronous_tool_says_the_same(memory: Memory) -> None:
 def script() -> Iterator[list[Call | str]]:
     yield [
         Call("memory", {"command": "create", "path": "/memories/entries/vet.md", "file_text": "Dr. Moreno.\n"}),
-        Call("memory", {"command": "create", "path": "/memories/vet.txt", "file_text": "Dr. Moreno.\n"}),
+        Call("memory", {"command": "create", "path": "/memories/vet.png", "file_text": "Dr. Moreno.\n"}),
         "Noted.",
     ]
 

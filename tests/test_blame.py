@@ -1,7 +1,13 @@
-"""Who wrote which line, and when: as `git blame` has it, over random histories with merges and renames."""
+"""Who wrote which line, and when, over random histories with merges and renames.
+
+Where each line is written once, only one answer is right, and `git blame` gives it too. Where equal lines come and go,
+there are several: then each line is of a commit that has it, and has another file than its parents.
+"""
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -55,6 +61,21 @@ def merged(here: Files, there: Files, sides: list[str]) -> Files:
     return found
 
 
+def told_apart(steps: list[tuple[str, int, Any]]) -> list[tuple[str, int, Any]]:
+    """The steps with a number in each line that they write, and merges that take no line twice."""
+    numbers = count()
+
+    def apart(deed: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (*deed[:4], [f"{line} {next(numbers)}" for line in deed[4]]) if deed[0] == "edit" else deed
+
+    return [
+        (kind, branch, ["h" if side == "b" else side for side in what])
+        if kind == "merge"
+        else (kind, branch, ([apart(deed) for deed in what[0]], what[1]))
+        for kind, branch, what in steps
+    ]
+
+
 def stream(steps: list[tuple[str, int, Any]]) -> Iterator[str]:
     """The history as `git fast-import` reads it; branch main is made of both in the end."""
     states: list[Files] = [{}, {}]
@@ -86,17 +107,40 @@ def by_git(root: Path, path: str) -> list[str]:
     return [line.split(" ")[0].lstrip("^") for line in shown.splitlines()]
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(STEP, max_size=14))
-def test_each_line_has_the_commit_that_git_blame_names(steps: list[tuple[str, int, Any]]) -> None:
+@contextmanager
+def history_of(steps: list[tuple[str, int, Any]]) -> Iterator[tuple[Path, History]]:
     with TemporaryDirectory() as folder:
         root = Path(folder)
         git(root, "init", "-q", "-b", "main")
-        said = "".join(stream(steps)).encode()
-        subprocess.run(["git", "fast-import", "--quiet"], cwd=root, input=said, check=True)
+        commands = "".join(stream(steps)).encode()
+        subprocess.run(["git", "fast-import", "--quiet"], cwd=root, input=commands, check=True)
         history = History(Workspace(root))
+        yield root, history
+        history.close()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEP, max_size=14))
+def test_each_line_that_is_written_once_has_the_commit_that_git_blame_names(steps: list[tuple[str, int, Any]]) -> None:
+    with history_of(told_apart(steps)) as (root, history):
         files = history.files(history.head()).items()
         for path, blob in [*files, *files]:  # the second time from what is known of each commit
             owners = history.owners(history.blob(blob), path)
             assert [owner and owner.commit for owner in owners] == by_git(root, path)
-        history.close()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEP, max_size=14))
+def test_each_line_has_a_commit_that_wrote_it_into_a_file_of_its_own(steps: list[tuple[str, int, Any]]) -> None:
+    with history_of(steps) as (root, history):
+        parents = {
+            commit: rest
+            for commit, *rest in map(str.split, git(root, "log", "--format=%H %P", "main").strip().splitlines())
+        }
+        for path, blob in history.files(history.head()).items():
+            lines = history.blob(blob).splitlines()
+            for line, owner in zip(lines, history.owners(history.blob(blob), path), strict=True):
+                assert owner
+                before = {file for parent in parents[owner.commit] for file in history.files(parent).items()}
+                written = {*history.files(owner.commit).items()} - before
+                assert any(line in history.blob(text).splitlines() for _, text in written)

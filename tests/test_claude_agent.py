@@ -74,7 +74,13 @@ def test_after_much_talk_without_a_fact_stored_there_is_one_more_turn_and_no_mor
     memory.adopt()
 
 
-@pytest.mark.parametrize("event", ["UserPromptSubmit", "PostToolUse", "Stop", "PreCompact"])
+def test_agent_that_was_sent_is_told_how_to_recall(helper: ClaudeMemory, memory: Memory) -> None:
+    memory.call("remember", VET)
+    said = cast(Any, told(helper, "SubagentStart", agent_id="a-1", agent_type="Explore"))
+    assert said["hookSpecificOutput"]["additionalContext"] == memory.prompt(kind="subagent") != memory.prompt()
+
+
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "SubagentStart", "PostToolUse", "Stop", "PreCompact"])
 def test_a_hook_makes_no_workspace(memory: Memory, helper: ClaudeMemory, event: str) -> None:
     assert told(helper, event, prompt="Who looks after the dog?") == {}
     assert not memory.root.exists()

@@ -181,16 +181,17 @@ def test_an_unknown_profile_names_those_there_are() -> None:
 
 @pytest.mark.parametrize("names", [["recall"], ["remember", "recall", "forget", "memory", "soul"]])
 def test_the_guidance_names_exactly_the_tools_that_are_offered(names: list[str]) -> None:
-    text = guidance(named("crab").part, ", ".join(f"`{name}`" for name in names))
+    parts = named("crab").parts_for("main")
+    text = guidance(parts, ", ".join(f"`{name}`" for name in names))
     assert re.findall(r"`(\w+)`", text) == names
-    assert "{" not in text and not guidance(named("crab").part, "")
+    assert "{" not in text and not guidance(parts, "")
 
 
 @given(HOSTILE, HOSTILE.map(lambda text: text * 9), st.integers(3_000, 6_000))
 def test_guidance_is_never_cut_and_the_limit_holds(identity: str, overview: str, limit: int) -> None:
     crab = named("crab")
     texts = (identity, overview, "How to use it: {tools}" + "." * 2_000)
-    found = [Piece(part, part.file, text) for part, text in zip(crab.part, texts, strict=True)]
+    found = [Piece(part, part.file, text) for part, text in zip(crab.parts_for("main"), texts, strict=True)]
     whole, said = (
         assembled(crab, "main", found, {"tools": "recall"}, (), most, Path("/n")).text for most in (None, limit)
     )

@@ -48,7 +48,7 @@ def test_a_note_is_recalled_with_its_date_its_file_and_the_block_that_answers(no
     assert hit.entry.is_note and hit.entry.path == path and hit.entry.name == f"note of {hit.entry.slug}"
     assert SAID in hit.shown and "boat" not in hit.shown and "boat" in hit.entry.content
     done = asked(noted, "recall", "vet", "luna")
-    assert done.stdout.startswith(f"## note of {hit.entry.slug}\nin {path}\n") and SAID in done.stdout
+    assert f"\n\n## note of {hit.entry.slug}\n(from {path})\n\n" in done.stdout and SAID in done.stdout
     assert "boat" not in done.stdout and done.exit_code == 0
     with Memory(noted.root) as memory:
         told = memory.call("recall", {"query": "vet luna"})

@@ -16,6 +16,7 @@ import pytest
 import crabmem
 from crabmem import Memory, context, profile, settings, windows
 from crabmem.cli import cli
+from crabmem.vectors import embedder
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -109,6 +110,7 @@ def returned() -> set[type]:
         **vars(context),
         **vars(profile),
         **vars(windows),
+        **vars(embedder),
     }  # what a memory loads when it is asked for
     hints = (get_type_hints(each, localns=late).get("return") for each in functions if inspect.isroutine(each))
     return {kind for hint in hints for kind in kinds_in(hint) if kind.__module__.startswith("crabmem.")}

@@ -1,23 +1,39 @@
 """What an installation changes in a host's config, as text: put in, found again, taken out without a trace."""
 
 import json
+import shlex
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+import tomlkit
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem.errors import BadConfig
-from crabmem.hosts import HOSTS, Config, Host, Order, tables
+from crabmem.hosts import HOSTS, WHOSE, Config, Host, Order, tables
 from crabmem.hosts.document import read
-from crabmem.hosts.wishes import installed, is_installed, uninstalled
+from crabmem.hosts.wishes import Switch, installed, is_installed, uninstalled
 from tests.test_jsonc import documents
 
-ORDER = Order(("/opt/my tools/crabmem", "--dir", "/home/a b/notes"), "linux", Path("/home/a b/notes/memory"))
-WHOLE = Order(ORDER.program, "linux", ORDER.memory, auto_memory=True)
-MOVED = Order(("/usr/bin/crabmem",), "linux", Path("/home/c/.crabmem/memory"), auto_memory=True)
+ORDER = Order(
+    ("/opt/my tools/crabmem", "--dir", "/home/a b/notes"),
+    "linux",
+    Path("/home/a b/notes/memory"),
+    tools=("remember", "recall"),
+)
+WHOLE = Order(ORDER.program, "linux", ORDER.folder, allow=True, memory="both", tools=("remember", "recall"))
+MOVED = Order(
+    ("/usr/bin/crabmem",),
+    "linux",
+    Path("/home/c/.crabmem/memory"),
+    allow=True,
+    memory="both",
+    tools=("remember", "recall"),
+)
+CHOICES = [replace(WHOLE, allow=allow, memory=memory) for allow in (True, False) for memory in WHOSE]
 CONFIGS = [(host, config) for host in HOSTS for config in (*host.user, *host.project)]
 JSON = [(host, config) for host, config in CONFIGS if config.format in ("json", "jsonc")]
 TOML = [(host, config) for host, config in CONFIGS if config.format == "toml"]
@@ -28,6 +44,9 @@ model = "o4" # not the small one
 notes = '''
 [mcp_servers.crabmem]
 '''
+
+[features] # of my own
+memories = true # so far
 
    # who may
 [mcp_servers . "my.server"]
@@ -65,62 +84,70 @@ def everything(config: Config, data: Any) -> list[str]:
 
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
 def test_twice_is_once(host: Host, config: Config) -> None:
-    wishes = config.wishes(WHOLE)
+    wishes = config.wanted(WHOLE)
     once = installed(read(config.format, ""), wishes)
-    assert is_installed(once, wishes) and not is_installed(read(config.format, ""), wishes)
+    # A permission alone may be the person's own.
+    assert is_installed(once, wishes) is bool(config.wishes(WHOLE)) and not is_installed(
+        read(config.format, ""), wishes
+    )
     assert installed(once, wishes) == once
 
 
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
 def test_a_program_that_moved_is_followed_and_not_registered_beside_itself(host: Host, config: Config) -> None:
-    old = installed(read(config.format, ""), config.wishes(WHOLE))
-    moved = installed(old, config.wishes(MOVED))
-    assert moved.data == installed(read(config.format, ""), config.wishes(MOVED)).data
+    old = installed(read(config.format, ""), config.wanted(WHOLE))
+    moved = installed(old, config.wanted(MOVED))
+    assert moved.data == installed(read(config.format, ""), config.wanted(MOVED)).data
     assert "my tools" not in json.dumps(moved.data)
 
 
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
 def test_what_was_installed_elsewhere_is_found_and_taken_out(host: Host, config: Config) -> None:
-    old = installed(read(config.format, ""), config.wishes(ORDER))
-    assert uninstalled(old, config.wishes(MOVED), None).data == {}
+    old = installed(read(config.format, ""), config.wanted(ORDER))
+    assert uninstalled(old, config.wanted(MOVED), None).data == {}
 
 
 @pytest.mark.parametrize(("host", "config"), JSON, ids=ids(JSON))
-@given(document=documents())
-def test_json_is_the_same_bytes_after_both(host: Host, config: Config, document: tuple[dict[str, Any], str]) -> None:
-    _, text = document
-    assert_same_after_both(config.__class__(config.folder, config.names, "jsonc", config.wishes), text)
+@settings(deadline=None)
+@given(document=documents(), order=st.sampled_from(CHOICES))
+def test_json_is_the_same_bytes_after_both(
+    host: Host, config: Config, document: tuple[dict[str, Any], str], order: Order
+) -> None:
+    assert_same_after_both(replace(config, format="jsonc"), document[1], order)
 
 
 @pytest.mark.parametrize(("host", "config"), TOML, ids=ids(TOML))
-@given(lines=st.lists(st.sampled_from(LINES)))
-def test_toml_is_the_same_bytes_after_both(host: Host, config: Config, lines: list[str]) -> None:
+@settings(deadline=None)
+@given(lines=st.lists(st.sampled_from(LINES)), order=st.sampled_from(CHOICES))
+def test_toml_is_the_same_bytes_after_both(host: Host, config: Config, lines: list[str], order: Order) -> None:
     for text in (COMMENTED, COMMENTED.replace("\n", "\r\n"), "".join(lines)):
         try:
             tomllib.loads(text)
         except tomllib.TOMLDecodeError:
             continue
-        assert_same_after_both(config, text)
+        assert_same_after_both(config, text, order)
 
 
-def assert_same_after_both(config: Config, text: str) -> None:
-    wishes, before = config.wishes(WHOLE), read(config.format, text)
+def assert_same_after_both(config: Config, text: str, order: Order) -> None:
+    before = read(config.format, text)
     try:
-        there = installed(before, wishes)
+        there = installed(before, config.wanted(order))
     except BadConfig as error:  # something else stands where the servers or hooks should
         assert "can only stand in" in str(error) or "by hand" in str(error)
         return
-    assert uninstalled(there, wishes, before).text == text
+    assert uninstalled(there, config.everything(MOVED), before).text == text
+    if any(isinstance(wish, Switch) for wish in config.wanted(order)):
+        return
     rest = iter(there.text)
     assert all(letter in rest for letter in text), "only added to"
 
 
 def test_toml_is_the_same_bytes_even_when_nobody_knows_what_was_there() -> None:
     [(_, config), *_] = TOML
-    there = installed(read("toml", COMMENTED + "\n"), config.wishes(ORDER))
+    there = installed(read("toml", COMMENTED + "\n"), config.wanted(ORDER))
     assert there.data["mcp_servers"]["crabmem"]["args"][-3:] == ["--agent", "codex", "mcp"]
     assert len(there.data["hooks"]["Stop"]) == 2
-    assert uninstalled(there, config.wishes(ORDER), None).text == COMMENTED + "\n"
+    assert uninstalled(there, config.wanted(ORDER), None).text == COMMENTED + "\n"
 
 
 def test_what_a_person_changed_since_stays() -> None:
@@ -128,10 +155,10 @@ def test_what_a_person_changed_since_stays() -> None:
         :1
     ]
     before = read("json", '{"model": "opus"}\n')
-    there = installed(before, config.wishes(WHOLE))
+    there = installed(before, config.wanted(WHOLE))
     mine = there.put(("hooks", "Stop", 0, "hooks", 1), {"type": "command", "command": "say done"})
     mine = mine.put(("theme",), "dark")
-    left = uninstalled(mine, config.wishes(WHOLE), before)
+    left = uninstalled(mine, config.wanted(WHOLE), before)
     assert left.data == {
         "model": "opus",
         "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},
@@ -144,9 +171,9 @@ def test_a_setting_that_was_there_before_comes_back() -> None:
         :1
     ]
     before = read("json", '{"autoMemoryDirectory": "/mine"}')
-    there = installed(before, config.wishes(WHOLE)).put(("theme",), "dark")
-    assert there.data["autoMemoryDirectory"] == str(WHOLE.memory)
-    assert uninstalled(there, config.wishes(WHOLE), before).data == {"autoMemoryDirectory": "/mine", "theme": "dark"}
+    there = installed(before, config.wanted(WHOLE)).put(("theme",), "dark")
+    assert there.data["autoMemoryDirectory"] == str(WHOLE.folder)
+    assert uninstalled(there, config.wanted(WHOLE), before).data == {"autoMemoryDirectory": "/mine", "theme": "dark"}
 
 
 def test_a_comment_above_the_next_table_is_not_ours() -> None:
@@ -161,5 +188,47 @@ def test_tables_inside_ours_go_with_it() -> None:
 
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
 def test_without_hooks_nothing_calls_one(host: Host, config: Config) -> None:
-    order = Order(ORDER.program, "linux", ORDER.memory, hooks=False)
-    assert " hook " not in " ".join(everything(config, installed(read(config.format, ""), config.wishes(order)).data))
+    order = Order(ORDER.program, "linux", ORDER.folder, hooks=False)
+    assert " hook " not in " ".join(everything(config, installed(read(config.format, ""), config.wanted(order)).data))
+
+
+def as_before(data: Any) -> Any:
+    """A config as it was written when a hook was called by a line that did not see to its end."""
+    if isinstance(data, dict):
+        return {key: as_before(item) for key, item in data.items()}
+    if isinstance(data, list):
+        return [as_before(item) for item in data]
+    if not (isinstance(data, str) and " hook " in data and data.startswith("exec sh -c ")):
+        return data
+    return shlex.join(shlex.split(data)[4:])
+
+
+def fresh(config: Config, order: Order) -> Any:
+    """What an installation writes where nothing was."""
+    return installed(read(config.format, ""), config.wanted(order)).data
+
+
+HOOKED = [(host, config) for host, config in CONFIGS if as_before(fresh(config, ORDER)) != fresh(config, ORDER)]
+
+
+@pytest.mark.parametrize(("host", "config"), HOOKED, ids=ids(HOOKED))
+def test_hooks_of_an_older_form_are_renewed_and_taken_out(host: Host, config: Config) -> None:
+    for order in (ORDER, MOVED):
+        text = json.dumps(as_before(fresh(config, ORDER))) if config.format != "toml" else as_toml(config)
+        old = read(config.format, text)
+        assert "sh -c" not in text and is_installed(old, config.wanted(order))
+        assert installed(old, config.wanted(order)).data == fresh(config, order)
+        assert uninstalled(old, config.wanted(order), None).data == {}
+
+
+def test_hooks_of_windows_are_found_renewed_and_taken_out() -> None:
+    windows = replace(ORDER, program=("C:/tools/crabmem.exe",), system="win32")
+    for _, config in HOOKED:
+        there = installed(read(config.format, ""), config.wanted(windows))
+        assert installed(there, config.wanted(windows)) == there
+        assert uninstalled(there, config.wanted(replace(windows, program=("D:/crabmem.exe",))), None).data == {}
+
+
+def as_toml(config: Config) -> str:
+    """The same as `as_before`, of a config that is TOML."""
+    return tomlkit.dumps(as_before(fresh(config, ORDER)))

@@ -473,12 +473,15 @@ def test_a_copy_of_a_folder_makes_no_second_facts(imported: Import, folder: Path
 
 
 def others_write_during(work: Callable[[], object], root: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How often another process wrote, waiting half a second for the lock, while `work` ran on a slow disk."""
-    (root / "crabmem.toml").write_text("lock_timeout = 0.5\n")
+    """How often another process wrote, waiting one second for the lock, while `work` ran on a slow disk.
+
+    To sync 80 files of an import and their objects takes this disk three seconds, which nobody would wait.
+    """
+    (root / "crabmem.toml").write_text("lock_timeout = 1\n")
 
     def slow(operation: str, path: str) -> None:
         if operation == "fsync" and threading.current_thread() is worker:
-            time.sleep(0.003)
+            time.sleep(0.02)
 
     worker, written = threading.Thread(target=work), 0
     monkeypatch.setattr(fs, "before", slow)
@@ -497,7 +500,7 @@ def others_write_during(work: Callable[[], object], root: Path, monkeypatch: pyt
 def test_others_write_while_many_facts_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(tmp_path) as memory:
         memory.remember("First", "d", "x")
-    facts, done = [Fact(f"Fact {number}", "d", f"Text {number}.") for number in range(400)], list[object]()
+    facts, done = [Fact(f"Fact {number}", "d", f"Text {number}.") for number in range(80)], list[object]()
 
     def work() -> None:
         with opened(tmp_path) as memory:
@@ -505,15 +508,15 @@ def test_others_write_while_many_facts_are_imported(tmp_path: Path, monkeypatch:
 
     written = others_write_during(work, tmp_path / "memory", monkeypatch)
     with opened(tmp_path) as memory:
-        assert written > 1 and len(done) == 400 and len(memory.entries()) == 401 + written
+        assert written > 1 and len(done) == 80 and len(memory.entries()) == 81 + written
         imports = [commit for commit in memory.log(limit=None) if commit.tool == "import"]
-        assert [len(commit.paths) for commit in imports] == [400]
+        assert [len(commit.paths) for commit in imports] == [80]
 
 
 def test_others_write_while_many_files_are_adopted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(tmp_path) as memory:
         memory.remember("First", "d", "x")
-    for number in range(400):
+    for number in range(80):
         (tmp_path / "memory" / "memory" / "entries" / f"{number}.md").write_text(f"Text {number}.\n")
     told: list[tuple[int, int]] = []
 
@@ -523,8 +526,8 @@ def test_others_write_while_many_files_are_adopted(tmp_path: Path, monkeypatch: 
 
     written = others_write_during(work, tmp_path / "memory", monkeypatch)
     with opened(tmp_path) as memory:
-        assert written and len(memory.entries()) == 401 + written
-    assert told and told[-1] == (401, 401)  # with the settings
+        assert written and len(memory.entries()) == 81 + written
+    assert told and told[-1] == (81, 81)  # with the settings
 
 
 def test_an_import_tells_how_far_it_is_to_the_end(tmp_path: Path) -> None:

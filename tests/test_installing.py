@@ -4,6 +4,8 @@ import errno
 import io
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import tomllib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -21,7 +24,7 @@ from crabmem import __version__, fs
 from crabmem.cli import cli
 from crabmem.extras import how_to_get
 from crabmem.hooks.hosts import HOSTS as KNOWN
-from crabmem.hosts import NAMES
+from crabmem.hosts import NAMES, host_of
 from crabmem.hosts.bundles import desktop_bundle
 
 Run = Callable[..., Result]
@@ -33,7 +36,14 @@ CODEX = '# mine\nmodel = "o4"\n\n[mcp_servers.other]\ncommand = "x" # why\n'
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home folder with nothing in it; we are in a project beside it."""
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "CRABMEM_DIR"):
+    for name in (
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "COPILOT_HOME",
+        "GEMINI_CLI_HOME",
+        "XDG_CONFIG_HOME",
+        "CRABMEM_DIR",
+    ):
         monkeypatch.delenv(name, raising=False)
     home, project = tmp_path / "home", tmp_path / "project"
     home.mkdir()
@@ -77,7 +87,7 @@ def written(file: Path, text: str) -> Path:
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_left_of_what_was_made_from_nothing(name: str, scope: str, run: Run, home: Path) -> None:
     words = ["--project"] if scope == "project" else []
-    if name == "claude-desktop" and words:
+    if not host_of(name).project and words:
         assert "leave out --project" in run("install", name, *words).stderr
         return
     assert run("install", name, *words).exit_code == 0
@@ -137,7 +147,12 @@ def test_the_list_says_what_is_found_and_installed(run: Run, home: Path) -> None
     run("install", "cursor")
     rows = {row["host"]: row for row in json.loads(run("install", "--json").stdout)}
     assert set(rows) == set(NAMES)
-    assert rows["cursor"] == {"host": "cursor", "found": "found", "installed": "installed (user, project)"}
+    assert rows["cursor"] == {
+        "host": "cursor",
+        "found": "found",
+        "installed": "installed (user, project)",
+        "gone": [],
+    }
     assert rows["vscode"]["installed"] == "not installed"
 
 
@@ -152,13 +167,13 @@ def test_another_workspace_is_named_in_every_command(run: Run, home: Path, tmp_p
     server = json.loads((home / ".claude.json").read_text())["mcpServers"]["crabmem"]
     assert server["args"] == ["--dir", f"{tmp_path}/project/notes", "--agent", "claude-code", "mcp"]
     settings = (home / ".claude/settings.json").read_text()
-    assert settings.count(f"--dir {tmp_path}/project/notes hook ") == 5
+    assert settings.count(f"--dir {tmp_path}/project/notes hook ") == 6
     run("install", "claude-code")
     assert "--dir" not in (home / ".claude/settings.json").read_text() + (home / ".claude.json").read_text()
 
 
 def test_auto_memory_keeps_claude_codes_own_memory_in_the_workspace(run: Run, home: Path) -> None:
-    run("install", "claude-code", "--auto-memory")
+    run("install", "claude-code", "--memory", "both")
     settings = json.loads((home / ".claude/settings.json").read_text())
     assert settings["autoMemoryDirectory"] == str(home / ".crabmem/memory")
     [group] = settings["hooks"]["PostToolUse"]
@@ -167,8 +182,10 @@ def test_auto_memory_keeps_claude_codes_own_memory_in_the_workspace(run: Run, ho
     assert files(home) == {}
 
 
-@pytest.mark.parametrize("words", [("codex", "--auto-memory"), ("claude-code", "--auto-memory", "--project")])
-def test_auto_memory_is_only_where_there_is_such_a_thing(run: Run, home: Path, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("words", [("codex", "--memory", "both"), ("claude-code", "--memory", "both", "--project")])
+def test_memory_in_the_workspace_is_only_where_there_is_such_a_thing(
+    run: Run, home: Path, words: tuple[str, ...]
+) -> None:
     assert run("install", *words).exit_code == 1
     assert files(home) == {}
 
@@ -280,10 +297,10 @@ def test_the_copy_is_of_the_time_before_crabmem(run: Run, home: Path) -> None:
 def test_own_memory_is_the_hosts_again_whatever_the_workspace_is_now(run: Run, home: Path) -> None:
     mine = written(home / ".claude/settings.json", '{"autoMemoryDirectory": "/mine"}')
     for where in (["--dir", "it's notes"], []):
-        run(*where, "install", "claude-code", "--auto-memory")
+        run(*where, "install", "claude-code", "--memory", "both")
         run("--dir", "other", "uninstall", "claude-code")
         assert files(home) == {".claude/settings.json": '{"autoMemoryDirectory": "/mine"}'}
-    run("--dir", "it's notes", "install", "claude-code", "--auto-memory")
+    run("--dir", "it's notes", "install", "claude-code", "--memory", "both")
     data = json.loads(mine.read_text())
     mine.write_text(json.dumps({**data, "autoMemoryDirectory": "/chosen/since"}))
     run("uninstall", "claude-code")
@@ -412,19 +429,25 @@ def test_the_name_that_exists_is_taken(run: Run, home: Path) -> None:
 
 
 def test_hosts_say_where_their_configs_are(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(home / name))
     for host in NAMES:
         run("install", host)
-    assert [path for path in files(home) if not path.startswith(".cursor/")] == [
+    own = (".codeium/", ".cursor/", ".kiro/", ".qwen/")
+    assert [path for path in files(home) if not path.startswith(own)] == [
         "CLAUDE_CONFIG_DIR/.claude.json",
         "CLAUDE_CONFIG_DIR/settings.json",
         "CODEX_HOME/config.toml",
+        "COPILOT_HOME/hooks/crabmem.json",
+        "COPILOT_HOME/mcp-config.json",
+        "COPILOT_HOME/settings.json",
         "GEMINI_CLI_HOME/.gemini/settings.json",
         "XDG_CONFIG_HOME/Claude/claude_desktop_config.json",
+        "XDG_CONFIG_HOME/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
         "XDG_CONFIG_HOME/Code/User/mcp.json",
         "XDG_CONFIG_HOME/opencode/opencode.json",
         "XDG_CONFIG_HOME/opencode/plugins/crabmem.js",
+        "XDG_CONFIG_HOME/zed/settings.json",
     ]
 
 
@@ -473,7 +496,9 @@ _steps = st.tuples(
     st.sampled_from(["install", "install", "uninstall"]),
     st.sampled_from(sorted(PLACES)),
     st.sampled_from([[], ["--dir", "notes"]]),
-    st.sampled_from([[], ["--no-hooks"], ["--auto-memory"]]),
+    st.sampled_from(
+        [[], ["--no-hooks"], ["--memory", "both"], ["--no-allow"], ["--allow", "--memory", "host"], ["--no-server"]]
+    ),
 )
 
 
@@ -491,7 +516,7 @@ def test_in_whatever_order_all_is_as_before_when_the_last_is_uninstalled(
             file.write_bytes(text.encode())
     before = exactly(home)
     for verb, host, where, how in steps:
-        words = how if verb == "install" and (host == "claude-code" or "--auto-memory" not in how) else []
+        words = how if verb == "install" and (host == "claude-code" or "both" not in how) else []
         result = run(*where, verb, host, *words)
         assert result.exit_code == 0 or "by hand" in result.stderr, result.stderr
     for host in PLACES:
@@ -514,7 +539,8 @@ def test_a_bundle_of_files_calls_the_program_on_path(kind: str, run: Run, home: 
     assert run("bundle", kind, "there").exit_code == 0
     made = files(Path("there"))
     hooks = json.loads(made["hooks/hooks.json"])["hooks"]
-    assert {group["hooks"][0]["command"].split(" --host ")[0] for [group] in hooks.values()} >= {
+    calls = {" ".join(shlex.split(group["hooks"][0]["command"])[4:]) for [group] in hooks.values()}
+    assert {call.split(" --host ")[0] for call in calls} >= {
         "crabmem hook session-start",
         "crabmem hook prompt",
         "crabmem hook stop",
@@ -618,3 +644,255 @@ def test_the_hooks_alone_are_installed_when_no_server_is_wanted(run: Run, home: 
     assert run("uninstall", "claude-code").exit_code == 0 and files(home) == {}
     assert "leave out --no-server" in run("install", "claude-desktop", "--no-server").stderr
     assert run("install", "codex", "--no-server", "--no-hooks").exit_code == 2
+
+
+EVERY_CHOICE = [
+    ["--allow", "--memory", "ours"],
+    ["--no-allow", "--memory", "ours"],
+    ["--allow", "--memory", "host"],
+    ["--no-allow", "--memory", "host"],
+    ["--allow", "--memory", "both"],
+]
+# What a person had before: of each choice, too, and written otherwise than we would.
+BEFORE = {
+    ".claude/settings.json": '{"permissions": {"allow": ["Bash(ls)" , "mcp__crabmem"]},\n "autoMemoryEnabled" :false}',
+    ".claude.json": '{"mcpServers": {"other": {"command": "x"}}}',
+    ".codex/config.toml": CODEX + "\n[features]\nmemories = true # so far\n",
+    ".copilot/settings.json": '{\n  // mine\n  "memory": true, "banner": "never"}\n',
+    ".copilot/mcp-config.json": '{"mcpServers": {}}\n',
+    ".gemini/settings.json": '{"experimental": {"autoMemory": true /* so far */}, "mcpServers": {}}',
+    ".config/opencode/opencode.json": '{"permission": {"*": "ask"}}',
+    ".config/zed/settings.json": '{\n  "agent": {"tool_permissions": {"default": "confirm"}},\n}\n',
+    ".kiro/settings/mcp.json": '{"mcpServers": {"a": {"command": "a", "autoApprove": ["b"]}}}',
+    ".qwen/settings.json": "{}\n",
+}
+
+
+def each_choice(name: str, first: list[str], project: bool) -> bool:
+    """Whether a host offers that choice in a scope."""
+    host = host_of(name)
+    return "both" not in first or (bool(host.own and host.own.unites) and not project)
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("name", NAMES)
+def test_whatever_was_chosen_and_chosen_otherwise_every_byte_comes_back(
+    name: str, scope: str, run: Run, home: Path
+) -> None:
+    words = ["--project"] if scope == "project" else []
+    if not host_of(name).project and words:
+        pytest.skip("it has no configs of projects")
+    top = home if scope == "user" else home.parent / "project"
+    for texts in ({}, BEFORE):
+        for path, text in texts.items():
+            written(top / path, text)
+        before = exactly(top)
+        choices = [choice for choice in EVERY_CHOICE if each_choice(name, choice, bool(words))]
+        for first, second in [*zip(choices, [*choices[1:], choices[0]], strict=True), (choices[0], [])]:
+            assert run("install", name, *words, *first).exit_code == 0
+            assert run("install", name, *words, *second).exit_code == 0
+            there = exactly(top)
+            assert run("install", name, *words).stdout.startswith("already installed in "), (first, second)
+            assert exactly(top) == there
+            assert run("uninstall", name, *words).exit_code == 0
+            assert exactly(top) == before, (first, second)
+
+
+def settings_of(home: Path, path: str = ".claude/settings.json") -> dict[str, Any]:
+    return dict(json.loads((home / path).read_text()))
+
+
+@pytest.mark.parametrize("hooks", [[], ["--no-hooks"]])
+def test_a_permission_that_a_person_gave_stays_theirs(run: Run, home: Path, hooks: list[str]) -> None:
+    text = '{"permissions": {"allow": ["mcp__crabmem"]}, "autoMemoryEnabled": false}'
+    written(home / ".claude/settings.json", text)
+    run("uninstall", "claude-code")
+    assert files(home) == {".claude/settings.json": text}
+    run("install", "claude-code", *hooks)
+    run("install", "claude-code", "--no-allow", "--memory", "host", *hooks)
+    assert settings_of(home)["permissions"] == {"allow": ["mcp__crabmem"]}
+    run("uninstall", "claude-code")
+    assert files(home) == {".claude/settings.json": text}
+
+
+def test_what_was_allowed_is_written_said_and_stays_when_it_is_installed_again(run: Run, home: Path) -> None:
+    first = run("install", "claude-code", "--allow", "--memory", "ours")
+    assert "allowed: it reads and writes memory without asking each time" in first.stdout
+    assert "memory: this one alone, not its auto memory" in first.stdout
+    found = settings_of(home)
+    assert (found["permissions"], found["autoMemoryEnabled"]) == ({"allow": ["mcp__crabmem"]}, False)
+    assert settings_of(home, ".claude.json")["mcpServers"]["crabmem"]["alwaysLoad"] is True
+
+    run("install", "claude-code", "--no-allow", "--memory", "host")
+    assert {"permissions", "autoMemoryEnabled"}.isdisjoint(settings_of(home))
+    again = json.loads(run("--dir", "notes", "install", "claude-code", "--json").stdout)
+    assert (again["allow"], again["memory"], again["imported"]) == (False, "host", None)
+    assert {"permissions", "autoMemoryEnabled"}.isdisjoint(settings_of(home))
+
+
+GRANTED: dict[str, tuple[str, Callable[[Any], Any], Any]] = {
+    "gemini": (".gemini/settings.json", lambda data: data["mcpServers"]["crabmem"]["trust"], True),
+    "qwen": (".qwen/settings.json", lambda data: data["mcpServers"]["crabmem"]["trust"], True),
+    "kiro": (
+        ".kiro/settings/mcp.json",
+        lambda data: set(data["mcpServers"]["crabmem"]["autoApprove"]) >= {"remember", "recall"},
+        True,
+    ),
+    "zed": (
+        ".config/zed/settings.json",
+        lambda data: data["agent"]["tool_permissions"]["tools"]["mcp:crabmem:remember"],
+        {"default": "allow"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GRANTED)
+def test_a_host_gets_the_permission_in_its_own_words(run: Run, home: Path, name: str) -> None:
+    path, look, granted = GRANTED[name]
+    assert json.loads(run("install", name, "--json").stdout)["allow"] is True
+    assert look(settings_of(home, path)) == granted
+    run("install", name, "--no-allow")
+    with pytest.raises(KeyError):
+        look(settings_of(home, path))
+
+
+def test_codex_gets_the_permission_and_its_own_memories_are_off_only_where_they_were_on(run: Run, home: Path) -> None:
+    file = written(home / ".codex/config.toml", CODEX)
+    run("install", "codex")
+    data = tomllib.loads(file.read_text())
+    assert data["mcp_servers"]["crabmem"]["default_tools_approval_mode"] == "approve" and "features" not in data
+    run("uninstall", "codex")
+    file.write_text(CODEX + "[features]\nmemories = true\n")
+    run("install", "codex")
+    assert tomllib.loads(file.read_text())["features"] == {"memories": False}
+    run("uninstall", "codex")
+    assert file.read_text() == CODEX + "[features]\nmemories = true\n"
+
+
+def test_a_host_whose_configs_take_no_permission_says_where_a_person_gives_it(run: Run, home: Path) -> None:
+    said = run("install", "claude-desktop", "--allow")
+    assert "permission: when it asks for a tool, choose to always allow it" in said.stdout
+    assert json.loads(run("install", "claude-desktop", "--json").stdout)["allow"] is None
+    assert "nothing switches its own memory tool off" in run("install", "vscode").stdout
+
+
+def test_a_person_at_a_terminal_is_asked_once(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crabmem.cli.hosting.can_ask", lambda: True)
+    monkeypatch.setattr("crabmem.cli.base.can_ask", lambda: True)
+    asked = run("install", "claude-code", asking=True, stdin="n\nhost\ny\n")
+    assert asked.exit_code == 0, asked.stderr
+    assert "May Claude Code read and write this memory without asking you each time?" in asked.stderr
+    assert "both  its own is kept in this memory's folder" in asked.stderr
+    assert {"permissions", "autoMemoryEnabled"}.isdisjoint(settings_of(home))
+    again = run("--dir", "notes", "install", "claude-code", asking=True, stdin="y\n")
+    assert again.exit_code == 0 and "May Claude Code" not in again.stderr
+    run("uninstall", "claude-code")
+    run("install", "claude-code", asking=True, stdin="\n\ny\n")
+    found = settings_of(home)
+    assert (found["permissions"], found["autoMemoryEnabled"]) == ({"allow": ["mcp__crabmem"]}, False)
+
+
+MINE = ".claude/projects/-home-me-shop/memory"
+
+
+def remembered(home: Path) -> None:
+    """What Claude Code knew of two projects, in each a fact of the same name."""
+    fact = "---\nname: {0}\ndescription: {1}\ntype: project\n---\n\n{2}\n"
+    for project, place in (("shop", "oven"), ("farm", "barn")):
+        folder = f".claude/projects/-home-me-{project}/memory"
+        written(home / f"{folder}/MEMORY.md", "- [Build](build.md)\n")
+        written(home / f"{folder}/build.md", fact.format("Build", "how to build", f"Run make {place}."))
+    written(home / f"{MINE}/tills.md", fact.format("Tills", "the tills", "There are nine."))
+
+
+def test_what_the_host_remembered_is_taken_in_once_and_stays_where_it_was(run: Run, home: Path) -> None:
+    remembered(home)
+    before = files(home)
+    would = run("install", "claude-code", "--dry-run")
+    assert "would make     -home-me-shop/memory/tills.md: Tills" in would.stderr and files(home) == before
+
+    done = run("install", "claude-code")
+    assert "taken in from its auto memory: 3 made, 2 skipped; `crabmem undo` takes it back" in done.stdout
+    assert all((home / path).read_text() == text for path, text in before.items())
+    kept = "".join(json.loads(run("recall", word, "--json").stdout)["hits"][0]["content"] for word in ("oven", "barn"))
+    assert "Run make oven." in kept and "Run make barn." in kept
+    [commit] = json.loads(run("log", "-n", "1", "--json").stdout)
+    assert commit["subject"] == "import: 3 facts from projects"
+
+    assert run("forget", "Tills").exit_code == 0
+    assert "taken in" not in run("--dir", str(home / ".crabmem"), "install", "claude-code").stdout
+    assert "no entry" in run("show", "Tills").stderr
+    again = run("import", str(home / MINE))
+    assert "1 made" in again.stderr and "1 unchanged" in again.stderr
+
+
+@pytest.mark.parametrize("words", [("--memory", "host"), ("--memory", "both")])
+def test_what_stays_the_hosts_is_not_taken_in(run: Run, home: Path, words: tuple[str, ...]) -> None:
+    remembered(home)
+    assert json.loads(run("install", "claude-code", "--json", *words).stdout)["imported"] is None
+    assert not (home / ".crabmem").exists()
+
+
+def test_a_project_takes_in_what_the_host_knows_of_it_alone(run: Run, home: Path) -> None:
+    remembered(home)
+    here = re.sub(r"[^A-Za-z0-9]", "-", str(Path.cwd()))
+    written(home / f".claude/projects/{here}/memory/ours.md", "---\nname: Ours\ndescription: d\n---\n\nText.\n")
+    data = json.loads(run("install", "claude-code", "--project", "--json").stdout)
+    assert [item["name"] for item in data["imported"]["files"]] == ["Ours"]
+    local = json.loads(Path(".claude/settings.local.json").read_text())
+    assert local == {"permissions": {"allow": ["mcp__crabmem"]}, "autoMemoryEnabled": False}
+    assert "permissions" not in json.loads(Path(".claude/settings.json").read_text())
+
+
+def test_the_overview_is_said_once_where_the_host_reads_it_in_the_workspace(run: Run, home: Path) -> None:
+    run("install", "claude-code", "--memory", "both")
+    assert "hook session-start --without overview --host claude-code" in (home / ".claude/settings.json").read_text()
+    run("install", "claude-code", "--memory", "ours")
+    assert "--without" not in (home / ".claude/settings.json").read_text()
+
+
+def test_a_session_hears_the_overview_from_the_hook_only_where_its_host_does_not_read_it(run: Run, home: Path) -> None:
+    run("memory", "set", "-c", "# Overview\n\nThe cart is named Marabou.\n")
+    asked = json.dumps({"hook_event_name": "SessionStart", "source": "startup", "session_id": "s-1"})
+    words = ("hook", "session-start", "--host", "claude-code")
+    whole, less = run(*words, stdin=asked).stdout, run(*words, "--without", "overview", stdin=asked).stdout
+    assert "Marabou" in whole and "Marabou" not in less
+    assert "remember" in less and len(less) < len(whole)
+
+
+def away(monkeypatch: pytest.MonkeyPatch, run: Run, tmp_path: Path, *words: str) -> Path:
+    """A crabmem that installed something, and is gone since."""
+    program = written(tmp_path / "my tools/crabmem", "#!/bin/sh\n")
+    program.chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "argv", [str(program)])
+        assert run("install", *words).exit_code == 0
+    program.unlink()
+    return program
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_host_that_calls_a_program_that_is_gone_is_named_with_the_way_out(
+    name: str, scope: str, run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [name, "--project"] if scope == "project" else [name]
+    if not host_of(name).project and scope == "project":
+        pytest.skip("it has no configs of projects")
+    program = away(monkeypatch, run, tmp_path, *words)
+    told = f"{host_of(name).title} calls {program}, which is gone: `crabmem install {' '.join(words)}` renews that"
+    assert told in run("install").stderr
+    assert {row["host"]: row["gone"] for row in json.loads(run("install", "--json").stdout)}[name] == [str(program)]
+    found = json.loads(run("doctor", "--json").stdout)
+    assert [(item["level"], item["message"]) for item in found if item["check"] == "hosts"] == [("warning", told)]
+    assert run("doctor").exit_code == 0
+    run("install", *words)
+    assert "is gone" not in run("install").stderr and "ok: hosts" in run("doctor").stdout
+
+
+def test_doctor_says_nothing_of_a_hosts_config_that_cannot_be_read(run: Run, home: Path) -> None:
+    written(home / ".codex/config.toml", "crabmem = [\n")
+    written(home / ".claude.json", '{"mcpServers": {"crabmem": 5}, "crabmem": }')
+    written(home / ".claude/settings.json", '{"hooks": {"Stop": [{"hooks": [{"command": "crabmem \' hook stop"}]}]}}')
+    done = run("doctor")
+    assert done.exit_code == 0 and "ok: hosts" in done.stdout

@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessa
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
+from pydantic import ValidationError
 
 from crabmem import InvalidArguments, Memory
 from crabmem.adapters.langchain import Retriever, tools
@@ -87,10 +88,25 @@ def test_a_retriever_gives_the_facts_that_recall_finds_as_documents(memory: Memo
     assert [(each.id, each.metadata["score"]) for each in found] == [
         (h.entry.path, h.score) for h in memory.recall("dog")
     ]
-    [vet] = asyncio.run(Retriever(memory=memory, limit=1, having=["pets"]).ainvoke("dog"))
+    [vet] = asyncio.run(Retriever(memory=memory, k=1, having=["pets"]).ainvoke("dog"))
     assert (vet.page_content, vet.metadata["name"], vet.metadata["tags"]) == ("Dr. Moreno.", "Vet", ["pets"])
     with pytest.raises(InvalidArguments, match="blank"):
         Retriever(memory=memory).invoke(" ")
+
+
+def test_how_many_documents_is_given_to_the_retriever_or_to_one_question(memory: Memory) -> None:
+    for number in range(4):
+        memory.remember(f"Walk {number}", "when the dog goes out", f"At {number}.", tags=["even"] * (number % 2 == 0))
+    retriever = Retriever(memory=memory, k=3)
+    assert [len(retriever.invoke("dog")), len(retriever.invoke("dog", k=1))] == [3, 1]
+    assert [len(retriever.invoke("dog", limit=2)), len(asyncio.run(retriever.ainvoke("dog", k=4)))] == [2, 4]
+    assert {each.metadata["name"] for each in retriever.invoke("dog", having=["even"])} == {"Walk 0", "Walk 2"}
+    with pytest.raises(InvalidArguments, match="at least 1"):
+        retriever.invoke("dog", k=0)
+    with pytest.raises(TypeError, match="top"):
+        retriever.invoke("dog", top=1)
+    with pytest.raises(ValidationError, match="top"):
+        Retriever(memory=memory, top=1)  # type: ignore[call-arg]
 
 
 def test_of_a_daily_note_a_retriever_gives_what_answers_and_says_what_it_is(memory: Memory) -> None:

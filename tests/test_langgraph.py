@@ -3,8 +3,10 @@
 import asyncio
 import re
 import threading
+import time
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -25,13 +27,18 @@ from langgraph.store.base import (
 )
 from langgraph.store.memory import InMemoryStore
 
-from crabmem import HoldsSecret, InvalidArguments, Memory
+from crabmem import EmbedderFailed, HoldsSecret, InvalidArguments, Memory, api
 from crabmem.adapters.langgraph import Store
-from crabmem.adapters.langgraph import _fact as as_fact
-from crabmem.adapters.langgraph import _value as as_value
+from crabmem.adapters.langgraph.values import fact_of as as_fact
+from crabmem.adapters.langgraph.values import value_of as as_value
 from crabmem.entry import checked, parsed, written
+from crabmem.history import Note
+from crabmem.history.commit import raw_commit, read_commit
 from crabmem.slots import Slot
+from crabmem.vectors.kept import load
+from crabmem.version import blob_id
 from tests.conftest import git
+from tests.embedding import Own
 
 USER = ("users", "Ada")
 
@@ -265,23 +272,284 @@ def test_times_are_those_of_the_history_and_of_the_disk_for_what_it_lacks(memory
     memory.adopt()
 
 
+def test_two_writes_in_one_second_have_times_of_their_own(clock: "Clock", memory: Memory, store: Store) -> None:
+    clock.now = clock.now.replace(microsecond=123456)
+    store.put(USER, "a", {"content": "1"})
+    clock.now = clock.now.replace(microsecond=123457)
+    store.put(USER, "a", {"content": "2"})
+    with Memory(memory.root) as other:
+        item = Store(other).get(USER, "a")
+    assert item and item.updated_at - item.created_at == timedelta(microseconds=1)
+    assert item.updated_at == clock.now == memory.log()[0].time
+    assert f"Time: {clock.now.isoformat()}" in git(memory.root, "log", "-1", "--format=%(trailers)")
+    memory.remember("users/Ada/a", "", "3")  # to the second, and yet no time runs backwards
+    later = store.get(USER, "a")
+    assert later and later.updated_at >= item.updated_at
+
+
+@pytest.mark.parametrize("said", ["2019-01-01T00:00:00+00:00", "soon", "2026-01-01", "2999-01-01T00:00:00+00:00"])
+def test_a_trailer_that_says_another_time_than_its_commit_is_not_believed(said: str) -> None:
+    when = datetime(2026, 11, 22, 20, 45, tzinfo=UTC)
+    raw = raw_commit("0" * 40, [], Note("remember: a", "Ada <a@b>", trailers=(("Time", said),)), when, 0)
+    assert read_commit("1" * 40, raw).time == when
+
+
 def test_a_search_with_a_query_is_recall_in_its_namespace_with_its_scores(memory: Memory, store: Store) -> None:
     likes = {("users", "Ada"): "tea", ("users", "Bob"): "coffee with milk", ("teams",): "coffee"}
     store.batch([PutOp(space, "likes", {"content": f"Likes {what}.", "n": 1}) for space, what in likes.items()])
     found = store.search(("users",), query="who likes coffee?")
     assert [item.namespace[-1] for item in found] == ["Bob", "Ada"]
-    assert [item.score for item in found] == [
-        hit.score for hit in memory.recall("likes coffee") if "users" in hit.entry.name
-    ]
+    scores = [hit.score for hit in memory.recall("likes coffee") if "users" in hit.entry.name]
+    assert [item.score for item in found] == [score / (1 + score) for score in scores]
     assert [item.namespace[-1] for item in store.search(("users",), query="who likes coffee?", offset=1)] == ["Ada"]
     assert store.search((), query="coffee", filter={"n": {"$gt": 1}}) == []
     assert len(store.search((), query="coffee", limit=0)) == 0
-    assert store.search(("users",), query="submarine") == []
+
+
+def test_a_search_gives_as_many_as_are_asked_for_and_pages_through_all(store: Store) -> None:
+    drinks = {"e": "tea with milk", "d": "water", "c": "tea", "b": "juice", "a": "wine"}
+    store.batch([PutOp(USER, key, {"content": f"Ada drinks {what}."}) for key, what in drinks.items()])
+    found = store.search(USER, query="tea?", limit=4)
+    assert [item.key for item in found] == ["c", "e", "a", "b"]  # then by namespace and key
+    assert [item.score == 0 for item in found] == [False, False, True, True]
+    pages = [store.search(USER, query="tea?", limit=2, offset=offset) for offset in (0, 2, 4, 6)]
+    assert [[item.key for item in page] for page in pages] == [["c", "e"], ["a", "b"], ["d"], []]
+    assert [item.key for item in store.search(USER, query="submarine", limit=2)] == ["a", "b"]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    words=st.lists(st.sampled_from(["tea", "milk", "tea tea milk", "wine and tea", ""]), max_size=6),
+    left_out=st.sets(st.integers(0, 5)),
+    embedded=st.booleans(),
+    sizes=st.lists(st.integers(1, 4), min_size=6, max_size=6),
+)
+def test_pages_of_a_question_are_the_whole_answer_in_falling_scores_from_0_to_1(
+    words: list[str], left_out: set[int], embedded: bool, sizes: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with Memory(tmp_path_factory.mktemp("store") / "memory", embedder=Own() if embedded else None) as memory:
+        store = Store(memory)
+        rows = enumerate(words)
+        store.batch([PutOp(USER, str(n), {"text": text}, False if n in left_out else None) for n, text in rows])
+        whole = store.search((), query="tea", limit=10)
+        assert sorted(item.key for item in whole) == [str(number) for number in range(len(words))]
+        scores = [-1.0 if item.score is None else item.score for item in whole]
+        assert scores == sorted(scores, reverse=True) and max(scores, default=0) <= 1
+        assert [item.key for item in whole if item.score is None] == sorted(str(n) for n in left_out if n < len(words))
+        pages = list[str]()
+        for size in sizes:
+            pages += [item.key for item in store.search((), query="tea", limit=size, offset=len(pages))]
+        assert pages == [item.key for item in whole][: len(pages)] and len(pages) == min(len(whole), sum(sizes))
 
 
 def test_a_question_longer_than_recall_takes_is_asked_by_its_beginning(store: Store) -> None:
     store.put(USER, "a", {"content": "tea"})
     assert [item.key for item in store.search((), query="tea " + "and more " * 5_000)] == ["a"]
+
+
+# What is kept out of search
+
+
+def test_what_an_app_keeps_out_of_search_is_not_found_also_after_a_restart(memory: Memory, store: Store) -> None:
+    store.put(USER, "log", {"content": "Ada likes tea very much."}, index=False)
+    store.put(USER, "likes", {"content": "Ada likes tea."})
+    store.put(USER, "number", {"content": "3"})
+    for each in (store, Store(Memory(memory.root))):
+        assert [item.key for item in each.search(USER, query="tea", limit=2)] == ["likes", "number"]
+        assert [(item.key, item.score) for item in each.search(USER, query="tea")][2:] == [("log", None)]
+    assert "\nindex: []\n" in memory.file("memory/entries/users-ada-log.md").read_text()
+    store.put(USER, "log", {"content": "Ada likes tea very much."})
+    assert "index" not in memory.file("memory/entries/users-ada-log.md").read_text()
+    assert store.search(USER, query="tea very much", limit=1)[0].key == "log"
+
+
+def test_an_item_is_found_by_the_paths_it_names_alone(store: Store) -> None:
+    value = {"title": "Ada's tea", "pages": [{"text": "green"}, {"text": "black"}], "secret": "gin"}
+    store.put(USER, "a", value, index=["title", "pages[*].text"])
+    store.put(USER, "b", {"title": "nothing"})
+    for query, is_found in (("tea", True), ("black", True), ("gin", False)):
+        scores = {item.key: item.score for item in store.search(USER, query=query)}
+        assert bool(scores["a"]) is is_found and scores["b"] == 0
+
+
+class Letters:
+    """Embeddings of an app: how often each letter stands in a text. Counts what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, texts: Sequence[str]) -> list[list[float]]:
+        self.asked += texts
+        return [[text.lower().count(letter) + 0.0 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+
+    async def later(self, texts: Sequence[str]) -> list[list[float]]:
+        """The same, as the client of a service does it."""
+        await asyncio.sleep(0)
+        return self(texts)
+
+
+def test_with_an_index_a_search_goes_by_the_embeddings_of_the_app(memory: Memory) -> None:
+    store = Store(memory, index={"dims": 26, "embed": Letters(), "fields": ["title", "tags[*]"]})
+    store.put(USER, "1", {"title": "aab", "tags": ["zz"], "other": "q"})
+    store.put(USER, "2", {"title": "ab"})
+    store.put(USER, "3", {"title": "q"}, index=["none"])
+    store.put(USER, "4", {"title": "q"}, index=False)
+    assert [(item.key, item.score) for item in store.search((), query="aab")] == [
+        ("1", pytest.approx(1, abs=1e-5)),
+        ("2", pytest.approx(3 / 10**0.5, abs=1e-3)),
+        ("3", None),
+        ("4", None),
+    ]
+    assert [item.key for item in store.search((), query="z", limit=1)] == ["1"]
+    assert store.search((), query="q", limit=1)[0].score == 0  # `other` is no field that is searched
+    assert [item.key for item in store.search((), query="ab", filter={"title": "aab"})] == ["1"]
+
+
+def test_vectors_are_made_once_and_are_there_after_a_restart(memory: Memory) -> None:
+    letters = Letters()
+    store = Store(memory, index={"dims": 26, "embed": letters})
+    store.batch([PutOp(USER, str(number), {"text": "x" * number}) for number in range(40)])
+    store.search((), query="x")
+    memory.close()
+    again = Letters()
+    with Memory(memory.root) as other:
+        later = Store(other, index={"dims": 26, "embed": again})
+        later.put(USER, "new", {"text": "new"})
+        found = later.search((), query="new", limit=1)
+    assert [item.key for item in found] == ["new"]
+    assert sum("xxx" in text for text in letters.asked) == 37 and not any("xxx" in text for text in again.asked)
+
+
+def test_embeddings_that_are_asynchronous_are_asked_on_the_loop_that_waits(memory: Memory) -> None:
+    store = Store(memory, index={"dims": 26, "embed": Letters().later})
+
+    async def ask() -> list[SearchItem]:
+        await store.aput(USER, "1", {"text": "abc"})
+        await store.aput(USER, "2", {"text": "xyz"})
+        return await store.asearch(USER, query="yyx")
+
+    assert [item.key for item in asyncio.run(ask())] == ["2", "1"]
+
+
+def test_embeddings_of_another_size_than_the_index_says_are_refused(memory: Memory) -> None:
+    store = Store(memory, index={"dims": 3, "embed": Letters()})
+    store.put(USER, "1", {"text": "abc"})
+    with pytest.raises(EmbedderFailed, match="index says 3"):
+        store.search(USER, query="a")
+
+
+def test_what_is_purged_is_in_no_vector_that_is_kept(memory: Memory) -> None:
+    store = Store(memory, index={"dims": 26, "embed": Letters()})
+    store.batch([PutOp(USER, str(number), {"text": f"note {number}"}) for number in range(40)])
+    store.search((), query="note")
+    memory.purge(text="note 7")
+    store.search((), query="note")
+    memory.close()
+    kept = load(memory.root / ".git" / "crabmem" / "index" / "item-vectors")
+    assert kept is not None and len(kept) == 40
+    assert bytes.fromhex(blob_id(b'{"text": "note 7"}')) not in kept
+    assert bytes.fromhex(blob_id(b'{"text": "note 8"}')) in kept
+
+
+# How long an item lives
+
+
+class Clock:
+    """What time it is, until somebody moves it on."""
+
+    def __init__(self) -> None:
+        self.now = datetime.now(UTC)
+
+    def pass_minutes(self, minutes: float) -> None:
+        """Let time pass."""
+        self.now += timedelta(minutes=minutes)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of memories that are opened after it: ask for it first."""
+    clock = Clock()
+    monkeypatch.setattr(api, "local_time", lambda: clock.now)
+    return clock
+
+
+def test_an_item_is_gone_when_its_time_is_over_and_a_sweep_forgets_it(
+    clock: Clock, memory: Memory, store: Store
+) -> None:
+    store.put(USER, "stays", {"content": "tea"})
+    store.put(USER, "goes", {"content": "tea, today"}, ttl=5)
+    store.put((*USER, "now"), "goes", {"content": "tea, now"}, ttl=0.5)
+    clock.pass_minutes(1)
+    assert store.list_namespaces() == [USER] and store.get((*USER, "now"), "goes") is None
+    assert [item.key for item in store.search(USER, query="tea")] == ["stays", "goes"]
+    clock.pass_minutes(5)
+    assert store.get(USER, "goes") is None and [item.key for item in store.search(USER)] == ["stays"]
+    assert [item.key for item in store.search(USER, query="today")] == ["stays"]
+    before = len(memory.log())
+    assert (store.sweep_ttl(), store.sweep_ttl()) == (2, 0)
+    assert [entry.name for entry in memory.entries()] == ["users/Ada/stays"]
+    assert len(memory.log()) == before + 1 and memory.log()[0].subject == "store: 2 expired facts removed"
+    assert "tea, today" in memory.patch("HEAD")  # which history keeps
+    assert git(memory.root, "status", "--porcelain") == ""
+
+
+def test_how_long_an_item_lives_is_in_its_file_and_known_after_a_restart(
+    clock: Clock, memory: Memory, store: Store
+) -> None:
+    store.put(USER, "a", {"content": "x"}, ttl=5)
+    assert "\nttl: 5 minutes\n" in memory.file("memory/entries/users-ada-a.md").read_text()
+    (memory.root / ".git" / "crabmem" / "reads").unlink()
+    with Memory(memory.root) as other:
+        assert Store(other).get(USER, "a")
+        clock.pass_minutes(6)
+        assert Store(other).get(USER, "a") is None
+    store.put(USER, "a", {"content": "x"})
+    clock.pass_minutes(60)
+    item = store.get(USER, "a")
+    assert item and item.value == {"content": "x"} and store.sweep_ttl() == 0
+
+
+def test_reading_has_a_life_begin_anew_where_the_configuration_says_so(clock: Clock, memory: Memory) -> None:
+    store = Store(memory, ttl={"default_ttl": 10, "refresh_on_read": True})
+    for key in ("read", "found", "looked", "forgotten"):
+        store.put(USER, key, {"content": key})
+    before = memory.log(), git(memory.root, "status", "--porcelain")
+    clock.pass_minutes(8)
+    assert store.get(USER, "read") and store.search(USER, query="found", limit=1)
+    assert store.get(USER, "looked", refresh_ttl=False)
+    clock.pass_minutes(8)
+    assert sorted(item.key for item in store.search(USER, refresh_ttl=False)) == ["found", "read"]
+    assert (memory.log(), git(memory.root, "status", "--porcelain")) == before  # reading commits nothing
+    clock.pass_minutes(8)
+    assert store.sweep_ttl() == 4
+
+
+def test_reading_changes_no_life_where_nobody_said_so(clock: Clock, store: Store) -> None:
+    store.put(USER, "a", {"content": "x"}, ttl=10)
+    clock.pass_minutes(8)
+    assert store.get(USER, "a")
+    clock.pass_minutes(8)
+    assert store.get(USER, "a") is None
+
+
+def test_putting_the_same_again_has_its_life_begin_anew(clock: Clock, memory: Memory, store: Store) -> None:
+    for _ in range(3):
+        store.put(USER, "a", {"content": "x"}, ttl=10)
+        clock.pass_minutes(8)
+    assert store.get(USER, "a") and len(memory.log()) == 2
+
+
+def test_a_sweeper_sweeps_until_it_is_stopped(memory: Memory) -> None:
+    store = Store(memory, ttl={"default_ttl": 0})
+    store.start_ttl_sweeper(0.001)
+    store.put(USER, "a", {"content": "x"})
+    deadline = time.monotonic() + 30
+    while memory.entries() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert memory.entries() == [] and store.stop_ttl_sweeper(30)
+    store.put(USER, "b", {"content": "x"})
+    time.sleep(0.2)
+    assert len(memory.entries()) == 1 and store.stop_ttl_sweeper()
 
 
 # What cannot be kept
@@ -292,7 +560,8 @@ def test_a_question_longer_than_recall_takes_is_asked_by_its_beginning(store: St
     [
         (PutOp(USER, "a", {"when": datetime(2026, 1, 1)}), "must be what JSON can say"),
         (PutOp(USER, "a", {"n": float("nan")}), "must be what JSON can say"),
-        (PutOp(USER, "a", {"content": "x"}, ttl=5), "without a ttl"),
+        (PutOp(USER, "a", {"content": "x"}, ttl=-1), "a number of minutes from 0"),
+        (PutOp(USER, "a", {"content": "x"}, ttl=float("nan")), "a number of minutes from 0"),
         (PutOp(USER, "a\0", {"content": "x"}), "without NUL"),
         (PutOp(USER, "a" * 20_000, {"content": "x"}), "characters"),
         (PutOp(USER, "\ud800", {"content": "x"}), "surrogate"),
@@ -311,15 +580,70 @@ def test_what_cannot_be_done_is_said_and_nothing_of_its_batch_is_written(
     assert [item.key for item in store.search(())] == ["n"] and len(memory.log()) == 2
 
 
-def test_a_time_to_live_is_refused_by_langgraph_itself(store: Store) -> None:
-    with pytest.raises(NotImplementedError, match="TTL"):
-        store.put(USER, "a", {"content": "x"}, ttl=5)
-
-
 def test_a_credential_is_refused_wherever_it_stands_in_a_value(store: Store) -> None:
     with pytest.raises(HoldsSecret):
         store.put(USER, "a", {"nested": {"key": "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2}})
     assert store.search(()) == []
+
+
+# Many at once
+
+
+def test_what_tasks_put_at_the_same_time_is_one_commit(memory: Memory, store: Store) -> None:
+    async def all_of_them() -> None:
+        await asyncio.gather(*(store.aput(USER, str(number), {"n": number}) for number in range(100)))
+        await asyncio.gather(*(store.adelete(USER, str(number)) for number in range(3)))
+
+    asyncio.run(all_of_them())
+    asyncio.run(all_of_them())  # on another loop
+    assert [each.subject for each in memory.log()][:2] == ["store: 0 facts saved, 3 removed", "store: 100 facts saved"]
+    assert len(memory.log()) == 5 and len(memory.entries()) == 97
+
+
+def test_what_one_task_does_wrong_fails_alone(store: Store) -> None:
+    async def all_of_them() -> list[Any]:
+        values: list[dict[str, Any]] = [{"n": 1}, {"n": float("nan")}, {"n": 3}]
+        puts = (store.aput(USER, str(number), value) for number, value in enumerate(values))
+        return await asyncio.gather(*puts, store.aget(USER, "0"), return_exceptions=True)
+
+    done = asyncio.run(all_of_them())
+    assert [isinstance(each, InvalidArguments) for each in done] == [False, True, False, False]
+    assert [item.value["n"] for item in store.search(USER)] == [1, 3]
+
+
+def test_a_task_that_is_cancelled_holds_nobody_back(store: Store) -> None:
+    async def some() -> list[SearchItem]:
+        first = asyncio.create_task(store.aput(USER, "1", {"n": 1}))
+        second = asyncio.create_task(store.aput(USER, "2", {"n": 2}))
+        await asyncio.sleep(0)
+        first.cancel()
+        await second
+        return await store.asearch(USER)
+
+    assert "2" in {item.key for item in asyncio.run(some())}
+
+
+def test_loops_on_several_threads_share_a_store(store: Store) -> None:
+    def run(name: str) -> None:
+        async def put() -> None:
+            await asyncio.gather(*(store.aput((name,), str(number), {"n": number}) for number in range(5)))
+
+        asyncio.run(put())
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.list_namespaces() == [("a",), ("b",), ("c",)] and len(store.search((), limit=50)) == 15
+
+
+def test_answers_to_the_same_question_are_lists_of_their_own(store: Store) -> None:
+    store.put(USER, "a", {"n": 1})
+    one, other = store.batch([SearchOp(USER), SearchOp(USER)])
+    assert isinstance(one, list) and isinstance(other, list)
+    one.clear()
+    assert len(other) == 1
 
 
 # In a graph

@@ -45,6 +45,7 @@ ROWS: list[list[str]] = [
         "facts",
         "claims",
         "traces",
+        "own_words",
         "hooks",
         "globs",
         "budget",

@@ -209,7 +209,7 @@ def test_search_names_files_and_facts_and_repeats_nothing(legion: Memory) -> Non
         "learnings/errors.md"
     ]
     nothing = legion.call("memory_search", {"query": "submarine"}).text
-    assert re.fullmatch(r"nothing found\n\n\(no match among 2 entries; no match among \d files\)", nothing)
+    assert re.fullmatch(r"nothing found \(no match among 2 entries; no match among \d files\)", nothing)
 
 
 # feature: 42

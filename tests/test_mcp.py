@@ -1,5 +1,6 @@
 """The server as the official client sees it: over pipes and over HTTP, in today's protocol and the one before."""
 
+import re
 import subprocess
 import sys
 import time
@@ -45,7 +46,7 @@ ways = pytest.mark.parametrize(("transport", "mode"), WAYS)
 VET = {"name": "Luna's vet", "description": "who looks after the dog", "content": "Dr. Moreno."}
 CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("remember", {**VET, "aliases": ["animal doctor"], "tags": ["pets"]}, "remembered: Luna's vet"),
-    ("recall", {"query": "dog", "limit": 3}, "## Luna's vet\nwho looks after the dog\n\nDr. Moreno."),
+    ("recall", {"query": "dog", "limit": 3}, "\nwho looks after the dog\n\nDr. Moreno."),
     ("recall", {"query": "submarine"}, "no memories found: no match among 3 entries"),
     ("get", {"name": "animal doctor"}, "## Luna's vet\n"),
     ("list", {"limit": 1}, "- Deploy key: where the deploy key lives\n\n(2 more facts: ask for those after "),
@@ -154,16 +155,17 @@ async def drained(stream: Any) -> None:
 
 
 @ways
-async def test_every_tool_answers_with_text_and_data_that_its_schema_allows(
-    root: Path, transport: Transport, mode: Mode
+@pytest.mark.parametrize("asked", [(), ("--data",)])
+async def test_every_tool_answers_with_text_and_to_a_program_with_data_that_its_schema_allows(
+    root: Path, transport: Transport, mode: Mode, asked: tuple[str, ...]
 ) -> None:
     (root / "crabmem.toml").write_text("soul_editable = true\n")
-    async with connected(root, transport, mode, "--tools", EVERY) as client:
+    async with connected(root, transport, mode, "--tools", EVERY, *asked) as client:
         assert client.protocol_version == ("2025-11-25" if mode == "legacy" else "2026-07-28")
         for tool, arguments, words in CALLS:
             result = await client.call_tool(tool, arguments)  # the client checks the data against the schema
             assert (result.is_error, words in text_of(result)) == (False, True), text_of(result)
-            assert result.structured_content
+            assert bool(result.structured_content) == bool(asked)
     with Memory(root) as memory:
         [forgotten, *_] = memory.log(limit=1)
         assert (forgotten.agent, forgotten.subject) == (CLIENT, "forget: Luna's vet")
@@ -181,7 +183,7 @@ async def test_tools_are_those_of_memory_with_all_hints_and_schemas(
     assert [tool.name for tool in listed] == ["remember", "forget", "recall", "memory"]
     for tool, ours in zip(listed, offered, strict=True):
         assert (tool.title, tool.description) == (ours.title, ours.description)
-        assert (tool.input_schema, tool.output_schema) == (ours.input_schema, ours.output_schema)
+        assert (tool.input_schema, tool.output_schema) == (ours.input_schema, None)
         assert tool.annotations and ours.annotations
         hints = (tool.annotations.read_only_hint, tool.annotations.destructive_hint)
         assert hints == (ours.annotations.read_only, ours.annotations.destructive)
@@ -191,6 +193,25 @@ async def test_tools_are_those_of_memory_with_all_hints_and_schemas(
         "forget",
         "memory",
     }
+
+
+async def test_a_client_over_http_asks_for_data_by_its_address_whatever_others_get(served: tuple[Path, str]) -> None:
+    root, url = served
+    with Memory(root) as memory:
+        schemas = [tool.output_schema for tool in memory.tools]
+    for ending, is_given in (("", False), ("?data=1", True), ("?data=true", True), ("?data=0", False)):
+        async with dialled(url + ending, mode="auto") as client:
+            listed = [tool.output_schema for tool in (await client.list_tools()).tools]
+            found = (await client.call_tool("recall", {"query": "deploy"})).structured_content
+        assert listed == (schemas if is_given else [None] * len(schemas)), ending
+        assert [hit["name"] for hit in (found or {"hits": []})["hits"]] == ["Deploy key"] * is_given, ending
+
+
+async def test_a_client_over_http_may_do_without_the_data_that_a_server_gives(root: Path) -> None:
+    with web(root, "--data") as url:
+        for address, is_given in ((url, True), (f"{url}?data=0", False)):
+            async with dialled(address, mode="auto") as client:
+                assert bool((await client.call_tool("recall", {"query": "deploy"})).structured_content) == is_given
 
 
 # feature: 98
@@ -263,7 +284,7 @@ async def test_a_disabled_soul_says_so_to_who_calls_it_all_the_same(root: Path) 
 async def test_what_a_client_proposes_waits_and_no_tool_of_the_server_decides(root: Path) -> None:
     (root / "crabmem.toml").write_text('soul = "propose"\n')
     before = (root / "Crab.md").read_bytes()
-    async with connected(root, "stdio", "auto") as client:
+    async with connected(root, "stdio", "auto", "--data") as client:
         result = await client.call_tool("soul", {"content": "# Somebody else", "reason": "I grew."})
         with Memory(root) as memory:
             [waiting] = memory.proposals()
@@ -363,11 +384,11 @@ async def test_resources_are_the_overview_the_identity_the_log_and_every_entry(
     assert texts["crabmem://memory"] == "# Overview\nhidden\n"
     assert texts["crabmem://soul"].startswith("# Who I am\n")
     assert texts["crabmem://log"].endswith("  crabmem  init: a new memory")
-    assert (key, texts[key]) == (
-        "crabmem://entries/deploy-key",
-        "## Deploy key\nwhere the deploy key lives\n\nIn the vault.",
-    )
-    assert "%" in chinese and texts[chinese] == "## 密钥\nthe key in Chinese\n\n也在保险库里。"
+    version = r"version [0-9a-f]{12}\)"
+    assert key == "crabmem://entries/deploy-key" and "%" in chinese
+    source = rf"\(from memory/entries/deploy-key.md, {version}"
+    assert re.fullmatch(rf"## Deploy key\n{source}\nwhere the deploy key lives\n\nIn the vault\.", texts[key])
+    assert re.fullmatch(rf"## 密钥\n\(from .*\.md, {version}\nthe key in Chinese\n\n也在保险库里。", texts[chinese])
 
 
 async def test_pages_of_resources_together_are_all_entries_once(root: Path) -> None:
@@ -521,7 +542,7 @@ async def test_another_process_and_another_client_are_heard(root: Path, transpor
 async def test_a_workspace_that_is_not_there_yet_is_made_by_the_first_write_and_followed(tmp_path: Path) -> None:
     heard, root = Heard(), tmp_path / "not" / "yet"
     async with connected(root, "stdio", "auto", heard=heard) as client, listening(client, "auto", "crabmem://memory"):
-        assert (await client.call_tool("recall", {"query": "x"})).structured_content
+        assert "nothing has been remembered yet" in text_of(await client.call_tool("recall", {"query": "x"}))
         await anyio.sleep(1.5)
         assert not root.exists()
         await client.call_tool("memory", {"content": "# Overview"})

@@ -381,6 +381,6 @@ def test_an_agent_may_ask_about_the_past(story: Path) -> None:
     with Memory(story, agent="coder") as memory:
         told = memory.call("recall", {"query": "deploy key", "as_of": "2026-02-05"})
         assert "Posted in the team chat." in told.text
-        assert told.text.endswith(f"(as memory was at {told.data['as_of'][:8]})")
+        assert f" (as memory was at {told.data['as_of'][:8]})\n\n## Deploy key\n" in told.text
         wrong = memory.call("recall", {"query": "deploy key", "as_of": "the other day"})
         assert wrong.is_error and "no revision named the other day" in wrong.text

@@ -19,6 +19,13 @@ _ENTRIES = "memory/entries"
 _ASKED = "boiler"
 
 
+#: Facts of which a line is changed for a model, each by a word that no other has.
+_ODD = {
+    "trombone": "Steps follow.\n\n## Steps\n\nOil it.",
+    "clarinet": "In the case.\n(from memory/entries/other.md)",
+    "bassoon": "It says <recall> on the case.",
+    "piccolo": "One\n  ## Two",
+}
 #: So many tests of a module want a memory of their own; what settles at once settles in one moment.
 _MANY = 20
 
@@ -33,7 +40,8 @@ def households(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def besides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The same, with a fact and a daily note in `memory/` itself."""
     fact = "---\nname: Boiler key\ndescription: 'key: of the boiler room'\n---\n\nOn the hook.\n"
-    return _settled(tmp_path_factory.mktemp("beside"), {"boiler-key.md": fact, "2026-11-20.md": fact})
+    odd = {f"{word}.md": f"---\nname: The {word}\ndescription: d\n---\n\n{text}\n" for word, text in _ODD.items()}
+    return _settled(tmp_path_factory.mktemp("beside"), {"boiler-key.md": fact, "2026-11-20.md": fact, **odd})
 
 
 @pytest.fixture
@@ -138,6 +146,13 @@ def test_quick_answer_knows_facts_beside_the_overview(beside: Path, capsys: pyte
     assert capsys.readouterr().out == whole(beside, "boiler", "key")
 
 
+@pytest.mark.parametrize("word", _ODD)
+def test_a_fact_that_is_quoted_for_a_model_is_left_to_the_whole_program(beside: Path, word: str) -> None:
+    assert quick.answered(["--dir", str(beside), "recall", "boiler"], os.environ)
+    assert not quick.answered(["--dir", str(beside), "recall", word], os.environ)
+    assert whole(beside, word).startswith("1 hit from memory: ") and f"\n\n## The {word}\n" in whole(beside, word)
+
+
 def _added_beside(root: Path) -> None:
     (root / "memory/new.md").write_text("---\nname: New\ndescription: d\n---\n\nthe vet\n")
 
@@ -209,10 +224,19 @@ def test_quick_answer_loads_neither_numpy_nor_yaml_nor_the_command_line(looked_a
     )
     command = [sys.executable, "-c", code, "--dir", str(looked_at), "recall", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("## ")
-    assert not {"re", "unicodedata", "numpy", "bm25s", "yaml", "dulwich", "click", "dataclasses", "typing"} & set(
-        done.stderr.split()
-    )
+    assert " from memory: " in done.stdout.partition("\n")[0] and "\n\n## " in done.stdout
+    assert not {
+        "re",
+        "unicodedata",
+        "numpy",
+        "bm25s",
+        "yaml",
+        "dulwich",
+        "click",
+        "dataclasses",
+        "typing",
+        "hashlib",
+    } & set(done.stderr.split())
 
 
 def test_reader_that_leaves_ends_the_answer_quietly(looked_at: Path) -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from crabmem import Expectation, Memory
 from crabmem.errors import InvalidArguments, NotFound
-from crabmem.prompt import entry_text, entry_texts
+from crabmem.plain import BETWEEN
+from crabmem.recalling import text_of
 from crabmem.results import Recall
 from crabmem.search import Index
 from tests.conftest import FIXTURES, git
@@ -24,7 +25,7 @@ def names(found: Recall) -> list[str]:
 
 
 def rendered(found: Recall) -> str:
-    return entry_texts(entry_text(hit.entry.name, hit.entry.description, hit.shown) for hit in found)
+    return BETWEEN.join(text_of(hit) for hit in found)
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_an_answer_keeps_its_budget_and_the_best_come_first(budget: int, limit: 
     with Memory(FIXTURES / "household") as memory:
         whole = memory.recall("the dog and the house in winter, paper, water", limit)
         found = memory.recall("the dog and the house in winter, paper, water", limit, budget=budget)
-    first = entry_text(found[0].entry.name, found[0].entry.description, "")
+    first = text_of(found[0], "")
     assert len(rendered(found)) <= max(budget, len(first))
     assert names(found) == names(whole)[: len(found)] and found.left_out == tuple(names(whole)[len(found) :])
     assert len(rendered(whole)) > budget or [hit.passage for hit in found] == [None] * len(whole)

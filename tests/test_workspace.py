@@ -73,7 +73,24 @@ def test_an_agent_without_a_name_is_refused(name: str) -> None:
         ("README", False),
         ("notes.toml", False),
         ("memory/crabmem.toml", False),
-        ("memory/notes.txt", False),
+        ("memory/notes.txt", True),
+        ("memory/entries/state.JSON", True),
+        ("memory/UP.MD", True),
+        ("memory/Makefile", True),
+        ("notes.txt", False),
+        ("agents/notes.txt", False),
+        ("memory/photo.png", False),
+        ("memory/key.pem", False),
+        ("memory/notes.txt~", False),
+        ("memory/#notes#", False),
+        ("memory/4913", False),
+        ("memory/sedAb1C_2", False),
+        ("memory/tmpx81_", False),
+        ("memory/.env", False),
+        ("memory/.git/config", False),
+        ("memory/CRABMEM.toml", False),
+        ("memory/notes.", False),
+        ("memory/", False),
         ("memory/entries/left-over.tmp", False),
         ("memory/entries/.luna.md.swp", False),
         ("memory/entries/.luna.md", False),
@@ -94,7 +111,7 @@ def test_an_agent_without_a_name_is_refused(name: str) -> None:
         ("agents/bob.md", False),
     ],
 )
-def test_only_markdown_of_ours_and_the_settings_are_kept(path: str, kept: bool) -> None:
+def test_markdown_of_ours_texts_below_memory_and_the_settings_are_kept(path: str, kept: bool) -> None:
     assert ORDINARY.is_kept(path) is kept
 
 

@@ -2,12 +2,14 @@
 
 client.beta.messages.tool_runner(tools=[MemoryTool(memory)], …)
 
-Claude is told what it would be told of a plain folder, word for word, and may write what crabmem keeps:
-Markdown below `memory/`, without what looks like a credential.
+Claude is told what it would be told of a plain folder, word for word, and may write what crabmem keeps: text below
+`memory/`, without what looks like a credential. All of it is in the history; recall finds the Markdown among it.
 """
 
+import os
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
@@ -18,6 +20,7 @@ from ..errors import CrabmemError
 from ..memory import Memory
 from ..tools.result import warned
 from ..tree import Tree, inside
+from ..workspace import way
 from . import missing
 
 try:
@@ -64,17 +67,11 @@ class MemoryTool(BetaAbstractMemoryTool):
         """Do what Claude wrote."""
         return super().call(_checked(input))
 
-    def execute(self, command: beta.BetaMemoryTool20250818Command) -> Any:
-        """Do what a command says."""
-        try:
-            return super().execute(command)
-        except CrabmemError as error:
-            raise ToolError(str(error)) from None
-
     def view(self, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
         """A file with numbered lines, or what is in a folder."""
-        path = _inside(command.path)
-        return self._memory.browse(lambda tree: self._viewed(tree, path, command))
+        path = self._inside(command.path)
+        with self._in_its_words():
+            return self._memory.browse(lambda tree: self._viewed(tree, path, command))
 
     def create(self, command: beta.BetaMemoryTool20250818CreateCommand) -> str:
         """Write a file that is not there yet."""
@@ -94,23 +91,48 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def rename(self, command: beta.BetaMemoryTool20250818RenameCommand) -> str:
         """Move a file or a folder."""
-        return self._edited("rename", command.old_path, partial(_renamed, command))
+        new = self._inside(command.new_path)
+        return self._edited("rename", command.old_path, partial(_renamed, command, new))
 
     def clear_all_memory(self) -> str:
         """Remove every file below `memory/`, for the program that asks for it; history keeps them."""
-        self._memory.rewrite("clear", lambda tree: dict.fromkeys(tree.paths()), even_if_many=True)
+        with self._in_its_words():
+            self._memory.rewrite("clear", lambda tree: dict.fromkeys(tree.paths()), even_if_many=True)
         return "All memory cleared"
 
     def _edited(self, verb: str, given: str, edit: Callable[[Tree, str], Edit]) -> str:
         """Make the edit in one commit, and say what Claude is told."""
-        path, edits = _inside(given), list[Edit]()
+        path, edits = self._inside(given), list[Edit]()
 
         def work(tree: Tree) -> dict[str, str | None]:
             edits[:] = [edit(tree, path)]
             return edits[0].changes
 
-        done = self._memory.rewrite(f"{verb} {path or '/'}", work)
+        with self._in_its_words():
+            done = self._memory.rewrite(f"{verb} {path or '/'}", work)
         return warned(edits[0].reply, done.warnings)
+
+    def _inside(self, given: str) -> str:
+        """The path below `memory/` that Claude means.
+
+        No more than words hang on the look for links: no write follows one.
+        """
+        path, memory = _inside(given), self._memory
+        for place in way(memory.layout.memory_path(path)) if path else ():
+            if os.path.islink(memory.file(place)):
+                raise ToolError(
+                    f"Path {given} would escape {_ROOT} directory: a link is in the way, and none is followed"
+                )
+        return path
+
+    @contextmanager
+    def _in_its_words(self) -> Iterator[None]:
+        """Raise what goes wrong as the SDK does, with files called as Claude calls them and none by its place here."""
+        try:
+            yield
+        except CrabmemError as error:
+            home, root = (os.fspath(self._memory.file(path)) for path in (self._memory.layout.memory, ""))
+            raise ToolError(str(error).replace(home, _ROOT).replace(root, "the workspace")) from None
 
     def _viewed(self, tree: Tree, path: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
         if path in tree:
@@ -231,8 +253,7 @@ def _deleted(command: beta.BetaMemoryTool20250818DeleteCommand, tree: Tree, path
     return Edit(f"Successfully deleted {command.path}", dict.fromkeys(gone))
 
 
-def _renamed(command: beta.BetaMemoryTool20250818RenameCommand, tree: Tree, path: str) -> Edit:
-    new = _inside(command.new_path)
+def _renamed(command: beta.BetaMemoryTool20250818RenameCommand, new: str, tree: Tree, path: str) -> Edit:
     if not path:
         raise ToolError(f"Cannot rename the {_ROOT} directory itself")
     if _is_there(tree, new):

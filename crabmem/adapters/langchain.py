@@ -18,7 +18,7 @@ try:
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.tools import StructuredTool, ToolException
-    from pydantic import ConfigDict, Field
+    from pydantic import AliasChoices, ConfigDict, Field
 except ImportError as error:
     raise missing("langchain", "LangChain", "langchain") from error
 
@@ -53,23 +53,31 @@ def _tool(memory: Memory, tool: Tool) -> StructuredTool:
 
 
 class Retriever(BaseRetriever):
-    """Recall as documents, best first: at most `limit` (None: the setting) facts that carry all tags `having`."""
+    """Recall as documents, best first: at most `k` (None: the setting) facts that carry all tags `having`.
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    Both may be given to `invoke` as well, for one question. `limit` is another name of `k`.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
     memory: Memory = Field(exclude=True)
-    limit: int | None = None
+    k: int | None = Field(default=None, validation_alias=AliasChoices("k", "limit"))
     having: Sequence[str] = ()
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return list(map(_document, self._recalled(query)))
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **asked: Any
+    ) -> list[Document]:
+        return list(map(_document, self._recalled(query, **asked)))
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **asked: Any
     ) -> list[Document]:
-        return list(map(_document, await asyncio.to_thread(self._recalled, query)))
+        return list(map(_document, await asyncio.to_thread(self._recalled, query, **asked)))
 
-    def _recalled(self, query: str) -> Recall:
-        return self.memory.recall(query[:MAX_QUERY], self.limit, self.having)
+    def _recalled(
+        self, query: str, *, k: int | None = None, limit: int | None = None, having: Sequence[str] | None = None
+    ) -> Recall:
+        most = next((each for each in (k, limit) if each is not None), self.k)
+        return self.memory.recall(query[:MAX_QUERY], most, self.having if having is None else having)
 
 
 def _document(hit: Hit) -> Document:

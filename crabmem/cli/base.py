@@ -447,13 +447,18 @@ def warn(warnings: Iterable[str]) -> None:
         click.secho(f"crabmem: warning: {visible(words)}", err=True, fg="yellow" if in_colour(sys.stderr) else None)
 
 
+def can_ask() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin.isatty()
+
+
 def confirm(question: str, refused: str) -> None:
     """Ask the person, where there is one.
 
     Raises:
         Failure: nobody is there, and so it was `refused`.
     """
-    if not sys.stdin.isatty():
+    if not can_ask():
         raise Failure(f"nothing was {refused}: give --yes to do it")
     click.confirm(question, abort=True, err=True)
 

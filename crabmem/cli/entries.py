@@ -15,7 +15,9 @@ from ..edit import shortened
 from ..entry import Entry, decoded
 from ..errors import NotFound
 from ..marking import on_terminal
-from ..prompt import entry_text, entry_texts
+from ..plain import BETWEEN, answer
+from ..prompt import entry_text
+from ..recalling import text_of
 from ..results import Hit, Match
 from ..slug import name_key
 from ..version import short, version_of
@@ -173,8 +175,11 @@ def recall(
         asked, limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of, blame=blame
     )
     language = memory.settings.language
-    texts = [_text_of(hit, asked, language) + _explained(hit, explain) + _blamed(hit) for hit in found]
-    show(json_wanted, wire.recall(found), lambda: entry_texts(texts))
+    if sys.stdout.isatty():
+        text = BETWEEN.join(_shown(hit, asked, language) + _explained(hit, explain) + _blamed(hit) for hit in found)
+    else:  # a program reads this, and often a model what it prints
+        text = answer([_told(hit) + _explained(hit, explain) for hit in found]) if found.hits else ""
+    show(json_wanted, wire.recall(found), lambda: text)
     if not found.hits and tags:
         _tell_unknown(memory.entries(as_of), tags)
     if found.note and not json_wanted:
@@ -183,12 +188,16 @@ def recall(
         tell(f"recall finds facts; a tool for agents searches {', '.join(files)}: see `crabmem tools`")
 
 
-def _text_of(hit: Hit, asked: str, language: str) -> str:
-    """A hit; where a person looks at it, with its file and the words it was found by."""
+def _shown(hit: Hit, asked: str, language: str) -> str:
+    """A hit as a person sees it: as it is, with its file and the words it was found by."""
     text = entry_text(hit.entry.name, hit.entry.description, hit.shown)
-    if not sys.stdout.isatty():
-        return text
     return on_terminal(text, plain(hit.entry.path), asked, language, in_colour(sys.stdout))
+
+
+def _told(hit: Hit) -> str:
+    """A hit as a model reads it; where it comes from is said above what it says itself."""
+    heading, source, *rest = text_of(hit).split("\n", 2)
+    return "\n".join([heading, source, *filter(None, [_blamed(hit).strip()]), *rest])
 
 
 def _blamed(hit: Hit) -> str:

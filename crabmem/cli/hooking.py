@@ -17,10 +17,17 @@ from .base import as_json, wanted_of
     help="Say nothing rather than later.  [default: 1.4; at session-start and wrote 5]",
 )  # fmt: skip
 @click.option("--guide", is_flag=True, help="At session-start, say how to use memory: for hosts that do not show it.")
+@click.option("--without", type=click.Choice(("overview",)), help="What session-start need not say: the host reads it.")
 @as_json
 @click.pass_context
 def hook(
-    ctx: click.Context, event: str | None, host: str | None, deadline: float | None, guide: bool, json_wanted: bool
+    ctx: click.Context,
+    event: str | None,
+    host: str | None,
+    deadline: float | None,
+    guide: bool,
+    without: str | None,
+    json_wanted: bool,
 ) -> None:
     """Answer the host of an agent at an event of its session: its JSON on stdin, ours on stdout.
 
@@ -45,6 +52,7 @@ def hook(
     command.options |= {"--agent": wanted.agent or "", "--session": wanted.session or ""}
     command.is_guide = guide
     command.options |= {"--profile": wanted.profile or "", "--kind": wanted.kind}
+    command.options |= {"--without": without or ""}
     said = asked(sys.stdin.buffer.read(), event, host)
     click.echo(told(said, wanted.root.absolute(), command, os.environ, lambda: True), nl=False)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from ..api import Memory
 from ..entry import Fact
 from ..errors import AlreadyThere, CrabmemError
 from ..results import Saved
@@ -27,7 +28,7 @@ _TOLD = 5
 
 
 @dataclass(frozen=True)
-class _Import:
+class Import:
     """What came of an import."""
 
     place: str
@@ -104,12 +105,31 @@ def import_(
     name = "stdin" if str(place) == "-" else place.resolve().name
     with bar("writing") as progress:
         saved = memory.remember_all(facts, name, dry_run, replace, progress=progress)
-    done = _Import(str(place), source.name, _done(found, saved), dry_run)
-    lines = list(_lines(done, quiet))
+    done = Import(str(place), source.name, _done(found, saved), dry_run)
+    lines = list(import_lines(done, quiet))
     if json_wanted or lines:
-        show(json_wanted, _data(done), lambda: "\n".join(lines))
+        show(json_wanted, import_data(done), lambda: "\n".join(lines))
     warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)
     _conclude(done, json_wanted)
+
+
+def take_in(memory: Memory, places: "Sequence[Path]", dry_run: bool) -> Import:
+    """Remember what a host keeps at some places, folders of one kind, in one commit. Nothing there changes.
+
+    Facts of one name are told apart by the folder each is from.
+    """
+    from ..importing import completed, source_of, tree_at
+
+    base = places[0].parent.parent if places[0].is_dir() else places[0].parent
+    found: list[Found] = []
+    for place in places:
+        tree = tree_at(place, memory.root)
+        inside = f"{place.relative_to(base).as_posix()}/" if place.is_dir() else ""
+        found += [item._replace(where=inside + item.where) for item in source_of(tree, None).facts(tree)]
+    items = completed(found, (), _named_place(base))
+    facts = [item.what for item in items if isinstance(item.what, Fact)]
+    saved = memory.remember_all(facts, base.name, dry_run)
+    return Import(str(base), "folder", _done(items, saved), dry_run)
 
 
 def _named_place(place: Path) -> str:
@@ -143,11 +163,11 @@ def _done(found: "Sequence[Found]", saved: Sequence[Saved | CrabmemError]) -> tu
     return tuple((item.where, next(results) if isinstance(item.what, Fact) else item.what) for item in found)
 
 
-def _conclude(done: _Import, json_wanted: bool) -> None:
+def _conclude(done: Import, json_wanted: bool) -> None:
     """Sum up for the person; a Failure when something could not be taken."""
     counts = done.counts
     if not json_wanted:
-        words = ", ".join(_summed(counts[state], state, done.dry_run) for state in _STATES if counts[state])
+        words = summary(done)
         kind = "" if done.kind == "folder" else f"read as {done.kind}: "
         tell(f"{kind}{words or 'nothing made'}{'; nothing was written' if done.dry_run else ''}")
         if any(isinstance(item, AlreadyThere) for _, item in done.items):
@@ -156,6 +176,12 @@ def _conclude(done: _Import, json_wanted: bool) -> None:
         things = "files" if Path(done.place).is_dir() else "things"
         words = f"{counts['failed']} of {len(done.items)} {things} in {_called(done.place)} could not be taken"
         raise Failure(" ".join(words.split()))
+
+
+def summary(done: Import) -> str:
+    """How many were made, replaced, unchanged and skipped; "" for none."""
+    counts = done.counts
+    return ", ".join(_summed(counts[state], state, done.dry_run) for state in _STATES if counts[state])
 
 
 def _summed(count: int, state: str, dry_run: bool) -> str:
@@ -173,7 +199,7 @@ def _reason(item: "Skipped | CrabmemError") -> str:
     return str(item) if isinstance(item, CrabmemError) else item.reason
 
 
-def _lines(done: _Import, quiet: bool) -> Iterator[str]:
+def import_lines(done: Import, quiet: bool) -> Iterator[str]:
     """A line for each thing, or each that was not taken; of those that were skipped for the same reason, the first."""
     width = max(map(len, _WOULD.values())) if done.dry_run else max(map(len, _STATES))
     times = Counter[str]()
@@ -189,7 +215,7 @@ def _lines(done: _Import, quiet: bool) -> Iterator[str]:
     )
 
 
-def _data(done: _Import) -> dict[str, Any]:
+def import_data(done: Import) -> dict[str, Any]:
     files = [{"file": where, "state": _state(item), **_details(item)} for where, item in done.items]
     return {"from": done.place, "kind": done.kind, "commit": done.commit, "dry_run": done.dry_run, "files": files}
 

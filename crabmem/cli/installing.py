@@ -1,5 +1,7 @@
 """The verbs that make crabmem a part of a host, and take it out again. What they need is loaded when they run."""
 
+from typing import Any
+
 import click
 
 from .base import as_json, dry, sure
@@ -31,7 +33,16 @@ in_project = click.option("--project", is_flag=True, help="In this folder's conf
 @click.option(
     "--no-server", is_flag=True, help="The hooks alone: the agent is told what memory holds, and has no tools."
 )
-@click.option("--auto-memory", is_flag=True, help="Claude Code keeps its own memory in the workspace too.")
+@click.option(
+    "--allow/--no-allow",
+    default=None,
+    help="Let it use memory without asking each time, or as its own rules say.  [default: asks; with --yes, allow]",
+)
+@click.option(
+    "--memory", type=click.Choice(("ours", "host", "both")),
+    help="Whose memory it has: ours alone, the host's own beside it, or the host's in our folder (Claude Code).  "
+    "[default: asks; with --yes, ours]",
+)  # fmt: skip
 @dry
 @sure
 @as_json
@@ -42,7 +53,8 @@ def install(
     project: bool,
     no_hooks: bool,
     no_server: bool,
-    auto_memory: bool,
+    allow: bool | None,
+    memory: Any,
     dry_run: bool,
     yes: bool,
     json_wanted: bool,
@@ -57,7 +69,13 @@ def install(
 
     It edits the host's own configs and nothing else in them: comments, order and what others registered stay. The
     diff comes first and needs a yes (--yes where nobody can be asked), and what was there is kept beside each. Twice is
-    harmless, and renews paths that moved.
+    harmless, and renews paths that moved; what you decided before stays so.
+
+    On a terminal it asks two things, once. May the agent use memory without asking you each time? Every write is a
+    commit, so yes is safe; the answer becomes the host's own permission for this server and no other. And, where the
+    host has a memory of its own: which of them is it to use? With `ours` its own is switched off where it has a
+    setting for that, and what is in it is imported first, in one commit; nothing of it is deleted. `crabmem uninstall`
+    takes all of this back.
     """
     from . import hosting
 
@@ -65,8 +83,8 @@ def install(
         return hosting.show_all(ctx, json_wanted)
     if no_hooks and no_server:
         raise click.UsageError("--no-hooks and --no-server together leave nothing to install")
-    asked = hosting.Asked(project, dry_run, yes, json_wanted)
-    hosting.install(ctx, name, asked, hooks=not no_hooks, server=not no_server, auto_memory=auto_memory)
+    asked = hosting.Asked(project, dry_run, yes, json_wanted, allow, memory)
+    hosting.install(ctx, name, asked, hooks=not no_hooks, server=not no_server)
 
 
 @click.command()

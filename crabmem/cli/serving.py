@@ -36,8 +36,13 @@ Over HTTP, on this machine only, for who names the token:
     metavar="A,B,…",
     help="Only these tools, of all there are; also get, list, log, that only look, and note.",
 )
+@click.option(
+    "--data",
+    is_flag=True,
+    help="For programs: answers are data too, with schemas. Over HTTP a client may ask by ?data=1 in its URL.",
+)
 @click.pass_context
-def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str | None) -> None:
+def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str | None, data: bool) -> None:
     """Serve memory to an agent's host by MCP, until it closes the connection or Ctrl-C.
 
     Tools, resources and prompts; your edits are recorded as you pause, and hosts are told of them. Who writes is the
@@ -50,7 +55,7 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
         tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
     wire = None if http else _claimed()
     # Over HTTP nobody's host started us: what stands in our surroundings is of who typed the command.
-    served = _served(ctx, tools, {} if http else os.environ)
+    served = _served(ctx, tools, data, {} if http else os.environ)
     from ..mcp import over_http, over_stdio
 
     if wire:
@@ -69,13 +74,13 @@ def _refuse_what_is_for_http(ctx: click.Context) -> None:
             raise click.UsageError(f"--{name} goes with --http")
 
 
-def _served(ctx: click.Context, tools: str | None, environment: Mapping[str, str]) -> "Served":
+def _served(ctx: click.Context, tools: str | None, data: bool, environment: Mapping[str, str]) -> "Served":
     wanted = wanted_of(ctx)
     try:
         from ..mcp import Served
     except ImportError:  # also of an older library, which lacks a name
         raise Failure(f"`crabmem mcp` needs the libraries of the extra mcp: {how_to_get('mcp')}") from None
-    return Served(opened(ctx, is_person=False), wanted.agent, wanted.session, names_of(tools), environment)
+    return Served(opened(ctx, is_person=False), wanted.agent, wanted.session, names_of(tools), data, environment)
 
 
 def _claimed() -> tuple[int, int]:

@@ -102,12 +102,14 @@ def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
     Reads the whole history, as `git fsck` does, and changes nothing without --fix. Exit status 1 when there
     is an error.
     """
+    from . import hosting
+
     memory = opened(ctx)
     if fix:
         _mend(memory)
-    findings = memory.doctor(_progress)
+    findings = [*memory.doctor(_progress), *hosting.findings()]
     troubled = {finding.check for finding in findings if finding.level != "info"}
-    fine = (f"{click.style('ok', fg='green')}: {check}" for check in CHECKS if check not in troubled)
+    fine = (f"{click.style('ok', fg='green')}: {check}" for check in (*CHECKS, "hosts") if check not in troubled)
     lines = (
         f"{click.style(finding.level, fg=_COLOURS[finding.level])}: "
         + plain(f"{finding.path}: {finding.message}" if finding.path else finding.message)

@@ -41,12 +41,12 @@ def texts(patient: Patient) -> Iterator[Finding]:
     """Files that cannot be used, are half of something, or lie where nobody looks."""
     layout = patient.workspace.layout
     for item in patient.scan.unusable:
-        yield error(item.path, item.reason)
+        yield (warning if item.is_beside else error)(item.path, item.reason)
     for path in sorted(patient.scan.files):
         try:
             yield from _text(path, patient.scan.data(path) or b"", layout)
         except Unreadable as failed:
-            yield error(path, _without(path, str(failed)))
+            yield (error if path.endswith(".md") else warning)(path, _without(path, str(failed)))
     if layout.identity not in patient.scan.files:
         yield info(layout.identity, "there is none; the built-in text is used")
     yield from _bystanders(patient)
@@ -79,7 +79,9 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
     layout = patient.workspace.layout
     for path in sorted(patient.scan.files):
         folder = path.rpartition("/")[0]
-        if folder and folder not in layout.entries and not layout.is_entry(path) and not patient.is_found(path):
+        if not path.endswith((".md", SETTINGS)):
+            yield info(path, "it is not named *.md, so it is recorded but not recalled")
+        elif folder and folder not in layout.entries and not layout.is_entry(path) and not patient.is_found(path):
             yield info(path, f"it is not {layout.where}, so it is recorded but not recalled")
     for path in sorted(patient.scan.folders):
         if any(layout.is_entry(each) and each.startswith(f"{path}/") for each in patient.scan.files):
@@ -103,7 +105,8 @@ def left_out(workspace: Workspace) -> Iterator[Finding]:
         if path.count("/") == DEEPEST and os.path.isdir(file):
             yield warning(path, f"it lies {DEEPEST} folders deep, so nothing in it is recorded or recalled; move it up")
         if not left_over and os.path.isfile(file) and not layout.is_kept(path):
-            yield info(path, "it is not named *.md, so it is neither recorded nor recalled")
+            what = "called like a text" if layout.may_hold_texts(layout.memory) else "named *.md"
+            yield info(path, f"it is not {what}, so it is neither recorded nor recalled")
 
 
 def _below(workspace: Workspace) -> Iterator[Path]:

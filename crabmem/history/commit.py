@@ -20,6 +20,10 @@ _TRAILER = re.compile(r"([A-Z][A-Za-z-]*): (.*)")
 _UNFIT = re.compile("[\x00-\x1f\x7f<>\ud800-\udfff]+")
 _BREAKS = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
 _TO = " => "
+#: The trailer with the time of a write to the microsecond, which Git's own times do not have.
+TIME = "Time"
+# From the beginning of a write of many facts to its commit; a trailer that says more is none of that commit.
+_LONGEST_WRITE = timedelta(hours=1)
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>\s*\Z")
 
 
@@ -121,7 +125,7 @@ def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:
     known = dict(trailers)
     return Commit(
         commit=oid,
-        time=time,
+        time=_exact(time, known.get(TIME, "")),
         author=author,
         subject=message.partition("\n")[0],
         tool=known.get("Tool"),
@@ -162,6 +166,16 @@ def _written_by(raw: bytes) -> tuple[str, datetime]:
     name, has_mail, _ = found["who"].partition(b"<")
     name = name.removesuffix(b" ") if has_mail else name.removesuffix(b">")
     return name.decode("utf-8", "replace"), datetime.fromtimestamp(_told_time(found), timezone(offset))
+
+
+def _exact(time: datetime, said: str) -> datetime:
+    """What a commit's trailer says of its `time`, where that is about the same; `time` else, as by rebases."""
+    try:
+        exact = datetime.fromisoformat(said)
+        fits = -timedelta(seconds=1) < time - exact < _LONGEST_WRITE
+    except (ValueError, TypeError, OverflowError):
+        return time
+    return exact if fits else time
 
 
 def _told_time(author: re.Match[bytes]) -> int:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 #: Seconds until it says nothing rather than something late: Claude Code waits for 1.5 at the end of a session.
 DEADLINE = 1.4
 #: The same where silence would last: a session without its identity, a fact recorded as somebody else's.
-LONGER = {"session-start": 5.0, "wrote": 5.0}
+LONGER = {"session-start": 5.0, "subagent-start": 5.0, "wrote": 5.0}
 # No host waits for so long, and a timer takes no more than some.
 _LONGEST = 3_600
 _GLOBAL = ("--dir", "--workspace", "--agent", "--session", "--profile", "--kind")
-_OWN = ("--host", "--deadline")
+_OWN = ("--host", "--deadline", "--without")
 _LARGEST = 64_000_000
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .. import fs, hooks
 from ..bylines import Bylines, kept, signed
-from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, WROTE, Json
+from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
 from ..locating import known_settings_at, settings_at
 from ..settings import Settings
 from ..turns import Kind, Talk, Turn, Turns
@@ -18,12 +18,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..api import Memory
 
+SUBAGENT = "subagent"
+
 
 class Call(NamedTuple):
     """An event in the workspace that it is about; `agent` and `session` are who writes, for the history.
 
-    `claim` says whether the host will hear the answer: what it never hears does not count as said. With `is_guide` a
-    session begins with how to use memory, too, which in most hosts the server says.
+    `without` is what the host knows already. With `is_guide` a session begins with how to use memory, too, which in
+    most hosts the server says. `claim` says whether the host will hear the answer: what it never hears does not count
+    as said.
     """
 
     workspace: Workspace
@@ -34,6 +37,7 @@ class Call(NamedTuple):
     claim: Callable[[], bool] = lambda: True
     kind: str = "main"
     environment: Mapping[str, str] = MappingProxyType({})
+    without: str = ""
     is_guide: bool = False
 
     @property
@@ -80,13 +84,27 @@ def _session_start(call: Call) -> Json:
     call.note("begun")
     if call.asked.is_emptied:
         call.note("anew")
+    is_known = call.without == "overview"  # a host whose own memory is the workspace reads it there
     with _memory(call) as memory:
-        words = memory.prompt(guide=call.is_guide, limit=call.asked.host.limit)
+        words = memory.prompt(guide=call.is_guide, limit=call.asked.host.limit, overview=not is_known)
         return call.asked.host.context(call.asked.called, words)
 
 
+def _subagent_start(call: Call) -> Json:
+    """What an agent that another one has sent is to know: what the profile says to such a session.
+
+    In a session that does not see everything it is what that session may see.
+    """
+    kind = SUBAGENT if call.kind == "main" else call.kind
+    with _memory(call._replace(kind=kind)) as memory:
+        said = memory.prompt(limit=call.asked.host.limit)
+        return call.asked.host.context(call.asked.called, said) if said else {}
+
+
 def _prompt(call: Call) -> Json:
-    """What memory holds that bears on the message, if anything."""
+    """What memory holds that bears on the message, if anything. Of one that no person wrote nothing is asked."""
+    if not call.asked.message:
+        return {}
     from .quickly import before_turn
 
     said = None
@@ -165,6 +183,7 @@ def _memory(call: Call) -> "Memory":
 
 _EVENTS: dict[str, Callable[[Call], Json]] = {
     SESSION_START: _session_start,
+    SUBAGENT_START: _subagent_start,
     PROMPT: _prompt,
     WROTE: _wrote,
     STOP: _stop,

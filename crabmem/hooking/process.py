@@ -56,9 +56,11 @@ def told(
     agent = command.options.get("--agent") or environment.get("CRABMEM_AGENT") or event.host.name
     session = command.options.get("--session") or environment.get("CRABMEM_SESSION") or event.session
     profile = command.options.get("--profile") or environment.get("CRABMEM_PROFILE") or None
+    without = command.options.get("--without", "")
     kind = command.options.get("--kind") or environment.get("CRABMEM_KIND") or "main"
     workspace = workspace_at(root, profile, Allowed(environment))
-    said = answer(Call(workspace, event, agent, session, _now(), claim, kind, environment, command.is_guide))
+    is_guide = command.is_guide
+    said = answer(Call(workspace, event, agent, session, _now(), claim, kind, environment, without, is_guide))
     return b"" if event.event in event.host.mute and not said else json.dumps(said).encode() + b"\n"
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ..errors import InvalidArguments
 from ..names import session_name
-from .hosts import EVENTS, Host, named, recognised
+from ..own_words import own_words
+from .hosts import EVENTS, Host, named, recognised, speaking
 
 # What a patch names: `*** Add File: notes.md`.
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*\S)", re.MULTILINE)
@@ -44,7 +45,7 @@ def asked(data: bytes, event: str | None = None, host: str | None = None) -> Ask
         raise InvalidArguments(f"no event named {event}: {', '.join(EVENTS)}")
     known = None if host is None else named(host)
     given = _object(data)
-    whose = known or recognised(given)
+    whose = speaking(known, given) if known else recognised(given)
     called = _text(given, "hook_event_name", "hookEventName")
     ours = whose.calls.get(called)
     if event is not None and ours != event:
@@ -54,9 +55,9 @@ def asked(data: bytes, event: str | None = None, host: str | None = None) -> Ask
         ours,
         called,
         session=session_name(_text(given, "session_id", "sessionId", "conversation_id")),
-        message=_text(given, "prompt"),
+        message=own_words(_text(given, "prompt")),
         files=tuple(dict.fromkeys(_files(given))),
-        transcript=_text(given, "transcript_path"),
+        transcript=_text(given, "transcript_path", "transcriptPath"),
         is_emptied=_text(given, "source", "trigger") in _EMPTIED,
         is_again=_is_again(given),
     )
@@ -80,8 +81,8 @@ def _text(given: Mapping[str, object], *keys: str) -> str:
 
 def _files(given: Mapping[str, object]) -> Iterator[str]:
     """The files that a tool wrote, as far as it says."""
-    nested = given.get("tool_input")
-    told = nested if isinstance(nested, dict) else given
+    nested = given.get("tool_input", given.get("toolArgs"))
+    told = nested if isinstance(nested, dict) else {"input": nested} if isinstance(nested, str) else given
     folder = _text(given, "cwd")
     names = [_text(told, "file_path", "filePath", "path"), *_PATCHED.findall(_text(told, "command", "input", "patch"))]
     for name in filter(None, names):

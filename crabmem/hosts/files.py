@@ -1,8 +1,10 @@
 """Configs on the disk: what would change, and the change itself, with a copy of what was there before."""
 
+import json
+import shutil
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +12,8 @@ from .. import fs
 from ..edit import unified_diff
 from ..errors import BadConfig, CrabmemError, Unwritable
 from .document import Document, read
-from .host import Config, Order, Surroundings
-from .wishes import Wish, installed, is_installed, uninstalled
+from .host import NAME, Config, Order, Surroundings
+from .wishes import Wish, holds, installed, is_claimed, is_installed, programs, uninstalled, without
 
 # Claude Code keeps what was said in all projects in its config.
 _LARGEST = 50_000_000
@@ -43,6 +45,11 @@ class Change:
     @property
     def is_one(self) -> bool:
         """Whether anything changes."""
+        return self.is_edit or self.keeps or self.spent
+
+    @property
+    def is_edit(self) -> bool:
+        """Whether the config itself changes, not only what is kept beside it."""
         return self.before != self.after
 
     @property
@@ -51,41 +58,104 @@ class Change:
         return unified_diff(self.before, self.after, self.file.as_posix().lstrip("/"))
 
 
-def installation(config: Config, here: Surroundings, order: Order) -> Change:
-    """How `config` comes to say what is ordered."""
-    wishes = config.wishes(order)
+def installation(config: Config, here: Surroundings, order: Order, is_sure: bool) -> Change:
+    """How `config` comes to say what is ordered, and no more what was chosen otherwise before.
+
+    `is_sure` says that something of ours is in the host already.
+    """
+    wishes, every = config.wanted(order), config.everything(order)
     file = _file(config, here)
     with _named(file):
         text = _text(file)
         found = read(config.format, text or "")
-        wanted = installed(found, wishes).text
-    after = wanted if text is not None or wanted else None
-    # What is ours already is nothing to come back to.
-    return Change(file, text, after, keeps=text is not None and not is_installed(found, wishes))
+        change = Change(file, text, None)
+    with _named(change.backup):
+        kept = _text(change.backup)
+    with _named(file):
+        gone = [wish for wish in every if wish not in wishes] if is_sure else []
+        wanted = installed(without(found, gone, _before(kept, config, every)), wishes)
+    after = None if wanted.text == "" and text is None else wanted.text
+    if is_sure and kept is None and after != text and not wanted.data:
+        after = None  # what was only there for another choice
+    return Change(file, text, after, keeps=_keeps(text, after, kept, found, every, is_sure))
 
 
-def removal(config: Config, here: Surroundings, order: Order) -> Change:
-    """How `config` comes to say what it said before, with what was changed since."""
-    wishes = config.wishes(order)
+def _keeps(
+    text: str | None, after: str | None, kept: str | None, found: Document, every: Sequence[Wish], is_sure: bool
+) -> bool:
+    """Whether `text` is what a later removal has to come back to: what is ours already is nothing of the kind.
+
+    A permission that stands there before anything of ours is the person's; it is kept even where nothing changes, so
+    that it is known whose it is. With something of ours in the host it is taken for ours.
+    """
+    if text is None or is_installed(found, every):
+        return False
+    is_claim = is_claimed(found, every)
+    if is_sure:
+        return after != text and kept is None and not is_claim
+    return after != text or (is_claim and kept != text)
+
+
+def removal(config: Config, here: Surroundings, order: Order, is_sure: bool) -> Change:
+    """How `config` comes to say what it said before, with what was changed since.
+
+    `is_sure` says that something of ours is in the host.
+    """
+    wishes = config.everything(order)
     file = _file(config, here)
     with _named(file):
         text = _text(file)
-        change = Change(file, text, text)
-        if text is None:
-            return change
-        before = _before(change.backup, config, wishes)
-        left = uninstalled(read(config.format, text), wishes, before)
-    if left.text == text:
+    change = Change(file, text, text)
+    if text is None:
         return change
-    after = left.text if left.data or before else None
-    return Change(file, text, after, spent=before is not None and after == before.text)
+    with _named(change.backup):
+        before = _before(_text(change.backup), config, wishes)
+    with _named(file):
+        left = uninstalled(read(config.format, text), wishes, before, is_sure)
+    after = text if left.text == text else left.text if left.data or before else None
+    return Change(file, text, after, spent=is_sure and before is not None and after == before.text)
 
 
 def has_ours(config: Config, here: Surroundings, order: Order) -> bool:
-    """Whether anything of an installation is in `config`."""
+    """Whether anything in `config` can only be of an installation."""
     file = _file(config, here)
     with _named(file):
-        return is_installed(read(config.format, _text(file) or ""), config.wishes(order))
+        return is_installed(read(config.format, _text(file) or ""), config.everything(order))
+
+
+def stands(configs: Sequence[Config], here: Surroundings, order: Order) -> bool:
+    """Whether what `order` chooses is in the configs of a host as they are."""
+    for config in configs:
+        file = _file(config, here)
+        with _named(file):
+            found = read(config.format, _text(file) or "")
+            if not all(holds(found, wish) for wish in config.choices(order)):
+                return False
+    return True
+
+
+def gone(config: Config, here: Surroundings, order: Order) -> list[str]:
+    """The programs that what is ours in `config` calls, and that are not there. A config of others is not taken apart.
+
+    Raises:
+        BadConfig: it cannot be read.
+    """
+    file = _file(config, here)
+    with _named(file):
+        text = _text(file) or ""
+        if NAME not in text:
+            return []
+        called = programs(_quickly_read(config, text), config.everything(order))
+    return sorted(program for program in called if shutil.which(program) is None)
+
+
+def _quickly_read(config: Config, text: str) -> Document:
+    """`read`, for what is changed by nobody: Claude Code keeps megabytes in its config."""
+    with suppress(ValueError, RecursionError):
+        data = json.loads(text) if config.format in ("json", "jsonc") else None
+        if isinstance(data, dict):
+            return Document(config.format, text, data)
+    return read(config.format, text)
 
 
 def make(changes: Sequence[Change], stop: Path) -> None:
@@ -112,7 +182,8 @@ def _make(change: Change, stop: Path) -> None:
         raise BadConfig(_CHANGED)
     if change.keeps and change.before is not None:
         _write(change.backup, change.before, change.file)
-    _exchange(change, stop)
+    if change.is_edit:
+        _exchange(change, stop)
     if change.spent:
         fs.unlink(change.backup)
 
@@ -142,7 +213,7 @@ def _is_restored(change: Change, kept: str | None, stop: Path) -> bool:
 
 
 def _restore(change: Change, kept: str | None, stop: Path) -> None:
-    if change.is_one and _text(change.file) == change.after:
+    if change.is_edit and _text(change.file) == change.after:
         _exchange(Change(change.file, change.after, change.before), stop)
     if kept is None and change.backup.exists():
         fs.unlink(change.backup)
@@ -212,10 +283,10 @@ def _text(file: Path) -> str | None:
     return text
 
 
-def _before(backup: Path, config: Config, wishes: Sequence[Wish]) -> Document | None:
-    """What was there before an installation, if it is known."""
+def _before(kept: str | None, config: Config, wishes: Sequence[Wish]) -> Document | None:
+    """What was there before an installation, if it was kept and can be read."""
     try:
-        found = read(config.format, _text(backup) or "") if backup.exists() else None
+        found = None if kept is None else read(config.format, kept)
     except CrabmemError:
         return None
     return None if found is None or is_installed(found, wishes) else found

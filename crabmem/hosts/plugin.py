@@ -10,34 +10,56 @@ _PLUGIN = """\
 import {{ spawn }} from "node:child_process"
 
 const PROGRAM = {program}
-const PATIENCE = 10_000
+const PATIENCE = 8_000
+const MOST = 1_000_000
 
-// What the hook says about an event, in the words it has for Claude Code; "" when it is silent, fails or is late.
+// What the hook says about an event, in the words it has for Claude Code; "" when it is silent, fails, is late or says
+// too much. Then nobody waits for it any more, nor for what it has started.
 const ask = (event, input) =>
   new Promise((resolve) => {{
-    const hook = spawn(PROGRAM[0], [...PROGRAM.slice(1), "hook", event, "--host", "opencode"], {{
-      stdio: ["pipe", "pipe", "ignore"],
-      timeout: PATIENCE,
+    let hook
+    try {{
+      const words = [...PROGRAM.slice(1), "hook", event, "--host", "opencode"]
+      hook = spawn(PROGRAM[0], words, {{ stdio: ["pipe", "pipe", "ignore"] }})
+    }} catch {{
+      return resolve("")
+    }}
+    const pieces = []
+    let size = 0
+    const end = (said) => {{
+      clearTimeout(timer)
+      resolve(said)
+      hook.kill("SIGKILL")
+      hook.stdout?.destroy()
+      hook.stdin?.destroy()
+    }}
+    const timer = setTimeout(() => end(""), PATIENCE)
+    hook.stdout?.on("data", (piece) => {{
+      pieces.push(piece)
+      size += piece.length
+      if (size > MOST) end("")
     }})
-    let said = ""
-    hook.stdout.on("data", (piece) => (said += piece))
-    hook.stdin.on("error", () => {{}})
-    hook.on("error", () => resolve(""))
-    hook.on("close", () => {{
+    hook.stdin?.on("error", () => {{}})
+    hook.on("error", () => end(""))
+    hook.on("close", (status) => {{
       try {{
-        resolve(JSON.parse(said).hookSpecificOutput?.additionalContext ?? "")
+        const said = status === 0 ? JSON.parse(Buffer.concat(pieces).toString()) : {{}}
+        end(said.hookSpecificOutput?.additionalContext ?? "")
       }} catch {{
-        resolve("")
+        end("")
       }}
     }})
-    hook.stdin.end(JSON.stringify(input))
+    hook.stdin?.end(JSON.stringify(input))
   }})
 
 export const Crabmem = async ({{ directory }}) => {{
   const input = (session, event, more) => ({{ hook_event_name: event, session_id: session, cwd: directory, ...more }})
   const starts = new Map()
-  const start = (session, source) =>
-    starts.set(session, ask("session-start", input(session, "SessionStart", {{ source }}))).get(session)
+  const sent = new Set() // the sessions of agents that another agent has sent
+  const start = (session, source) => {{
+    const [event, called] = sent.has(session) ? ["subagent-start", "SubagentStart"] : ["session-start", "SessionStart"]
+    return starts.set(session, ask(event, input(session, called, {{ source }}))).get(session)
+  }}
 
   return {{
     // Identity, overview and guidance are part of every request, and read anew after a compaction.
@@ -57,9 +79,11 @@ export const Crabmem = async ({{ directory }}) => {{
     }},
     event: async ({{ event }}) => {{
       const session = event.properties?.sessionID
+      if (event.type === "session.created" && event.properties.info?.parentID) sent.add(event.properties.info.id)
       if (event.type === "session.compacted") start(session, "compact")
       if (event.type === "session.deleted") {{
         starts.delete(event.properties.info?.id)
+        sent.delete(event.properties.info?.id)
         await ask("session-end", input(event.properties.info?.id, "SessionEnd", {{ reason: "other" }}))
       }}
     }},

@@ -1,6 +1,8 @@
 """What an installation wants a config to say, how to make it say that, and how to take it back. Pure functions."""
 
+import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -8,7 +10,12 @@ from typing import Any, TypeAlias
 from ..jsonc import Path, at
 from .document import Document
 
-_CALL = re.compile(r" hook (?P<event>[a-z-]+)(?: --guide)? --host (?P<host>[a-z-]+)\Z")
+# As `Order.hook` writes it, and as it was written before a line saw to its own end.
+_CALL = re.compile(
+    r" hook (?P<event>[a-z-]+)(?: --guide)?(?: --without [a-z]+)? --host (?P<host>[a-z-]+)(?: ?[;&] exit 0)?\Z"
+)
+# Where the plugin of a host that runs no commands names our program.
+_LISTED = re.compile(r"^const PROGRAM = (\[.*\])$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,33 @@ class Default:
     value: object
 
 
-Wish: TypeAlias = Server | Hook | Setting | Default
+@dataclass(frozen=True)
+class Trait:
+    """A value in the entry of our server, which goes with that; `path` leads to the value."""
+
+    path: Path
+    value: object
+    server: Server
+
+
+@dataclass(frozen=True)
+class Element:
+    """A value among those of an array, which others add to as well."""
+
+    path: Path
+    value: object
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A value that replaces `over` and nothing else: where the host says something else, or nothing, it stays so."""
+
+    path: Path
+    value: object
+    over: object
+
+
+Wish: TypeAlias = Server | Hook | Setting | Default | Trait | Element | Switch
 
 
 def installed(config: Document, wishes: Sequence[Wish]) -> Document:
@@ -66,16 +99,31 @@ def installed(config: Document, wishes: Sequence[Wish]) -> Document:
                 config = _hooked(config, wish)
             case Setting():
                 config = config if at(config.data, wish.path) == wish.value else config.put(wish.path, wish.value)
+            case Trait():
+                config = config if at(config.data, wish.path) == wish.value else config.put(wish.path, wish.value)
+            case Element():
+                there = at(config.data, wish.path) or ()
+                config = config if wish.value in there else config.put((*wish.path, len(there)), wish.value)
+            case Switch():
+                config = config.put(wish.path, wish.value) if at(config.data, wish.path) == wish.over else config
             case Default():
                 config = config if at(config.data, wish.path) is not None else config.put(wish.path, wish.value)
     return config
 
 
-def uninstalled(config: Document, wishes: Sequence[Wish], before: Document | None) -> Document:
+def uninstalled(config: Document, wishes: Sequence[Wish], before: Document | None, is_sure: bool = True) -> Document:
     """`config` without what an installation put there; `before` is what it was then, where that is known.
 
-    Byte for byte that, when nobody changed anything since.
+    Byte for byte that, when nobody changed anything since. What a person may have written as well is only taken back
+    when it `is_sure` that there was an installation.
     """
+    config = without(config, [wish for wish in wishes if is_sure or not _is_anybodys(wish)], before)
+    config = _without_defaults(config, wishes, before)
+    return before if before and before.data == config.data else config
+
+
+def without(config: Document, wishes: Sequence[Wish], before: Document | None) -> Document:
+    """`config` without what some wishes put there, and with what they replaced; all else stays."""
     for wish in wishes:
         match wish:
             case Server():
@@ -84,18 +132,34 @@ def uninstalled(config: Document, wishes: Sequence[Wish], before: Document | Non
                 config = _unhooked(config, wish, before)
             case Setting():
                 config = _unset(config, wish, before)
-            case Default():
-                pass
-    config = _without_defaults(config, wishes, before)
-    return before if before and before.data == config.data else config
+            case Trait():
+                config = _untraited(config, wish, before)
+            case Element():
+                config = _unlisted(config, wish, before)
+            case Switch():
+                is_over = before is not None and at(before.data, wish.path) == wish.over
+                is_ours = is_over and at(config.data, wish.path) == wish.value
+                config = config.put(wish.path, wish.over) if is_ours else config
+    return config
 
 
 def is_installed(config: Document, wishes: Sequence[Wish]) -> bool:
-    """Whether anything in `config` is of an installation."""
-    return any(_is_there(config, wish) for wish in wishes)
+    """Whether anything in `config` can only be of an installation."""
+    return any(holds(config, wish) for wish in wishes if not _is_anybodys(wish))
 
 
-def _is_there(config: Document, wish: Wish) -> bool:
+def is_claimed(config: Document, wishes: Sequence[Wish]) -> bool:
+    """Whether anything in `config` is as an installation wants it that a person may have written as well."""
+    return any(holds(config, wish) for wish in wishes if isinstance(wish, Setting | Element) and _is_anybodys(wish))
+
+
+def _is_anybodys(wish: Wish) -> bool:
+    """Whether a person may write the same: a permission, a switch; nobody writes our commands but us."""
+    return not isinstance(wish, Server | Hook) and not (isinstance(wish, Setting) and wish.mark)
+
+
+def holds(config: Document, wish: Wish) -> bool:
+    """Whether `config` is as one wish has it, whichever program and workspace it names."""
     match wish:
         case Server():
             return _is_call(at(config.data, wish.path), wish)
@@ -103,7 +167,33 @@ def _is_there(config: Document, wish: Wish) -> bool:
             return bool(_places(config, wish))
         case Setting():
             return _is_ours(config, wish)
-    return False
+        case Element():
+            return wish.value in (at(config.data, wish.path) or ())
+        case Switch():
+            return bool(at(config.data, wish.path) != wish.over)
+        case Trait() | Default():
+            return bool(at(config.data, wish.path) == wish.value)
+
+
+def programs(config: Document, wishes: Sequence[Wish]) -> set[str]:
+    """The programs that what is ours in `config` calls; each wish finds its own, wherever it was installed from."""
+    found: list[str] = []
+    for wish in wishes:
+        if isinstance(wish, Server) and holds(config, wish):
+            found += _words(at(config.data, wish.path))[:1]
+        elif isinstance(wish, Hook):
+            found += [called(at(config.data, place)["command"]) for place in _places(config, wish)]
+        elif isinstance(wish, Setting) and wish.mark and holds(config, wish):
+            listed = _LISTED.search(str(at(config.data, wish.path)))
+            found += json.loads(listed[1])[:1] if listed else []
+    return set(found)
+
+
+def called(command: str) -> str:
+    """The program that the line of a hook calls: itself, or by the shell that sees to its end."""
+    if command.startswith("exec sh -c "):
+        return shlex.split(command)[4]
+    return shlex.split(command, posix="\\" not in command)[0].strip('"')
 
 
 def _merged(config: Document, path: Path, value: dict[str, Any]) -> Document:
@@ -156,6 +246,20 @@ def _unset(config: Document, wish: Setting, before: Document | None) -> Document
         return config
     old = at(before.data, wish.path) if before else None
     return _without(config, wish.path, before) if old is None else config.put(wish.path, old)
+
+
+def _untraited(config: Document, wish: Trait, before: Document | None) -> Document:
+    if at(config.data, wish.path) != wish.value or not _is_call(at(config.data, wish.server.path), wish.server):
+        return config
+    return config if before and at(before.data, wish.path) == wish.value else config.drop(wish.path)
+
+
+def _unlisted(config: Document, wish: Element, before: Document | None) -> Document:
+    there = at(config.data, wish.path)
+    was = at(before.data, wish.path) if before else None
+    if not isinstance(there, list) or wish.value not in there or (isinstance(was, list) and wish.value in was):
+        return config
+    return _without(config, (*wish.path, there.index(wish.value)), before)
 
 
 def _is_ours(config: Document, wish: Setting) -> bool:

@@ -23,7 +23,7 @@ from mcp_types import (
 
 from ..api import Memory
 from ..edit import counted, shortened
-from ..prompt import asking, block, template, visible
+from ..prompt import asking, block, one_line, template, visible
 from ..tools.looking import told
 from .addresses import ENTRY
 from .served import Context, Served, aside, refuse_cursor
@@ -59,7 +59,9 @@ def _review(memory: Memory, given: Given) -> str:
 
 def _tidy(memory: Memory, given: Given) -> str:
     entry, entries = given.get("entry", "").strip(), memory.entries()
-    lines = [f"- {each.name}: {shortened(each.description or each.content, _WIDTH)}" for each in entries[:_FACTS]]
+    lines = [
+        one_line(f"- {each.name}: {shortened(each.description or each.content, _WIDTH)}") for each in entries[:_FACTS]
+    ]
     more = len(entries) - len(lines)
     text = "\n".join(lines) + (f"\n({counted(more, 'more fact')})" if more else "") or "none yet"
     about = f", above all what has to do with {memory.get(entry).name}" if entry else ""
@@ -105,7 +107,7 @@ class Prompts:
         offer, given = _named(params.name), params.arguments or {}
         if unknown := sorted(set(given) - set(offer.arguments)):
             raise MCPError(INVALID_PARAMS, f"{params.name} has no argument {unknown[0]!r}: {list(offer.arguments)}")
-        text = await aside(offer.text, self._memory, given)
+        text = await aside(self._memory, offer.text, self._memory, given)
         message = PromptMessage(role="user", content=TextContent(text=visible(text).strip()))
         return GetPromptResult(description=offer.description, messages=[message])
 
@@ -120,7 +122,7 @@ class Prompts:
             names = self._slugs
         if not known:
             raise MCPError(INVALID_PARAMS, f"nothing here has an argument {argument.name!r}")
-        found = await aside(_fitting, names, argument.value) if names else []
+        found = await aside(self._memory, _fitting, names, argument.value) if names else []
         values = found[:_MOST]
         return CompleteResult(completion=Completion(values=values, total=len(found), has_more=len(found) > _MOST))
 

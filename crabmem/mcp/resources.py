@@ -16,7 +16,7 @@ from mcp_types import (
 )
 
 from ..entry import Entry
-from ..prompt import entry_text, visible
+from ..prompt import hit_text, visible
 from ..tools.looking import told
 from .addresses import ENTRY, LOG, MEMORY, SOUL, address, name_at
 from .served import Context, Served, aside, no_such, refuse_cursor
@@ -50,7 +50,7 @@ class Resources:
         if cursor is not None and not cursor.startswith(_AFTER):
             raise no_such(cursor)
         after = cursor.removeprefix(_AFTER) if cursor else ""
-        entries = await aside(self._memory.page, after, _PAGE + 1)
+        entries = await aside(self._memory, self._memory.page, after, _PAGE + 1)
         page = entries[:_PAGE]
         follows = f"{_AFTER}{page[-1].path}" if len(entries) > _PAGE else None
         fixed = [] if cursor else list(_FIXED)
@@ -64,7 +64,7 @@ class Resources:
 
     async def read(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         """The text at an address, without what a person would not see."""
-        text, kind = await aside(self._text, str(params.uri))
+        text, kind = await aside(self._memory, self._text, str(params.uri))
         found = TextResourceContents(uri=params.uri, mime_type=kind, text=visible(text))
         return ReadResourceResult(contents=[found])
 
@@ -77,7 +77,7 @@ class Resources:
             return told(tuple(islice(self._memory.commits(), _COMMITS))), PLAIN
         if name := name_at(uri):
             found = self._memory.get(name)
-            return entry_text(found.name, found.description, found.content), MARKDOWN
+            return hit_text(found.path, found.name, found.description, found.content, found.version), MARKDOWN
         raise MCPError(INVALID_PARAMS, f"no resource at: {uri[:200]}", {"uri": uri})
 
 

@@ -14,6 +14,7 @@ from ..api import Memory
 from ..bounds import MAX_WHO
 from ..errors import CrabmemError, InvalidArguments, InvalidSettings, NotFound
 from ..tools import Tool
+from ..tools.result import without_root
 from .sessions import Sessions
 
 Context = ServerRequestContext[object, object]
@@ -30,10 +31,12 @@ class Served:
         agent: str | None,
         session: str | None,
         names: Sequence[str] | None = None,
+        gives_data: bool = False,
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """`names` are the tools to offer; None for those that memory offers by itself.
 
+        With `gives_data` answers have data for programs beside the text, unless a client's address says otherwise.
         Without a `session` each call is of the one that its host names: `environment` is what the host gave the process
         that it started, nothing where a person did.
 
@@ -41,7 +44,7 @@ class Served:
             NotFound: one of them does not exist.
             InvalidSettings: the settings of the workspace cannot be read.
         """
-        self.memory = memory
+        self.memory, self.gives_data = memory, gives_data
         self._agent, self._session = agent, session
         self._sessions = Sessions(environment)
         #: The tools to offer, be they allowed at the moment or not: who calls one that is not is told.
@@ -67,8 +70,8 @@ class Served:
         return self.memory.spoken_by(self._agent or name, self._session or self._sessions.of(context))
 
 
-async def aside(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """What `work` gives, on a thread. Its end is waited for even when nobody wants the answer any more.
+async def aside(memory: Memory, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """What `work` on a memory gives, on a thread. Its end is waited for even when nobody wants the answer any more.
 
     Raises:
         MCPError: memory refused, in its words.
@@ -83,7 +86,7 @@ async def aside(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     done = await to_thread.run_sync(tried)
     if isinstance(done, CrabmemError):
         asked = isinstance(done, NotFound | InvalidArguments)
-        raise MCPError(INVALID_PARAMS if asked else INTERNAL_ERROR, str(done))
+        raise MCPError(INVALID_PARAMS if asked else INTERNAL_ERROR, without_root(str(done), memory.root))
     return done
 
 

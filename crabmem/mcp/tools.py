@@ -11,6 +11,7 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
+from starlette.requests import Request
 
 from .. import tools
 from .served import Context, Served, aside, refuse_cursor
@@ -18,6 +19,7 @@ from .served import Context, Served, aside, refuse_cursor
 #: Claude Code shows a model only the names of tools until it asks for more, but for those that say this.
 _AT_ONCE = {"anthropic/alwaysLoad": True}
 _FIRST = "recall"
+_YES = ("1", "true")
 
 
 class Tools:
@@ -29,7 +31,8 @@ class Tools:
     async def listed(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         """All tools; they fit on one page."""
         refuse_cursor(params)
-        return ListToolsResult(tools=[described(tool) for tool in self._served.tools])
+        wants_data = self._wants_data(context)
+        return ListToolsResult(tools=[described(tool, wants_data) for tool in self._served.tools])
 
     async def called(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         """What a tool answers. What the caller did wrong is an answer too, unless there is no such tool."""
@@ -37,21 +40,29 @@ class Tools:
             there = ", ".join(tool.name for tool in self._served.tools)
             raise MCPError(INVALID_PARAMS, f"no tool named: {params.name} (there are: {there})")
         memory = self._served.spoken_to(context)
-        done = await aside(memory.call, params.name, params.arguments or {}, self._served.names)
+        done = await aside(memory, memory.call, params.name, params.arguments or {}, self._served.names)
         # Some clients check the data of errors against the schema, too, which is not theirs.
-        data = None if done.is_error else done.data
+        data = done.data if self._wants_data(context) and not done.is_error else None
         return CallToolResult(content=[TextContent(text=done.text)], structured_content=data, is_error=done.is_error)
 
+    def _wants_data(self, context: Context) -> bool:
+        """Whether a program asks, by how the server was started or by `?data=1` at the end of its address.
 
-def described(tool: tools.Tool) -> Tool:
-    """A tool in the protocol's words."""
+        Hosts of models show those the data instead of the text, or both.
+        """
+        asked = context.request.query_params.get("data") if isinstance(context.request, Request) else None
+        return self._served.gives_data if asked is None else asked in _YES
+
+
+def described(tool: tools.Tool, with_data: bool = False) -> Tool:
+    """A tool in the protocol's words, `with_data` also what the data of its answers are."""
     hints = tool.annotations
     return Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
+        output_schema=tool.output_schema if with_data else None,
         annotations=ToolAnnotations(
             title=tool.title,
             read_only_hint=hints.read_only,

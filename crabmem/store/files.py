@@ -42,13 +42,15 @@ class Unusable:
     """A file that is there and cannot be read as one of ours; `reason` says why.
 
     `is_denied` when it may well be one of ours, and only this user may not read it. `is_repository` when it is a
-    folder that memory is in, whose files belong to another repository.
+    folder that memory is in, whose files belong to another repository. `is_beside` when it is no Markdown, so that no
+    fact is missing.
     """
 
     path: str
     reason: str
     is_denied: bool = False
     is_repository: bool = False
+    is_beside: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Set
 
 from .. import fs, stamp
 from ..version import blob_id
-from ..workspace import Layout
+from ..workspace import SETTINGS, Layout
 from .files import File, Unusable
 from .notices import Notices
 
@@ -67,7 +67,7 @@ class Look:
                 if not stat.S_ISDIR(status.st_mode):
                     self._file(path, folder, name, status, is_known or self._is_kept(path))
                 elif self._may_hold_files(path):
-                    if self._is_kept(path):
+                    if path.endswith(".md"):
                         self.folders.add(path)
                     self._walk_below(folder, name, path, notices)
 
@@ -94,7 +94,7 @@ class Look:
             self.linked.add(path)
         if known and known.mark == mark and path not in self._doubted:
             self.files[path] = known
-        elif is_ours:
+        elif is_ours and (stat.S_ISREG(status.st_mode) or path.endswith((".md", SETTINGS))):
             self._found(path, folder, name, status, mark, known)
 
     def _found(
@@ -107,7 +107,8 @@ class Look:
         except FileNotFoundError:
             return
         except OSError as error:
-            self.unusable.append(Unusable(path, fs.reason(error), isinstance(error, PermissionError)))
+            is_denied, is_beside = isinstance(error, PermissionError), not path.endswith(".md")
+            self.unusable.append(Unusable(path, fs.reason(error), is_denied, is_beside=is_beside))
             return
         self.files[path] = file
         if known is None or known[1:3] != file[1:3] or known.is_partial != file.is_partial:

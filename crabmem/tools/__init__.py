@@ -20,7 +20,7 @@ import msgspec
 from ..errors import CrabmemError, Disabled, InvalidArguments, InvalidSettings, NotFound, Stale
 from ..memory import Memory
 from ..prompt import visible
-from .result import Hints, Result, ToolFunction
+from .result import Hints, Result, ToolFunction, stale_text, without_root
 
 __all__ = ["FAMILIES", "Hints", "Result", "Tool", "Toolbox", "family", "listed"]
 
@@ -84,7 +84,8 @@ class Toolbox:
             result = self._called(name, arguments, self.usual if names is None else tuple(names))
         except CrabmemError as error:  # settings or a profile that cannot be read
             result = Result(str(error), is_error=True)
-        return replace(result, text=visible(result.text))
+        text = without_root(result.text, self._memory.root) if result.is_error else result.text
+        return replace(result, text=visible(text))
 
     def _own(self) -> list[ToolFunction]:
         """The tools that the profile gives a session of this kind, in its order."""
@@ -141,13 +142,8 @@ def _run(function: Callable[..., Result], memory: Memory, arguments: dict[str, A
     try:
         return function(memory, **arguments)
     except Stale as error:
-        parts = (
-            str(error),
-            "What changed since:\n" + error.diff if error.diff else "",
-            "It now says:\n" + error.current if error.version else "",
-        )
         data = {"version": error.version, "current": error.current, "diff": error.diff}
-        return Result("\n\n".join(part for part in parts if part), data, is_error=True)
+        return Result(stale_text(error, memory.settings.recall_budget), data, is_error=True)
     except InvalidArguments as error:
         return Result(f"invalid arguments: {error}", is_error=True)
     except CrabmemError as error:

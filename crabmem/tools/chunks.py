@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..memory import Memory
+from ..prompt import visible
 from .result import Hints, Positive, Result, ToolFunction
 
 
@@ -78,7 +79,16 @@ def memory_get(
 
 
 def _told(data: Mapping[str, object], is_error: bool = False) -> Result:
-    return Result(json.dumps(data, ensure_ascii=False, indent=2), dict(data), is_error)
+    return Result(json.dumps(_seen(data), ensure_ascii=False, indent=2), dict(data), is_error)
+
+
+def _seen(value: object) -> object:
+    """A value with its texts as a model reads them: in JSON, what becomes a line break there would be none."""
+    if isinstance(value, Mapping):
+        return {key: _seen(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_seen(each) for each in value]
+    return visible(value) if isinstance(value, str) else value
 
 
 _LOOKS = Hints(read_only=True, destructive=False)

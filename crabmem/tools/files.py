@@ -8,7 +8,7 @@ from .. import wire
 from ..memory import Memory as _Memory
 from .entries import Version
 from .proposing import Reason, identity_result
-from .result import Hints, Result, ToolFunction, told
+from .result import Hints, Result, ToolFunction, changed_text
 
 
 def memory(
@@ -18,7 +18,9 @@ def memory(
 ) -> Annotated[Result, wire.ChangedData]:
     """Replace the overview. Keep it short and curated, and read the whole of it before you replace it."""
     changed = memory.write_overview(content, if_version)
-    return Result(told(f"{changed.path.rpartition('/')[2]} updated", changed), dict(wire.changed(changed)))
+    name = changed.path.rpartition("/")[2]
+    text = f"{name} updated" if content.strip() else f"{name} is empty now: nothing of it is in view any more"
+    return Result(changed_text(text, changed), dict(wire.changed(changed)))
 
 
 def soul(

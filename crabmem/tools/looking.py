@@ -11,7 +11,8 @@ from ..edit import counted, shortened
 from ..entry import Entry
 from ..errors import InvalidArguments
 from ..memory import Memory
-from ..prompt import entry_text
+from ..plain import DATA
+from ..prompt import hit_text, one_line
 from ..results import Commit
 from ..version import short
 from .result import Hints, Result, ToolFunction
@@ -56,8 +57,8 @@ def get(
 ) -> Annotated[Result, wire.EntryData]:
     """Read one fact whole, by its name, with the version that a careful write names."""
     found = memory.get(name, at)
-    text = entry_text(found.name, found.description, found.content)
-    return Result(f"{text}\n\n(version {found.version})", dict(wire.entry(found)))
+    text = hit_text(found.path, found.name, found.description, found.content, found.version)
+    return Result(f"From memory: {DATA}.\n\n{text}", dict(wire.entry(found)))
 
 
 def list(
@@ -101,11 +102,11 @@ def _check_limit(limit: int) -> None:
 
 
 def _commit(commit: Commit) -> str:
-    return f"{short(commit.commit)}  {commit.line}"
+    return one_line(f"{short(commit.commit)}  {commit.line}")
 
 
 def _line(entry: Entry) -> str:
-    return f"- {entry.name}: {shortened(entry.description or entry.content, _WIDTH)}"
+    return one_line(f"- {entry.name}: {shortened(entry.description or entry.content, _WIDTH)}")
 
 
 def _fact(entry: Entry) -> dict[str, object]:

@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from .. import wire
 from ..memory import Memory
-from .result import Hints, Result, ToolFunction, told
+from .result import Hints, Result, ToolFunction, warned
 
 
 def note(
@@ -15,7 +15,7 @@ def note(
 ) -> Annotated[Result, wire.ChangedData]:
     """Add a text to the note of today. What is there stays; for what happened, and is no fact of its own yet."""
     changed = memory.write_note(text)
-    return Result(told(f"noted in {changed.path}", changed), dict(wire.changed(changed)))
+    return Result(warned(f"noted in {changed.path}", changed.warnings), dict(wire.changed(changed)))
 
 
 _ADDS = Hints(read_only=False, destructive=False, idempotent=False)

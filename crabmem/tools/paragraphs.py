@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from ..errors import NotFound
 from ..memory import Memory
+from ..prompt import one_line, quoted
 from ..results import Excerpt, FileHit, FileSearch
 from .result import Hints, Positive, Result, ToolFunction
 
@@ -94,7 +95,7 @@ def _told(found: FileSearch) -> str:
 def _block(number: int, hit: FileHit) -> str:
     # One decimal, more where it would say 0 of what was found.
     score = f"{hit.score:.1f}".removesuffix(".0") if hit.score >= 0.05 else f"{hit.score:.1g}"
-    return f"[{number}] {hit.path} (score: {score})\n{hit.snippet}"
+    return f"[{number}] {one_line(hit.path)} (score: {score})\n{quoted(hit.snippet, is_numbered=True)}"
 
 
 def _numbered(part: Excerpt) -> Result:

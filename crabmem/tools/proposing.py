@@ -9,7 +9,7 @@ from ..headings import with_section
 from ..memory import Memory
 from ..results import Changed, Proposed
 from ..version import short
-from .result import Hints, Result, ToolFunction, told
+from .result import Hints, Result, ToolFunction, changed_text
 
 Reason = Annotated[str, Meta(description="Why, in a sentence or two, for the person.")]
 
@@ -27,7 +27,7 @@ def prompt_propose(
 
 def identity_result(done: Changed) -> Result:
     """What became of the identity that an agent wrote, or proposed."""
-    return Result(told(_words(done), done), dict(wire.identity(done)))
+    return Result(changed_text(_words(done), done), dict(wire.identity(done)))
 
 
 def _words(done: Changed) -> str:

@@ -1,14 +1,29 @@
 """What a tool is made of, and what it gives back."""
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta
 
-from ..errors import CrabmemError
+from .. import edit
+from ..edit import counted
+from ..errors import CrabmemError, Stale
 from ..memory import Memory
-from ..results import Changed, Saved
+from ..plain import DATA, answer
+from ..prompt import block, escaped, joined, one_line, shortened, visible
+from ..recalling import text_of
+from ..results import Changed, Hit, Recall, Saved
+from ..workspace import AGENTS
+
+#: Characters of the diff in an answer. Whoever wrote knows what stands there now; what is gone is in the history.
+MOST_OF_A_DIFF = 400
+# Characters of one of its lines, and of a name.
+_WIDTH, _NAME = 160, 80
+_LONGER = "(there is more of it)"
 
 #: A number from 1 on, as lines are counted.
 Positive = Annotated[int, Meta(ge=1)]
@@ -59,13 +74,76 @@ class ToolFunction:
         return self.function.__name__
 
 
-def told(text: str, done: Changed) -> str:
-    """`text`, under it what the write replaced, and what to mind about it."""
-    diff = "" if isinstance(done, Saved) and done.created else done.diff
-    return warned("\n\n".join(part.rstrip("\n") for part in (text, diff) if part), done.warnings)
+def recall_text(recall: Recall, text: Callable[[Hit], str] = text_of) -> str:
+    """What recall found, or why it found nothing."""
+    if not recall.hits:
+        return f"no memories found: {recall.note}"
+    return answer([text(hit) for hit in recall], one_line(recall.note))
+
+
+def saved_text(text: str, done: Saved, agent: str | None) -> str:
+    """`text`, and whose words the fact replaced; where those were not this agent's, what is gone of them."""
+    before = done.replaced if done.commit else None
+    if before is None:
+        return warned(text, done.warnings)
+    is_own = before.agent == agent and not before.is_person
+    author = edit.shortened(one_line(before.author), _NAME) + (", a person," if before.is_person else "")
+    line = f"{text} (in place of what {'you' if is_own else author} wrote on {before.time:%Y-%m-%d})"
+    return warned(line if is_own else _with(line, diff_text(done.diff)), done.warnings)
+
+
+def changed_text(text: str, done: Changed) -> str:
+    """`text`, under it what is gone of what the write replaced, and what to mind about it."""
+    return warned(text if done.created else _with(text, diff_text(done.diff)), done.warnings)
+
+
+def stale_text(error: Stale, most: int) -> str:
+    """What a write was refused for, what is gone since, and in a block what stands there now."""
+    if not error.version:
+        return str(error)
+    current = block("memory", shortened(visible(error.current), most, _LONGER)) or "nothing"
+    since = diff_text(error.diff)
+    changed = f"What changed since:\n{since}" if since else ""
+    return joined((str(error), changed, f"It now says ({DATA}):\n{current}"))
+
+
+def without_root(text: str, root: Path) -> str:
+    """The words of an error for a model: files by their paths in the workspace, and not where that lies here."""
+    around = [root.parent.parent] if root.parent.name == AGENTS else []
+    for folder in [root, *around]:
+        for place in sorted({str(folder), os.path.realpath(folder)}, key=len, reverse=True):
+            text = text.replace(f"{place}{os.sep}", "").replace(place, "the workspace")
+    return text
+
+
+def diff_text(diff: str) -> str:
+    """The lines that the diff of a file takes away, and those that it puts there, as far as there is room for them.
+
+    "" where it takes nothing away: what an agent added, it knows.
+    """
+    body = escaped(diff.partition("\n@@")[2]).split("\n")[1:]
+    lines = [_cut(line) for line in body if line.startswith(("-", "+"))]
+    if not any(line.startswith("-") for line in lines):
+        return ""
+    if len("\n".join(lines)) <= MOST_OF_A_DIFF:
+        return "\n".join(lines)
+    room = MOST_OF_A_DIFF - len(_rest(len(lines)))
+    kept = sum(length <= room for length in accumulate(len(line) + 1 for line in lines))
+    return "\n".join([*lines[:kept], _rest(len(lines) - kept)])
 
 
 def warned(text: str, warnings: Iterable[str]) -> str:
     """`text`, under it what to mind."""
-    lines = "\n".join(f"warning: {words}" for words in warnings)
-    return f"{text}\n\n{lines}" if lines else text
+    return _with(text, "\n".join(f"warning: {words}" for words in warnings))
+
+
+def _with(text: str, more: str) -> str:
+    return f"{text}\n\n{more}" if more else text
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
+
+
+def _rest(lines: int) -> str:
+    return f"(… {counted(lines, 'more line')}; the history has all of it)"

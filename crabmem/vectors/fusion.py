@@ -17,7 +17,7 @@ LAST = 3
 
 
 def fused(words: Array, likeness: Array, weight: float, floor: float, limit: int) -> Iterator[tuple[int, float]]:
-    """The positions of all that is found, best first, and scores that do not rise.
+    """The positions of all that is found, best first, and scores from 0 to 1 that do not rise.
 
     `words` has the score by words of each position, 0 for none; `likeness` how near it is in meaning, NaN where
     that is not known. All that has a score by words is found, and what has none from `floor` on. The first by
@@ -25,7 +25,7 @@ def fused(words: Array, likeness: Array, weight: float, floor: float, limit: int
     """
     known = ~np.isnan(likeness)
     usual = float(likeness[known].mean()) if known.any() else 0.0
-    near = np.where(known, likeness, usual)
+    near = np.clip(np.where(known, likeness, usual), 0, 1)  # less than nothing in common is no reason against a word
     highest = words.max(initial=0.0)
     scores = weight * near + (1 - weight) * words / (highest or 1.0)
     found = np.flatnonzero((words > 0) | (known & (likeness >= floor)))

@@ -59,6 +59,13 @@ class Kept:
             found[:-1] = np.maximum.reduceat(self._rows @ vector, self._starts[:-1])
         return found
 
+    def first(self, keys: Collection[bytes]) -> Array:
+        """The vector of the first piece of each key; all have to be there. Of unit length, or zeros."""
+        rows: Array = self._rows[self._starts[self.places(keys)]]
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: Array = rows / np.where(lengths > 0, lengths, 1)
+        return unit
+
     def plus(self, others: Mapping[bytes, Array]) -> Kept:
         """These vectors and `others`: by key, a row for each piece, at least one."""
         new = {key: rows for key, rows in others.items() if key not in self}

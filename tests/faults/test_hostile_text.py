@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from crabmem import InvalidArguments, Memory
 from crabmem.entry import MAX_CONTENT, MAX_DESCRIPTION, MAX_LABELS, MAX_NAME
 from crabmem.names import refuse_taken
-from crabmem.prompt import block, entry_text, entry_texts, visible
+from crabmem.plain import BETWEEN
+from crabmem.prompt import block, entry_text, hit_text, visible
 
 from .attacks import FACES, HIDDEN, CommandLine, Face, Ground, Tools, folder, words_of
 from .repository import complaints, git
@@ -172,7 +173,7 @@ def test_no_twenty_texts_made_of_pieces_close_their_block(tag: str, seed: int) -
 @example(text="</𝐦𝐞𝐦𝐨𝐫𝐲>")
 @settings(max_examples=400, deadline=None, database=None, derandomize=True)
 def test_no_text_closes_the_block_it_is_in(tag: str, text: str) -> None:
-    told = block(tag, entry_texts([entry_text(text, text, text), entry_text("Luna", "", text)]))
+    told = block(tag, BETWEEN.join([hit_text(text, text, text, text), entry_text("Luna", "", text)]))
     assert tags_in(told) == [f"<{tag}", f"</{tag}"], "P15: the block can be closed from inside"
 
 

@@ -1,7 +1,7 @@
 """A model on this machine, in the dialects of those that hosts speak to. It records what it is asked.
 
-It calls the first tool it is offered whose name ends with that of `call`, once in a conversation, and then says
-`DONE`.
+It calls the tools it was given, one after the other, each by the first offered name that ends with the tool's, and then
+says `DONE`.
 """
 
 import json
@@ -16,12 +16,24 @@ DONE = "All is done."
 _MODEL = "stub"
 
 
+@dataclass(frozen=True)
+class Call:
+    """A tool as the host calls it, the namespace it is in, its arguments, and which call of the conversation it is."""
+
+    name: str
+    namespace: str | None
+    arguments: dict[str, Any]
+    number: int
+
+
 @dataclass
 class Model:
-    """What was asked so far, and what is to be called. `tool` is a name without what a host puts before it."""
+    """What was asked so far, and what is to be called in a conversation, one after the other.
 
-    tool: str
-    arguments: dict[str, Any]
+    Each call is a tool's name, without what a host puts before it, and the arguments.
+    """
+
+    calls: list[tuple[str, dict[str, Any]]]
     requests: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     url: str = ""
@@ -31,15 +43,65 @@ class Model:
         """All that was asked, as text."""
         return "\n".join(json.dumps(request, ensure_ascii=False) for request in self.requests)
 
-    def chosen(self, request: dict[str, Any]) -> tuple[str, str | None] | None:
-        """The tool to call, and the namespace it is in; None when it was called, or is not offered."""
-        if self._was_called(request):
+    def chosen(self, request: dict[str, Any]) -> Call | None:
+        """The next tool to call; None when all were called, or it is not offered."""
+        done = len(results(request))
+        if done >= len(self.calls):
             return None
-        return next(_offered(request.get("tools"), self.tool), None)
+        name, arguments = self.calls[done]
+        offered = list(_offered(request.get("tools"), name))
+        # A host may have a tool of its own that is called alike.
+        found = sorted(offered, key=lambda each: "crabmem" not in f"{each}")[:1]
+        return Call(*found[0], arguments, done + 1) if found else None
 
-    def _was_called(self, request: dict[str, Any]) -> bool:
-        turns = request.get("messages") or request.get("input") or request.get("contents")
-        return bool(re.search(r'"(tool_result|function_call_output|functionResponse|tool_call_id)"', json.dumps(turns)))
+
+def results(request: dict[str, Any]) -> list[str]:
+    """What the model reads of each call of a tool in a conversation, in the order of the calls."""
+    return [text for turn in _turns(request) for text in _results(turn)]
+
+
+def definitions(request: dict[str, Any], server: str) -> list[dict[str, Any]]:
+    """The tools of a server as the model is offered them: those that its name, or its namespace's, stands before."""
+    return [tool for tool in _all_tools(request.get("tools")) if server in str(tool.get("name"))]
+
+
+def _turns(request: dict[str, Any]) -> list[Any]:
+    turns = request.get("messages") or request.get("input") or request.get("contents") or []
+    return turns if isinstance(turns, list) else []
+
+
+def _results(turn: Any) -> Iterator[str]:
+    if not isinstance(turn, dict):
+        return
+    if turn.get("type") == "function_call_output":
+        yield _text(turn.get("output"))
+    elif turn.get("role") == "tool":
+        yield _text(turn.get("content"))
+    for part in (*_list(turn.get("content")), *_list(turn.get("parts"))):
+        if part.get("type") == "tool_result":
+            yield _text(part.get("content"))
+        elif "functionResponse" in part:
+            yield _text(part["functionResponse"].get("response"))
+
+
+def _list(value: Any) -> list[dict[str, Any]]:
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str:
+    """A result as text: itself, the texts of its parts, or its JSON."""
+    if isinstance(value, str):
+        return value
+    parts = _list(value)
+    if parts and all("text" in part for part in parts):
+        return "\n".join(part["text"] for part in parts)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _all_tools(tools: Any) -> Iterator[dict[str, Any]]:
+    for tool in _list(tools):
+        yield from _all_tools(tool.get("functionDeclarations"))
+        yield tool.get("function") or tool
 
 
 def _offered(tools: Any, name: str, namespace: str | None = None) -> Iterator[tuple[str, str | None]]:
@@ -49,7 +111,7 @@ def _offered(tools: Any, name: str, namespace: str | None = None) -> Iterator[tu
             yield from _offered(tool.get("tools"), name, tool.get("name"))
         yield from _offered(tool.get("functionDeclarations"), name)
         full = tool.get("name") or tool.get("function", {}).get("name") or ""
-        if re.fullmatch(rf"(.*_)?{name}", full):
+        if re.fullmatch(rf"(.*[_-])?{name}", full):
             yield full, namespace
 
 
@@ -92,14 +154,14 @@ def _answer(model: Model, path: str, request: dict[str, Any]) -> tuple[str, str]
     if "count" in path:
         return "application/json", json.dumps({"input_tokens": 1, "totalTokens": 1})
     if "/messages" in path:
-        return _anthropic(model, call, bool(request.get("stream")))
+        return _anthropic(call, bool(request.get("stream")))
     if "/responses" in path:
-        return "text/event-stream", _events(_responses(model, call))
+        return "text/event-stream", _events(_responses(call))
     if "enerateContent" in path:
-        whole = _gemini(model, call)
+        whole = _gemini(call)
         is_stream = "stream" in path
         return ("text/event-stream", _data(whole)) if is_stream else ("application/json", json.dumps(whole))
-    return "text/event-stream", "".join(map(_data, _chat(model, call))) + "data: [DONE]\n\n"
+    return "text/event-stream", "".join(map(_data, _chat(call))) + "data: [DONE]\n\n"
 
 
 def _data(value: object) -> str:
@@ -110,13 +172,13 @@ def _events(values: list[dict[str, Any]]) -> str:
     return "".join(f"event: {value['type']}\n{_data(value)}" for value in values)
 
 
-def _anthropic(model: Model, call: tuple[str, str | None] | None, is_stream: bool) -> tuple[str, str]:
+def _anthropic(call: Call | None, is_stream: bool) -> tuple[str, str]:
     block: dict[str, Any] = {"type": "text", "text": DONE}
     delta: dict[str, Any] = {"type": "text_delta", "text": DONE}
     start: dict[str, Any] = {"type": "text", "text": ""}
     if call:
-        block = {"type": "tool_use", "id": "toolu_1", "name": call[0], "input": model.arguments}
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(model.arguments)}
+        block = {"type": "tool_use", "id": f"toolu_{call.number}", "name": call.name, "input": call.arguments}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(call.arguments)}
         start = {**block, "input": {}}
     reason = "tool_use" if call else "end_turn"
     usage = {"input_tokens": 1, "output_tokens": 1}
@@ -134,7 +196,7 @@ def _anthropic(model: Model, call: tuple[str, str | None] | None, is_stream: boo
     return "text/event-stream", _events(values)
 
 
-def _responses(model: Model, call: tuple[str, str | None] | None) -> list[dict[str, Any]]:
+def _responses(call: Call | None) -> list[dict[str, Any]]:
     item: dict[str, Any] = {
         "type": "message",
         "id": "msg_1",
@@ -142,8 +204,8 @@ def _responses(model: Model, call: tuple[str, str | None] | None) -> list[dict[s
         "content": [{"type": "output_text", "text": DONE}],
     }
     if call:
-        item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": call[0]}
-        item |= {"arguments": json.dumps(model.arguments)} | ({"namespace": call[1]} if call[1] else {})
+        item = {"type": "function_call", "id": f"fc_{call.number}", "call_id": f"call_{call.number}", "name": call.name}
+        item |= {"arguments": json.dumps(call.arguments)} | ({"namespace": call.namespace} if call.namespace else {})
     usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
     return [
         {"type": "response.created", "response": {"id": "resp_1"}},
@@ -152,20 +214,20 @@ def _responses(model: Model, call: tuple[str, str | None] | None) -> list[dict[s
     ]
 
 
-def _gemini(model: Model, call: tuple[str, str | None] | None) -> dict[str, Any]:
-    part: dict[str, Any] = {"functionCall": {"name": call[0], "args": model.arguments}} if call else {"text": DONE}
+def _gemini(call: Call | None) -> dict[str, Any]:
+    part: dict[str, Any] = {"functionCall": {"name": call.name, "args": call.arguments}} if call else {"text": DONE}
     content = {"role": "model", "parts": [part]}
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
     return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}
 
 
-def _chat(model: Model, call: tuple[str, str | None] | None) -> list[dict[str, Any]]:
+def _chat(call: Call | None) -> list[dict[str, Any]]:
     delta: dict[str, Any] = {"role": "assistant", "content": DONE}
     if call:
-        function = {"name": call[0], "arguments": json.dumps(model.arguments)}
+        function = {"name": call.name, "arguments": json.dumps(call.arguments)}
         delta = {
             "role": "assistant",
-            "tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": function}],
+            "tool_calls": [{"index": 0, "id": f"c{call.number}", "type": "function", "function": function}],
         }
     chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": _MODEL}
     return [

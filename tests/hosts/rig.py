@@ -91,8 +91,48 @@ def _end(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def made(folder: Path) -> Rig:
-    """A rig in `folder`, with a memory that has one fact and an overview."""
+#: Facts of a person who has used memory for a while. Among them are some with
+#: the words of crabmem's own guide, which no question must be mistaken for.
+FACTS = [
+    ("Deploy key", "where the deploy key lives", "In the vault under ops/heron."),
+    ("Working style", "how the person likes to work", "Short answers, no preferences asked twice. (style-owl)"),
+    ("Corrections", "what the agent got wrong", "Decisions and reasons were mixed up. (correction-owl)"),
+    ("Secrets", "where passwords and keys are kept", "Never in memory, always in the vault. (secret-owl)"),
+    ("Conversations", "what outlives a conversation", "Facts, people, and how they are related. (talk-owl)"),
+    ("Luna's vet", "who the vet of the dog is", "Dr. Vega, on the square. (vet-owl)"),
+    *(
+        (f"{project} {topic}", f"{question} of {project}", f"{answer} ({project.lower()}-{topic})")
+        for project in (
+            "Heron",
+            "Finch",
+            "Plover",
+            "Egret",
+            "Bittern",
+            "Curlew",
+            "Dunlin",
+            "Godwit",
+            "Knot",
+            "Ruff",
+            "Snipe",
+        )
+        for topic, question, answer in (
+            ("owner", "who looks after the code", "The team upstairs."),
+            ("database", "what stores the records", "Postgres, one cluster."),
+            ("language", "what it is written in", "Mostly Go."),
+            ("meeting", "when people talk about the plans", "Every second Tuesday."),
+            ("budget", "how much money is left", "Enough until spring."),
+            ("logs", "where to look when it fails", "On the shared dashboard."),
+        )
+    ),
+]
+
+
+#: What its `MEMORY.md` says.
+OVERVIEW = "# Overview\n\nThe cart is named Marabou.\n"
+
+
+def make_rig(folder: Path) -> Rig:
+    """A rig in `folder`, with a memory that has `FACTS` and an overview."""
     home, project = folder / "home", folder / "project"
     (home / "bin").mkdir(parents=True)
     project.mkdir()
@@ -100,6 +140,11 @@ def made(folder: Path) -> Rig:
     crabmem.write_text(_PROGRAM.format(python=sys.executable, root=str(ROOT)))
     crabmem.chmod(0o755)
     rig = Rig(home, project, crabmem)
-    rig.call("remember", "Deploy key", "-d", "where the deploy key lives", "-c", "In the vault under ops/heron.")
-    rig.call("memory", "set", "-c", "# Overview\n\nThe cart is named Marabou.\n")
+    for number, (name, description, content) in enumerate(FACTS):
+        rig.write(
+            f".crabmem/memory/entries/fact-{number}.md",
+            f"---\nname: {name}\ndescription: {description}\n---\n\n{content}\n",
+        )
+    rig.write(".crabmem/memory/MEMORY.md", OVERVIEW)
+    rig.call("adopt")
     return rig

@@ -1,24 +1,47 @@
-"""The hosts themselves: installed into, they know the memory; uninstalled from, they and their configs are as before.
+"""The hosts themselves, with the permissions they come with: installed into, they know the memory and may use it;
+uninstalled from, they and their configs are as before.
 
-CRABMEM_HOSTS=folder:other pytest -m hosts     where a node_modules in one of them holds each host, or else PATH
+tests/hosts/install.sh folder           installs them there from npm
+CRABMEM_HOSTS=folder pytest -m hosts    where a node_modules in one of these folders holds each host, or else PATH
 """
 
 import json
+import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.hosts import model as stub
-from tests.hosts.rig import Rig, made, program
+from tests.hosts.rig import FACTS, Rig, make_rig, program
 
 pytestmark = [pytest.mark.hosts, pytest.mark.timeout(400)]
 
 QUESTION = "where is the deploy key?"
-# Only a hook knows these: the first is said when a session starts, the second about the question.
-OVERVIEW, RECALLED = "named Marabou", "ops/heron"
+# Only hooks and instructions know these: the first is said when a session starts, the second tells what memory is for.
+OVERVIEW_SAYS, GUIDE_SAYS = "named Marabou", "outlives this conversation"
 FACT = {"name": "Release day", "description": "when we release", "content": "On Fridays."}
+SAVED = "remembered: Release day"
+#: What stands where crabmem was; None for nothing.
+BROKEN = {
+    "gone": None,
+    "a veto": "#!/bin/sh\necho no >&2\nexit 2\n",
+    "an error": "#!/bin/sh\necho no >&2\nexit 1\n",
+    "words": "#!/bin/sh\necho crabmem has moved\n",
+    "20 MB": "#!/bin/sh\nhead -c 20000000 /dev/zero | tr '\\0' x\n",
+    "hangs": "#!/bin/sh\nsleep 40\n",
+}
+#: Hosts that ask the person before a tool is called, unless that is allowed once and for all.
+ASKING = ("claude-code", "gemini", "copilot")
+#: How a host is asked to show the id of its session, and where it does.
+IDS = {
+    "claude-code": (["--output-format", "json"], r'"session_id":"([^"]+)"'),
+    "codex": ([], r"session id: (\S+)"),
+    "copilot": ([], r"--resume=(\S+)"),
+}
 
 
 @dataclass(frozen=True)
@@ -36,9 +59,9 @@ class Case:
     environment: Callable[[str], dict[str, str]] = lambda url: {}
     others: dict[str, str] = field(default_factory=dict)
 
-    def question(self, rig: Rig, url: str) -> str:
+    def question(self, rig: Rig, url: str, question: str = QUESTION) -> str:
         """What the host says to the question."""
-        words = [word.replace("QUESTION", QUESTION) for word in self.ask]
+        words = [word.replace("QUESTION", question) for word in self.ask]
         return rig.run(program(self.program), *words, **self.environment(url))
 
     def servers(self, rig: Rig, url: str) -> str:
@@ -73,13 +96,24 @@ def _opencode(url: str) -> dict[str, str]:
     }
 
 
+def _copilot(url: str) -> dict[str, str]:
+    return {
+        "COPILOT_PROVIDER_BASE_URL": url,
+        "COPILOT_PROVIDER_TYPE": "anthropic",
+        "COPILOT_PROVIDER_API_KEY": "stub",
+        "COPILOT_MODEL": "claude-sonnet-4.5",
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_AUTO_UPDATE": "false",
+    }
+
+
 CASES = [
     Case(
         "claude-code",
         "claude",
         ".claude/settings.json",
         '{\n      "includeCoAuthoredBy" : false,\n   "hooks": {"Stop": [ ]},\n "env": {"A": "b"}   }',
-        ["-p", "QUESTION", "--model", "claude-sonnet-4-5", "--allowedTools", "mcp__crabmem"],
+        ["-p", "QUESTION", "--model", "claude-sonnet-4-5"],
         _claude,
         {".claude.json": '{"numStartups": 3, "mcpServers": {}}'},
     ),
@@ -89,7 +123,7 @@ CASES = [
         ".codex/config.toml",
         '# how I work\nmodel = "stub"\nmodel_provider = "stub"   # on this machine\n\n\n  # my own\n'
         '[model_providers.stub]\nname = "stub"\nbase_url = "MODEL/v1"\nwire_api = "responses"\n# the end',
-        ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "QUESTION"],
+        ["exec", "--skip-git-repo-check", "QUESTION"],
     ),
     Case(
         "gemini",
@@ -97,7 +131,7 @@ CASES = [
         ".gemini/settings.json",
         '{\n // how I work\n "security": {"auth": {"selectedType": "gemini-api-key"}}, /* my own */\n'
         '    "privacy": {\n\t"usageStatisticsEnabled": false } }\n',
-        ["-p", "QUESTION", "-m", "gemini-2.5-flash", "--yolo"],
+        ["-p", "QUESTION", "-m", "gemini-2.5-flash"],
         _gemini,
     ),
     Case(
@@ -111,7 +145,18 @@ CASES = [
         ["run", "QUESTION"],
         _opencode,
     ),
+    Case(
+        "copilot",
+        "copilot",
+        ".copilot/settings.json",
+        '{\n  // how I work\n    "banner" : "never", "autoUpdate": false }\n',
+        ["-p", "QUESTION"],
+        _copilot,
+        {".copilot/mcp-config.json": '{"mcpServers": {} }'},
+    ),
 ]
+#: What a person who installs crabmem without being asked says.
+INSTALL = ["--yes", "--allow", "--memory", "ours"]
 TRUST = ["--dangerously-bypass-hook-trust"]
 # Codex does not wait for a server that it can do without: on a busy machine it asks the model before that is up.
 WAIT = ["-c", "mcp_servers.crabmem.required=true"]
@@ -119,12 +164,12 @@ WAIT = ["-c", "mcp_servers.crabmem.required=true"]
 
 @pytest.fixture
 def rig(tmp_path: Path) -> Rig:
-    return made(tmp_path)
+    return make_rig(tmp_path)
 
 
 @pytest.fixture
 def model() -> Iterator[stub.Model]:
-    model = stub.Model("remember", FACT)
+    model = stub.Model([("remember", FACT)])
     server = stub.serve(model)
     yield model
     server.shutdown()
@@ -151,61 +196,129 @@ def installed(case: Case) -> Case:
     return with_words(case, *TRUST, *WAIT) if case.host == "codex" else case
 
 
+def facts_in(request: dict[str, Any]) -> list[str]:
+    """The names of the facts whose contents a model reads in a request."""
+    text = json.dumps(request, ensure_ascii=False)
+    return [name for name, _, content in FACTS if json.dumps(content, ensure_ascii=False)[1:-1] in text]
+
+
+def first(model: stub.Model) -> dict[str, Any]:
+    """The first request of a conversation: hosts also ask for a title, without any tools."""
+    return next(request for request in model.requests if request.get("tools"))
+
+
 def test_installed_it_knows_the_memory_and_uninstalled_all_is_as_before(
     case: Case, rig: Rig, model: stub.Model
 ) -> None:
-    before = (rig.home / case.config).read_bytes()
-    rig.call("install", case.host, "--yes")
+    before = {path: (rig.home / path).read_bytes() for path in (case.config, *case.others)}
+    rig.call("install", case.host, *INSTALL)
+    assert rig.call("install", case.host, *INSTALL).startswith("already installed")
     assert "crabmem" in case.servers(rig, model.url)
 
     said = installed(case).question(rig, model.url)
 
     assert stub.DONE in said
-    assert OVERVIEW in model.heard and RECALLED in model.heard, said
+    request = first(model)
+    assert facts_in(request) == ["Deploy key"], said
+    text = json.dumps(request, ensure_ascii=False)
+    assert [text.count(words) for words in (OVERVIEW_SAYS, GUIDE_SAYS)] == [1, 1]
     [commit] = json.loads(rig.call("log", "-n", "1", "--json"))
     assert (commit["subject"], commit["agent"]) == ("remember: Release day", case.host)
-    assert commit["session"]
-    assert rig.call("install", case.host).startswith("already installed")
+    assert stub.results(model.requests[-1]) == [SAVED]
 
     rig.call("uninstall", case.host, "--yes")
-    assert (rig.home / case.config).read_bytes() == before
+    assert {path: (rig.home / path).read_bytes() for path in (case.config,)} == {case.config: before[case.config]}
     model.requests.clear()
     assert "crabmem" not in case.servers(rig, model.url)
     assert stub.DONE in case.question(rig, model.url)
-    assert model.requests and model.chosen(model.requests[0]) is None
-    assert OVERVIEW not in model.heard and RECALLED not in model.heard
+    assert model.requests and not stub.definitions(first(model), "crabmem")
+    assert OVERVIEW_SAYS not in model.heard and facts_in(first(model)) == []
+
+
+def test_a_fact_of_one_session_comes_back_in_the_next(case: Case, rig: Rig, model: stub.Model) -> None:
+    rig.call("install", case.host, *INSTALL)
+    assert stub.DONE in installed(case).question(rig, model.url, "we release on Fridays, please remember that")
+    model.requests.clear()
+    model.calls = [("recall", {"query": "when do we release?"})]
+    assert stub.DONE in installed(case).question(rig, model.url, "on which day is the release day?")
+    assert FACT["content"] in json.dumps(first(model))
+    [found] = stub.results(model.requests[-1])
+    assert FACT["content"] in found and "memory/entries/release-day.md" in found
+
+
+def test_what_is_not_allowed_is_asked_for(case: Case, rig: Rig, model: stub.Model) -> None:
+    if case.host not in ASKING:
+        pytest.skip(f"{case.host} lets its agent call any tool of a server that a person registered")
+    rig.call("install", case.host, "--yes", "--no-allow", "--memory", "ours")
+    assert stub.DONE in installed(case).question(rig, model.url)
+    assert facts_in(first(model)) == ["Deploy key"]
+    assert "remember" not in rig.call("log", "-n", "1")
 
 
 def test_a_config_that_the_host_writes_itself_is_the_same_but_for_us(case: Case, rig: Rig, model: stub.Model) -> None:
-    rig.call("install", case.host, "--yes")
+    rig.call("install", case.host, *INSTALL)
     installed(case).question(rig, model.url)
     rig.call("uninstall", case.host, "--yes")
     files = [rig.home / path for path in (case.config, *case.others)]
     after = [file.read_bytes() for file in files]
     assert not any(b"crabmem" in data.replace(str(rig.home).encode(), b"") for data in after)
-    rig.call("install", case.host, "--yes")
+    rig.call("install", case.host, *INSTALL)
     rig.call("uninstall", case.host, "--yes")
     assert [file.read_bytes() for file in files] == after
+
+
+@pytest.mark.parametrize("host", [host for host in IDS])
+def test_a_session_has_the_id_that_the_host_shows(rig: Rig, model: stub.Model, host: str) -> None:
+    [case] = [case for case in CASES if case.host == host]
+    program(case.program)
+    for path, text in {case.config: case.text, **case.others}.items():
+        rig.write(path, text.replace("MODEL", model.url))
+    rig.call("install", host, *INSTALL)
+    said = replace(installed(case), ask=[*installed(case).ask, *IDS[host][0]]).question(rig, model.url)
+    found = re.search(IDS[host][1], said)
+    assert found, said
+    [commit] = json.loads(rig.call("log", "-n", "1", "--json"))
+    assert commit["session"] == found[1]
+    rig.call("revert", "--session", found[1], "--yes")
+    assert json.loads(rig.call("recall", "release day", "--json"))["hits"] == []
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_program_that_is_broken_stops_no_host(case: Case, broken: str, rig: Rig, model: stub.Model) -> None:
+    rig.call("install", case.host, "--no-server", "--yes")
+    rig.crabmem.unlink()
+    if text := BROKEN[broken]:
+        rig.crabmem.write_text(text)
+        rig.crabmem.chmod(0o755)
+    asked = with_words(case, *TRUST) if case.host == "codex" else case
+
+    began = time.monotonic()
+    said = asked.question(rig, model.url)
+
+    assert stub.DONE in said and QUESTION in model.heard
+    assert "has moved" not in model.heard + said and "xxxx" not in model.heard + said
+    assert time.monotonic() - began < 60
+    print(f"{case.host}, {broken}: {time.monotonic() - began:.1f} s")
 
 
 def test_codex_skips_hooks_in_silence_until_they_are_trusted(rig: Rig, model: stub.Model) -> None:
     [codex] = [case for case in CASES if case.host == "codex"]
     rig.write(codex.config, codex.text.replace("MODEL", model.url))
     program("codex")
-    rig.call("install", "codex", "--yes")
+    rig.call("install", "codex", *INSTALL)
     assert stub.DONE in with_words(codex, *WAIT).question(rig, model.url)
-    assert OVERVIEW not in model.heard
+    assert OVERVIEW_SAYS not in model.heard
     assert json.loads(rig.call("log", "-n", "1", "--json"))[0]["agent"] == "codex"
 
 
 def test_a_project_of_claude_code_has_it_once_it_is_approved(rig: Rig, model: stub.Model) -> None:
     [claude] = [case for case in CASES if case.host == "claude-code"]
     program("claude")
-    rig.call("install", "claude-code", "--project", "--yes")
+    rig.call("install", "claude-code", "--project", *INSTALL)
     assert "Pending approval" in claude.servers(rig, model.url)
     rig.write(".claude/settings.json", '{"enabledMcpjsonServers": ["crabmem"]}')
     assert stub.DONE in claude.question(rig, model.url)
-    assert OVERVIEW in model.heard
+    assert OVERVIEW_SAYS in model.heard
     rig.call("uninstall", "claude-code", "--project", "--yes")
     assert not [path for path in rig.project.rglob("*") if path.is_file()]
 
@@ -213,14 +326,9 @@ def test_a_project_of_claude_code_has_it_once_it_is_approved(rig: Rig, model: st
 def test_claude_codes_own_memory_goes_to_the_workspace(rig: Rig, model: stub.Model) -> None:
     [claude] = [case for case in CASES if case.host == "claude-code"]
     program("claude")
-    rig.call("install", "claude-code", "--auto-memory", "--yes")
-    model.tool, model.arguments = (
-        "Write",
-        {
-            "file_path": str(rig.home / ".crabmem/memory/coffee.md"),
-            "content": "---\nname: Coffee\ndescription: how we take it\n---\n\nBlack.\n",
-        },
-    )
+    rig.call("install", "claude-code", "--yes", "--allow", "--memory", "both")
+    text = "---\nname: Coffee\ndescription: how we take it\n---\n\nBlack.\n"
+    model.calls = [("Write", {"file_path": str(rig.home / ".crabmem/memory/coffee.md"), "content": text})]
     eager = replace(claude, ask=[*claude.ask, "--permission-mode", "acceptEdits"])
     assert stub.DONE in eager.question(rig, model.url)
     assert str(rig.home / ".crabmem/memory") in model.heard
@@ -238,7 +346,7 @@ def test_the_plugin_of_claude_code_is_valid_and_works(rig: Rig, model: stub.Mode
     path = f"{rig.home}/bin:{rig.environment()['PATH']}"
     words = ["--plugin-dir", folder, "--allowedTools", "mcp__plugin_crabmem_crabmem", *claude.ask[2:4]]
     assert stub.DONE in rig.run(host, "-p", QUESTION, *words, **{**_claude(model.url), "PATH": path})
-    assert OVERVIEW in model.heard and RECALLED in model.heard
+    assert OVERVIEW_SAYS in model.heard and facts_in(first(model)) == ["Deploy key"]
     assert json.loads(rig.call("log", "-n", "1", "--json"))[0]["subject"] == "remember: Release day"
 
 

@@ -1,0 +1,67 @@
+"""Which values a filter means, and which namespaces a listing asks for."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from langgraph.store.base import ListNamespacesOp, MatchCondition
+
+from ...errors import InvalidArguments
+from .values import Value
+
+_COMPARE = {
+    "$eq": lambda one, other: one == other,
+    "$ne": lambda one, other: one != other,
+    "$gt": lambda one, other: one > other,
+    "$gte": lambda one, other: one >= other,
+    "$lt": lambda one, other: one < other,
+    "$lte": lambda one, other: one <= other,
+}
+
+
+def is_match(wanted: Value, value: Value) -> bool:
+    """Whether a value has all that a filter asks for; `user.name` is what is called `name` in `user`."""
+    return all(_fits(_at(value, key), asked) for key, asked in wanted.items())
+
+
+def listed(namespaces: Iterable[tuple[str, ...]], op: ListNamespacesOp) -> list[tuple[str, ...]]:
+    """Those of the namespaces that a listing asks for, in order."""
+    conditions = op.match_conditions or ()
+    found = {namespace for namespace in namespaces if all(_matches(each, namespace) for each in conditions)}
+    return sorted({namespace[: op.max_depth] for namespace in found})[op.offset : op.offset + op.limit]
+
+
+def _at(value: Any, key: str) -> Any:
+    """What stands under a key, else at the end of the path that it is; None for nothing."""
+    if not isinstance(value, Mapping) or key in value:
+        return value[key] if isinstance(value, Mapping) else None
+    first, dot, rest = key.partition(".")
+    return _at(value.get(first), rest) if dot else None
+
+
+def _fits(value: Any, asked: Any) -> bool:
+    """Whether a value is as a filter asks, part by part."""
+    if isinstance(asked, Mapping):
+        if any(key.startswith("$") for key in asked):
+            return all(_compares(value, operator, other) for operator, other in asked.items())
+        return isinstance(value, dict) and all(_fits(value.get(key), other) for key, other in asked.items())
+    if isinstance(asked, (list, tuple)):
+        same_length = isinstance(value, list) and len(value) == len(asked)
+        return same_length and all(map(_fits, value, asked))
+    return bool(value == asked)
+
+
+def _compares(value: Any, operator: str, other: Any) -> bool:
+    if operator not in _COMPARE:
+        raise InvalidArguments(f"filters do not know {operator}; there are {', '.join(_COMPARE)}")
+    try:
+        return bool(_COMPARE[operator](value, other))
+    except TypeError:  # nothing is more or less than what it cannot be compared to
+        return False
+
+
+def _matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
+    path = tuple(condition.path)
+    if len(path) > len(namespace):
+        return False
+    parts = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
+    return all(wanted in ("*", part) for wanted, part in zip(path, parts, strict=True))

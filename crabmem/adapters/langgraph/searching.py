@@ -1,0 +1,85 @@
+"""What a search finds: first what answers its question, then the rest in the order of namespaces and keys.
+
+LangGraph's stores give as many items as are asked for, so that an app can page through all of them by a question. What
+an app keeps out of search comes last, without a score.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from langgraph.store.base import SearchOp, get_text_at_path
+
+from ...api import Memory
+from ...bounds import MAX_LIMIT, MAX_QUERY
+from ...entry import Entry
+from ...errors import InvalidArguments
+from ...search import tokens
+from .filters import is_match
+from .values import paths_of, value_of
+from .vectors import Vectors
+
+Fits = Callable[[Entry], bool]
+
+
+class Found(NamedTuple):
+    """An item, and how well it answers, from 0 to 1; None where nothing was asked, or it is not searched."""
+
+    entry: Entry
+    score: float | None
+
+
+def found(memory: Memory, op: SearchOp, vectors: Vectors | None, gone: frozenset[str]) -> list[Found]:
+    """What a search finds, but for the items at the paths that are `gone`."""
+    if op.limit < 0 or op.offset < 0:
+        raise InvalidArguments(f"limit and offset must be at least 0, not {op.limit} and {op.offset}")
+    namespace, end, where = tuple(op.namespace_prefix), op.offset + op.limit, op.filter
+
+    def fits(entry: Entry) -> bool:
+        return entry.path not in gone and (not where or is_match(where, value_of(entry)))
+
+    if not (op.query and op.query.strip()):
+        asked = fits if where or gone else None
+        return [Found(entry, None) for entry in memory.items(namespace, asked, op.offset, op.limit)]
+    if not op.limit:
+        return []
+    if vectors:
+        ranked = [Found(*each) for each in vectors.ranked(op.query, memory.items(namespace, fits))]
+        others: float | None = None
+    else:
+        ranked, others = _by_words(memory, op.query, namespace, end, fits), 0.0
+    return _filled(memory, namespace, end, ranked, others, fits)[op.offset : end]
+
+
+def _by_words(memory: Memory, query: str, namespace: tuple[str, ...], limit: int, fits: Fits) -> list[Found]:
+    """What recall finds of what is searched, best first."""
+    question, language = query[:MAX_QUERY], memory.settings.language
+    words = frozenset(tokens(question, language))
+
+    def is_searched(entry: Entry) -> bool:
+        """Whether the question may find an entry: not where its item names paths, and none of them has a word of it."""
+        paths = paths_of(entry)
+        texts = [text for path in paths or () for text in get_text_at_path(value_of(entry), path)]
+        return paths is None or any(not words.isdisjoint(tokens(text, language)) for text in texts)
+
+    hits = memory.recall(
+        question, min(limit, MAX_LIMIT), namespace=namespace, where=lambda entry: is_searched(entry) and fits(entry)
+    ).hits
+    scores = memory.nearness(hit.score for hit in hits)
+    return [Found(hit.entry, score) for hit, score in zip(hits, scores, strict=True)]
+
+
+def _filled(
+    memory: Memory, namespace: tuple[str, ...], end: int, ranked: Sequence[Found], score: float | None, fits: Fits
+) -> list[Found]:
+    """What was found, and as many others as are missing, with that score; those that are not searched come last."""
+    there, full = {each.entry.path for each in ranked}, list(ranked)
+
+    def others(are_searched: bool) -> list[Entry]:
+        def is_one(entry: Entry) -> bool:
+            return entry.path not in there and (paths_of(entry) != []) is are_searched and fits(entry)
+
+        return memory.items(namespace, is_one, 0, end - len(full)) if len(full) < end else []
+
+    full += [Found(entry, score) for entry in others(True)]
+    full += [Found(entry, None) for entry in others(False)]
+    return full

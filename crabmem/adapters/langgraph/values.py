@@ -1,0 +1,81 @@
+"""Between the values of a store and the facts that hold them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...entry import MAX_DESCRIPTION, Entry, Fact
+from ...errors import InvalidArguments
+from ...slots import Slot, lasting, own_slot
+
+# Where values have their text; the first that is one.
+_FIELDS = ("content", "text", "data", "memory")
+_OPENING, _CLOSING = "```json\n", "\n```"
+
+Value = Mapping[str, Any]
+
+
+def fact_of(slot: Slot, value: Value, index: Sequence[str] | None = None, ttl: float | None = None) -> Fact:
+    """The fact that holds a value.
+
+    `index` are the paths in it that are searched: None for the usual ones, none for a value that no question finds.
+    `ttl` is how many minutes it lives.
+    """
+    rest = dict(value)
+    field = next((field for field in _FIELDS if _is_text(rest.get(field))), None)
+    text = rest.pop(field) if field else ""
+    description = rest.pop("description") if _is_line(rest.get("description")) else ""
+    content = _joined(text, rest)
+    keys = {"field": None if field in (None, _FIELDS[0]) else field, "ttl": lasting(ttl), "index": index}
+    return Fact(slot.name, description, content, keys=keys)
+
+
+def value_of(entry: Entry) -> dict[str, Any]:
+    """The value that an entry holds, as it now stands in its file."""
+    if own_slot(entry.keys) is None:
+        text, rest = entry.content, dict[str, Any]()
+    else:
+        text, rest = _parted(entry.content)
+    field = str(entry.keys.get("field") or _FIELDS[0])
+    found = {field: text} if text else {}
+    return found | ({"description": entry.description} if entry.description else {}) | rest
+
+
+def paths_of(entry: Entry) -> list[str] | None:
+    """The paths in the value of an entry that are searched; None for the usual ones."""
+    said = entry.keys.get("index") if own_slot(entry.keys) else None
+    return [path for path in said if isinstance(path, str)] if isinstance(said, list) else None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_line(value: object) -> bool:
+    return isinstance(value, str) and value != "" and len(value) <= MAX_DESCRIPTION
+
+
+def _joined(text: str, rest: Value) -> str:
+    """A text and a block with the rest; none for no rest, unless the text would then seem to end with one."""
+    if text and not rest and _parted(text) == (text, {}):
+        return text
+    return "\n\n".join(filter(None, (text, f"{_OPENING}{_as_json(rest)}{_CLOSING}")))
+
+
+def _parted(content: str) -> tuple[str, dict[str, Any]]:
+    """A text and what the block at its end holds; all of it is text, when there is no such block."""
+    text, opening, block = f"\n\n{content}".rpartition(f"\n\n{_OPENING}")
+    if not opening or not block.rstrip().endswith(_CLOSING):
+        return content, {}
+    try:
+        rest = json.loads(block.rstrip().removesuffix(_CLOSING))
+    except (ValueError, RecursionError):
+        return content, {}
+    return (text.removeprefix("\n\n"), rest) if isinstance(rest, dict) else (content, {})
+
+
+def _as_json(rest: Value) -> str:
+    try:
+        return json.dumps(rest, ensure_ascii=False, allow_nan=False, indent=2)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArguments(f"a value must be what JSON can say: {error}") from None
