@@ -19,7 +19,7 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Of a text that is too long `head` and `tail` stay, as shares of what it may have. A part for which fewer than
     `least` are left is left out. In `mark`, {file}, {kept} and {of} stand for its file and how much of how many
-    characters stay.
+    characters stay, {root} for the folder of the workspace.
     """
 
     part: Annotated[int, Meta(ge=1, le=MAX_PROMPT)] = 262_144
@@ -30,7 +30,7 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mark: str = "\n\n[...truncated: {kept} of {of} characters of {file}, read it for the rest...]\n\n"
 
 
-def cut(text: str, room: int, budget: Budget, file: str, of: int = 0) -> str:
+def cut(text: str, room: int, budget: Budget, file: str, of: int = 0, root: str = "") -> str:
     """`text` within `room` characters: all of it, else its head, the mark and its tail; "" where that is too little.
 
     `of` is how many characters there were where `text` lacks some of its middle already: the mark is there then.
@@ -41,7 +41,7 @@ def cut(text: str, room: int, budget: Budget, file: str, of: int = 0) -> str:
     if room < budget.least:
         return ""
     # The longest the mark can become: what it says of how much stays depends on its own length.
-    mark = _mark(budget, file, of, of)
+    mark = _mark(budget, file, of, of, root)
     space = room - len(mark)
     if space <= 0:
         return text[:room]
@@ -50,7 +50,7 @@ def cut(text: str, room: int, budget: Budget, file: str, of: int = 0) -> str:
         head, tail = _shared(space, head, tail)
     tail = min(tail, len(text))
     head = min(head, len(text) - tail)
-    return text[:head] + _mark(budget, file, head + tail, of) + text[len(text) - tail :]
+    return text[:head] + _mark(budget, file, head + tail, of, root) + text[len(text) - tail :]
 
 
 def _shared(space: int, head: int, tail: int) -> tuple[int, int]:
@@ -58,5 +58,5 @@ def _shared(space: int, head: int, tail: int) -> tuple[int, int]:
     return kept, space - kept
 
 
-def _mark(budget: Budget, file: str, kept: int, of: int) -> str:
-    return filled(budget.mark, {"file": file, "kept": str(kept), "of": str(of)})
+def _mark(budget: Budget, file: str, kept: int, of: int, root: str) -> str:
+    return filled(budget.mark, {"file": file, "kept": str(kept), "of": str(of), "root": root})

@@ -122,8 +122,8 @@ def assembled(
     With `limit`, the host's: so many characters at most, counted in UTF-16 as hosts do. The last file gives way first,
     with a line that says so and where below `root` the rest is, and never what is no file.
     """
-    rows = _budgeted(profile, kind, pieces, sayings)
-    rows = rows if limit is None else _within(limit, rows, profile.between, root or Path())
+    rows = _budgeted(profile, kind, pieces, sayings, str(root or ""))
+    rows = rows if limit is None else _within(limit, rows, profile, root or Path())
     told = tuple(
         Told(
             row.piece.path,
@@ -146,11 +146,15 @@ def _limit(part: Part, profile: Profile) -> int:
     return min(part.limit or profile.budget.part, most, profile.budget.total)
 
 
-def _budgeted(profile: Profile, kind: Kind, pieces: Sequence[Piece], sayings: Mapping[Say, str]) -> list[_Row]:
+def _budgeted(
+    profile: Profile, kind: Kind, pieces: Sequence[Piece], sayings: Mapping[Say, str], root: str
+) -> list[_Row]:
     """The parts as far as the profile has room for them."""
     rows, left = list[_Row](), {"": profile.budget.total, **profile.shares}
     for piece in pieces:
-        row = _row(piece, profile, kind, left) if piece.part.is_read else _Row(piece, "ok", _words(piece, sayings))
+        row = (
+            _row(piece, profile, kind, left, root) if piece.part.is_read else _Row(piece, "ok", _words(piece, sayings))
+        )
         rows.append(row)
         for share in {"", piece.part.share} if piece.part.is_read else ():
             left[share] -= row.injected
@@ -167,7 +171,7 @@ def _words(piece: Piece, sayings: Mapping[Say, str]) -> str:
     return text.replace(_TOOLS, tools) if tools or _TOOLS not in text else ""
 
 
-def _row(piece: Piece, profile: Profile, kind: Kind, left: Mapping[str, int]) -> _Row:
+def _row(piece: Piece, profile: Profile, kind: Kind, left: Mapping[str, int], root: str) -> _Row:
     part = piece.part
     if profile.hides(piece.path, kind):
         return _Row(piece, "hidden", "")
@@ -182,7 +186,7 @@ def _row(piece: Piece, profile: Profile, kind: Kind, left: Mapping[str, int]) ->
     if min(left[""], left[part.share]) < profile.budget.least:
         return _Row(piece, "left out", "")
     wanted = "\n".join(text.split("\n")[-part.lines :])
-    kept = cut(wanted, room, budget, piece.path, len(wanted) + len(raw) - len(given))
+    kept = cut(wanted, room, budget, piece.path, len(wanted) + len(raw) - len(given), root)
     is_whole = kept == text and given == raw
     return _Row(piece, "ok" if is_whole else "truncated" if kept else "left out", kept)
 
@@ -196,15 +200,30 @@ def _near(raw: str, room: int, budget: Budget) -> str:
     return raw[: most - tail] + raw[len(raw) - tail :]
 
 
-def _within(limit: int, rows: list[_Row], between: str, root: Path) -> list[_Row]:
+def _within(limit: int, rows: list[_Row], profile: Profile, root: Path) -> list[_Row]:
     """The rows, of which files give way, the last one first, until all have room."""
+    between, budget = profile.between, profile.budget
     for at in reversed(range(len(rows))):
         row, over = rows[at], units(_joined(rows, between)) - limit
         if over > 0 and row.text and row.piece.part.is_read:
-            mark = f"(cut here, of {units(row.text):,} characters; read {root / row.piece.path} for the rest)"
-            kept = shortened(row.text, max(units(row.text) - over, units(mark)), mark)
+            whole, of = _whole(row, budget)  # what the profile had room for says in its midst that it was cut
+            mark = f"(cut here, of {of:,} characters; read {root / row.piece.path} for the rest)"
+            kept = shortened(whole, max(units(row.text) - over, units(mark)), mark)
             rows[at] = replace(row, text=kept, status="truncated")
     return rows
+
+
+def _whole(row: _Row, budget: Budget) -> tuple[str, int]:
+    """The head of a row before its profile cut it, at least as much as is in it now, and how long all of it is.
+
+    Of what keeps its end the profile's cut is all there is.
+    """
+    part, raw = row.piece.part, row.piece.raw or ""
+    if row.status != "truncated" or part.keep == "tail" or part.lines:
+        return row.text, units(row.text)
+    given = _near(raw, len(row.text), _KEPT["head"](budget))
+    text = escaped(given, part.tag) if part.tag else visible(given).strip()
+    return text, units(text) + len(raw) - len(given)
 
 
 def _joined(rows: Iterable[_Row], between: str) -> str:

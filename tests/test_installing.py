@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from crabmem import __version__, fs
 from crabmem.cli import cli
 from crabmem.extras import how_to_get
+from crabmem.hooks.hosts import HOSTS as KNOWN
 from crabmem.hosts import NAMES, host_of
 from crabmem.hosts.bundles import desktop_bundle
 
@@ -622,6 +623,20 @@ def test_a_server_that_could_not_start_is_not_installed(
     )
     assert how_to_get("mcp") in run("install", name, "--dry-run").stderr
     assert ("--no-server" in done.stderr) is (run("install", name, "--no-server").exit_code == 0)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name in KNOWN])
+def test_hooks_say_how_to_use_memory_where_there_is_a_server_whose_words_nobody_is_shown(
+    run: Run, home: Path, name: str
+) -> None:
+    for words in ([], ["--no-server"], []):
+        if run("install", name, *words).exit_code:
+            assert words  # no hooks there
+            continue
+        said = "".join(files(home).values())
+        assert said.count("--guide") == (not words and not KNOWN[name].shows_instructions)
+        assert "hook session-start --guide" in said or "--guide" not in said
+    assert run("uninstall", name).exit_code == 0 and files(home) == {}
 
 
 def test_the_hooks_alone_are_installed_when_no_server_is_wanted(run: Run, home: Path) -> None:

@@ -298,7 +298,7 @@ def test_the_prompt_has_identity_and_overview_of_then_and_the_tools_of_today(sto
         assert "Releases: Fridays." in then and "Releases: Fridays." not in now
         memory.write_overview("# Overview\n\nNothing else.")
         assert memory.prompt("HEAD~1") == now != memory.prompt() == memory.prompt("HEAD")
-        assert then.endswith(now[now.index("- `remember`") :])
+        assert then.endswith(now[now.index("`remember`") :])
         assert memory.identity("HEAD~5").version == memory.identity().version
 
 

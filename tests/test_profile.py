@@ -97,7 +97,7 @@ def test_the_prompt_is_what_the_parts_say(root: Path) -> None:
         memory.write_note("Tea again.")
         assert [tool.name for tool in memory.tools] == ["remember", "forget", "recall", "memory", "get"]
         text = memory.prompt()
-    assert text.startswith("You may use:\n- `remember`: ") and text.count("\n- `") == 5
+    assert text.startswith("You may use:\n`remember`, `forget`, `recall`, `memory`, `get`\n")
     parts = ["I am Ada.", "<memory>\nLikes tea.\n</memory>", "Tea again.", "Take on the tone"]
     assert sorted(parts, key=text.index) == parts and "PERSON.md" not in text
 

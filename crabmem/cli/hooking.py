@@ -16,6 +16,7 @@ from .base import as_json, wanted_of
     "--deadline", metavar="SECONDS", type=float,
     help="Say nothing rather than later.  [default: 1.4; at session-start and wrote 5]",
 )  # fmt: skip
+@click.option("--guide", is_flag=True, help="At session-start, say how to use memory: for hosts that do not show it.")
 @click.option("--without", type=click.Choice(("overview",)), help="What session-start need not say: the host reads it.")
 @as_json
 @click.pass_context
@@ -24,13 +25,14 @@ def hook(
     event: str | None,
     host: str | None,
     deadline: float | None,
+    guide: bool,
     without: str | None,
     json_wanted: bool,
 ) -> None:
     """Answer the host of an agent at an event of its session: its JSON on stdin, ours on stdout.
 
     \b
-    session-start  who the agent is, the overview, how to use memory
+    session-start  who the agent is and the overview
     prompt         what memory holds that bears on the message, if anything
     wrote          record the file that a tool of the host wrote, as this agent's
     stop           one more turn to store what is worth keeping; [hooks] in crabmem.toml says when
@@ -48,6 +50,7 @@ def hook(
 
     wanted, command = wanted_of(ctx), Command([])
     command.options |= {"--agent": wanted.agent or "", "--session": wanted.session or ""}
+    command.is_guide = guide
     command.options |= {"--profile": wanted.profile or "", "--kind": wanted.kind}
     command.options |= {"--without": without or ""}
     said = asked(sys.stdin.buffer.read(), event, host)

@@ -32,6 +32,7 @@ class Command:
         self.options: dict[str, str] = {}
         self.words: list[str] = []
         self.odd = ""
+        self.is_guide = False
         rest = iter(arguments)
         for word in rest:
             name, equals, value = word.partition("=")
@@ -39,6 +40,8 @@ class Command:
                 self.options[name] = value if equals else next(rest, "")
             elif not word.startswith("-"):
                 self.words.append(word)
+            elif word == "--guide":
+                self.is_guide = True
             elif word != "--json":
                 self.odd = word
 

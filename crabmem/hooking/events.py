@@ -24,8 +24,9 @@ SUBAGENT = "subagent"
 class Call(NamedTuple):
     """An event in the workspace that it is about; `agent` and `session` are who writes, for the history.
 
-    `without` is what the host knows already. `claim` says whether the host will hear the answer: what it never
-    hears does not count as said.
+    `without` is what the host knows already. With `is_guide` a session begins with how to use memory, too, which in
+    most hosts the server says. `claim` says whether the host will hear the answer: what it never hears does not count
+    as said.
     """
 
     workspace: Workspace
@@ -37,6 +38,7 @@ class Call(NamedTuple):
     kind: str = "main"
     environment: Mapping[str, str] = MappingProxyType({})
     without: str = ""
+    is_guide: bool = False
 
     @property
     def is_at_home(self) -> bool:
@@ -78,15 +80,14 @@ def answer(call: Call) -> Json:
 
 
 def _session_start(call: Call) -> Json:
-    """Who the agent is, the overview and how to use memory: again, too, when the context was emptied."""
+    """Who the agent is and the overview: again, too, when the context was emptied."""
     call.note("begun")
     if call.asked.is_emptied:
         call.note("anew")
     is_known = call.without == "overview"  # a host whose own memory is the workspace reads it there
     with _memory(call) as memory:
-        return call.asked.host.context(
-            call.asked.called, memory.prompt(limit=call.asked.host.limit, overview=not is_known)
-        )
+        words = memory.prompt(guide=call.is_guide, limit=call.asked.host.limit, overview=not is_known)
+        return call.asked.host.context(call.asked.called, words)
 
 
 def _subagent_start(call: Call) -> Json:

@@ -59,7 +59,8 @@ def told(
     without = command.options.get("--without", "")
     kind = command.options.get("--kind") or environment.get("CRABMEM_KIND") or "main"
     workspace = workspace_at(root, profile, Allowed(environment))
-    said = answer(Call(workspace, event, agent, session, _now(), claim, kind, environment, without))
+    is_guide = command.is_guide
+    said = answer(Call(workspace, event, agent, session, _now(), claim, kind, environment, without, is_guide))
     return b"" if event.event in event.host.mute and not said else json.dumps(said).encode() + b"\n"
 
 

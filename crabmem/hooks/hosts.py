@@ -56,7 +56,8 @@ class Host:
 
     `context` gives the model a text, `turn` one more turn with a text as the next message. `limit` is how many
     characters of a text arrive whole, counted in UTF-16. What is printed at the events in `mute` becomes words that
-    a model reads, so that nothing is printed there.
+    a model reads, so that nothing is printed there. `shows_instructions`: a model there reads what our server says of
+    how to use memory, so that no hook says it again.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Host:
     turn: Shape = _blocked
     limit: int | None = None
     mute: frozenset[str] = field(default=frozenset())
+    shows_instructions: bool = True
 
     def called(self, event: str) -> str:
         """What the host calls an event of ours; our name of it where the host has none."""
@@ -109,10 +111,11 @@ _COPILOTS = {
 CLAUDE_CODE = Host("claude-code", _USUAL, limit=10_000, mute=frozenset({PRE_COMPACT}))
 CODEX = Host("codex", _USUAL, limit=10_000)
 GEMINI = Host("gemini", _GEMINIS, turn=_denied)
-CURSOR = Host("cursor", _CURSORS, context=_flat, turn=_followed, limit=10_000)
+# Nobody could try whether Cursor shows instructions, and a model that does not know of its memory is worse.
+CURSOR = Host("cursor", _CURSORS, context=_flat, turn=_followed, limit=10_000, shows_instructions=False)
 VSCODE = Host("vscode", _USUAL, turn=_blocked_twice, limit=10_000)
 # Its events have no name in what it tells: the command says which it is.
-COPILOT = Host("copilot", _COPILOTS, context=_named)
+COPILOT = Host("copilot", _COPILOTS, context=_named, shows_instructions=False)
 # Its plugin asks in the words of Claude Code, and puts the text where it belongs.
 OPENCODE = Host("opencode", _USUAL)
 HOSTS = {host.name: host for host in (CLAUDE_CODE, CODEX, GEMINI, CURSOR, VSCODE, COPILOT, OPENCODE)}

@@ -8,6 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from ..hooks.hosts import HOSTS as KNOWN
+from ..hooks.hosts import SESSION_START
 from .document import Format
 from .wishes import Wish
 
@@ -77,9 +79,11 @@ class Order:
     def hook(self, host: str, event: str, *more: str, on_windows: str = IN_POWERSHELL) -> str:
         """The line that a host's shell runs for an event, which ends well whatever becomes of the program.
 
-        `sh` sees to that, as a person's own shell may be any; on Windows the end of the line `on_windows` does.
+        `sh` sees to that, as a person's own shell may be any; on Windows the end of the line `on_windows` does. It says
+        how to use the tools where there are tools and nobody else says that.
         """
-        words = [*self.program, "hook", event, *more, "--host", host]
+        is_guide = event == SESSION_START and self.with_server and not KNOWN[host].shows_instructions
+        words = [*self.program, "hook", event, *(["--guide"] if is_guide else []), *more, "--host", host]
         if self.system == "win32":
             return subprocess.list2cmdline(words) + on_windows
         return shlex.join(["exec", "sh", "-c", _CAREFULLY, *words])

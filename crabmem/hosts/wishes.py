@@ -11,7 +11,9 @@ from ..jsonc import Path, at
 from .document import Document
 
 # As `Order.hook` writes it, and as it was written before a line saw to its own end.
-_CALL = re.compile(r" hook (?P<event>[a-z-]+)(?: --without [a-z]+)? --host (?P<host>[a-z-]+)(?: ?[;&] exit 0)?\Z")
+_CALL = re.compile(
+    r" hook (?P<event>[a-z-]+)(?: --guide)?(?: --without [a-z]+)? --host (?P<host>[a-z-]+)(?: ?[;&] exit 0)?\Z"
+)
 # Where the plugin of a host that runs no commands names our program.
 _LISTED = re.compile(r"^const PROGRAM = (\[.*\])$", re.MULTILINE)
 

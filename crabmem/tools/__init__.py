@@ -117,8 +117,8 @@ class Toolbox:
 
 
 def listed(tools: Iterable[Tool]) -> str:
-    """Tools as a prompt lists them: a line each, with what it is for."""
-    return "\n".join(f"- `{tool.name}`: {tool.description.splitlines()[0]}" for tool in tools)
+    """Tools as a prompt names them. What each is for stands in its definition, which a model is given anyway."""
+    return ", ".join(f"`{tool.name}`" for tool in tools)
 
 
 @cache

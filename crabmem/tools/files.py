@@ -13,10 +13,10 @@ from .result import Hints, Result, ToolFunction, changed_text
 
 def memory(
     memory: _Memory,
-    content: Annotated[str, Meta(description="The whole new overview in Markdown, not just what is added.")],
+    content: Annotated[str, Meta(description="The whole new overview in Markdown, not only what is added.")],
     if_version: Version = None,
 ) -> Annotated[Result, wire.ChangedData]:
-    """Replace the overview that is always in view. Keep it short and curated, and read it before you replace it."""
+    """Replace the overview. Keep it short and curated, and read the whole of it before you replace it."""
     changed = memory.write_overview(content, if_version)
     name = changed.path.rpartition("/")[2]
     text = f"{name} updated" if content.strip() else f"{name} is empty now: nothing of it is in view any more"
