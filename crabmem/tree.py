@@ -119,7 +119,7 @@ def _check_new(path: str, tree: Tree, changes: Mapping[str, str | None]) -> None
         raise InvalidArguments(f"the path {shortened(path, _SHOWN)} is too long; at most {_LONGEST} bytes fit")
     layout, whole = tree.layout, tree.whole(path)
     if not tree.may_hold(path):
-        if not layout.may_hold_texts(layout.memory):
+        if not layout.has_texts:
             check_markdown(path)
         way_out = "use another name" if is_text(path) else "memory is text: use a name that ends in .md, .txt or .json"
         raise InvalidArguments(f"{path} is not kept as memory; {way_out}")

@@ -38,10 +38,10 @@ class Layout:
     `entries` are the folders whose Markdown files are facts, the first of them for new ones; "" is the workspace
     itself. With `has_folders` the files in folders below the first are facts, too: a person's order, which stays. In
     `notes` files may be daily notes, `YYYY-MM-DD.md`, which are no facts. History keeps the Markdown
-    files at the top, and all below the folder `memory` ("": everywhere) and those `beside` it; below `memory`, if that
-    is a folder of its own, other texts, too, which are no facts. In `learnings` ("":
-    a folder of that name where memory is) lies what an agent learned of its mistakes. `is_seeded`: whether a new
-    workspace gets an identity. `recall_notes`: whether recall finds daily notes, too.
+    files at the top, and all below the folder `memory` ("": everywhere) and those `beside` it; with `has_texts`, other
+    texts below the folder `memory`, too, which are no facts: in a folder of another program those are its own. In
+    `learnings` ("": a folder of that name where memory is) lies what an agent learned of its mistakes. `is_seeded`:
+    whether a new workspace gets an identity. `recall_notes`: whether recall finds daily notes, too.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Layout:
     learnings: str = ""
     recall_notes: bool = False
     has_folders: bool = False
+    has_texts: bool = False
 
     def named(self, file: str) -> str:
         """The path of a file of a profile, in which {identity} and {overview} stand for those here."""
@@ -114,12 +115,8 @@ class Layout:
         """Whether `path` is a file of text where memory is, whatever its name begins with."""
         top, below, _ = path.partition("/")
         if not path.endswith(".md"):
-            return self.may_hold_texts(top) and bool(below) and is_text(path)
+            return self.has_texts and top == self.memory and bool(below) and is_text(path)
         return not below or ((top in self._tops or not self.memory) and top != AGENTS)
-
-    def may_hold_texts(self, folder: str) -> bool:
-        """Whether other texts than Markdown are kept below `folder`: in memory's own, never in a whole workspace."""
-        return bool(folder) and folder == self.memory
 
     def is_kept(self, path: str) -> bool:
         """Whether crabmem keeps the history of `path`: the settings, Markdown where memory is, and texts in its folder.
@@ -201,7 +198,7 @@ class Layout:
 
     def _is_text_of_memory(self, path: str) -> bool:
         """Whether `path` is called like a text other than Markdown, in the folder of memory."""
-        return bool(self.memory) and path.startswith(f"{self.memory}/") and is_text(path)
+        return self.has_texts and path.startswith(f"{self.memory}/") and is_text(path)
 
     @cached_property
     def _nest(self) -> str:
@@ -262,6 +259,7 @@ ORDINARY = Layout(
     memory="memory",
     recall_notes=True,
     has_folders=True,
+    has_texts=True,
 )
 #: A folder of somebody else's making: an overview with facts beside it, and in whatever folders there are.
 FLAT = Layout(

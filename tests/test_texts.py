@@ -182,15 +182,18 @@ def test_each_method_raises_what_the_sdk_raises(memory: Memory, tool: MemoryTool
             call()
 
 
-def test_only_a_folder_of_memory_takes_other_texts(tmp_path: Path) -> None:
-    (tmp_path / "crabmem.toml").write_text('layout = "flat"\n')
+@pytest.mark.parametrize("rule", ['layout = "flat"', 'profile = "claw"', 'profile = "harness"'])
+def test_a_folder_of_another_programs_making_takes_no_other_texts(tmp_path: Path, rule: str) -> None:
+    (tmp_path / "crabmem.toml").write_text(f"{rule}\n")
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "state.json").write_text("{}")
     (tmp_path / "script.py").write_text("print()\n")
     with Memory(tmp_path, agent="claude") as memory:
         tool = MemoryTool(memory)
         assert "memory is Markdown; use a name that ends in .md" in create(tool, "/memories/notes.txt")
         assert create(tool, "/memories/notes.md").startswith("File created")
         assert "script.py" not in answer(tool, {"command": "view", "path": "/memories"})
-    assert "script.py" not in git(tmp_path, "ls-files")
+    assert not {"script.py", "memory/state.json"} & set(git(tmp_path, "ls-files").split())
 
 
 def test_a_large_text_is_kept_up_to_what_is_read_again_and_is_no_fact(memory: Memory, tool: MemoryTool) -> None:

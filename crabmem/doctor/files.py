@@ -105,7 +105,7 @@ def left_out(workspace: Workspace) -> Iterator[Finding]:
         if path.count("/") == DEEPEST and os.path.isdir(file):
             yield warning(path, f"it lies {DEEPEST} folders deep, so nothing in it is recorded or recalled; move it up")
         if not left_over and os.path.isfile(file) and not layout.is_kept(path):
-            what = "called like a text" if layout.may_hold_texts(layout.memory) else "named *.md"
+            what = "called like a text" if layout.has_texts else "named *.md"
             yield info(path, f"it is not {what}, so it is neither recorded nor recalled")
 
 
