@@ -224,7 +224,9 @@ def test_installed_it_knows_the_memory_and_uninstalled_all_is_as_before(
     assert [text.count(words) for words in (OVERVIEW_SAYS, GUIDE_SAYS)] == [1, 1]
     [commit] = json.loads(rig.call("log", "-n", "1", "--json"))
     assert (commit["subject"], commit["agent"]) == ("remember: Release day", case.host)
-    assert stub.results(model.requests[-1]) == [SAVED]
+    # Hosts put something around what a tool says; data for programs would be longer.
+    [answer] = stub.results(model.requests[-1])
+    assert SAVED in answer and commit["commit"][:7] not in answer and len(answer) < 150
 
     rig.call("uninstall", case.host, "--yes")
     assert {path: (rig.home / path).read_bytes() for path in (case.config,)} == {case.config: before[case.config]}
