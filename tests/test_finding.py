@@ -150,7 +150,7 @@ def test_a_terminal_shows_the_file_of_each_hit_and_the_words_in_colour(root: Pat
     assert "## Canary\n\x1b[2mmemory/entries/canary.md\x1b[0m\n" in shown
     plain = on_terminal("--dir", str(root), "recall", "deploying", "--limit", "2", NO_COLOR="1")
     assert plain == re.sub(r"\x1b\[[\d;]*m", "", shown) and "\x1b" not in plain
-    assert "memory/entries" not in run("recall", "deploying").stdout
+    assert "\x1b" not in run("recall", "deploying").stdout
     assert "\x1b[1;31mrouter\x1b[0m" in on_terminal("--dir", str(root), "recall", "rou*")
 
 
