@@ -145,10 +145,11 @@ def test_what_a_program_that_works_says_arrives_as_it_was_said(
     words = (str(works), "--dir", str(tmp_path / "notes"))
     [line] = [line for line in lines(Order(words, "linux", tmp_path))[host] if " hook session-start " in line]
     told = TOLD.replace("UserPromptSubmit", "SessionStart").encode()
-    said = subprocess.run([*words, "hook", "session-start", "--host", host], input=told, capture_output=True).stdout
+    # What stands behind the shell and what that does is the program.
+    said = subprocess.run(shlex.split(line)[4:], input=told, capture_output=True).stdout
     done = subprocess.run([*shell, line], input=told, capture_output=True)
     assert (done.returncode, done.stdout) == (0, said)
-    assert b"outlives this conversation" in said
+    assert b"Who I am" in said
     [asks] = [line for line in lines(Order(words, "linux", tmp_path))[host] if " hook prompt " in line]
     assert b"ops/heron" in subprocess.run([*shell, asks], input=TOLD.encode(), capture_output=True).stdout
 
@@ -235,7 +236,7 @@ def test_opencode_waits_for_no_program_that_hangs_nor_for_what_that_started(
 
 def test_opencode_hears_a_program_that_works(works: Path, tmp_path: Path, ask: Callable[..., dict[str, Any]]) -> None:
     heard = ask([str(works), "--dir", str(tmp_path / "notes")])
-    assert "outlives this conversation" in heard["system"][0] and "ops/heron" in heard["said"][0]
+    assert "Who I am" in heard["system"][0] and "ops/heron" in heard["said"][0]
 
 
 def test_opencode_tells_an_agent_that_another_sent_how_to_recall_and_no_more(
@@ -243,5 +244,5 @@ def test_opencode_tells_an_agent_that_another_sent_how_to_recall_and_no_more(
 ) -> None:
     heard = ask([str(works), "--dir", str(tmp_path / "notes")], asking=_SENDING)
     with Memory(tmp_path / "notes") as memory:
-        main, sent = memory.prompt(), memory.prompt(kind="subagent")
+        main, sent = memory.prompt(guide=False), memory.prompt(kind="subagent")
     assert heard == {"s-1": main, "s-2": sent, "s-3": main}

@@ -387,7 +387,7 @@ def copilot(root: Path, event: str, **more: object) -> dict[str, Any]:
 
 def test_copilot_is_told_what_memory_holds_in_its_own_shape(root: Path) -> None:
     with Memory(root) as memory:
-        assert copilot(root, "session-start") == {"additionalContext": memory.prompt()}
+        assert copilot(root, "session-start") == {"additionalContext": memory.prompt(guide=False)}
         assert copilot(root, "subagent-start") == {"additionalContext": memory.prompt(kind="subagent")}
     first = copilot(root, "prompt")
     assert list(first) == ["additionalContext"] and VET[2] in first["additionalContext"]

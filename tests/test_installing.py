@@ -525,6 +525,13 @@ def test_in_whatever_order_all_is_as_before_when_the_last_is_uninstalled(
     assert exactly(home) == before
 
 
+def test_what_one_part_wrote_is_not_what_was_there_before_another(run: Run, home: Path) -> None:
+    for part in ("--no-hooks", "--no-server"):
+        assert run("install", "codex", part).exit_code == 0
+    run("uninstall", "codex")
+    assert not [path for path in home.rglob("*crabmem*") if path.is_file()] and not (home / ".codex").exists()
+
+
 def exactly(folder: Path) -> dict[str, bytes]:
     """The bytes of every file below `folder`."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

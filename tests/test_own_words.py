@@ -215,9 +215,9 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield root
 
 
-def hook(root: Path, told: object, host: str, event: str = "prompt") -> str:
+def hook(root: Path, told: object, host: str, *event: str) -> str:
     """What the model hears of a hook, as a host runs it."""
-    words = ["--dir", str(root), "hook", event, "--host", host, "--deadline", "30"]
+    words = ["--dir", str(root), "hook", *(event or ["prompt"]), "--host", host, "--deadline", "30"]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("CRABMEM_")}
     done = subprocess.run(
         [sys.executable, "-m", "crabmem", *words], input=json.dumps(told).encode(), capture_output=True, env=environment
@@ -230,8 +230,8 @@ def hook(root: Path, told: object, host: str, event: str = "prompt") -> str:
 @pytest.mark.parametrize("question", ASKS)
 def test_gemini_without_a_person_at_it_is_told_what_bears_on_the_question(many: Path, question: str) -> None:
     begins = {"hook_event_name": "SessionStart", "source": "startup", "session_id": "g-0", "timestamp": "T"}
-    begun = hook(many, begins, "gemini", "session-start").replace("<", "&lt;")
-    assert "working style" in begun
+    begun = hook(many, begins, "gemini", "session-start", "--guide").replace("<", "&lt;")
+    assert "corrections" in begun and "memory" in begun
     told = {"hook_event_name": "BeforeAgent", "session_id": f"g-{question}", "timestamp": "T"}
     told["prompt"] = f"<hook_context>{begun}</hook_context>\n\n{question}"
     said = hook(many, told, "gemini")

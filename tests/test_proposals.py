@@ -615,7 +615,8 @@ def test_an_agent_is_told_to_tell_the_person_when_it_changes_who_it_is(root: Pat
 
     assert "When I change it, or propose to, I tell\nthem what and why." in template("identity")
     with Memory(root, agent="coder", soul_editable=True) as memory:
-        assert "Tell the person when you do." in memory.prompt()
+        [soul] = [tool for tool in memory.tools if tool.name == "soul"]
+        assert "Tell the person when you do." in soul.description and "`soul`" in memory.prompt()
 
 
 PROFILE = """

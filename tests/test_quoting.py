@@ -205,7 +205,7 @@ def test_a_block_before_a_turn_holds_the_hits_and_no_other(plain: Memory, facts:
 @with_attacks
 def test_a_fact_that_is_read_by_its_name_is_one(plain: Memory, facts: list[tuple[str, str, str]]) -> None:
     for fact in put(plain.root, facts):
-        text = plain.call("get", {"name": fact.path}).text
+        text = plain.call("get", {"name": fact.path}, ["get"]).text
         assert tags_in(text) == []
         check(found_in(body_of(text)), [fact])
 
@@ -214,7 +214,7 @@ def test_a_fact_that_is_read_by_its_name_is_one(plain: Memory, facts: list[tuple
 def test_a_list_has_a_line_for_each_fact(plain: Memory, facts: list[tuple[str, str, str]]) -> None:
     made = put(plain.root, facts)
     made.sort(key=lambda fact: fact.path.encode())
-    lines = plain.call("list", {}).text.splitlines()
+    lines = plain.call("list", {}, ["list"]).text.splitlines()
     assert len(lines) == len(made) and tags_in("\n".join(lines)) == []
     assert all(
         line.startswith("- ") and says(fact.name) in says(line) for line, fact in zip(lines, by_path(made), strict=True)

@@ -227,7 +227,7 @@ def test_what_is_not_memory_is_refused_in_json(root: Path, path: str) -> None:
 
 
 # feature: 98
-@pytest.mark.parametrize("wrong", [{"from": 0}, {"from": -1}, {"lines": 0}, {"from": "2"}, {"from_": 1}])
+@pytest.mark.parametrize("wrong", [{"from": 0}, {"from": -1}, {"lines": 0}, {"from": "two"}, {"from_": 1}])
 def test_lines_that_cannot_be_are_errors(root: Path, wrong: dict[str, object]) -> None:
     for memory, name in ((in_text(root), "filePath"), (in_json(root), "path")):
         with memory:

@@ -72,7 +72,7 @@ def installation(config: Config, here: Surroundings, order: Order, is_sure: bool
     with _named(change.backup):
         kept = _text(change.backup)
     with _named(file):
-        gone = [wish for wish in every if wish not in wishes] if is_sure else []
+        gone = [wish for wish in config.options(order) if wish not in wishes] if is_sure else []
         wanted = installed(without(found, gone, _before(kept, config, every)), wishes)
     after = None if wanted.text == "" and text is None else wanted.text
     if is_sure and kept is None and after != text and not wanted.data:

@@ -117,8 +117,12 @@ class Config:
         return [*self.wishes(order), *self.choices(order)]
 
     def everything(self, order: Order) -> list[Wish]:
-        """All that it may say because of an order like this one, whatever was chosen."""
-        found = list(self.wishes(order))
+        """All that it may say because of an order like this one, whatever part was ordered and whatever was chosen."""
+        return [*self.wishes(replace(order, hooks=True, with_server=True)), *self.options(order)]
+
+    def options(self, order: Order) -> list[Wish]:
+        """All that a person may decide about it."""
+        found = list[Wish]()
         for allow, memory in product((True, False), WHOSE):
             chosen = self.choices(replace(order, with_server=True, allow=allow, memory=memory))
             found += [wish for wish in chosen if wish not in found]

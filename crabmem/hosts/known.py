@@ -19,7 +19,10 @@ _LONGER = {"session-start": 8, "subagent-start": 8, "wrote": 8}
 # Codex lets the end of a session wait for three seconds at most, and warns of more.
 _CODEX_LONGER = {**_LONGER, "session-end": 3}
 _WRITES = "Write|Edit|MultiEdit"
+#: Stands for the names of the tools where a permission lists them.
 TOOLS = object()
+# What Claude Code writes as a dash in the name of a project's folder.
+_SIGNS = re.compile(r"[^A-Za-z0-9]")
 
 _CLAUDE_EVENTS = {
     "SessionStart": "session-start",
@@ -245,7 +248,7 @@ def _zed(here: Surroundings) -> Path:
 def _claude_memories(here: Surroundings, in_project: bool) -> Sequence[Path]:
     """Claude Code's memory of each project; its folder is the project's path with other signs as dashes."""
     projects = _claude(here) / "projects"
-    this = re.sub(r"[^A-Za-z0-9]", "-", str(here.project))
+    this = _SIGNS.sub("-", str(here.project))
     return sorted(projects.glob(f"{this if in_project else '*'}/memory"))
 
 
