@@ -72,7 +72,7 @@ def _start(case: Case, rig: Rig) -> int:
 def _hook_lines(file: Path, host: str) -> Iterator[str]:
     """The commands of ours for the start of a session that a config has."""
     text = file.read_text("utf-8", "replace")
-    for found in re.findall(rf'"((?:[^"\\\n]|\\.)* hook session-start --host {host}(?:[^"\\\n]|\\.)*)"', text):
+    for found in re.findall(rf'"((?:[^"\\\n]|\\.)* hook session-start[ a-z-]* --host {host}(?:[^"\\\n]|\\.)*)"', text):
         yield json.loads(f'"{found}"')
 
 
