@@ -584,6 +584,50 @@ def test_a_bundle_overwrites_nothing(run: Run, home: Path) -> None:
     assert files(Path("there")) == {"README.md": "mine"}
 
 
+def test_the_entry_of_the_mcp_registry_starts_the_server_as_clients_put_it_together(run: Run, home: Path) -> None:
+    done = run("bundle", "server-json", "server.json", "--name", "io.github.me/crab.mem")
+    assert done.exit_code == 0 and done.stdout == "server.json\n"
+    assert "`mcp-name: io.github.me/crab.mem`" in done.stderr and f"crabmem {__version__} is on PyPI" in done.stderr
+    entry = json.loads(Path("server.json").read_text())
+    [package] = entry["packages"]
+    assert (entry["name"], entry["version"], package["version"]) == ("io.github.me/crab.mem", __version__, __version__)
+    assert re.fullmatch(
+        r"https://static\.modelcontextprotocol\.io/schemas/[\d-]+/server\.schema\.json", entry["$schema"]
+    )
+    assert 0 < len(entry["description"]) <= 100
+    assert (package["registryType"], package["transport"]) == ("pypi", {"type": "stdio"})
+    words = [package["runtimeHint"], *as_words(package["runtimeArguments"])]
+    words += [f"{package['identifier']}=={package['version']}", *as_words(package["packageArguments"])]
+    # `uvx --from 'crabmem[mcp]' crabmem==0.1.0 mcp` finds no program of that name, and clients add the version.
+    assert words == ["uvx", "--with", f"crabmem[mcp]=={__version__}", f"crabmem=={__version__}", "mcp"]
+    [folder] = package["environmentVariables"]
+    assert (folder["name"], folder["default"]) == ("CRABMEM_DIR", "~/.crabmem") and not folder.get("isRequired")
+
+
+def as_words(arguments: list[dict[str, str]]) -> list[str]:
+    """The arguments of a package in the registry as a client gives them to its program."""
+    return [word for each in arguments for word in (each.get("name"), each["value"]) if word]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "crabmem", "io.github.me/", "/crabmem", "io.github.me/a/b", "io.github.mé/crabmem", ".me/crabmem",
+             "io.github.me/crabmem\n", f"io.github.{'m' * 200}/crabmem"],
+)  # fmt: skip
+def test_a_name_that_the_mcp_registry_does_not_take_writes_nothing(name: str, run: Run, home: Path) -> None:
+    done = run("bundle", "server-json", "server.json", "--name", name)
+    assert done.exit_code == 1 and "as io.github.OWNER/crabmem" in done.stderr
+    assert not Path("server.json").exists()
+
+
+def test_the_name_in_the_mcp_registry_is_asked_for_there_and_nowhere_else(run: Run, home: Path) -> None:
+    missing, needless = run("bundle", "server-json", "server.json"), run("bundle", "skill", "s", "--name", "a.b/cd")
+    assert (missing.exit_code, needless.exit_code) == (2, 2)
+    assert "--name io.github.OWNER/crabmem" in missing.stderr and "server-json alone" in needless.stderr
+    assert not list(Path().iterdir())
+    written(Path("server.json"), "mine")
+    assert "is there already" in run("bundle", "server-json", "server.json", "--name", "io.github.me/crabmem").stderr
+
+
 def test_a_host_that_is_not_here_is_told_so_and_its_config_waits_for_it(run: Run, home: Path) -> None:
     first, again = run("install", "cursor", "--yes"), run("install", "cursor")
 
