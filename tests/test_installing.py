@@ -17,12 +17,14 @@ from typing import Any
 
 import frontmatter
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import __version__, fs
 from crabmem.cli import cli
+from crabmem.cli.bundling import KINDS
 from crabmem.extras import how_to_get
 from crabmem.hooks.hosts import HOSTS as KNOWN
 from crabmem.hosts import NAMES, host_of
@@ -42,6 +44,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "CODEX_HOME",
         "COPILOT_HOME",
         "GEMINI_CLI_HOME",
+        "GOOSE_PATH_ROOT",
         "XDG_CONFIG_HOME",
         "CRABMEM_DIR",
     ):
@@ -310,7 +313,14 @@ def test_own_memory_is_the_hosts_again_whatever_the_workspace_is_now(run: Run, h
 
 HANDMADE = {
     ("claude-code", ".claude.json"): '{"mcpServers": {"crabmem": {"command": "crabmem", "args": ["mcp"], "env": {}}}}',
-    ("codex", ".codex/config.toml"): '[mcp_servers.crabmem] # mine\ncommand = "uvx"\nargs = ["crabmem", "mcp"]\n',
+    (
+        "codex",
+        ".codex/config.toml",
+    ): '[mcp_servers.crabmem] # mine\ncommand = "uvx"\nargs = ["crabmem", "mcp"]\nd = 2026-01-02',
+    (
+        "goose",
+        ".config/goose/config.yaml",
+    ): "extensions:\n  crabmem: # mine\n    cmd: uvx\n    args:\n    - mcp\n    d: 2026-01-02",
     ("opencode", ".config/opencode/opencode.json"): '{"mcp": {"crabmem": {"command": ["crabmem", "mcp"]}}}',
 }
 
@@ -446,10 +456,35 @@ def test_hosts_say_where_their_configs_are(run: Run, home: Path, monkeypatch: py
         "XDG_CONFIG_HOME/Claude/claude_desktop_config.json",
         "XDG_CONFIG_HOME/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
         "XDG_CONFIG_HOME/Code/User/mcp.json",
+        "XDG_CONFIG_HOME/goose/config.yaml",
         "XDG_CONFIG_HOME/opencode/opencode.json",
         "XDG_CONFIG_HOME/opencode/plugins/crabmem.js",
         "XDG_CONFIG_HOME/zed/settings.json",
     ]
+
+
+def test_goose_has_its_config_where_it_is_told_to(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(home / "root/config/config.yaml", "GOOSE_MODE: auto   # mine\n")
+    monkeypatch.setenv("GOOSE_PATH_ROOT", str(home / "root"))
+    shown = run("install", "goose").stdout
+    assert "+extensions:\n+  crabmem:\n" in shown and "in its mode auto" in shown
+    found = yaml.safe_load((home / "root/config/config.yaml").read_text())
+    assert found["extensions"]["crabmem"]["args"][-3:] == ["--agent", "goose", "mcp"]
+    run("uninstall", "goose")
+    assert files(home / "root") == {"config/config.yaml": "GOOSE_MODE: auto   # mine\n"}
+
+
+def test_what_gooses_own_extension_remembers_is_taken_in_and_it_is_switched_off(run: Run, home: Path) -> None:
+    config = "extensions:\n  memory: # its own\n    enabled: true  # so far\n    type: builtin\n"
+    written(home / ".config/goose/config.yaml", config)
+    written(home / ".config/goose/memory/house.txt", "# wifi network\nThe password for guests is tulip-42\n\n")
+    written(home / ".config/goose/memory/dog.txt", "Luna's vet is Dr. Moreno\n\n")
+    run("install", "goose")
+    assert "tulip-42" in run("recall", "password for guests").stdout and "Moreno" in run("recall", "Luna vet").stdout
+    now = (home / ".config/goose/config.yaml").read_text()
+    assert "    enabled: false  # so far\n" in now
+    run("uninstall", "goose")
+    assert (home / ".config/goose/config.yaml").read_text() == config
 
 
 def test_a_project_in_the_home_folder_stays_though_it_is_empty(
@@ -467,6 +502,7 @@ PLACES = {
     "codex": (".codex/config.toml",),
     "gemini": (".gemini/settings.json",),
     "cursor": (".cursor/mcp.json", ".cursor/hooks.json"),
+    "goose": (".config/goose/config.yaml",),
     "opencode": (".config/opencode/opencode.jsonc",),
 }
 _json_texts = st.sampled_from(
@@ -493,6 +529,19 @@ _toml_texts = st.sampled_from(
         '[mcp_servers.crabmem]\ncommand = "mine"\n[mcp_servers.crabmem.env]\nA = "b"\n[[hooks.Stop]]\nhooks = []',
     ]
 )
+_yaml_texts = st.sampled_from(
+    [
+        None,
+        "",
+        "# nothing yet",
+        "{}",
+        "extensions: {}\nGOOSE_MODE: auto # why",
+        "extensions:   # mine\r\n\r\n  # files\r\n  developer: {enabled: true}\r\n\r\n# the end",
+        "extensions:\n    crabmem:\n        cmd: mine\n        args: [a]\n    memory:\n        enabled: true",
+        "extensions: {memory: {enabled: true}, crabmem: {cmd: mine, args: []}}\n",
+    ]
+)
+_texts = {".toml": _toml_texts, ".yaml": _yaml_texts}
 _steps = st.tuples(
     st.sampled_from(["install", "install", "uninstall"]),
     st.sampled_from(sorted(PLACES)),
@@ -511,13 +560,14 @@ def test_in_whatever_order_all_is_as_before_when_the_last_is_uninstalled(
     shutil.rmtree(home)
     home.mkdir()
     for place in (place for places in PLACES.values() for place in places):
-        text = data.draw(_toml_texts if place.endswith("toml") else _json_texts, place)
+        text = data.draw(_texts.get(Path(place).suffix, _json_texts), place)
         if text is not None:
             file = written(home / place, "")
             file.write_bytes(text.encode())
     before = exactly(home)
     for verb, host, where, how in steps:
         words = how if verb == "install" and (host == "claude-code" or "both" not in how) else []
+        words = [] if host == "goose" and "--no-server" in words else words
         result = run(*where, verb, host, *words)
         assert result.exit_code == 0 or "by hand" in result.stderr, result.stderr
     for host in PLACES:
@@ -533,6 +583,13 @@ def exactly(folder: Path) -> dict[str, bytes]:
 def test_an_unknown_host_is_wrong_usage(run: Run) -> None:
     result = run("install", "emacs")
     assert result.exit_code == 2 and "claude-desktop" in result.stderr
+
+
+def test_the_help_names_every_host_and_every_kind_of_bundle(run: Run) -> None:
+    shown = run("install", "--help").stdout
+    assert set(NAMES) <= set(re.split(r"[\s,;.]+", shown.partition("Hosts: ")[2]))
+    shown = run("bundle", "--help").stdout
+    assert all(f"crabmem bundle {kind} " in shown for kind in KINDS)
 
 
 @pytest.mark.parametrize("kind", ["claude-plugin", "gemini-extension"])

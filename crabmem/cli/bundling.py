@@ -10,11 +10,11 @@ from ..errors import InvalidArguments, Unwritable
 from .base import as_json, plain, show, tell
 
 _PACKAGE = Path(__file__).parent.parent
-_KINDS = ("claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", "skill", "mcpb", "server-json")
+KINDS = ("claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", "skill", "mcpb", "server-json")
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(_KINDS))
+@click.argument("kind", type=click.Choice(KINDS))
 @click.argument("place", metavar="FOLDER|FILE")
 @click.option("--name", metavar="NAMESPACE/NAME", help="With server-json: what the MCP registry is to call it.")
 @as_json

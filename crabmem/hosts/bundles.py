@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ..errors import InvalidArguments
 from ..prompt import template
 from .document import read
-from .host import NAME, Order
+from .host import ABOUT, NAME, Order
 from .known import (
     CLAUDE_HOOKS,
     CLAUDE_SERVER,
@@ -26,7 +26,6 @@ from .known import (
 )
 from .wishes import Wish, installed
 
-ABOUT = "Plain-file memory for AI agents, with its history in Git"
 _LICENSE = "MIT"
 _EXTRA = re.compile(r"""\bextra\s*==\s*['"](?P<name>[^'"]+)['"]""")
 # Zip files have times; this one is nobody's, so that the same files give the same bundle.
