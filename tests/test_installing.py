@@ -575,6 +575,16 @@ def test_in_whatever_order_all_is_as_before_when_the_last_is_uninstalled(
     assert exactly(home) == before
 
 
+@pytest.mark.parametrize("first", ["--no-hooks", "--no-server"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "copilot"])
+def test_the_server_alone_and_then_the_hooks_alone_leave_nothing(run: Run, home: Path, host: str, first: str) -> None:
+    for words in (first, {"--no-hooks": "--no-server"}.get(first, "--no-hooks")):
+        assert run("install", host, words).exit_code == 0
+    assert "--agent" in str(files(home)) and " hook " in str(files(home))
+    run("uninstall", host)
+    assert files(home) == {}
+
+
 def exactly(folder: Path) -> dict[str, bytes]:
     """The bytes of every file below `folder`."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

@@ -63,7 +63,7 @@ def installation(config: Config, here: Surroundings, order: Order, is_sure: bool
 
     `is_sure` says that something of ours is in the host already.
     """
-    wishes, every = config.wanted(order), config.everything(order)
+    wishes, every = config.wanted(order), config.everything(order.whole)
     file = _file(config, here)
     with _named(file):
         text = _text(file)
@@ -72,7 +72,7 @@ def installation(config: Config, here: Surroundings, order: Order, is_sure: bool
     with _named(change.backup):
         kept = _text(change.backup)
     with _named(file):
-        gone = [wish for wish in every if wish not in wishes] if is_sure else []
+        gone = [wish for wish in config.everything(order) if wish not in wishes] if is_sure else []
         wanted = installed(without(found, gone, _before(kept, config, every)), wishes)
     after = None if wanted.text == "" and text is None else wanted.text
     if is_sure and kept is None and after != text and not wanted.data:
@@ -117,10 +117,10 @@ def removal(config: Config, here: Surroundings, order: Order, is_sure: bool) -> 
 
 
 def has_ours(config: Config, here: Surroundings, order: Order) -> bool:
-    """Whether anything in `config` can only be of an installation."""
+    """Whether anything in `config` can only be of an installation, of the hooks alone or the server alone, too."""
     file = _file(config, here)
     with _named(file):
-        return is_installed(read(config.format, _text(file) or ""), config.everything(order))
+        return is_installed(read(config.format, _text(file) or ""), config.everything(order.whole))
 
 
 def stands(configs: Sequence[Config], here: Surroundings, order: Order) -> bool:

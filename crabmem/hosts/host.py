@@ -73,6 +73,11 @@ class Order:
     memory: Whose = "host"
     tools: tuple[str, ...] = ()
 
+    @property
+    def whole(self) -> "Order":
+        """The same for hooks and server both: what is there may be of another order, which was for one of them."""
+        return replace(self, hooks=True, with_server=True)
+
     def server(self, host: str) -> tuple[str, ...]:
         """The command that starts the server."""
         return (*self.program, "--agent", host, "mcp")
