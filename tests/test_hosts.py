@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import tomlkit
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ MOVED = Order(
 CHOICES = [replace(WHOLE, allow=allow, memory=memory) for allow in (True, False) for memory in WHOSE]
 CONFIGS = [(host, config) for host in HOSTS for config in (*host.user, *host.project)]
 JSON = [(host, config) for host, config in CONFIGS if config.format in ("json", "jsonc")]
+YAML = [(host, config) for host, config in CONFIGS if config.format == "yaml"]
 TOML = [(host, config) for host, config in CONFIGS if config.format == "toml"]
 
 COMMENTED = """\
@@ -64,6 +66,46 @@ hooks = [ {type="command", command = "say done"} ]
 [projects."/home/me"]
 trust_level = "trusted"
 # the end"""
+
+GOOSE = """\
+# how I work
+GOOSE_PROVIDER: "anthropic"   # for now
+GOOSE_TEMPERATURE: 0.70
+extensions:   # what it may use
+
+  # files and shell
+  developer:
+    enabled: true
+    type: builtin
+    available_tools: []
+
+  'my search':
+    type: stdio
+    cmd: npx
+    args:
+    - -y
+    - "@me/search"
+    envs: {KEY: a, "B": c}
+    about: |
+      crabmem:
+        no key
+
+  memory: {type: builtin, enabled: true}
+  # the last of them
+
+# mine
+slash_commands:
+  - command: run # quickly
+    recipe_path: >-
+      /me/run.yaml
+# the end"""
+YAML_PARTS = [
+    GOOSE, "", "# mine\n", "GOOSE_MODE: auto\n", "extensions: {}\n", "extensions:   {}  # none\n", "extensions:\n",
+    "extensions: {developer: {enabled: true}, memory: {enabled: true, type: builtin}} # all\n",
+    "{GOOSE_MODE: auto, extensions: {\n  developer: {enabled: true},\n}}\n", "{}\n", "---\n", "...\n", "  \n",
+    "a: |+\n  x\n\n", "é: \U0001f980\n", "b: *x\n",
+    "extensions: &x\n  developer:\n    enabled: true\n", "extensions: [a]\n", "extensions: a\n", "c: 'it''s\n  two'\n",
+]  # fmt: skip
 
 
 LINES = [line + "\n" for line in (*COMMENTED.split("\n"), "", "# said", "x = 1") if "crabmem" not in line]
@@ -126,6 +168,76 @@ def test_toml_is_the_same_bytes_after_both(host: Host, config: Config, lines: li
         except tomllib.TOMLDecodeError:
             continue
         assert_same_after_both(config, text, order)
+
+
+@pytest.mark.parametrize(("host", "config"), YAML, ids=ids(YAML))
+@settings(deadline=None)
+@given(
+    parts=st.lists(st.sampled_from(YAML_PARTS), max_size=3), order=st.sampled_from(CHOICES), is_windows=st.booleans()
+)
+def test_yaml_is_the_same_bytes_after_both(
+    host: Host, config: Config, parts: list[str], order: Order, is_windows: bool
+) -> None:
+    text = "".join(parts)
+    text = text.replace("\n", "\r\n") if is_windows else text
+    try:
+        read("yaml", text)
+    except BadConfig:
+        return
+    assert_same_after_both(config, text, order)
+
+
+def test_yaml_is_only_added_to_and_is_the_same_bytes_even_when_nobody_knows_what_was_there() -> None:
+    [(_, config)] = YAML
+    for text in (GOOSE, "GOOSE_MODE: auto\n", "{GOOSE_MODE: auto}\n", "extensions: {memory: {}}\n"):
+        there = installed(read("yaml", text), config.wanted(ORDER))
+        entry = there.data["extensions"]["crabmem"]
+        assert (entry["cmd"], entry["args"][-3:]) == (ORDER.program[0], ["--agent", "goose", "mcp"])
+        assert (entry["type"], entry["enabled"], entry["name"]) == ("stdio", True, "crabmem")
+        assert uninstalled(there, config.everything(MOVED), None).text == text
+        rest = iter(there.text)
+        assert all(letter in rest for letter in text)
+
+
+def test_an_extension_in_yaml_stands_below_its_heading_and_above_the_comments_of_the_next() -> None:
+    [(_, config)] = YAML
+    lines = installed(read("yaml", GOOSE), config.wanted(ORDER)).text.split("\n")
+    start = lines.index("extensions:   # what it may use")
+    assert lines[start + 1 : start + 3] == ["  crabmem:", "    name: crabmem"]
+    assert lines[start + 9 : start + 11] == ["", "  # files and shell"]
+
+
+def test_what_goose_wrote_anew_is_followed_and_taken_out() -> None:
+    [(_, config)] = YAML
+    old = installed(read("yaml", GOOSE), config.wanted(WHOLE))
+    rewritten = read("yaml", yaml.safe_dump(old.data, sort_keys=False, allow_unicode=True))
+    assert "    args:\n    - --dir\n" in rewritten.text
+    moved = installed(rewritten, config.wanted(MOVED))
+    assert moved.data["extensions"]["crabmem"]["args"] == ["--agent", "goose", "mcp"] and "a b" not in moved.text
+    assert uninstalled(moved, config.everything(WHOLE), read("yaml", GOOSE)).text == GOOSE
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["extensions:\n", "? extensions\n: a: 1\n", "GOOSE_MODE: auto\n...\n", "extensions: [a]\n"],
+)
+def test_yaml_that_cannot_be_changed_safely_is_refused_with_what_to_put_there_by_hand(text: str) -> None:
+    [(_, config)] = YAML
+    with pytest.raises(BadConfig) as refused:
+        installed(read("yaml", text), config.wanted(ORDER))
+    line = str(refused.value).partition("by hand: below extensions goes `")[2].removesuffix("`")
+    entry = yaml.safe_load(f"extensions:\n  {line}")["extensions"]["crabmem"]
+    assert (entry["cmd"], entry["type"]) == (ORDER.program[0], "stdio")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("a: 1\nb: [\n", 3), ("a: 1\n\tb: 2\n", 2), ("a: 2026-13-99\n", 1), ("a: !!int ''\n", 1), ("a: !mine 1\n", 1),
+     ("a: " + "[" * 5000, 1), ("a: 1\n---\nb: 2\n", 2), ("a: \x00", 1)],
+)  # fmt: skip
+def test_what_is_no_yaml_is_named_by_its_line(text: str, line: int) -> None:
+    with pytest.raises(BadConfig, match=f"line {line}: "):
+        read("yaml", text)
 
 
 def assert_same_after_both(config: Config, text: str, order: Order) -> None:

@@ -17,12 +17,14 @@ from typing import Any
 
 import frontmatter
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import __version__, fs
 from crabmem.cli import cli
+from crabmem.cli.bundling import KINDS
 from crabmem.extras import how_to_get
 from crabmem.hooks.hosts import HOSTS as KNOWN
 from crabmem.hosts import NAMES, host_of
@@ -42,6 +44,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "CODEX_HOME",
         "COPILOT_HOME",
         "GEMINI_CLI_HOME",
+        "GOOSE_PATH_ROOT",
         "XDG_CONFIG_HOME",
         "CRABMEM_DIR",
     ):
@@ -310,7 +313,14 @@ def test_own_memory_is_the_hosts_again_whatever_the_workspace_is_now(run: Run, h
 
 HANDMADE = {
     ("claude-code", ".claude.json"): '{"mcpServers": {"crabmem": {"command": "crabmem", "args": ["mcp"], "env": {}}}}',
-    ("codex", ".codex/config.toml"): '[mcp_servers.crabmem] # mine\ncommand = "uvx"\nargs = ["crabmem", "mcp"]\n',
+    (
+        "codex",
+        ".codex/config.toml",
+    ): '[mcp_servers.crabmem] # mine\ncommand = "uvx"\nargs = ["crabmem", "mcp"]\nd = 2026-01-02',
+    (
+        "goose",
+        ".config/goose/config.yaml",
+    ): "extensions:\n  crabmem: # mine\n    cmd: uvx\n    args:\n    - mcp\n    d: 2026-01-02",
     ("opencode", ".config/opencode/opencode.json"): '{"mcp": {"crabmem": {"command": ["crabmem", "mcp"]}}}',
 }
 
@@ -446,10 +456,35 @@ def test_hosts_say_where_their_configs_are(run: Run, home: Path, monkeypatch: py
         "XDG_CONFIG_HOME/Claude/claude_desktop_config.json",
         "XDG_CONFIG_HOME/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
         "XDG_CONFIG_HOME/Code/User/mcp.json",
+        "XDG_CONFIG_HOME/goose/config.yaml",
         "XDG_CONFIG_HOME/opencode/opencode.json",
         "XDG_CONFIG_HOME/opencode/plugins/crabmem.js",
         "XDG_CONFIG_HOME/zed/settings.json",
     ]
+
+
+def test_goose_has_its_config_where_it_is_told_to(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(home / "root/config/config.yaml", "GOOSE_MODE: auto   # mine\n")
+    monkeypatch.setenv("GOOSE_PATH_ROOT", str(home / "root"))
+    shown = run("install", "goose").stdout
+    assert "+extensions:\n+  crabmem:\n" in shown and "in its mode auto" in shown
+    found = yaml.safe_load((home / "root/config/config.yaml").read_text())
+    assert found["extensions"]["crabmem"]["args"][-3:] == ["--agent", "goose", "mcp"]
+    run("uninstall", "goose")
+    assert files(home / "root") == {"config/config.yaml": "GOOSE_MODE: auto   # mine\n"}
+
+
+def test_what_gooses_own_extension_remembers_is_taken_in_and_it_is_switched_off(run: Run, home: Path) -> None:
+    config = "extensions:\n  memory: # its own\n    enabled: true  # so far\n    type: builtin\n"
+    written(home / ".config/goose/config.yaml", config)
+    written(home / ".config/goose/memory/house.txt", "# wifi network\nThe password for guests is tulip-42\n\n")
+    written(home / ".config/goose/memory/dog.txt", "Luna's vet is Dr. Moreno\n\n")
+    run("install", "goose")
+    assert "tulip-42" in run("recall", "password for guests").stdout and "Moreno" in run("recall", "Luna vet").stdout
+    now = (home / ".config/goose/config.yaml").read_text()
+    assert "    enabled: false  # so far\n" in now
+    run("uninstall", "goose")
+    assert (home / ".config/goose/config.yaml").read_text() == config
 
 
 def test_a_project_in_the_home_folder_stays_though_it_is_empty(
@@ -467,6 +502,7 @@ PLACES = {
     "codex": (".codex/config.toml",),
     "gemini": (".gemini/settings.json",),
     "cursor": (".cursor/mcp.json", ".cursor/hooks.json"),
+    "goose": (".config/goose/config.yaml",),
     "opencode": (".config/opencode/opencode.jsonc",),
 }
 _json_texts = st.sampled_from(
@@ -493,6 +529,19 @@ _toml_texts = st.sampled_from(
         '[mcp_servers.crabmem]\ncommand = "mine"\n[mcp_servers.crabmem.env]\nA = "b"\n[[hooks.Stop]]\nhooks = []',
     ]
 )
+_yaml_texts = st.sampled_from(
+    [
+        None,
+        "",
+        "# nothing yet",
+        "{}",
+        "extensions: {}\nGOOSE_MODE: auto # why",
+        "extensions:   # mine\r\n\r\n  # files\r\n  developer: {enabled: true}\r\n\r\n# the end",
+        "extensions:\n    crabmem:\n        cmd: mine\n        args: [a]\n    memory:\n        enabled: true",
+        "extensions: {memory: {enabled: true}, crabmem: {cmd: mine, args: []}}\n",
+    ]
+)
+_texts = {".toml": _toml_texts, ".yaml": _yaml_texts}
 _steps = st.tuples(
     st.sampled_from(["install", "install", "uninstall"]),
     st.sampled_from(sorted(PLACES)),
@@ -511,13 +560,14 @@ def test_in_whatever_order_all_is_as_before_when_the_last_is_uninstalled(
     shutil.rmtree(home)
     home.mkdir()
     for place in (place for places in PLACES.values() for place in places):
-        text = data.draw(_toml_texts if place.endswith("toml") else _json_texts, place)
+        text = data.draw(_texts.get(Path(place).suffix, _json_texts), place)
         if text is not None:
             file = written(home / place, "")
             file.write_bytes(text.encode())
     before = exactly(home)
     for verb, host, where, how in steps:
         words = how if verb == "install" and (host == "claude-code" or "both" not in how) else []
+        words = [] if host == "goose" and "--no-server" in words else words
         result = run(*where, verb, host, *words)
         assert result.exit_code == 0 or "by hand" in result.stderr, result.stderr
     for host in PLACES:
@@ -525,11 +575,14 @@ def test_in_whatever_order_all_is_as_before_when_the_last_is_uninstalled(
     assert exactly(home) == before
 
 
-def test_what_one_part_wrote_is_not_what_was_there_before_another(run: Run, home: Path) -> None:
-    for part in ("--no-hooks", "--no-server"):
-        assert run("install", "codex", part).exit_code == 0
-    run("uninstall", "codex")
-    assert not [path for path in home.rglob("*crabmem*") if path.is_file()] and not (home / ".codex").exists()
+@pytest.mark.parametrize("first", ["--no-hooks", "--no-server"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "copilot"])
+def test_the_server_alone_and_then_the_hooks_alone_leave_nothing(run: Run, home: Path, host: str, first: str) -> None:
+    for words in (first, {"--no-hooks": "--no-server"}.get(first, "--no-hooks")):
+        assert run("install", host, words).exit_code == 0
+    assert "--agent" in str(files(home)) and " hook " in str(files(home))
+    run("uninstall", host)
+    assert files(home) == {}
 
 
 def exactly(folder: Path) -> dict[str, bytes]:
@@ -540,6 +593,13 @@ def exactly(folder: Path) -> dict[str, bytes]:
 def test_an_unknown_host_is_wrong_usage(run: Run) -> None:
     result = run("install", "emacs")
     assert result.exit_code == 2 and "claude-desktop" in result.stderr
+
+
+def test_the_help_names_every_host_and_every_kind_of_bundle(run: Run) -> None:
+    shown = run("install", "--help").stdout
+    assert set(NAMES) <= set(re.split(r"[\s,;.]+", shown.partition("Hosts: ")[2]))
+    shown = run("bundle", "--help").stdout
+    assert all(f"crabmem bundle {kind} " in shown for kind in KINDS)
 
 
 @pytest.mark.parametrize("kind", ["claude-plugin", "gemini-extension"])
@@ -589,6 +649,50 @@ def test_a_bundle_overwrites_nothing(run: Run, home: Path) -> None:
     written(Path("there/README.md"), "mine")
     assert "there/README.md is there already" in run("bundle", "claude-plugin", "there").stderr
     assert files(Path("there")) == {"README.md": "mine"}
+
+
+def test_the_entry_of_the_mcp_registry_starts_the_server_as_clients_put_it_together(run: Run, home: Path) -> None:
+    done = run("bundle", "server-json", "server.json", "--name", "io.github.me/crab.mem")
+    assert done.exit_code == 0 and done.stdout == "server.json\n"
+    assert "`mcp-name: io.github.me/crab.mem`" in done.stderr and f"crabmem {__version__} is on PyPI" in done.stderr
+    entry = json.loads(Path("server.json").read_text())
+    [package] = entry["packages"]
+    assert (entry["name"], entry["version"], package["version"]) == ("io.github.me/crab.mem", __version__, __version__)
+    assert re.fullmatch(
+        r"https://static\.modelcontextprotocol\.io/schemas/[\d-]+/server\.schema\.json", entry["$schema"]
+    )
+    assert 0 < len(entry["description"]) <= 100
+    assert (package["registryType"], package["transport"]) == ("pypi", {"type": "stdio"})
+    words = [package["runtimeHint"], *as_words(package["runtimeArguments"])]
+    words += [f"{package['identifier']}=={package['version']}", *as_words(package["packageArguments"])]
+    # `uvx --from 'crabmem[mcp]' crabmem==0.1.0 mcp` finds no program of that name, and clients add the version.
+    assert words == ["uvx", "--with", f"crabmem[mcp]=={__version__}", f"crabmem=={__version__}", "mcp"]
+    [folder] = package["environmentVariables"]
+    assert (folder["name"], folder["default"]) == ("CRABMEM_DIR", "~/.crabmem") and not folder.get("isRequired")
+
+
+def as_words(arguments: list[dict[str, str]]) -> list[str]:
+    """The arguments of a package in the registry as a client gives them to its program."""
+    return [word for each in arguments for word in (each.get("name"), each["value"]) if word]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "crabmem", "io.github.me/", "/crabmem", "io.github.me/a/b", "io.github.mé/crabmem", ".me/crabmem",
+             "io.github.me/crabmem\n", f"io.github.{'m' * 200}/crabmem"],
+)  # fmt: skip
+def test_a_name_that_the_mcp_registry_does_not_take_writes_nothing(name: str, run: Run, home: Path) -> None:
+    done = run("bundle", "server-json", "server.json", "--name", name)
+    assert done.exit_code == 1 and "as io.github.OWNER/crabmem" in done.stderr
+    assert not Path("server.json").exists()
+
+
+def test_the_name_in_the_mcp_registry_is_asked_for_there_and_nowhere_else(run: Run, home: Path) -> None:
+    missing, needless = run("bundle", "server-json", "server.json"), run("bundle", "skill", "s", "--name", "a.b/cd")
+    assert (missing.exit_code, needless.exit_code) == (2, 2)
+    assert "--name io.github.OWNER/crabmem" in missing.stderr and "server-json alone" in needless.stderr
+    assert not list(Path().iterdir())
+    written(Path("server.json"), "mine")
+    assert "is there already" in run("bundle", "server-json", "server.json", "--name", "io.github.me/crabmem").stderr
 
 
 def test_a_host_that_is_not_here_is_told_so_and_its_config_waits_for_it(run: Run, home: Path) -> None:

@@ -7,18 +7,19 @@ import click
 
 from .. import __version__, fs
 from ..errors import InvalidArguments, Unwritable
-from .base import as_json, plain, show
+from .base import as_json, plain, show, tell
 
 _PACKAGE = Path(__file__).parent.parent
-_KINDS = ("claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", "skill", "mcpb")
+KINDS = ("claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", "skill", "mcpb", "server-json")
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(_KINDS))
+@click.argument("kind", type=click.Choice(KINDS))
 @click.argument("place", metavar="FOLDER|FILE")
+@click.option("--name", metavar="NAMESPACE/NAME", help="With server-json: what the MCP registry is to call it.")
 @as_json
-def bundle(kind: str, place: str, json_wanted: bool) -> None:
-    """Make what hosts install from: a plugin, an extension, or a bundle for Claude Desktop.
+def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:
+    """Make what hosts install from: a plugin, an extension, a bundle for Claude Desktop, an entry of the MCP registry.
 
     \b
     crabmem bundle claude-plugin FOLDER       then: claude --plugin-dir FOLDER
@@ -28,12 +29,21 @@ def bundle(kind: str, place: str, json_wanted: bool) -> None:
     crabmem bundle gemini-extension FOLDER    then: gemini extensions install FOLDER
     crabmem bundle skill FOLDER               a SKILL.md that says when to remember, for any agent that reads skills
     crabmem bundle mcpb crabmem.mcpb          then open the file in Claude Desktop
+    crabmem bundle server-json server.json --name io.github.OWNER/crabmem
+                                              then: mcp-publisher publish
 
     On your own machine `crabmem install HOST` is simpler. A plugin and an extension call the crabmem on PATH.
     """
     from ..hosts import Order, bundles
 
-    target = Path(place).expanduser()
+    if name is None and kind == "server-json":
+        raise click.UsageError(
+            "server-json needs a name for the MCP registry in a namespace of yours: --name io.github.OWNER/crabmem "
+            "with your name at GitHub, or your domain turned round, as --name com.example/crabmem"
+        )
+    if name is not None and kind != "server-json":
+        raise click.UsageError("--name is for server-json alone")
+    target, to_do = Path(place).expanduser(), ""
     order = Order(("crabmem",), sys.platform, Path())
     match kind:
         case "claude-plugin":
@@ -46,9 +56,21 @@ def bundle(kind: str, place: str, json_wanted: bool) -> None:
             made = _spread(target, bundles.copilot_plugin(order, __version__))
         case "skill":
             made = _spread(target, {"SKILL.md": bundles.skill()})
-        case _:
+        case "mcpb":
             made = _spread(target.parent, {target.name: _desktop_bundle()})
-    show(json_wanted, {"kind": kind, "files": made}, lambda: plain("\n".join(made)))
+        case _:
+            made = _spread(target.parent, {target.name: bundles.registry_entry(str(name), __version__)})
+            to_do = (
+                f"the registry takes it once crabmem {__version__} is on PyPI and its README there says "
+                f"`mcp-name: {name}`, which shows that the package is yours"
+            )
+    show(
+        json_wanted,
+        {"kind": kind, "files": made, **({"to_do": to_do} if to_do else {})},
+        lambda: plain("\n".join(made)),
+    )
+    if to_do:
+        tell(f"now: {to_do}")
 
 
 def _spread(folder: Path, files: dict[str, bytes]) -> list[str]:

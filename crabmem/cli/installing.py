@@ -67,6 +67,10 @@ def install(
     crabmem install claude-code
     crabmem --dir ~/notes install codex        another workspace than yours
 
+    \b
+    Hosts: claude-code, codex, copilot, cursor, gemini, opencode, vscode, claude-desktop;
+    with the server alone: qwen, zed, windsurf, kiro, cline, goose.
+
     It edits the host's own configs and nothing else in them: comments, order and what others registered stay. The
     diff comes first and needs a yes (--yes where nobody can be asked), and what was there is kept beside each. Twice is
     harmless, and renews paths that moved; what you decided before stays so.

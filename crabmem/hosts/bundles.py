@@ -1,7 +1,7 @@
-"""What can be handed on: a plugin of Claude Code, an extension of Gemini CLI, a bundle for Claude Desktop.
+"""What can be handed on: plugins, an extension, a bundle for Claude Desktop, and the entry of the MCP registry.
 
-Each is a set of files by their paths. The first two call the `crabmem` on PATH; the bundle carries crabmem itself,
-and uv fetches what that needs.
+Each is a set of files by their paths. Plugins and the extension call the `crabmem` on PATH; the bundle carries crabmem
+itself, and uv fetches what that needs; by the entry of the registry uv fetches crabmem, too.
 """
 
 import io
@@ -10,9 +10,10 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ..errors import InvalidArguments
 from ..prompt import template
 from .document import read
-from .host import NAME, Order
+from .host import ABOUT, NAME, Order
 from .known import (
     CLAUDE_HOOKS,
     CLAUDE_SERVER,
@@ -25,11 +26,14 @@ from .known import (
 )
 from .wishes import Wish, installed
 
-ABOUT = "Plain-file memory for AI agents, with its history in Git"
 _LICENSE = "MIT"
 _EXTRA = re.compile(r"""\bextra\s*==\s*['"](?P<name>[^'"]+)['"]""")
 # Zip files have times; this one is nobody's, so that the same files give the same bundle.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
+_REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+# What the registry itself takes, which is less than its schema does.
+_REGISTRY_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.-]*[a-zA-Z0-9]/[a-zA-Z0-9][a-zA-Z0-9._-]*[a-zA-Z0-9]")
+_LONGEST_REGISTRY_NAME = 200
 
 _README = """\
 # crabmem for {title}
@@ -109,6 +113,42 @@ def copilot_plugin(order: Order, version: str) -> dict[str, bytes]:
 def skill() -> bytes:
     """An Agent Skill: when to remember, and how."""
     return f"{template('skill').strip()}\n".encode()
+
+
+def registry_entry(name: str, version: str) -> bytes:
+    """The `server.json` of the MCP registry, where crabmem is called `name`.
+
+    Clients run the runtime with its arguments, then `crabmem==VERSION`, then the package's arguments. After
+    `uvx --from` no version may stand there, so that `--with` adds the libraries of the server. Clients tell the server
+    their names, so that there is no `--agent`.
+
+    Raises:
+        InvalidArguments: the registry takes no such name.
+    """
+    if not _REGISTRY_NAME.fullmatch(name) or len(name) > _LONGEST_REGISTRY_NAME:
+        raise InvalidArguments(
+            f"the MCP registry takes no server called {name!r}: it wants a namespace of yours and a name in letters, "
+            f"digits, dots and dashes, as io.github.OWNER/{NAME}"
+        )
+    folder = {
+        "name": "CRABMEM_DIR",
+        "description": "The folder of the memory. It is made if it is not there.",
+        "format": "filepath",
+        "default": "~/.crabmem",
+    }
+    package = {
+        "registryType": "pypi",
+        "registryBaseUrl": "https://pypi.org",
+        "identifier": NAME,
+        "version": version,
+        "runtimeHint": "uvx",
+        "runtimeArguments": [{"type": "named", "name": "--with", "value": f"{NAME}[mcp]=={version}"}],
+        "packageArguments": [{"type": "positional", "value": "mcp"}],
+        "environmentVariables": [folder],
+        "transport": {"type": "stdio"},
+    }
+    about = {"name": name, "title": NAME, "description": ABOUT, "version": version}
+    return _json({"$schema": _REGISTRY_SCHEMA, **about, "packages": [package]})
 
 
 def _about(version: str) -> dict[str, object]:

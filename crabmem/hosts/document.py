@@ -1,7 +1,6 @@
 """The config of a host as a value: its text, what that says, and changes of the text that keep all else in it."""
 
 import copy
-import json
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
@@ -9,10 +8,10 @@ from typing import Any, Literal, TypeAlias
 from .. import jsonc
 from ..errors import BadConfig
 from ..jsonc import Path, at
-from . import tables
+from . import mappings, tables
 
 #: `json` is read by a program that takes no comments; `text` is a file that is all ours.
-Format: TypeAlias = Literal["json", "jsonc", "toml", "text"]
+Format: TypeAlias = Literal["json", "jsonc", "toml", "yaml", "text"]
 TEXT: Path = ("text",)
 
 _TOO_ODD = "it is written in a way that cannot be changed safely; change it by hand"
@@ -28,7 +27,13 @@ class Document:
 
     def put(self, path: Path, value: object) -> "Document":
         """With `value` at `path`; a number one past the end appends."""
-        return self._checked(_put(self.format, self.text, path, value), _with(self.data, path, value))
+        try:
+            return self._checked(_put(self.format, self.text, path, value), _with(self.data, path, value))
+        except BadConfig as error:
+            if self.format != "yaml":
+                raise
+            where = ".".join(map(str, path[:-1]))
+            raise BadConfig(f"{error}: below {where} goes `{path[-1]}: {mappings.flat(value)}`") from None
 
     def drop(self, path: Path) -> "Document":
         """Without what is at `path`."""
@@ -62,6 +67,8 @@ def _parse(format: Format, text: str) -> object:
             return {TEXT[0]: text}
         case "toml":
             return tables.parse(text)
+        case "yaml":
+            return mappings.parse(text)
         case _:
             return jsonc.parse(text, strict=format == "json")
 
@@ -72,6 +79,8 @@ def _put(format: Format, text: str, path: Path, value: object) -> str:
             return str(value)
         case "toml":
             return tables.put(text, path, value)
+        case "yaml":
+            return mappings.put(text, path, value)
         case _:
             return jsonc.put(text if text.strip() else "{}\n", path, value)
 
@@ -82,6 +91,8 @@ def _drop(format: Format, text: str, path: Path) -> str:
             return ""
         case "toml":
             return tables.drop(text, path)
+        case "yaml":
+            return mappings.drop(text, path)
         case _:
             return jsonc.drop(text, path)
 
@@ -116,4 +127,4 @@ def _set(here: Any, key: str | int, value: object) -> None:
     elif isinstance(here, list) and key == len(here):
         here.append(value)
     else:
-        here[key] = json.loads(json.dumps(value))
+        here[key] = copy.deepcopy(value)

@@ -117,7 +117,7 @@ def removal(config: Config, here: Surroundings, order: Order, is_sure: bool) -> 
 
 
 def has_ours(config: Config, here: Surroundings, order: Order) -> bool:
-    """Whether anything in `config` can only be of an installation."""
+    """Whether anything in `config` can only be of an installation, of the hooks alone or the server alone, too."""
     file = _file(config, here)
     with _named(file):
         return is_installed(read(config.format, _text(file) or ""), config.everything(order))

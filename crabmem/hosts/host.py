@@ -14,6 +14,7 @@ from .document import Format
 from .wishes import Wish
 
 NAME = "crabmem"
+ABOUT = "Plain-file memory for AI agents, with its history in Git"
 #: How a line ends on Windows so that all is well: for PowerShell and Git's Bash, and for `cmd`.
 IN_POWERSHELL, IN_CMD = "; exit 0", " & exit 0"
 # What `sh` does with a hook: whatever becomes of the program, it ends with 0, and says an object or nothing at all.

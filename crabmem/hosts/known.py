@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import NotFound
-from .host import IN_CMD, IN_POWERSHELL, NAME, Config, Host, Order, OwnMemory, Surroundings, nothing
+from .host import ABOUT, IN_CMD, IN_POWERSHELL, NAME, Config, Host, Order, OwnMemory, Surroundings, nothing
 from .plugin import MARK, opencode_plugin
 from .wishes import Default, Element, Hook, Server, Setting, Switch, Trait, Wish
 
@@ -179,6 +179,14 @@ def _is_memory_of(folder: str, command: str) -> bool:
     return any(words in command for words in named) if " --dir " in command else ".crabmem" in Path(folder).parts[-2:]
 
 
+def _goose_server(order: Order) -> Sequence[Wish]:
+    if not order.with_server:
+        return []
+    command, *arguments = order.server("goose")
+    about = {"name": NAME, "description": ABOUT, "enabled": True, "type": "stdio"}
+    return [Server(("extensions", NAME), {**about, "cmd": command, "args": arguments, "timeout": 300})]
+
+
 def _opencode_server(order: Order) -> Sequence[Wish]:
     if not order.with_server:
         return []
@@ -245,6 +253,14 @@ def _zed(here: Surroundings) -> Path:
     return here.applications / "Zed" if here.system in ("darwin", "win32") else here.applications / "zed"
 
 
+def _goose(here: Surroundings) -> Path:
+    if root := here.environment.get("GOOSE_PATH_ROOT"):
+        return Path(root) / "config"
+    if here.system == "win32":
+        return here.applications / "Block/goose/config"
+    return here.folder("XDG_CONFIG_HOME", ".config") / "goose"
+
+
 def _claude_memories(here: Surroundings, in_project: bool) -> Sequence[Path]:
     """Claude Code's memory of each project; its folder is the project's path with other signs as dashes."""
     projects = _claude(here) / "projects"
@@ -260,6 +276,12 @@ def _codex_memories(here: Surroundings, in_project: bool) -> Sequence[Path]:
 def _gemini_memories(here: Surroundings, in_project: bool) -> Sequence[Path]:
     """Gemini CLI's private notes on each project."""
     return [] if in_project else sorted((_gemini(here) / "tmp").glob("*/memory"))
+
+
+def _goose_memories(here: Surroundings, in_project: bool) -> Sequence[Path]:
+    """What Goose's extension keeps for all projects: a text for each category."""
+    folder = _goose(here) / "memory"
+    return [folder] if folder.is_dir() and not in_project else []
 
 
 CLAUDE_SERVER = _servers("claude-code", type="stdio", alwaysLoad=True)
@@ -487,6 +509,17 @@ HOSTS = (
         "Cline connects when the file changes; its MCP Servers list shows it",
         allows="autoApprove",
         granted=TOOLS,
+    ),
+    Host(
+        "goose",
+        "Goose",
+        "goose",
+        _goose,
+        (Config(_goose, ("config.yaml",), "yaml", _goose_server, _kept_off("extensions", "memory", "enabled")),),
+        (),
+        "start goose anew; `goose info -v` shows the extension",
+        asks="in its mode auto, which is the usual one, it asks for no tool; in the others choose to always allow them",
+        own=OwnMemory("its extension memory", _goose_memories),
     ),
 )
 NAMES = tuple(host.name for host in HOSTS)

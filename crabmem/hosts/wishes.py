@@ -228,7 +228,7 @@ def _is_call(entry: Any, wish: Server) -> bool:
 
 def _words(entry: Any) -> list[str]:
     """The words of the command in an entry, which are in one list or two."""
-    found = [entry.get("command"), entry.get("args")] if isinstance(entry, dict) else []
+    found = [entry.get(key, []) for key in ("command", "cmd", "args")] if isinstance(entry, dict) else []
     return [str(word) for part in found for word in (part if isinstance(part, list) else [part])]
 
 
