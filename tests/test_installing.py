@@ -938,6 +938,13 @@ def test_what_the_host_remembered_is_taken_in_once_and_stays_where_it_was(run: R
     assert "1 made" in again.stderr and "1 unchanged" in again.stderr
 
 
+def test_what_the_host_remembered_is_read_as_its_memory_whatever_it_looks_like(run: Run, home: Path) -> None:
+    written(home / f"{MINE}/MEMORY.md", "- [Coffee](coffee.md): how we take it\n")
+    written(home / f"{MINE}/coffee.md", "---\nname: Coffee\ndescription: how we take it\n---\n\nBlack.\n")
+    assert "1 made, 1 skipped" in run("install", "claude-code").stdout
+    assert [fact["name"] for fact in json.loads(run("list", "--json").stdout)] == ["Coffee"]
+
+
 @pytest.mark.parametrize("words", [("--memory", "host"), ("--memory", "both")])
 def test_what_stays_the_hosts_is_not_taken_in(run: Run, home: Path, words: tuple[str, ...]) -> None:
     remembered(home)

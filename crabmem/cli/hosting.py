@@ -149,7 +149,7 @@ def _is_news(chosen: _Chosen, configs: Configs, here: Surroundings, order: Order
 def _take_in(ctx: click.Context, host: Host, places: Sequence[Path], *, dry_run: bool, quiet: bool) -> Import | None:
     """Take in what a host remembers itself; None when there is nothing of it."""
     assert host.own is not None
-    done = take_in(opened(ctx, tells_place=False), places, dry_run)
+    done = take_in(opened(ctx, tells_place=False), places, dry_run, host.own.source)
     if not done.items:
         return None
     if not quiet:

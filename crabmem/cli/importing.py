@@ -113,10 +113,11 @@ def import_(
     _conclude(done, json_wanted)
 
 
-def take_in(memory: Memory, places: "Sequence[Path]", dry_run: bool) -> Import:
+def take_in(memory: Memory, places: "Sequence[Path]", dry_run: bool, source: str | None = None) -> Import:
     """Remember what a host keeps at some places, folders of one kind, in one commit. Nothing there changes.
 
-    Facts of one name are told apart by the folder each is from.
+    Facts of one name are told apart by the folder each is from. `source` says whose files they are, as `import --from`
+    does; None leaves that to their looks.
     """
     from ..importing import completed, source_of, tree_at
 
@@ -125,7 +126,7 @@ def take_in(memory: Memory, places: "Sequence[Path]", dry_run: bool) -> Import:
     for place in places:
         tree = tree_at(place, memory.root)
         inside = f"{place.relative_to(base).as_posix()}/" if place.is_dir() else ""
-        found += [item._replace(where=inside + item.where) for item in source_of(tree, None).facts(tree)]
+        found += [item._replace(where=inside + item.where) for item in source_of(tree, source).facts(tree)]
     items = completed(found, (), _named_place(base))
     facts = [item.what for item in items if isinstance(item.what, Fact)]
     saved = memory.remember_all(facts, base.name, dry_run)

@@ -134,13 +134,15 @@ class Config:
 class OwnMemory:
     """The memory that a host keeps itself: where it `lies` for all projects or for this one, and how it ends.
 
-    `note` is what only the person can do about it. `unites`: it can lie in the workspace.
+    `note` is what only the person can do about it. `unites`: it can lie in the workspace. `source` is what an import
+    calls its files; None where they are texts like any.
     """
 
     title: str
     lies: Callable[[Surroundings, bool], Sequence[Path]] = lambda here, in_project: ()
     note: str = ""
     unites: bool = False
+    source: str | None = None
 
 
 @dataclass(frozen=True)

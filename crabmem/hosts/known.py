@@ -355,7 +355,7 @@ HOSTS = (
         ),
         "start Claude Code anew; /mcp lists the server, /hooks the hooks",
         "start Claude Code here and approve the server and the folder when it asks",
-        own=OwnMemory("its auto memory", _claude_memories, unites=True),
+        own=OwnMemory("its auto memory", _claude_memories, unites=True, source="claude-code"),
     ),
     Host(
         "codex",
