@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import tomlkit
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.errors import BadConfig
@@ -175,6 +175,7 @@ def test_toml_is_the_same_bytes_after_both(host: Host, config: Config, lines: li
 @given(
     parts=st.lists(st.sampled_from(YAML_PARTS), max_size=3), order=st.sampled_from(CHOICES), is_windows=st.booleans()
 )
+@example(parts=["extensions: {}\n", "extensions: [a]\n"], order=CHOICES[-1], is_windows=False)
 def test_yaml_is_the_same_bytes_after_both(
     host: Host, config: Config, parts: list[str], order: Order, is_windows: bool
 ) -> None:

@@ -115,7 +115,8 @@ def _with(data: dict[str, Any], path: Path, value: object) -> object:
         elif isinstance(here, dict):
             here.setdefault(key, [] if isinstance(following, int) else {})
         here = at(here, (key,))
-    if not isinstance(here, dict | list):
+    # The text may say it otherwise than it is read, as YAML that names a key twice.
+    if not isinstance(here, list if isinstance(path[-1], int) else dict):
         raise BadConfig(_TOO_ODD)
     _set(here, path[-1], value)
     return changed
