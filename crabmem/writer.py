@@ -29,7 +29,7 @@ from .store import File, Placed, Scan, Store
 from .unconfirmed import Unconfirmed
 from .version import SHORT_DIGITS, blob_id
 from .voice import Voice
-from .workspace import Workspace
+from .workspace import SETTINGS, Workspace
 
 #: Nanoseconds for which a replaced file is kept for an editor that still has it open.
 LATE_NS = 2_000_000_000
@@ -251,14 +251,19 @@ class Writer:
         self._history.flush()
 
     def outside(self, scan: Scan) -> dict[str, File | None]:
-        """What differs from the head on disk, by path; None for a file that is gone."""
+        """What differs from the head on disk, by path; None for a file that is gone.
+
+        A text other than Markdown counts from the first commit on that has it: until something of ours is written
+        there, it may be a program's, a log that grows, or somebody's keys.
+        """
         head = self._history.head() if self._history.exists() else None
         agreed, since = self._agreed, scan.since(self._agreed.scan) if self._agreed else None
         if agreed and agreed.head == head and since is not None:
             paths = since | agreed.doubts
-            return self._differing(scan, head, [p for p in paths if scan.blob(p) != self._history.file(head, p)])
+            known = {path: self._history.file(head, path) for path in paths}
+            return self._differing(scan, head, [p for p in paths if scan.blob(p) != known[p] and _counts(p, known)])
         files = self._history.files(head)
-        paths = {path for path, file in scan.files.items() if files.get(path) != file.blob}
+        paths = {path for path, file in scan.files.items() if files.get(path) != file.blob and _counts(path, files)}
         return self._differing(scan, head, [*paths, *filter(self._layout.is_kept, files.keys() - scan.files.keys())])
 
     def _differing(self, scan: Scan, head: str | None, paths: Iterable[str]) -> dict[str, File | None]:
@@ -481,13 +486,20 @@ class Writer:
     def _record_replaced(self, paths: Iterable[str], scan: Scan) -> None:
         """Record what is about to be replaced, and what the last look therefore left unrecorded.
 
-        Half a save is, only there, for the next write records the whole one; and a text that somebody emptied.
+        Half a save is, only there, for the next write records the whole one; a text that somebody emptied; and one
+        that is no Markdown and that no commit has.
         """
         held = self._unrecorded.paths if self._unrecorded else ()
         files = {path: file for path in paths if (file := scan.files.get(path))}
-        replaced = {path for path, file in files.items() if file.is_partial or path in held}
-        if replaced:
-            self._record_outside({path: file for path, file in self.outside(scan).items() if path in replaced}, scan)
+        known = self._history.files(self._history.head()) if self._history.exists() else {}
+        self._record_outside(
+            {
+                path: file
+                for path, file in files.items()
+                if (file.is_partial or path in held or not _counts(path, known)) and known.get(path) != file.blob
+            },
+            scan,
+        )
 
     def _refuse_unusable(self, changes: Mapping[str, bytes | None], scan: Scan) -> None:
         """Refuse, before anything is begun, to replace what could not be kept in the history."""
@@ -686,6 +698,11 @@ def _later_note() -> Note:
 
 def _note(intent: Intent) -> Note:
     return Note(intent.subject, intent.author, intent.body, intent.trailers)
+
+
+def _counts(path: str, known: Mapping[str, str | None]) -> bool:
+    """Whether a file is memory by itself: Markdown and settings are, other texts where the head, `known`, has them."""
+    return path.endswith((".md", SETTINGS)) or known.get(path) is not None
 
 
 def _is_partial(file: File | None) -> bool:

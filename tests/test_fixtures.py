@@ -142,4 +142,4 @@ def test_writing_beside_mangled_files_leaves_each_of_their_bytes_and_records_the
         memory.remember("New fact", "something new", "Quite new.")
         assert memory.log()[0].subject == "remember: New fact"
     assert {file: file.read_bytes() for file in before} == before
-    assert git(root, "status", "--porcelain") == ""
+    assert git(root, "status", "--porcelain") == "?? memory/entries/notes.txt\n"

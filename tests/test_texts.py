@@ -60,7 +60,7 @@ def test_recall_passes_over_them_and_the_doctor_says_so(memory: Memory, tool: Me
     assert len(memory.entries()) == 1
     said = {item.path: item.message for item in memory.doctor() if item.level == "info"}
     for path in ("memory/notes.txt", "memory/entries/harbour.json", "memory/entries/team/harbour"):
-        assert "recorded but not recalled" in said[path]
+        assert "it is not recalled" in said[path]
     rename = {"command": "rename", "old_path": "/memories/notes.txt", "new_path": "/memories/entries/notes.md"}
     answer(tool, rename)
     assert {hit.entry.path for hit in memory.recall("harbour")} == {"memory/entries/notes.md"}
@@ -69,16 +69,43 @@ def test_recall_passes_over_them_and_the_doctor_says_so(memory: Memory, tool: Me
 def test_what_a_person_writes_there_is_recorded_as_theirs_and_never_lost(memory: Memory, tool: MemoryTool) -> None:
     create(tool, "/memories/notes.txt", "one\ntwo\n")
     memory.file("memory/notes.txt").write_text("one\ntwo, by hand\n")
-    memory.file("memory/own.json").write_text("{}")
     said = answer(tool, {"command": "str_replace", "path": "/memories/notes.txt", "old_str": "two\n", "new_str": "2\n"})
     assert said.startswith("error: No replacement was performed") and "did not appear verbatim" in said
     answer(tool, {"command": "insert", "path": "/memories/notes.txt", "insert_line": 2, "insert_text": "three"})
     assert memory.file("memory/notes.txt").read_text() == "one\ntwo, by hand\nthree\n"
     edit = memory.log(2)[1]
-    assert edit.author == "person" and set(edit.paths) == {"memory/notes.txt", "memory/own.json"}
-    memory.file("memory/own.json").unlink()
+    assert edit.author == "person" and edit.paths == ("memory/notes.txt",)
+    memory.file("memory/notes.txt").unlink()
     gone = memory.adopt()
-    assert gone and gone.paths == ("memory/own.json",)
+    assert gone and gone.paths == ("memory/notes.txt",)
+
+
+def test_what_a_person_or_a_program_keeps_there_is_nobodys_memory_until_something_is_written_to_it(
+    tmp_path: Path,
+) -> None:
+    kept = {"id_rsa": "-----BEGIN OPENSSH PRIVATE KEY-----\n", "own.json": "{}", "node_modules/a/index.js": "x = 1\n"}
+    with Memory(tmp_path / "notes", agent="coder") as memory:
+        memory.remember("Vet", "Luna's vet", "Dr. Moreno.")
+        for path, text in kept.items():
+            file = memory.file(f"memory/{path}")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        assert memory.adopt() is None
+        memory.remember("Tea", "what to drink", "Green.")
+        with Memory(memory.root) as other:  # which has looked at nothing yet
+            other.remember("Cup", "which is mine", "The blue one.")
+        assert git(memory.root, "ls-files", "memory").split() == [
+            f"memory/entries/{slug}.md" for slug in ("cup", "tea", "vet")
+        ]
+        said = {item.path: item.message for item in memory.doctor() if item.level == "info"}
+        assert all("it is not recalled" in said[f"memory/{path}"] for path in kept)
+
+        edit = {"command": "str_replace", "path": "/memories/own.json", "old_str": "{}", "new_str": "[]"}
+        answer(MemoryTool(memory), edit)
+        ours, theirs = memory.log(2)
+        assert ours.paths == theirs.paths == ("memory/own.json",) and theirs.author == "person"
+        assert git(memory.root, "show", f"{theirs.commit}:memory/own.json").strip() == "{}"
+        assert memory.file("memory/own.json").read_text() == "[]"
 
 
 def test_a_purge_takes_a_text_out_of_such_a_file_and_of_its_history(memory: Memory, tool: MemoryTool) -> None:

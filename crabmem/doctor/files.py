@@ -80,7 +80,9 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
     for path in sorted(patient.scan.files):
         folder = path.rpartition("/")[0]
         if not path.endswith((".md", SETTINGS)):
-            yield info(path, "it is not named *.md, so it is recorded but not recalled")
+            yield info(
+                path, "it is not named *.md: it is not recalled, and recorded only once a tool of memory wrote it"
+            )
         elif folder and folder not in layout.entries and not layout.is_entry(path) and not patient.is_found(path):
             yield info(path, f"it is not {layout.where}, so it is recorded but not recalled")
     for path in sorted(patient.scan.folders):
