@@ -82,11 +82,15 @@ class Keyed(Hindsight):
             return {}
         slots = {path: slot for path in lives if self._sees(path) and (slot := own_slot(listing.at(path).keys))}
         read = self._reads.known()
-        last = {path: read[slot.mark] for path, slot in slots.items() if slot.mark in read}
-        untold = [listing.at(path) for path in slots if path not in last]
-        last |= {entry.path: changed for entry, (_, changed) in zip(untold, self.times(untold), strict=True)}
         now = self._clock()
-        return {path: slot for path, slot in slots.items() if last[path] + timedelta(seconds=lives[path]) <= now}
+
+        def is_over(path: str, since: datetime | None) -> bool:
+            return since is None or since + timedelta(seconds=lives[path]) <= now
+
+        # A change counts as well: what was just put may not be among the reads yet, and a person's edit never is.
+        seeming = [listing.at(path) for path, slot in slots.items() if is_over(path, read.get(slot.mark))]
+        changed = zip(seeming, self.times(seeming), strict=True)
+        return {entry.path: slots[entry.path] for entry, (_, last) in changed if is_over(entry.path, last)}
 
     def times(self, entries: Sequence[Entry]) -> list[tuple[datetime, datetime]]:
         """When each of `entries` was learned and last changed: by history, and by the disk for what it lacks.

@@ -28,7 +28,10 @@ _NAMES = frozenset([
     "session_search_context", "oai_mem_citation",
 ])  # fmt: skip
 # Names that somebody may write about: only a block whose tags stand on lines of their own is one, as ours do.
-_WORDS = frozenset(["recall", "memory", "memories", "conversation", "attachments", "context", "stdout", "stderr"])
+_WORDS = frozenset(["recall", "memory", "memories", "stdout", "stderr"])
+# In such people put their own question: they are blocks where the host says which words are the person's.
+_AROUND = frozenset(["conversation", "attachments", "context"])
+_SAYS_WHOSE = re.compile(r"<(?:original[_-])?user[_-]?(?:query|message|input|request)>", re.IGNORECASE)
 # What a host puts around the message itself.
 _KEPT = frozenset(
     ["command_args", "user_query", "user_message", "user_input", "user_request", "userrequest", "original_user_request"]
@@ -73,6 +76,9 @@ def _cuts(text: str) -> Iterator[tuple[int, int]]:
         if tag.name in _KEPT:
             yield tag.start, tag.end
         elif not tag.is_closing:
+            # Within a sentence of the person's it is only written about; within a block it is one, wherever it stands.
+            if not (opened or _begins_line(text, tag.start)):
+                continue
             opened.append(tag)
             open_of[tag.name] = open_of.get(tag.name, 0) + 1
         elif open_of.get(tag.name):
@@ -84,15 +90,22 @@ def _cuts(text: str) -> Iterator[tuple[int, int]]:
 
 def _tags(text: str) -> Iterator[_Tag]:
     """The tags of blocks that we know, in order."""
+    words = _WORDS | _AROUND if _SAYS_WHOSE.search(text) else _WORDS
     for found in _TAG.finditer(text):
         name = found["name"].lower().replace("-", "_")
         start: int | None = found.start()
-        if name in _WORDS:
+        if name in words:
             start = _line_of(text, *found.span())
         elif name not in _NAMES and name not in _KEPT:
             continue
         if start is not None and not found["rest"].endswith("/"):
             yield _Tag(name, start, found.end(), bool(found["slash"]))
+
+
+def _begins_line(text: str, start: int) -> bool:
+    """Whether nothing stands before `start` on its line, but for marks of a quotation, or for another tag."""
+    before = ("\n" + text[:start] if start < _NEAR else text[start - _NEAR : start]).rpartition("\n")
+    return before[2].rstrip().endswith(">") or bool(before[1] and not before[2].strip(" \t>"))
 
 
 def _line_of(text: str, start: int, end: int) -> int | None:

@@ -566,6 +566,17 @@ def test_putting_the_same_again_has_its_life_begin_anew(clock: Clock, memory: Me
     assert store.get(USER, "a") and len(memory.log()) == 2
 
 
+def test_what_was_put_again_lives_before_its_time_is_noted(clock: Clock, memory: Memory, store: Store) -> None:
+    store.put(USER, "a", {"content": "x"}, ttl=5)
+    clock.pass_minutes(10)
+    memory.keep({Slot(USER, "a"): as_fact(Slot(USER, "a"), {"content": "y"}, None, 5)})
+    assert store.sweep_ttl() == 0
+    item = store.get(USER, "a")
+    assert item and item.value == {"content": "y"}
+    clock.pass_minutes(6)
+    assert store.get(USER, "a") is None and store.sweep_ttl() == 1
+
+
 def test_a_sweeper_sweeps_until_it_is_stopped(memory: Memory) -> None:
     store = Store(memory, ttl={"default_ttl": 0})
     store.start_ttl_sweeper(0.001)

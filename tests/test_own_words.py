@@ -180,6 +180,18 @@ def test_a_long_message_takes_time_in_proportion(text: str) -> None:
     assert time.process_time() - began < 5
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<context>\nWe use Postgres.\n\nHow do I back up?\n</context>",
+        "Why do I see <system-reminder> in my log? Deploy to staging. And then </system-reminder> appears.",
+        "Is <tool_result> broken?\nMy question is about the wifi.",
+    ],
+)
+def test_what_a_person_writes_in_or_about_such_tags_stays(text: str) -> None:
+    assert own_words(text) == text
+
+
 # What is found, among many
 
 
