@@ -938,6 +938,20 @@ def test_what_the_host_remembered_is_taken_in_once_and_stays_where_it_was(run: R
     assert "1 made" in again.stderr and "1 unchanged" in again.stderr
 
 
+def test_an_agent_without_tools_of_ours_keeps_the_memory_of_its_host(run: Run, home: Path) -> None:
+    remembered(home)
+    assert json.loads(run("install", "claude-code", "--no-server", "--json").stdout)["memory"] == "host"
+    assert "autoMemoryEnabled" not in (home / ".claude/settings.json").read_text()
+
+
+@pytest.mark.parametrize("odd", ['{"permissions": {"allow": true}}', '{"permissions": {"allow": "Bash"}}'])
+def test_a_permission_that_is_no_list_is_left_to_the_person(run: Run, home: Path, odd: str) -> None:
+    written(home / ".claude/settings.json", odd)
+    result = run("install", "claude-code")
+    assert result.exit_code == 1 and "can only stand in an array; nothing was written" in result.stderr
+    assert (home / ".claude/settings.json").read_text() == odd
+
+
 def test_what_the_host_remembered_is_read_as_its_memory_whatever_it_looks_like(run: Run, home: Path) -> None:
     written(home / f"{MINE}/MEMORY.md", "- [Coffee](coffee.md): how we take it\n")
     written(home / f"{MINE}/coffee.md", "---\nname: Coffee\ndescription: how we take it\n---\n\nBlack.\n")

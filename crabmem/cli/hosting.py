@@ -90,7 +90,8 @@ def _choose(host: Host, asked: Asked, configs: Configs, here: Surroundings, orde
     """What the person decides: what was said, else what they decided before, else what they answer.
 
     Where nobody can be asked the answer is that to which the question leans: whoever has memory installed wants the
-    agent to use it, and every write is a commit that can be read and undone.
+    agent to use it, and every write is a commit that can be read and undone. An agent that gets no tools of ours keeps
+    the memory of its host.
     """
     asks = can_ask() and not (asked.yes or asked.dry_run)
     takes_permission = any(_allowing(config, order, True) for config in configs)
@@ -101,7 +102,9 @@ def _choose(host: Host, asked: Asked, configs: Configs, here: Surroundings, orde
     if allow is None and takes_permission:
         allow = click.confirm(_MAY_IT.format(host.title), True, err=True) if asks else True
     if memory is None:
-        memory = _whose(host, asked.project) if asks and host.own else "ours"
+        memory = (
+            _whose(host, asked.project) if asks and host.own else "ours" if order.with_server or is_there else "host"
+        )
     return _Chosen(allow if takes_permission else None, memory)
 
 

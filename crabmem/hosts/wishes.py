@@ -102,7 +102,7 @@ def installed(config: Document, wishes: Sequence[Wish]) -> Document:
             case Trait():
                 config = config if at(config.data, wish.path) == wish.value else config.put(wish.path, wish.value)
             case Element():
-                there = at(config.data, wish.path) or ()
+                there = _elements(config, wish)
                 config = config if wish.value in there else config.put((*wish.path, len(there)), wish.value)
             case Switch():
                 config = config.put(wish.path, wish.value) if at(config.data, wish.path) == wish.over else config
@@ -153,6 +153,12 @@ def is_claimed(config: Document, wishes: Sequence[Wish]) -> bool:
     return any(holds(config, wish) for wish in wishes if isinstance(wish, Setting | Element) and _is_anybodys(wish))
 
 
+def _elements(config: Document, wish: Element) -> list[Any]:
+    """What is in the list; nothing where the host would find no list, which whoever puts one there is refused."""
+    there = at(config.data, wish.path)
+    return there if isinstance(there, list) else []
+
+
 def _is_anybodys(wish: Wish) -> bool:
     """Whether a person may write the same: a permission, a switch; nobody writes our commands but us."""
     return not isinstance(wish, Server | Hook) and not (isinstance(wish, Setting) and wish.mark)
@@ -168,7 +174,7 @@ def holds(config: Document, wish: Wish) -> bool:
         case Setting():
             return _is_ours(config, wish)
         case Element():
-            return wish.value in (at(config.data, wish.path) or ())
+            return wish.value in _elements(config, wish)
         case Switch():
             return bool(at(config.data, wish.path) != wish.over)
         case Trait() | Default():
