@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -143,8 +144,9 @@ class Turn:
         number, style = self._counts["saves"], self._chance.choice(list(STYLES))
         file = self._root / "memory/entries" / f"fact-{number % _FACTS}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
-        if file.exists() and "person" in file.read_text():
-            file = file.with_name(f"persons-{number}.md")
+        with suppress(FileNotFoundError):  # the crew may forget it at any moment
+            if "person" in file.read_text():
+                file = file.with_name(f"persons-{number}.md")
         STYLES[style](file, page(file.stem, token("person", number)))
         self._counts["saves"] += 1
 
