@@ -8,9 +8,7 @@ with Memory("notes", agent="coder") as memory:
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .api import Memory
-    from .bisecting import Moment
-    from .context import Context, Piece, Told
-    from .entry import Entry, Fact
+    from .embeddings.embedder import Embedder
     from .errors import (
         AlreadyThere,
         Busy,
@@ -30,11 +28,12 @@ if TYPE_CHECKING:
         Unreadable,
         Unwritable,
     )
-    from .history import Packed
-    from .losses import Losses
-    from .merging import Conflict, Conflicting
-    from .profile import Profile
-    from .questions import Expectation
+    from .git import Packed
+    from .git.traces import Digest, Line, News, Sighting, Sightings
+    from .operations.bisect import Moment
+    from .prompt.context import Context, Piece, Told
+    from .prompt.profile import Profile
+    from .prompt.windows import Due
     from .results import (
         Agent,
         Answer,
@@ -66,14 +65,15 @@ if TYPE_CHECKING:
         Standing,
         Stats,
     )
-    from .settings import Settings
-    from .slots import Slot
+    from .text.entry import Entry, Fact
+    from .text.merge import Conflict, Conflicting
+    from .text.questions import Expectation
+    from .text.slots import Slot
     from .tools import Result, Tool
-    from .traces import Digest, Line, News, Sighting, Sightings
-    from .tree import Tree
-    from .vectors.embedder import Embedder
-    from .windows import Due
-    from .workspace import Layout
+    from .workspace.settings import Settings
+    from .workspace.workspace import Layout
+    from .write.losses import Losses
+    from .write.tree import Tree
 
 __version__ = "0.1.0"
 
@@ -162,23 +162,23 @@ _HOMES = {
     "Busy": "errors",
     "Changed": "results",
     "Commit": "results",
-    "Conflict": "merging",
-    "Conflicting": "merging",
-    "Context": "context",
+    "Conflict": "text.merge",
+    "Conflicting": "text.merge",
+    "Context": "prompt.context",
     "CrabmemError": "errors",
     "DamagedHistory": "errors",
     "DeniedHistory": "errors",
-    "Digest": "traces",
+    "Digest": "git.traces",
     "Disabled": "errors",
     "Document": "results",
-    "Due": "windows",
-    "Embedder": "vectors.embedder",
+    "Due": "prompt.windows",
+    "Embedder": "embeddings.embedder",
     "EmbedderFailed": "errors",
-    "Entry": "entry",
+    "Entry": "text.entry",
     "Evaluation": "results",
     "Excerpt": "results",
-    "Expectation": "questions",
-    "Fact": "entry",
+    "Expectation": "text.questions",
+    "Fact": "text.entry",
     "FileHit": "results",
     "FileSearch": "results",
     "Finding": "results",
@@ -188,19 +188,19 @@ _HOMES = {
     "HoldsSecret": "errors",
     "InvalidArguments": "errors",
     "InvalidSettings": "errors",
-    "Layout": "workspace",
-    "Line": "traces",
+    "Layout": "workspace.workspace",
+    "Line": "git.traces",
     "Links": "results",
-    "Losses": "losses",
+    "Losses": "write.losses",
     "MassLoss": "errors",
     "Memory": "api",
-    "Moment": "bisecting",
-    "News": "traces",
+    "Moment": "operations.bisect",
+    "News": "git.traces",
     "Moved": "errors",
     "NotFound": "errors",
-    "Packed": "history",
-    "Piece": "context",
-    "Profile": "profile",
+    "Packed": "git",
+    "Piece": "prompt.context",
+    "Profile": "prompt.profile",
     "Proposal": "results",
     "Proposed": "results",
     "Provenance": "results",
@@ -214,16 +214,16 @@ _HOMES = {
     "Reverted": "results",
     "Rewritten": "results",
     "Saved": "results",
-    "Settings": "settings",
-    "Sighting": "traces",
-    "Sightings": "traces",
-    "Slot": "slots",
+    "Settings": "workspace.settings",
+    "Sighting": "git.traces",
+    "Sightings": "git.traces",
+    "Slot": "text.slots",
     "Stale": "errors",
     "Standing": "results",
     "Stats": "results",
-    "Told": "context",
+    "Told": "prompt.context",
     "Tool": "tools",
-    "Tree": "tree",
+    "Tree": "write.tree",
     "Unreadable": "errors",
     "Unwritable": "errors",
 }

@@ -5,16 +5,16 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from . import fs
-from .entry import MAX_NAME, check_text
+from .disk import fs
 from .errors import AlreadyThere, CrabmemError, InvalidArguments, NotFound, Unwritable
-from .globs import matches
-from .history import Note, identity
-from .history.commit import one_line
+from .git import Note, identity
+from .git.commit import one_line
 from .memory import Memory
 from .results import CREATOR, Agent, Begun, Purge
-from .version import short
-from .workspace import AGENTS, Layout, agent_folder
+from .text.entry import MAX_NAME, check_text
+from .text.hashes import short
+from .text.patterns import matches
+from .workspace.workspace import AGENTS, Layout, agent_folder
 
 #: What the workspace of all is called among its agents.
 ALL = "."
@@ -51,7 +51,7 @@ class Agents(Memory):
             AlreadyThere: there is one in the folder of that name.
             InvalidArguments: the name is empty, or the profile keeps no description.
         """
-        from .seeding import tells  # late: profiles are
+        from .operations.seeding import tells  # late: profiles are
 
         root = self._agent_root(name)
         check_text("name", name, MAX_NAME)

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from .agents import Agents
-from .edit import counted
 from .errors import CrabmemError
-from .names import refuse_taken
-from .settings import Settings
+from .text.edit import counted
+from .text.names import refuse_taken
 from .tools import Result, Tool, Toolbox, listed
-from .voice import Voice
-from .workspace import root_of
+from .workspace.settings import Settings
+from .workspace.workspace import root_of
+from .write.actor import Voice
 
 if TYPE_CHECKING:
-    from .context import Context
-    from .profile import Kind, Say
-    from .vectors.embedder import Embedder
+    from .embeddings.embedder import Embedder
+    from .prompt.context import Context
+    from .prompt.profile import Kind, Say
 
 
 def local_time() -> datetime:
@@ -111,7 +111,7 @@ class Memory(Agents):
 
     def guidance(self, tools: Iterable[Tool] | None = None) -> str:
         """How to use memory with these tools; None for those that are offered."""
-        from .context import guidance
+        from .prompt.context import guidance
 
         return guidance(self.profile.parts_for(self.kind), listed(self.tools if tools is None else tools))
 
@@ -137,7 +137,7 @@ class Memory(Agents):
         """
         if kind is not None and kind != self.kind:
             return self.of_kind(kind).context(None, as_of, guide=guide, overview=overview, limit=limit)
-        from .context import assembled
+        from .prompt.context import assembled
 
         tools = self.tools if guide else []
         sayings: dict[Say, str] = {"tools": listed(tools), **self._sayings(as_of)}

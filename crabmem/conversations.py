@@ -9,16 +9,16 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from .credentials import Screen
-from .edit import shortened
-from .entry import Fact, checked
 from .errors import CrabmemError, HoldsSecret, InvalidArguments
 from .memory import Memory
-from .messages import Message, facts_in, parted, portions, told
-from .prompt import escaped, filled, template, worth
-from .slots import Slot
-from .slug import name_key
-from .windows import Window
+from .prompt.windows import Window
+from .text.credentials import Screen
+from .text.edit import shortened
+from .text.entry import Fact, checked
+from .text.messages import Message, facts_in, parted, portions, told
+from .text.slots import Slot
+from .text.slug import name_key
+from .text.templates import escaped, filled, template, worth
 
 #: Where facts lie that a model took from a conversation: each again under its key, none in the place of another's.
 NAMESPACE = ("conversation",)

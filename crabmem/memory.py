@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from . import fs
-from .bylines import kept
-from .catalog import Progress, found, readable
-from .edit import counted, shown
-from .entry import Entry, Fact, checked, checked_or_why, written
-from .erasing import Wanted
+from .disk import fs
+from .disk.bylines import kept
+from .disk.store import Scan
 from .errors import CrabmemError
-from .history import Note, Packed
-from .history.commit import TIME, moving, one_line
-from .losses import LEAST
-from .reading import labels_of
-from .restoring import Restoring
+from .git import Note, Packed
+from .git.commit import TIME, moving, one_line
+from .git.erasing import Wanted
+from .operations.reading import labels_of
+from .operations.restoring import Restoring
+from .operations.writing import diff_of
+from .recall.catalog import Progress, found, readable
 from .results import Changed, Commit, Finding, Forgotten, Purge, Reindexed, Renamed, Rewritten, Saved, Standing
-from .slots import Slot, check_slot
-from .store import Scan
-from .tree import Tree
-from .writer import Draft
-from .writing import diff_of
+from .text.edit import counted, shown
+from .text.entry import Entry, Fact, checked, checked_or_why, written
+from .text.slots import Slot, check_slot
+from .write.losses import LEAST
+from .write.tree import Tree
+from .write.writer import Draft
 
 if TYPE_CHECKING:
-    from .linking import Renaming
-    from .purging import Purger
+    from .operations.purge import Purger
+    from .operations.rename import Renaming
 
 # So many facts are saved before somebody is told of it.
 _TOLD_EVERY = 50
@@ -193,7 +193,7 @@ class Memory(Restoring):
             NotFound: there is no such entry.
             InvalidArguments: the new name cannot be one, or another entry answers to it.
         """
-        from .linking import renaming
+        from .operations.rename import renaming
 
         name, plans = checked(Fact(new, "", "")).name, list[tuple[Entry, "Renaming"]]()
         screen = self._screen(name)
@@ -344,7 +344,7 @@ class Memory(Restoring):
 
         Reads the whole history, as `git fsck` does: `progress` is told how many objects it has seen.
         """
-        from .doctor import Patient, examined
+        from .operations.doctor import Patient, examined
 
         self._check_whole()
         try:
@@ -390,7 +390,7 @@ class Memory(Restoring):
         Finishes an interrupted write, stores again what the history lost and the disk has, brings Git's
         index in step, and keeps other users of the machine out.
         """
-        from .doctor import open_to_others
+        from .operations.doctor import open_to_others
 
         self._check_whole()
         if not self._history.has_begun():
@@ -402,7 +402,7 @@ class Memory(Restoring):
         return done
 
     def _purger(self) -> "Purger":
-        from .purging import Purger
+        from .operations.purge import Purger
 
         return Purger(self._workspace, self._history, self._writer, lambda: self._steadily(self._listing))
 

@@ -8,11 +8,13 @@ import os
 import stat
 import sys
 
-from . import plain, regular, stamp
-from .bounds import DEEPEST, MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
-from .caches import are_ours, key_of_user
-from .notes import is_note
+from .disk import regular
+from .disk import stat as stamp
+from .disk.caches import are_ours, key_of_user
 from .search import SIGNS, load, rules, tokens
+from .text import plain
+from .text.daily_notes import is_note
+from .text.limits import DEEPEST, MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +91,7 @@ def _found(environment: "Mapping[str, str]", root: str, question: str, limit: in
     if is_persons:
         if not all(key.isascii() and key.isprintable() for key in keys):
             return ""
-        from .marking import on_terminal
+        from .recall.marking import on_terminal
 
         in_colour = not environment.get("NO_COLOR")
         texts = [on_terminal(text, key, question, in_colour=in_colour) for key, text in zip(keys, texts, strict=True)]

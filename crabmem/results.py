@@ -6,11 +6,11 @@ from datetime import datetime
 
 import msgspec
 
-from .edit import counted, shortened
-from .entry import Entry
-from .measures import Figures, mean
-from .questions import Expectation
-from .version import short
+from .text.edit import counted, shortened
+from .text.entry import Entry
+from .text.hashes import short
+from .text.measures import Figures, mean
+from .text.questions import Expectation
 
 # Names in a note, and characters of each.
 _NAMED = 10

@@ -4,9 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
 from msgspec.structs import asdict
 
-from .edit import shown
-from .entry import Entry
-from .merging import Conflicting
+from .git.traces import Digest, Line, News, Sightings
 from .results import (
     Agent,
     Answer,
@@ -34,11 +32,13 @@ from .results import (
     Standing,
     Stats,
 )
-from .traces import Digest, Line, News, Sightings
+from .text.edit import shown
+from .text.entry import Entry
+from .text.merge import Conflicting
 
 if TYPE_CHECKING:
-    from .context import Context
-    from .windows import Due
+    from .prompt.context import Context
+    from .prompt.windows import Due
 
 Data = dict[str, Any]
 

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import Memory
-from crabmem.allowed import Allowed
 from crabmem.cli import cli
-from crabmem.locating import reach_of, settings_at
-from crabmem.seal import can_keep_key
-from crabmem.user_state import state_folder
+from crabmem.disk.allowed import Allowed
+from crabmem.disk.seal import can_keep_key
+from crabmem.disk.user_state import state_folder
+from crabmem.locate import reach_of, settings_at
 from tests.faults.repository import assert_clean, git
 from tests.story import tell
 

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from crabmem import memory as core
-from crabmem.entry import Fact, written
-from crabmem.voice import Voice
+from crabmem.text.entry import Fact, written
+from crabmem.write.actor import Voice
 
 #: When the story begins, and how long after one step the next is.
 BEGINNING = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

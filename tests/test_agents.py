@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crabmem import AlreadyThere, InvalidArguments, Memory, NotFound, Unwritable
 from crabmem.cli import cli
-from crabmem.workspace import agent_folder
+from crabmem.workspace.workspace import agent_folder
 from tests.conftest import assert_clean, git
 from tests.test_sixth import SIXTH
 

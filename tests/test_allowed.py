@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import EmbedderFailed, InvalidSettings, Memory, Unwritable, memory
-from crabmem.allowed import Allowed, Reach
 from crabmem.cli import cli
-from crabmem.voice import Voice
+from crabmem.disk.allowed import Allowed, Reach
+from crabmem.write.actor import Voice
 from tests.conftest import allow
 from tests.embedding import Own, Service, saved_model, service
 from tests.serving import connected

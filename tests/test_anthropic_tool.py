@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
 from crabmem.adapters.anthropic import AsyncMemoryTool, MemoryTool
-from crabmem.slug import is_portable
-from crabmem.tree import Tree
+from crabmem.text.slug import is_portable
+from crabmem.write.tree import Tree
 from tests.conftest import git
 from tests.faults.attacks import PATHS as HOSTILE
 from tests.faults.attacks import Ground, folded, folder, grounds

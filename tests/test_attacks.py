@@ -11,7 +11,8 @@ from typing import TextIO
 
 import pytest
 
-from crabmem import DamagedHistory, Memory, NotFound, Unreadable, Unwritable, fs
+from crabmem import DamagedHistory, Memory, NotFound, Unreadable, Unwritable
+from crabmem.disk import fs
 from tests.conftest import assert_clean, git
 
 OVERVIEW = "memory/MEMORY.md"
@@ -73,7 +74,7 @@ def test_private_folder_that_vanishes_is_an_error_and_no_endless_loop(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whether a file is open")
 def test_slow_editor_keeps_its_words_however_late_it_saves(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.writer.LATE_NS", 0)
+    monkeypatch.setattr("crabmem.write.writer.LATE_NS", 0)
     with (memory.root / "memory/entries/luna.md").open("a") as still_open:
         memory.remember("Luna", "dog", "Friday")
         memory.remember("Other", "x", "y")
@@ -239,7 +240,7 @@ def test_odd_revision_is_only_not_found(memory: Memory, revision: str) -> None:
 
 @pytest.mark.parametrize("mark", ["²", "9" * 30, "-1", "", "12 34 56"])
 def test_odd_mark_of_a_gc_stops_nobody(memory: Memory, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.history.refs.GC_WAIT", 0.05)
+    monkeypatch.setattr("crabmem.git.refs.GC_WAIT", 0.05)
     (memory.root / ".git/gc.pid").write_text(mark)
     (memory.root / f".crabmem-init-{mark.strip() or 'x'}-0").mkdir()
     assert memory.remember("Luna", "dog", "Friday").commit

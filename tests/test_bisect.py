@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory, NotFound
-from crabmem.bisecting import Found, Moment, _last_good, halved, spread
-from crabmem.claims import Claim, parsed
 from crabmem.cli import cli
-from crabmem.history.line import Line
+from crabmem.git.line import Line
+from crabmem.operations.assertions import Claim, parsed
+from crabmem.operations.bisect import Found, Moment, _last_good, halved, spread
 from crabmem.results import Step
 from tests.conftest import git
 

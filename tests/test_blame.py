@@ -15,8 +15,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem.history import History
-from crabmem.workspace import Workspace
+from crabmem.git import History
+from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 
 NAMES = ["memory/entries/a.md", "memory/entries/b.md", "memory/c.md"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.budget import Budget, cut
+from crabmem.prompt.budget import Budget, cut
 
 CAMEL = Budget(20_000, 150_000, mark="\n\n[...truncated, read file for full content...]\n\n")
 

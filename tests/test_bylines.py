@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Memory, fs
+from crabmem import Memory
 from crabmem import memory as core
 from crabmem.api import local_time
-from crabmem.bylines import Byline, Bylines, signed
-from crabmem.version import blob_id
-from crabmem.voice import Voice
+from crabmem.disk import fs
+from crabmem.disk.bylines import Byline, Bylines, signed
+from crabmem.text.hashes import blob_id
+from crabmem.write.actor import Voice
 from tests.conftest import assert_clean
 
 LAMP = "memory/entries/lamp.md"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crabmem import fs
+from crabmem.disk import fs
 from crabmem.search import Document, Index, load, save
 from crabmem.search.segment import _START
 

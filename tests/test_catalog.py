@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem import CrabmemError, Fact, InvalidArguments, Memory, NotFound
-from crabmem.recalling import check_question
+from crabmem.recall.ranking import check_question
 from crabmem.search import Index
-from crabmem.slug import name_key
+from crabmem.text.slug import name_key
 
 
 def put(memory: Memory, slug: str, name: str, aliases: str = "", content: str = "…", tags: str = "") -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import fs
 from crabmem import memory as core
-from crabmem.voice import Voice
+from crabmem.disk import fs
+from crabmem.write.actor import Voice
 from tests.conftest import assert_clean, git
 from tests.test_purge_crashes import Death, Died
 

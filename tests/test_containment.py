@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
+from crabmem.disk.fs import inside
 from crabmem.errors import InvalidArguments, InvalidSettings
-from crabmem.fs import inside
 
 LAYOUTS = [
     'identity = "../outside.md"', 'identity = "a/../../outside.md"', 'identity = "/etc/outside.md"', 'identity = ""',

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.cli import cli
-from crabmem.context import Context, Piece, assembled, guidance
 from crabmem.errors import InvalidArguments, InvalidSettings
-from crabmem.profile import KINDS, Kind, Profile, Say, named, names, parsed
-from crabmem.prompt import units
+from crabmem.prompt.context import Context, Piece, assembled, guidance
+from crabmem.prompt.profile import KINDS, Kind, Profile, Say, named, names, parsed
+from crabmem.text.templates import units
 from tests.test_prompt import HOSTILE
 
 FAMILY = """

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem import memory as core
 from crabmem.conversations import NAMESPACE, Compacted, compacted, compacted_async, pruned
-from crabmem.messages import Message, portions, told
-from crabmem.slots import slot_of
-from crabmem.voice import Voice
-from crabmem.windows import Window
+from crabmem.prompt.windows import Window
+from crabmem.text.messages import Message, portions, told
+from crabmem.text.slots import slot_of
+from crabmem.write.actor import Voice
 from tests.conftest import Clock
 
 FACTS = Window(keep=2, least=100)

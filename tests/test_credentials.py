@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from crabmem import Busy, Fact, HoldsSecret, Memory, credentials
+from crabmem import Busy, Fact, HoldsSecret, Memory
 from crabmem.cli import cli
-from crabmem.credentials import credentials_in
-from crabmem.learnings import Lesson
-from crabmem.lock import WriterLock
-from crabmem.slots import Slot
+from crabmem.disk.lock import WriterLock
+from crabmem.text import credentials
+from crabmem.text.credentials import credentials_in
+from crabmem.text.learnings import Lesson
+from crabmem.text.slots import Slot
 from tests.conftest import FIXTURES, git
 from tests.secrets import HEX, ORDINARY, SECRETS, some
 

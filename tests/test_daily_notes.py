@@ -12,11 +12,11 @@ from click.testing import CliRunner, Result
 from crabmem import Memory, NotFound, quick
 from crabmem import memory as core
 from crabmem.cli import cli
-from crabmem.passages import blocks_with
-from crabmem.profile import named, names
-from crabmem.slots import Slot
-from crabmem.voice import Voice
-from crabmem.workspace import FLAT, ORDINARY
+from crabmem.prompt.profile import named, names
+from crabmem.text.passages import blocks_with
+from crabmem.text.slots import Slot
+from crabmem.workspace.workspace import FLAT, ORDINARY
+from crabmem.write.actor import Voice
 from tests.conftest import Clock
 
 SAID = "Called the vet, Luna is fine"

@@ -9,9 +9,9 @@ from dulwich.pack import apply_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem.history.delta import delta
-from crabmem.history.objects import oid_of
-from crabmem.history.pack import Growing
+from crabmem.git.delta import delta
+from crabmem.git.objects import oid_of
+from crabmem.git.pack import Growing
 from tests.conftest import git
 
 BLOCK = os.urandom(0x10000)

@@ -14,9 +14,11 @@ from typing import get_type_hints
 import pytest
 
 import crabmem
-from crabmem import Memory, context, profile, settings, windows
+from crabmem import Memory
 from crabmem.cli import cli
-from crabmem.vectors import embedder
+from crabmem.embeddings import embedder
+from crabmem.prompt import context, profile, windows
+from crabmem.workspace import settings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from crabmem import Finding, Memory
 from crabmem.cli import cli
-from crabmem.doctor import CHECKS
+from crabmem.operations.doctor import CHECKS
 from tests.conftest import git
 
 Sample = Callable[[str], Path]

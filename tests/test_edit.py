@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.edit import (
+from crabmem.text.edit import (
     BOM,
     appended,
     grown,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from crabmem import Fact, Memory
-from crabmem.history import known
-from crabmem.history.known import Known, may_touch
+from crabmem.git import known
+from crabmem.git.known import Known, may_touch
 
 
 def grown(count: int) -> float:

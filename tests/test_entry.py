@@ -8,9 +8,9 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.entry import NO_HEADER, Entry, Fact, checked, parsed, written
 from crabmem.errors import InvalidArguments, Unreadable
-from crabmem.header import load, taken_apart
+from crabmem.text.entry import NO_HEADER, Entry, Fact, checked, parsed, written
+from crabmem.text.frontmatter import load, taken_apart
 from tests.conftest import FIXTURES
 
 PATH = "memory/entries/luna.md"

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.entry import Fact, parsed, written
-from crabmem.erasing import Needle, by_pattern, by_text, of_entry, of_needle
-from crabmem.lives import Lives
-from crabmem.workspace import ORDINARY
+from crabmem.git.erasing import Needle, by_pattern, by_text, of_entry, of_needle
+from crabmem.git.lives import Lives
+from crabmem.text.entry import Fact, parsed, written
+from crabmem.workspace.workspace import ORDINARY
 
 #: Few letters, so that they meet; some that have several forms, and what YAML and JSON quote.
 LETTERS = st.text(alphabet="abé'\"\\-: (pu)\n", max_size=30)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import extras
-from crabmem.extras import how_to_get, requirements
+from crabmem.text import extras
+from crabmem.text.extras import how_to_get, requirements
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_where_crabmem_was_never_installed_the_extra_is_named(monkeypatch: pytes
 
 
 def test_the_command_line_and_definitions_for_functions_load_no_framework() -> None:
-    code = "import sys, crabmem.cli, crabmem.functions, crabmem.adapters; print(*sys.modules)"
+    code = "import sys, crabmem.cli, crabmem.tools.formats, crabmem.adapters; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     assert not loaded & {"anthropic", "openai", "agents", "claude_agent_sdk", "mcp", "pydantic", "anyio"}

@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
-from crabmem import Busy, CrabmemError, Memory, fs
-from crabmem.entry import Fact
-from crabmem.history import packing
-from crabmem.journal import Intent
+from crabmem import Busy, CrabmemError, Memory
+from crabmem.disk import fs
+from crabmem.disk.journal import Intent
+from crabmem.disk.store import Placed, Scan
+from crabmem.git import packing
 from crabmem.results import Proposed
-from crabmem.slots import Slot
-from crabmem.store import Placed, Scan
-from crabmem.writer import Writer
+from crabmem.text.entry import Fact
+from crabmem.text.slots import Slot
+from crabmem.write.writer import Writer
 from tests.conftest import assert_clean, git
 
 

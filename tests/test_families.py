@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from crabmem import Memory, api
 from crabmem.cli import cli
 from crabmem.errors import CrabmemError
-from crabmem.profile import KINDS, Kind, named, names
-from crabmem.prompt import template
+from crabmem.prompt.profile import KINDS, Kind, named, names
+from crabmem.text.templates import template
 from tests.serving import connected
 from tests.test_fixtures import everything
 

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import Fact, InvalidArguments, Memory, NotFound, Saved, Unreadable, Unwritable
-from crabmem.bounds import DEEPEST
 from crabmem.cli import cli
-from crabmem.slots import Slot
+from crabmem.text.limits import DEEPEST
+from crabmem.text.slots import Slot
 from tests.conftest import assert_clean, git
 
 _MARTA = "---\nname: Marta Alves\ndescription: the contractor\n---\n\nBuilds the kitchen.\n"

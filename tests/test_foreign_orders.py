@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import CrabmemError, Memory, Unwritable, fs
+from crabmem import CrabmemError, Memory, Unwritable
 from crabmem import memory as core
 from crabmem.api import local_time
-from crabmem.voice import Voice
+from crabmem.disk import fs
+from crabmem.write.actor import Voice
 from tests.conftest import assert_clean
 from tests.test_purge_crashes import Death, Died
 from tests.test_purging import traces
@@ -96,8 +97,8 @@ def test_no_order_of_a_purge_touches_what_no_purge_touches(
 
 
 def seal_of_this_user(text: bytes) -> bytes:
-    from crabmem.seal import Seal
-    from crabmem.user_state import state_folder
+    from crabmem.disk.seal import Seal
+    from crabmem.disk.user_state import state_folder
 
     return Seal(state_folder(os.environ), "purge").sealed(text)
 

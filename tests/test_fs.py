@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import fs
+from crabmem.disk import fs
 
 
 def test_exchange_swaps_two_files(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMes
 from openai.types.responses import FunctionToolParam, ResponseInputItemParam
 from pydantic import TypeAdapter
 
-from crabmem import Memory, functions
+from crabmem import Memory
+from crabmem.tools import formats as functions
 from tests.stub_api import Call, serving
 from tests.test_cli import process
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.globs import covers, matches
+from crabmem.text.patterns import covers, matches
 
 
 @pytest.mark.parametrize(

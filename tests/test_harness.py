@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from mcp_types import CallToolResult, TextContent
 
 from crabmem import Memory, Result
-from crabmem.edit import BOM
+from crabmem.text.edit import BOM
 from tests.conftest import assert_clean, git
 from tests.faults.attacks import PATHS, Ground, folded, folder, grounds
 from tests.faults.repository import complaints

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.header import (
+from crabmem.text.frontmatter import (
     MAX_CHARACTERS,
     MAX_DEPTH,
     BadHeader,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem.errors import InvalidArguments
-from crabmem.headings import with_section
+from crabmem.text.markdown import with_section
 
 TEXT = "# Who I am\n\nA crab.\n\n## Voice\n\nLoud.\n\n### Where\n\nAt sea.\n\n## Limits\n\nNone.\n"
 PLAIN = st.text(st.characters(categories=["L", "N", "Zs"]), min_size=1).filter(lambda text: text.strip())

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from crabmem import DamagedHistory, InvalidArguments, Memory, NotFound
-from crabmem.history import History, Note, identity
-from crabmem.history.commit import one_line
-from crabmem.workspace import Workspace
+from crabmem.git import History, Note, identity
+from crabmem.git.commit import one_line
+from crabmem.workspace.workspace import Workspace
 from tests.conftest import assert_clean, git
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=2)))

@@ -23,9 +23,9 @@ from crabmem import InvalidArguments, Memory
 from crabmem.hooking.quickly import before_turn
 from crabmem.hooks import EVENTS, HOSTS, Asked, asked, is_due
 from crabmem.hooks.hosts import named
-from crabmem.prompt import asking, units
-from crabmem.settings import Hooks, Settings
-from crabmem.workspace import Workspace
+from crabmem.text.templates import asking, units
+from crabmem.workspace.settings import Hooks, Settings
+from crabmem.workspace.workspace import Workspace
 from tests.conftest import assert_clean, git
 
 COMMAND = [sys.executable, "-m", "crabmem"]
@@ -687,7 +687,7 @@ def test_repository_of_something_else_is_let_alone(tmp_path: Path) -> None:
 def held(root: Path) -> Iterator[None]:
     """The lock of the workspace in the hands of another process."""
     code = (
-        "import sys; from pathlib import Path; from crabmem.lock import WriterLock\n"
+        "import sys; from pathlib import Path; from crabmem.disk.lock import WriterLock\n"
         "with WriterLock(Path(sys.argv[1]) / '.git/crabmem/lock').held(10): print(flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", code, str(root)]
@@ -975,6 +975,6 @@ def test_hook_that_has_nothing_to_do_loads_next_to_nothing(root: Path) -> None:
     command = [sys.executable, "-c", code, "--dir", str(root), "hook"]
     done = subprocess.run(command, input=told, capture_output=True, check=True)
     assert done.stdout == b"{}\n"
-    heavy = {"click", "yaml", "numpy", "bm25s", "dulwich", "crabmem.history", "crabmem.memory", "mcp", "tomlkit"}
-    heavy |= {"tomllib", "crabmem.profile"}
+    heavy = {"click", "yaml", "numpy", "bm25s", "dulwich", "crabmem.git", "crabmem.memory", "mcp", "tomlkit"}
+    heavy |= {"tomllib", "crabmem.prompt.profile"}
     assert not heavy & set(done.stderr.decode().split())

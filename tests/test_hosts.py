@@ -14,9 +14,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.errors import BadConfig
-from crabmem.hosts import HOSTS, WHOSE, Config, Host, Order, tables
+from crabmem.hosts import HOSTS, WHOSE, Config, Host, Order
 from crabmem.hosts.document import read
 from crabmem.hosts.wishes import Switch, installed, is_installed, uninstalled
+from crabmem.text import toml_edit as tables
 from tests.test_jsonc import documents
 
 ORDER = Order(

@@ -17,10 +17,11 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem import Fact, HoldsSecret, InvalidArguments, Memory, Saved, fs
+from crabmem import Fact, HoldsSecret, InvalidArguments, Memory, Saved
 from crabmem.cli import cli
-from crabmem.importing import Tree, completed, source_of
-from crabmem.importing.texts import fact_of, summary
+from crabmem.disk import fs
+from crabmem.importers import Tree, completed, source_of
+from crabmem.importers.texts import fact_of, summary
 from tests.conftest import assert_clean, git
 from tests.test_cli import on_terminal
 

@@ -22,13 +22,14 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crabmem import __version__, fs
+from crabmem import __version__
 from crabmem.cli import cli
 from crabmem.cli.bundling import KINDS
-from crabmem.extras import how_to_get
+from crabmem.disk import fs
 from crabmem.hooks.hosts import HOSTS as KNOWN
 from crabmem.hosts import NAMES, host_of
 from crabmem.hosts.bundles import desktop_bundle
+from crabmem.text.extras import how_to_get
 
 Run = Callable[..., Result]
 

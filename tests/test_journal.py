@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from crabmem.journal import Intent, Journal, Pending, Step
-from crabmem.seal import Seal
-from crabmem.workspace import ORDINARY
+from crabmem.disk.journal import Intent, Journal, Pending, Step
+from crabmem.disk.seal import Seal
+from crabmem.workspace.workspace import ORDINARY
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAME = "write-0123456789abcdef"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem import jsonc
 from crabmem.errors import BadConfig
+from crabmem.text import jsonc
 
 KEYS = st.sampled_from(["a", "b", "mcpServers", "hooks", "ü", 'q"'])
 SCALARS = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5) | st.floats(-2, 2)

@@ -5,8 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crabmem import Fact, InvalidArguments, MassLoss, Memory, Slot
-from crabmem.entry import Entry, checked, parsed, written
-from crabmem.slots import ELSEWHERE, from_label, own_slot, slot_of
+from crabmem.text.entry import Entry, checked, parsed, written
+from crabmem.text.slots import ELSEWHERE, from_label, own_slot, slot_of
 
 ADA = ("users", "Ada")
 parts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
@@ -120,7 +120,7 @@ def test_a_page_of_a_listing_is_by_namespace_and_key_and_reads_no_other_file(
 
     with Memory(memory.root) as other:
         other.recall("x")
-        monkeypatch.setattr("crabmem.catalog.parsed", noted)
+        monkeypatch.setattr("crabmem.recall.catalog.parsed", noted)
         other._catalog._parsed.clear()
         assert [entry.name for entry in other.items((), None, 1, 2)] == ["bee", "zebra"] and len(read) == 2
         assert [entry.name for entry in other.items()] == ["Ant", "bee", "zebra", "A", "b", "c"]

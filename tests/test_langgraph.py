@@ -32,12 +32,12 @@ from crabmem import EmbedderFailed, HoldsSecret, InvalidArguments, Memory, api
 from crabmem.adapters.langgraph import Store
 from crabmem.adapters.langgraph.values import fact_of as as_fact
 from crabmem.adapters.langgraph.values import value_of as as_value
-from crabmem.entry import checked, parsed, written
-from crabmem.history import Note
-from crabmem.history.commit import raw_commit, read_commit
-from crabmem.slots import Slot
-from crabmem.vectors.kept import load
-from crabmem.version import blob_id
+from crabmem.embeddings.kept import load
+from crabmem.git import Note
+from crabmem.git.commit import raw_commit, read_commit
+from crabmem.text.entry import checked, parsed, written
+from crabmem.text.hashes import blob_id
+from crabmem.text.slots import Slot
 from tests.conftest import git
 from tests.embedding import Own
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from crabmem import InvalidArguments, InvalidSettings, MassLoss, Memory, NotFound, Unreadable, Unwritable, fs
-from crabmem.adopting import prepared
+from crabmem import InvalidArguments, InvalidSettings, MassLoss, Memory, NotFound, Unreadable, Unwritable
 from crabmem.cli import cli
-from crabmem.workspace import FLAT
+from crabmem.disk import fs
+from crabmem.operations.adopting import prepared
+from crabmem.workspace.workspace import FLAT
 from tests.conftest import FIXTURES, assert_clean, git
 from tests.faults.crashes import in_child
 from tests.faults.shim import KILLED

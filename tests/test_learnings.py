@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.errors import HoldsSecret, InvalidArguments, InvalidSettings
-from crabmem.learnings import BEGINNINGS, MOST, Lesson, corrected, failed, is_correction, learned, worked
+from crabmem.text.learnings import BEGINNINGS, MOST, Lesson, corrected, failed, is_correction, learned, worked
 from tests.conftest import git
 
 NOW = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
@@ -141,7 +141,7 @@ def test_a_folder_whose_history_is_not_kept_is_refused(tmp_path: Path) -> None:
 
 def test_lessons_of_many_processes_are_all_kept(tmp_path: Path) -> None:
     code = (
-        "import sys; from crabmem import Memory; from crabmem.learnings import failed\n"
+        "import sys; from crabmem import Memory; from crabmem.text.learnings import failed\n"
         "with Memory(sys.argv[1], agent=sys.argv[2]) as memory:\n"
         "    for n in range(5): memory.learn(failed(sys.argv[2], f'error {n}'))"
     )

@@ -14,8 +14,8 @@ import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from crabmem import CrabmemError, Disabled, Memory, api
-from crabmem.learnings import corrected, failed, worked
-from crabmem.profile import KINDS, Kind
+from crabmem.prompt.profile import KINDS, Kind
+from crabmem.text.learnings import corrected, failed, worked
 from tests.conftest import FIXTURES, git
 from tests.test_fixtures import everything
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.history import History, Note, identity
-from crabmem.history.commit import Heading
-from crabmem.history.line import Line, fitted, unpacked
-from crabmem.history.objects import Objects
-from crabmem.workspace import Workspace
+from crabmem.git import History, Note, identity
+from crabmem.git.commit import Heading
+from crabmem.git.line import Line, fitted, unpacked
+from crabmem.git.objects import Objects
+from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -8,10 +8,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from crabmem import Memory, credentials, erasing, globs, prompt
-from crabmem.headings import with_section
+from crabmem import Memory
+from crabmem.git import erasing
 from crabmem.hooks import asked
 from crabmem.search import scripts
+from crabmem.text import credentials
+from crabmem.text import patterns as globs
+from crabmem.text import templates as prompt
+from crabmem.text.markdown import with_section
 from tests.patterns import Used, used, worst
 
 _tokens = importlib.import_module("crabmem.search.tokens")  # a function there has the module's name

@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem.lines import matched, similarity
+from crabmem.git.diff import matched, similarity
 
 WORDS = st.sampled_from(["", "", "a", "b", "c", "  a", "\tb", "- c", "d"])
 LINES = st.lists(WORDS, max_size=30)

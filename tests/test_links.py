@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem import header
-from crabmem.links import ALIAS, FILE, MOST, NAME, Link, is_fit, link_to, links, place, redirected
-from crabmem.slug import name_key
+from crabmem.text import frontmatter as header
+from crabmem.text.links import ALIAS, FILE, MOST, NAME, Link, is_fit, link_to, links, place, redirected
+from crabmem.text.slug import name_key
 
 #: Texts from pieces in which links, code and frontmatter meet.
 PIECES = st.sampled_from(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crabmem import CrabmemError, InvalidArguments, Memory
 from crabmem.cli import cli
-from crabmem.version import blob_id, short
+from crabmem.text.hashes import blob_id, short
 from tests.conftest import git
 from tests.test_purging import traces
 

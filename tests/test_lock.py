@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from crabmem import Busy
-from crabmem.lock import WriterLock
+from crabmem.disk.lock import WriterLock
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from crabmem.lock import WriterLock
+from crabmem.disk.lock import WriterLock
 with WriterLock(Path(sys.argv[1])).held(5):
     print("held", flush=True)
     time.sleep(60)

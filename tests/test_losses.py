@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from crabmem import CrabmemError, Fact, MassLoss, Memory, fs
+from crabmem import CrabmemError, Fact, MassLoss, Memory
 from crabmem.cli import cli
-from crabmem.losses import LEAST, losses
+from crabmem.disk import fs
 from crabmem.results import Commit
-from crabmem.watcher import watched
-from crabmem.workspace import ORDINARY
+from crabmem.watch import watched
+from crabmem.workspace.workspace import ORDINARY
+from crabmem.write.losses import LEAST, losses
 from tests.conftest import assert_clean, git
 
 ENTRIES = "memory/entries"

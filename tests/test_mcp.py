@@ -15,7 +15,7 @@ from mcp import Client, MCPError
 from mcp_types import Implementation, PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
 
 from crabmem import Fact, Memory
-from crabmem.extras import how_to_get
+from crabmem.text.extras import how_to_get
 from tests.conftest import assert_clean, git
 from tests.serving import (
     CLIENT,

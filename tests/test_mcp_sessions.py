@@ -15,10 +15,10 @@ from mcp import Client, StdioServerParameters
 from mcp_types import Implementation
 
 from crabmem import Memory, NotFound
-from crabmem.bounds import MAX_WHO
 from crabmem.hooks import asked
-from crabmem.names import session_name
-from crabmem.voice import Voice
+from crabmem.text.limits import MAX_WHO
+from crabmem.text.names import session_name
+from crabmem.write.actor import Voice
 from tests.serving import Mode, command, connected, dialled, environment, web
 
 pytestmark = [

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crabmem import EmbedderFailed, Expectation, Memory, meaning, memory
+from crabmem import EmbedderFailed, Expectation, Memory, memory
 from crabmem.cli import cli
-from crabmem.extras import how_to_get
-from crabmem.voice import Voice
+from crabmem.recall import hybrid as meaning
+from crabmem.text.extras import how_to_get
+from crabmem.write.actor import Voice
 from tests.conftest import allow
 from tests.embedding import GROUPS, Array, Own, Reply, Service, good, saved_model, service, vectors
 
@@ -401,7 +402,8 @@ from crabmem import Memory
 with Memory(sys.argv[1]) as memory:
     assert [hit.entry.name for hit in memory.recall("noise")] == ["Cellar"] and not memory.recall("puppy").hits
     assert not [finding for finding in memory.doctor() if finding.check == "vectors"]
-wrong = [name for name in sys.modules if name.startswith(("crabmem.vectors", "model2vec", "urllib.request", "http."))]
+late = ("crabmem.embeddings", "model2vec", "urllib.request", "http.")
+wrong = [name for name in sys.modules if name.startswith(late)]
 assert not wrong, wrong
 """
     subprocess.run([sys.executable, "-c", code, str(root)], check=True)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.measures import NAMES, Figures, figures, mean
+from crabmem.text.measures import NAMES, Figures, figures, mean
 
 RANKED = st.permutations(list(range(14))).map(lambda order: order[:12])
 WANTED = st.sets(st.integers(0, 20), min_size=1)

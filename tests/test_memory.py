@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Disabled, Fact, InvalidArguments, MassLoss, Memory, NotFound, Stale, Unwritable, catalog, entry
+from crabmem import Disabled, Fact, InvalidArguments, MassLoss, Memory, NotFound, Stale, Unwritable
 from crabmem import memory as core
-from crabmem.entry import Entry
-from crabmem.voice import Voice
+from crabmem.recall import catalog
+from crabmem.text import entry
+from crabmem.text.entry import Entry
+from crabmem.write.actor import Voice
 from tests.conftest import Clock, assert_clean, git
 
 NOTE = "memory/entries/luna.md"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.header import load, taken_apart
-from crabmem.merging import Merged, merged
+from crabmem.text.frontmatter import load, taken_apart
+from crabmem.text.merge import Merged, merged
 
 PATH = "memory/entries/luna.md"
 LINES = st.lists(st.sampled_from(["", "a", "b", "- c", "---", "name: x", "name: y", "tags: [p, q]"]), max_size=9)

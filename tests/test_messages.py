@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.messages import Message, facts_in, groups, parted, portions, told, turns
+from crabmem.text.messages import Message, facts_in, groups, parted, portions, told, turns
 
 
 def user(text: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.moments import moment
+from crabmem.text.times import moment
 
 TOKYO = timezone(timedelta(hours=9))
 # Neither today nor the zone of the machine: only what is handed in may count.

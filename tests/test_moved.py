@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from crabmem import CrabmemError, Memory, Moved
-from crabmem.lock import WriterLock
-from crabmem.watcher import watched, watched_in_turn
-from crabmem.workspace import Workspace
+from crabmem.disk.lock import WriterLock
+from crabmem.watch import watched, watched_in_turn
+from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 
 
@@ -152,8 +152,8 @@ def _is_told_by(server: "subprocess.Popen[str]", opened: Memory) -> None:
 def test_the_watcher_says_once_that_the_workspace_was_moved_and_makes_none(
     opened: Memory, watch: Callable[[Memory, threading.Event], Iterator[object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crabmem.watcher.LOOK_AGAIN", 1)
-    monkeypatch.setattr("crabmem.watcher.SOON", 0.2)
+    monkeypatch.setattr("crabmem.watch.LOOK_AGAIN", 1)
+    monkeypatch.setattr("crabmem.watch.SOON", 0.2)
     stop, said = threading.Event(), list[object]()
 
     def follow() -> None:

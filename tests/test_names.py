@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
-from crabmem.names import agent_name, refuse_taken
-from crabmem.voice import Voice
+from crabmem.text.names import agent_name, refuse_taken
+from crabmem.write.actor import Voice
 from tests.conftest import git
 from tests.serving import connected
 

@@ -16,8 +16,8 @@ from crabmem import Disabled, InvalidArguments, Memory
 from crabmem import memory as core
 from crabmem.adapters.anthropic import MemoryTool
 from crabmem.cli import cli
-from crabmem.tree import Tree
-from crabmem.voice import Voice
+from crabmem.write.actor import Voice
+from crabmem.write.tree import Tree
 from tests.conftest import Clock, assert_clean
 
 FAMILY = """

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.store import Scan, Store
-from crabmem.store.notices import Notices
-from crabmem.workspace import Workspace
+from crabmem.disk.store import Scan, Store
+from crabmem.disk.store.notices import Notices
+from crabmem.workspace.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 
@@ -178,7 +178,7 @@ def test_more_changes_than_the_system_remembers_are_not_lost(tmp_path: Path) -> 
 
 
 def test_where_nobody_tells_every_file_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.store.notices._LOCAL", frozenset())
+    monkeypatch.setattr("crabmem.disk.store.notices._LOCAL", frozenset())
     (tmp_path / "Crab.md").write_text("x")
     store = Store(Workspace(tmp_path), time.time_ns)
     for text in ("x", "y", "z"):
@@ -239,7 +239,7 @@ def test_what_is_written_by_another_name_that_came_later_is_found_within_seconds
 def test_a_look_at_everything_takes_a_fiftieth_of_the_time_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crabmem.store._LOOK_AGAIN", 0.0)
+    monkeypatch.setattr("crabmem.disk.store._LOOK_AGAIN", 0.0)
     (tmp_path / "memory/entries").mkdir(parents=True)
     for number in range(300):
         (tmp_path / f"memory/entries/{number}.md").write_text("x")

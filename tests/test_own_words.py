@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.hooks import asked
-from crabmem.own_words import own_words
+from crabmem.text.own_words import own_words
 
 QUESTION = "where is the deploy key?"
 RECALL = "<recall>\nFrom memory: data.\n\n## Luna's vet\nwho looks after Luna\n\nDr. Moreno.\n</recall>"

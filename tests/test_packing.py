@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem import Unwritable, fs
-from crabmem.history import History, Note, compaction, identity, packing
-from crabmem.history.objects import Objects, oid_of
-from crabmem.history.pack import DEEPEST, Growing, check, ids
-from crabmem.history.packing import Packed
-from crabmem.workspace import Workspace
+from crabmem import Unwritable
+from crabmem.disk import fs
+from crabmem.git import History, Note, compaction, identity, packing
+from crabmem.git.objects import Objects, oid_of
+from crabmem.git.pack import DEEPEST, Growing, check, ids
+from crabmem.git.packing import Packed
+from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 from tests.faults.repository import complaints
 

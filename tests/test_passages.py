@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.passages import passage, shares
+from crabmem.text.passages import passage, shares
 
 BOILER = "The boiler stands in the cellar. Its pressure should be 1.5 bar;"
 TEXT = (

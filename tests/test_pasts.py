@@ -13,9 +13,10 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crabmem import Memory, NotFound, Recall, pasts
+from crabmem import Memory, NotFound, Recall
 from crabmem.cli import cli
-from crabmem.history import History
+from crabmem.git import History
+from crabmem.recall import snapshots as pasts
 from tests.conftest import allow, git
 from tests.embedding import Own, saved_model
 

@@ -3,9 +3,9 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crabmem import header
-from crabmem.entry import parsed
-from crabmem.plain import taken_apart
+from crabmem.text import frontmatter as header
+from crabmem.text.entry import parsed
+from crabmem.text.plain import taken_apart
 from tests.conftest import FIXTURES
 
 _WORDS = st.text(alphabet="abZ0 :#-[],'\"{}&*!|>%@`?~=.\t\n\x85\u2028éß🦀", max_size=12)

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from crabmem import CrabmemError, Memory
 from crabmem.cli import cli
 from crabmem.errors import Disabled, InvalidArguments, InvalidSettings, NotFound
-from crabmem.profile import named
+from crabmem.prompt.profile import named
 from tests.conftest import allow, git
 
 FAMILY = """

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.plain import BETWEEN
-from crabmem.prompt import (
+from crabmem.text.plain import BETWEEN
+from crabmem.text.templates import (
     block,
     entry_text,
     fitting,

@@ -31,9 +31,9 @@ from crabmem import (
 )
 from crabmem import memory as core
 from crabmem.api import local_time
-from crabmem.merging import Conflicting
-from crabmem.proposals import MOST
-from crabmem.voice import Voice
+from crabmem.git.proposals import MOST
+from crabmem.text.merge import Conflicting
+from crabmem.write.actor import Voice
 from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints
 from tests.test_purge_crashes import Death, Died
@@ -611,7 +611,7 @@ def test_a_section_of_the_identity_is_proposed_by_its_heading(root: Path, agent:
 
 # feature: 15
 def test_an_agent_is_told_to_tell_the_person_when_it_changes_who_it_is(root: Path) -> None:
-    from crabmem.prompt import template
+    from crabmem.text.templates import template
 
     assert "When I change it, or propose to, I tell\nthem what and why." in template("identity")
     with Memory(root, agent="coder", soul_editable=True) as memory:

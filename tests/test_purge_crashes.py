@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Memory, fs
+from crabmem import Memory
 from crabmem import memory as core
 from crabmem.api import local_time
-from crabmem.voice import Voice
+from crabmem.disk import fs
+from crabmem.write.actor import Voice
 from tests import long_history
 from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from crabmem import Busy, Fact, InvalidArguments, Memory, NotFound, Unwritable, fs
+from crabmem import Busy, Fact, InvalidArguments, Memory, NotFound, Unwritable
+from crabmem.disk import fs
 from tests import long_history, story
 from tests.conftest import assert_clean, git
 

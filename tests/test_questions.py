@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem.errors import InvalidArguments
-from crabmem.questions import Expectation, parsed
+from crabmem.text.questions import Expectation, parsed
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(lambda text: text.strip() == text)
 

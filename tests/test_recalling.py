@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from crabmem import Expectation, Memory
 from crabmem.errors import InvalidArguments, NotFound
-from crabmem.plain import BETWEEN
-from crabmem.recalling import text_of
+from crabmem.recall.ranking import text_of
 from crabmem.results import Recall
 from crabmem.search import Index
+from crabmem.text.plain import BETWEEN
 from tests.conftest import FIXTURES, git
 
 LONG = " ".join(f"Sentence number {number} says nothing of it." for number in range(200))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from crabmem import Conflicting, Disabled, InvalidArguments, Memory, NotFound
 from crabmem.errors import CrabmemError
-from crabmem.history import History
-from crabmem.workspace import Workspace
+from crabmem.git import History
+from crabmem.workspace.workspace import Workspace
 from tests.conftest import assert_clean, git
 
 NOTE = "memory/entries/luna.md"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.errors import NotFound
-from crabmem.salience import CAP, FLOOR, Used, favoured, salience
-from crabmem.uses import Uses
+from crabmem.recall.salience import CAP, FLOOR, Used, favoured, salience
+from crabmem.recall.uses import Uses
 from tests.conftest import git
 
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.seal import Opened, Seal, can_keep_key
+from crabmem.disk.seal import Opened, Seal, can_keep_key
 
 
 def test_what_was_sealed_is_known_again_by_another_process(tmp_path: Path) -> None:

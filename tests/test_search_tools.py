@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from crabmem import Memory
 from crabmem.cli import cli
-from crabmem.functions import openai_chat
 from crabmem.tools import chunks
+from crabmem.tools.formats import openai_chat
 from tests.searched import profile, write
 
 FILES = {

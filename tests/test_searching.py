@@ -10,12 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crabmem import Memory, searching
+from crabmem import Memory
 from crabmem.errors import InvalidArguments, NotFound, Unreadable
 from crabmem.memory import Memory as Core
+from crabmem.recall import file_search as searching
+from crabmem.recall.sections import Search, Section, taken_apart
 from crabmem.results import FileSearch
-from crabmem.sections import Search, Section, taken_apart
-from crabmem.voice import Voice
+from crabmem.write.actor import Voice
 from tests.conftest import git
 from tests.embedding import Own
 from tests.searched import profile, write
@@ -357,7 +358,7 @@ def test_recall_in_a_fresh_process_loads_nothing_of_it(tmp_path: Path) -> None:
         memory.remember("Wifi", "its name", "Pinguin")
     code = (
         "import sys; from crabmem import Memory; memory = Memory(sys.argv[1]); memory.recall('wifi'); memory.close(); "
-        "print({'crabmem.searching', 'crabmem.sections'} & sys.modules.keys())"
+        "print({'crabmem.recall.file_search', 'crabmem.recall.sections'} & sys.modules.keys())"
     )
     said = subprocess.run([sys.executable, "-c", code, tmp_path / "plain"], capture_output=True, text=True, check=True)
     assert said.stdout == "set()\n"

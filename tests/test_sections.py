@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crabmem.edit import lines_in
-from crabmem.sections import Recent, Search, Section, aged, taken_apart
+from crabmem.recall.sections import Recent, Search, Section, aged, taken_apart
+from crabmem.text.edit import lines_in
 
 TEXTS = st.text(st.sampled_from("ab é語\n\r\t#-\u2028"), max_size=300)
 PARAGRAPHS = Search(unit="paragraph")

@@ -10,10 +10,11 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem import InvalidArguments, Memory, fs
+from crabmem import InvalidArguments, Memory
 from crabmem.cli import cli
-from crabmem.seeding import naming
-from crabmem.settings import parsed
+from crabmem.disk import fs
+from crabmem.operations.seeding import naming
+from crabmem.workspace.settings import parsed
 from tests.conftest import assert_clean, git
 from tests.faults.crashes import in_child
 from tests.faults.shim import KILLED

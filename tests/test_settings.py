@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.errors import BadConfig, InvalidArguments, InvalidSettings
-from crabmem.seeding import naming
-from crabmem.settings import KEYS, AutoRecall, Settings, Vectors, as_dict, as_toml, parsed
-from crabmem.tables import MOST_TEXT
+from crabmem.operations.seeding import naming
+from crabmem.text.toml import MOST_TEXT
+from crabmem.workspace.settings import KEYS, AutoRecall, Settings, Vectors, as_dict, as_toml, parsed
 
 COUNTS = st.integers(1, 10_000)
 CHOSEN = st.builds(

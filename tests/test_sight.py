@@ -8,9 +8,9 @@ import pytest
 
 from crabmem import CrabmemError, Fact, Memory
 from crabmem.errors import Stale
-from crabmem.profile import named, parsed
-from crabmem.questions import Expectation
-from crabmem.slots import Slot
+from crabmem.prompt.profile import named, parsed
+from crabmem.text.questions import Expectation
+from crabmem.text.slots import Slot
 from tests.conftest import git
 
 FAMILY = """

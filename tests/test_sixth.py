@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from crabmem import Disabled, InvalidSettings, Memory
 from crabmem.cli import cli
-from crabmem.profile import Kind
+from crabmem.prompt.profile import Kind
 from tests.conftest import assert_clean, git
 
 SIXTH = """

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.slug import free_slug, name_key, slug_of
+from crabmem.text.slug import free_slug, name_key, slug_of
 
 # Every code point, halves of surrogate pairs among them: agents' names come from command lines.
 ANYTHING = st.text(st.characters())

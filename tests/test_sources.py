@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from crabmem import Entry, Memory
 from crabmem.cli import cli
-from crabmem.entry import Fact
 from crabmem.errors import CrabmemError
-from crabmem.importing import SOURCES, Tree, completed, source_of
+from crabmem.importers import SOURCES, Tree, completed, source_of
+from crabmem.text.entry import Fact
 from tests.conftest import git
 
 CLAUDE = {

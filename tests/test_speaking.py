@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
+from crabmem.recall.auto_recall import confidence, telling
 from crabmem.search import Document, Index, tokens
-from crabmem.speaking import confidence, telling
 from tests.conftest import git
 
 ON_TOPIC = [

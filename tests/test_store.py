@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from crabmem import Unreadable, Unwritable
-from crabmem.store import Scan, Store, Unusable
-from crabmem.workspace import Workspace
+from crabmem.disk.store import Scan, Store, Unusable
+from crabmem.workspace.workspace import Workspace
 
 NOTE = "memory/entries/note.md"
 

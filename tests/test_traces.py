@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from crabmem import Commit, InvalidArguments, Memory, NotFound
-from crabmem.history import History
-from crabmem.history.ancestry import Ancestry
-from crabmem.workspace import Workspace
+from crabmem.git import History
+from crabmem.git.ancestry import Ancestry
+from crabmem.workspace.workspace import Workspace
 from tests import story
 from tests.conftest import git
 
@@ -306,7 +306,7 @@ def test_answers_are_the_same_from_what_was_kept(told: Path, monkeypatch: pytest
 
     kept = told / ".git/crabmem/index/changes"
     kept.unlink(missing_ok=True)
-    monkeypatch.setattr("crabmem.history.known._WORTH_SAVING", 1)
+    monkeypatch.setattr("crabmem.git.known._WORTH_SAVING", 1)
     fresh = asked()
     assert kept.exists()
     monkeypatch.setattr(Ancestry, "changes", _only_what_has_to_be(told))
@@ -338,7 +338,7 @@ def test_what_was_kept_and_is_not_whole_counts_for_nothing(told: Path, damage: b
 
 
 def test_what_is_kept_holds_no_name_and_no_text(told: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.history.known._WORTH_SAVING", 1)
+    monkeypatch.setattr("crabmem.git.known._WORTH_SAVING", 1)
     with Memory(told) as memory:
         memory.when("vault")
     data = (told / ".git/crabmem/index/changes").read_bytes()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crabmem.turns import Kind, Talk, Turn, Turns
+from crabmem.disk.turns import Kind, Talk, Turn, Turns
 
 WHEN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -49,7 +49,7 @@ def test_what_a_link_leads_to_is_neither_read_nor_written(tmp_path: Path) -> Non
 
 
 def test_the_older_half_is_forgotten_before_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.turns._MOST", 1_000)
+    monkeypatch.setattr("crabmem.disk.turns._MOST", 1_000)
     turns = Turns(tmp_path / "turns")
     for number in range(100):
         turns.add(turn(number))

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from crabmem import CrabmemError, InvalidSettings, Memory
-from crabmem.profile import Profile, parsed
-from crabmem.settings import Settings
-from crabmem.tables import struct_in
+from crabmem.prompt.profile import Profile, parsed
+from crabmem.text.toml import struct_in
+from crabmem.workspace.settings import Settings
 from tests.conftest import assert_clean, git
 
 ROOT = Path(__file__).parent.parent

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Memory, beside
+from crabmem import Memory
+from crabmem.disk import background as beside
 from crabmem.errors import DeniedHistory
-from crabmem.history import packing
-from crabmem.upkeep import Upkeep, compacted
+from crabmem.git import packing
+from crabmem.git.upkeep import Upkeep, compacted
 from tests.conftest import git
 
 
@@ -65,7 +66,7 @@ def test_a_write_is_done_where_no_process_and_no_thread_can_be_begun(
         raise RuntimeError("can't start new thread")
 
     with monkeypatch.context() as patched:
-        patched.setattr("crabmem.upkeep.begun", lambda module, root: None)
+        patched.setattr("crabmem.git.upkeep.begun", lambda module, root: None)
         patched.setattr(threading.Thread, "start", refused)
         for number in range(10):
             memory.remember(f"Fact {number}", "d", "x")
@@ -108,7 +109,12 @@ def test_without_a_python_to_start_a_thread_does_it(memory: Memory, monkeypatch:
 def test_process_says_whether_there_was_something_to_do(memory: Memory) -> None:
     memory.remember("Luna", "d", "x")
     memory.remember("Wifi", "d", "x")
-    command = [sys.executable, "-c", "import sys; from crabmem.upkeep import main; main(sys.argv[1])", str(memory.root)]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from crabmem.git.upkeep import main; main(sys.argv[1])",
+        str(memory.root),
+    ]
     assert [subprocess.run(command).returncode for _ in range(2)] == [0, 1]
     assert not compacted(memory.root)
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from crabmem.user_state import state_folder
+from crabmem.disk.user_state import state_folder
 
 
 def test_it_is_below_the_state_folder_of_the_user() -> None:

@@ -17,15 +17,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from crabmem.embeddings.chunks import BYTES, PIECES, WORDS, pieces
+from crabmem.embeddings.embedder import UNRELATED, Model, embedded, tried
+from crabmem.embeddings.fusion import LAST, fused
+from crabmem.embeddings.http import Http
+from crabmem.embeddings.kept import SPARE, Kept, load
+from crabmem.embeddings.local import Model2Vec
+from crabmem.embeddings.providers import PROVIDERS, Wanted, chosen
 from crabmem.errors import EmbedderFailed
-from crabmem.settings import Vectors
-from crabmem.vectors.chunks import BYTES, PIECES, WORDS, pieces
-from crabmem.vectors.embedder import UNRELATED, Model, embedded, tried
-from crabmem.vectors.fusion import LAST, fused
-from crabmem.vectors.http import Http
-from crabmem.vectors.kept import SPARE, Kept, load
-from crabmem.vectors.local import Model2Vec
-from crabmem.vectors.providers import PROVIDERS, Wanted, chosen
+from crabmem.workspace.settings import Vectors
 from tests.embedding import GROUPS, Array, Reply, Service, saved_model, service, vectors
 from tests.test_cache import flipped
 
@@ -266,7 +266,7 @@ SAVES = """
 import sys
 sys.path.insert(0, {root!r})
 from pathlib import Path
-from crabmem.vectors.kept import Kept, load
+from crabmem.embeddings.kept import Kept, load
 from tests.test_vectors import MODEL, some
 file, first = Path({file!r}), int(sys.argv[1])
 for turn in range(40):

@@ -3,8 +3,8 @@
 import pytest
 
 from crabmem import InvalidArguments, Memory
-from crabmem.bounds import MAX_WHO
-from crabmem.voice import Voice
+from crabmem.text.limits import MAX_WHO
+from crabmem.write.actor import Voice
 
 
 def test_names_too_long_for_a_line_of_the_log_are_refused() -> None:

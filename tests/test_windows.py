@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.windows import Window
+from crabmem.prompt.windows import Window
 
 CLAW = Window(reserve=20_000, soft=4_000, store="note")
 CAMEL = Window(flush=0.8, keep=6, unit="turn", store="note", silent="NOTHING")

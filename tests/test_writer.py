@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Memory, Unwritable, fs
+from crabmem import Memory, Unwritable
+from crabmem.disk import fs
 from tests.conftest import assert_clean, git
 from tests.faults.repository import reachable
 

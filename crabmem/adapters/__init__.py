@@ -1,6 +1,6 @@
 """Memory in the terms of other people's SDKs: one module for each, which needs that SDK and is imported by its name."""
 
-from ..extras import how_to_get
+from ..text.extras import how_to_get
 
 
 def missing(module: str, sdk: str, extra: str) -> ImportError:

@@ -15,12 +15,12 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from ..edit import places_of
 from ..errors import CrabmemError
 from ..memory import Memory
+from ..text.edit import places_of
 from ..tools.result import warned
-from ..tree import Tree, inside
-from ..workspace import way
+from ..workspace.workspace import way
+from ..write.tree import Tree, inside
 from . import missing
 
 try:

@@ -10,14 +10,14 @@ import json
 from dataclasses import replace
 from typing import Any, cast
 
-from ..allowed import Allowed
 from ..api import Memory, local_time
+from ..disk.allowed import Allowed
 from ..errors import CrabmemError, InvalidArguments
 from ..hooking.events import Call, answer
 from ..hooks import asked
 from ..hooks.hosts import CLAUDE_CODE, Json
-from ..locating import workspace_at
-from ..prompt import joined
+from ..locate import workspace_at
+from ..text.templates import joined
 from ..tools import Tool
 from . import missing
 

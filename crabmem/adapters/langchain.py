@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..api import Memory
-from ..bounds import MAX_QUERY
 from ..results import Hit, Recall
+from ..text.limits import MAX_QUERY
 from ..tools import Tool
 from . import missing
 

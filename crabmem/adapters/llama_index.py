@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..api import Memory
-from ..credentials import credentials_in
 from ..errors import HoldsSecret, InvalidArguments
-from ..prompt import joined
+from ..text.credentials import credentials_in
+from ..text.templates import joined
 from . import missing
 
 try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..api import Memory
-from ..prompt import joined
+from ..text.templates import joined
 from ..tools import Tool
 from . import missing
 

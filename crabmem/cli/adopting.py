@@ -10,15 +10,16 @@ from pathlib import Path
 
 import click
 
-from .. import fs, wire
-from ..adopting import prepared
-from ..allowed import Allowed
+from .. import wire
 from ..api import Memory
-from ..edit import counted
-from ..locating import outside
-from ..profile import named
+from ..disk import fs
+from ..disk.allowed import Allowed
+from ..locate import outside
+from ..operations.adopting import prepared
+from ..prompt.profile import named
 from ..results import Commit
-from ..workspace import AGENTS, FLAT, SETTINGS, Workspace
+from ..text.edit import counted
+from ..workspace.workspace import AGENTS, FLAT, SETTINGS, Workspace
 from .base import Failure, as_json, as_profile, bar, opened, plain, recorded, show, tell, wanted_of
 
 # So many files at the top tell whose folder it is.
@@ -93,7 +94,7 @@ def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) 
 
 def _left_out(memory: Memory) -> Iterator[str]:
     """A line for each file that is no part of memory; of those that are none for the same reason, the first."""
-    from ..doctor import left_out  # late: the other verbs ask for none
+    from ..operations.doctor import left_out  # late: the other verbs ask for none
 
     times = Counter[str]()
     for found in left_out(Workspace(memory.root, memory.layout)):
@@ -114,7 +115,7 @@ def _why_nothing(memory: Memory) -> str:
 
 def _is_claude_code(memory: Memory) -> bool:
     """Whether a folder looks like one in which Claude Code keeps facts."""
-    from ..importing import Tree, source_of  # late: the other verbs ask for none
+    from ..importers import Tree, source_of  # late: the other verbs ask for none
 
     top = islice((path for path in sorted(memory.blobs()) if "/" not in path), _LOOKED_AT)
     hidden = frozenset(name for name in os.listdir(memory.root) if name.startswith(".") and name != ".git")

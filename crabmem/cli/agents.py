@@ -3,8 +3,8 @@
 import click
 
 from .. import wire
-from ..edit import counted
 from ..results import Agent, Begun
+from ..text.edit import counted
 from .base import LINE, as_json, complete_agents, opened, plain, show, tell
 
 

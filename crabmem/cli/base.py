@@ -17,15 +17,16 @@ from typing import Any
 
 import click
 
-from .. import __version__, fs
-from ..allowed import Allowed
+from .. import __version__
 from ..api import Memory
+from ..disk import fs
+from ..disk.allowed import Allowed
+from ..disk.fork_lock import BEYOND_TIME
 from ..errors import CrabmemError, InvalidArguments, MassLoss, NotFound
-from ..guard import BEYOND_TIME
-from ..locating import workspace_at
-from ..prompt import visible
+from ..locate import workspace_at
 from ..results import Commit
-from ..workspace import root_of
+from ..text.templates import visible
+from ..workspace.workspace import root_of
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNSEEN = re.compile(
@@ -229,13 +230,13 @@ def complete_profiles(ctx: click.Context, param: click.Parameter, begun: str) ->
     """The profiles whose names begin so, else files."""
     from click.shell_completion import CompletionItem
 
-    from ..profile import names
+    from ..prompt.profile import names
 
     return [CompletionItem(name) for name in names() if name.startswith(begun)] or [CompletionItem(begun, type="file")]
 
 
 def _complete_kinds(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-    from ..profile import KINDS
+    from ..prompt.profile import KINDS
 
     return [kind for kind in KINDS if kind.startswith(begun)]
 

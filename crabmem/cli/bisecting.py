@@ -10,11 +10,11 @@ import click
 
 from .. import wire
 from ..api import Memory
-from ..bisecting import Moment, Test
-from ..bounds import RECALL_LIMIT
-from ..claims import Claim, parsed
+from ..operations.assertions import Claim, parsed
+from ..operations.bisect import Moment, Test
 from ..results import Bisected, Commit, Step
-from ..version import short
+from ..text.hashes import short
+from ..text.limits import RECALL_LIMIT
 from .base import Failure, as_json, opened, plain, show, tell
 
 _CANNOT_TELL = 125

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from .. import __version__, fs
+from .. import __version__
+from ..disk import fs
 from ..errors import InvalidArguments, Unwritable
 from .base import as_json, plain, show, tell
 

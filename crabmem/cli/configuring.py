@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 import click
 from msgspec.structs import replace
 
-from .. import settings
-from ..allowed import Allowed, Reach
+from ..disk.allowed import Allowed, Reach
 from ..errors import Disabled
-from ..locating import known_settings_at, reach_of, settings_at
-from ..settings import Vectors
-from ..workspace import SETTINGS
+from ..locate import known_settings_at, reach_of, settings_at
+from ..workspace import settings
+from ..workspace.settings import Vectors
+from ..workspace.workspace import SETTINGS
 from .base import as_json, confirm, plain, show, sure, tell, wanted_of, warn
 
 
@@ -100,8 +100,8 @@ def _profile_told(file: str) -> Iterator[str]:
 
 def _vectors_told(rules: Vectors, root: Path) -> Iterator[str]:
     """What is sent and loaded for vectors, a line for each thing."""
-    from ..vectors.http import checked
-    from ..vectors.local import folder_of
+    from ..embeddings.http import checked
+    from ..embeddings.local import folder_of
 
     if rules.url and rules.provider != "model2vec":
         host = urlsplit(checked(rules.url)).hostname

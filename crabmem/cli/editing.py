@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import click
 
-from .. import fs
+from ..disk import fs
 from ..errors import CrabmemError
 from .base import Failure, tell, text_in
 

@@ -9,18 +9,19 @@ from contextlib import suppress
 
 import click
 
-from .. import fs, wire
+from .. import wire
 from ..api import Memory
-from ..edit import shortened
-from ..entry import Entry, decoded
+from ..disk import fs
 from ..errors import NotFound
-from ..marking import on_terminal
-from ..plain import BETWEEN, answer
-from ..prompt import entry_text
-from ..recalling import text_of
+from ..recall.marking import on_terminal
+from ..recall.ranking import text_of
 from ..results import Hit, Match
-from ..slug import name_key
-from ..version import short, version_of
+from ..text.edit import shortened
+from ..text.entry import Entry, decoded
+from ..text.hashes import short, version_of
+from ..text.plain import BETWEEN, answer
+from ..text.slug import name_key
+from ..text.templates import entry_text
 from .base import (
     LINE,
     TEXT,

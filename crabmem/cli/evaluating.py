@@ -6,10 +6,10 @@ from collections.abc import Iterable
 import click
 
 from .. import wire
-from ..edit import shortened
-from ..measures import NAMES
-from ..questions import parsed
 from ..results import Answer, Evaluation
+from ..text.edit import shortened
+from ..text.measures import NAMES
+from ..text.questions import parsed
 from .base import Failure, as_json, content_of, opened, plain, show, tell
 
 _GATES = (*NAMES, "right")

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import fs, wire
+from .. import wire
 from ..api import Memory
-from ..entry import decoded
+from ..disk import fs
 from ..results import Changed, Document, Proposed
-from ..version import short, version_of
+from ..text.entry import decoded
+from ..text.hashes import short, version_of
 from .base import TEXT, as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
 from .editing import edited, edited_by_agent
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from ..prompt.context import Context
 
 
 def _file_verbs(

@@ -7,9 +7,9 @@ from itertools import chain, islice
 import click
 
 from .. import wire
-from ..edit import counted
 from ..results import Commit, Restored
-from ..version import short
+from ..text.edit import counted
+from ..text.hashes import short
 from .base import as_json, coloured_diff, complete_names, complete_writers, dry, here, opened, paged, plain, show, tell
 from .reverting import really
 

@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 import click
 
 from .. import hosts
-from ..allowed import Allowed
 from ..api import Memory
+from ..disk.allowed import Allowed
 from ..errors import CrabmemError, InvalidArguments
-from ..extras import how_to_get, whole
 from ..hosts import Change, Host, Order, Surroundings, Whose
-from ..locating import workspace_at
+from ..locate import workspace_at
 from ..results import Finding
+from ..text.extras import how_to_get, whole
 from .base import Failure, can_ask, coloured_diff, confirm, opened, plain, show, tell, wanted_of, warn
 from .importing import Import, import_data, import_lines, summary, take_in
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from ..api import Memory
-from ..entry import Fact
 from ..errors import AlreadyThere, CrabmemError
 from ..results import Saved
+from ..text.entry import Fact
 from .base import Failure, as_json, bar, opened, plain, show, tell, warn
 
 if TYPE_CHECKING:
-    from ..importing import Found, Skipped, Source, Tree
+    from ..importers import Found, Skipped, Source, Tree
 
 #: Where something stood, and what became of it: what was saved, or why it was not.
 Done: TypeAlias = "tuple[str, Saved | Skipped | CrabmemError]"
@@ -51,7 +51,7 @@ class _WithKinds(click.Command):
     """Says in its help what can be imported, which only then has to be loaded."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from ..importing import SOURCES
+        from ..importers import SOURCES
 
         with formatter.section("Kinds, recognised by their look or named with --from"):
             formatter.write_dl([(source.name, source.about) for source in SOURCES])
@@ -91,7 +91,7 @@ def import_(
     crabmem import ~/.claude/projects/-home-me-shop/memory
     curl … | crabmem import - --from mem0
     """
-    from ..importing import completed, source_of, tree_at, tree_of
+    from ..importers import completed, source_of, tree_at, tree_of
 
     memory = opened(ctx)
     tree = tree_of(sys.stdin.buffer.read()) if str(place) == "-" else tree_at(place, memory.root)
@@ -119,7 +119,7 @@ def take_in(memory: Memory, places: "Sequence[Path]", dry_run: bool, source: str
     Facts of one name are told apart by the folder each is from. `source` says whose files they are, as `import --from`
     does; None leaves that to their looks.
     """
-    from ..importing import completed, source_of, tree_at
+    from ..importers import completed, source_of, tree_at
 
     base = places[0].parent.parent if places[0].is_dir() else places[0].parent
     found: list[Found] = []

@@ -2,8 +2,9 @@
 
 import click
 
-from .. import learnings, wire
-from ..learnings import Lesson
+from .. import wire
+from ..text import learnings
+from ..text.learnings import Lesson
 from .base import TEXT, as_json, coloured_diff, opened, show, tell, warn
 
 _WORDS = click.argument("words", metavar="TEXT|-", type=TEXT)

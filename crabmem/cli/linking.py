@@ -3,8 +3,8 @@
 import click
 
 from .. import wire
-from ..edit import counted
 from ..results import Links, Reference
+from ..text.edit import counted
 from .base import as_json, coloured_diff, complete_names, dry, opened, plain, show, tell, warn
 
 _WIDTH = 40

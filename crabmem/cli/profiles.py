@@ -2,8 +2,8 @@
 
 import click
 
-from .. import profile as profiles
-from ..edit import counted
+from ..prompt import profile as profiles
+from ..text.edit import counted
 from ..tools import family
 from .base import as_json, complete_profiles, opened, plain, show, wanted_of
 

@@ -3,9 +3,9 @@
 import click
 
 from .. import wire
-from ..edit import shortened
 from ..results import Proposal, byline
-from ..version import short
+from ..text.edit import shortened
+from ..text.hashes import short
 from .base import as_json, coloured_diff, completed, confirm, opened, plain, show, sure, tell
 from .files import show_changed
 

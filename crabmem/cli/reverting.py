@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import click
 
 from .. import wire
-from ..edit import counted
-from ..merging import Conflict, Conflicting, Take
 from ..results import Commit, Reverted
-from ..version import short
+from ..text.edit import counted
+from ..text.hashes import short
+from ..text.merge import Conflict, Conflicting, Take
 from .base import as_json, coloured_diff, dry, opened, plain, show
 
 really = click.option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..extras import how_to_get
+from ..text.extras import how_to_get
 from .base import Failure, names_of, opened, tell, wanted_of
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 import click
 
 from .. import wire
-from ..edit import shortened
+from ..git.traces import Digest, Line, News, Sighting, Sightings
 from ..results import byline
-from ..traces import Digest, Line, News, Sighting, Sightings
-from ..version import short
+from ..text.edit import shortened
+from ..text.hashes import short
 from .base import as_json, complete_names, opened, paged, plain, show, tell, words_of
 
 _WHO = 24

@@ -9,13 +9,13 @@ from click.shell_completion import get_completion_class
 
 from .. import wire
 from ..api import Memory
-from ..doctor import CHECKS
-from ..edit import counted
 from ..errors import CrabmemError
-from ..functions import FORMATS
+from ..operations.doctor import CHECKS
 from ..results import Stats
-from ..version import short
-from .base import (
+from ..text.edit import counted
+from ..text.hashes import short
+from ..tools.formats import FORMATS
+from .base import (  # fmt: skip
     TEXT,
     Failure,
     as_json,
@@ -30,7 +30,7 @@ from .base import (
     tell,
     wanted_of,
     warn_of_secrets,
-)  # fmt: skip
+)
 
 _WIDTH = 30
 _COLOURS = {"error": "red", "warning": "yellow", "info": None}
@@ -161,7 +161,7 @@ def _embedding(done: int, total: int) -> None:
 @click.pass_context
 def watch(ctx: click.Context, json_wanted: bool) -> None:
     """Record edits as soon as you pause, until Ctrl-C. Without it they are recorded at the next write."""
-    from ..watcher import watched
+    from ..watch import watched
 
     memory = opened(ctx)
     stop = threading.Event()

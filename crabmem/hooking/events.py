@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .. import fs, hooks
-from ..bylines import Bylines, kept, signed
+from .. import hooks
+from ..disk import fs
+from ..disk.bylines import Bylines, kept, signed
+from ..disk.turns import Kind, Talk, Turn, Turns
 from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
-from ..locating import known_settings_at, settings_at
-from ..settings import Settings
-from ..turns import Kind, Talk, Turn, Turns
-from ..workspace import DEFAULT, Workspace
+from ..locate import known_settings_at, settings_at
+from ..workspace.settings import Settings
+from ..workspace.workspace import DEFAULT, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _stop(call: Call) -> Json:
     if _has_stored(call, talk):
         call.note("stored")
         return {}
-    from ..prompt import asking
+    from ..text.templates import asking
 
     words = asking("stop").strip()
     if not call.claim():

@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from .. import fs
-from ..allowed import Allowed
+from ..disk import fs
+from ..disk.allowed import Allowed
 from ..errors import InvalidArguments
 from ..hooks import Asked, asked
 from ..hooks.hosts import PROMPT
-from ..locating import known_settings_at, workspace_at
-from ..workspace import Workspace, root_of
+from ..locate import known_settings_at, workspace_at
+from ..workspace.workspace import Workspace, root_of
 from . import Command, Reply, reading
 from .events import Call, answer
 

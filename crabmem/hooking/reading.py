@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from .. import fs
-from ..beside import begun
-from ..workspace import Workspace
+from ..disk import fs
+from ..disk.background import begun
+from ..workspace.workspace import Workspace
 
 
 def begin(workspace: Workspace) -> None:
@@ -16,8 +16,8 @@ def begin(workspace: Workspace) -> None:
 def main(root: str) -> None:
     """The process that reads; one at a time."""
     from ..api import Memory
+    from ..disk.lock import WriterLock
     from ..errors import CrabmemError
-    from ..lock import WriterLock
 
     try:
         with WriterLock(Workspace(Path(root)).private / "reading").held(0), Memory(root) as memory:

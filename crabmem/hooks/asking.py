@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..errors import InvalidArguments
-from ..names import session_name
-from ..own_words import own_words
+from ..text.names import session_name
+from ..text.own_words import own_words
 from .hosts import EVENTS, Host, named, recognised, speaking
 
 # What a patch names: `*** Add File: notes.md`.

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..errors import InvalidArguments
-from ..prompt import template
+from ..text.templates import template
 from .document import read
 from .host import ABOUT, NAME, Order
 from .known import (

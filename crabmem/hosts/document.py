@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
-from .. import jsonc
 from ..errors import BadConfig
-from ..jsonc import Path, at
-from . import mappings, tables
+from ..text import jsonc
+from ..text import toml_edit as tables
+from ..text.jsonc import Path, at
+from . import mappings
 
 #: `json` is read by a program that takes no comments; `text` is a file that is all ours.
 Format: TypeAlias = Literal["json", "jsonc", "toml", "yaml", "text"]

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import fs
-from ..edit import unified_diff
+from ..disk import fs
 from ..errors import BadConfig, CrabmemError, Unwritable
+from ..text.edit import unified_diff
 from .document import Document, read
 from .host import NAME, Config, Order, Surroundings
 from .wishes import Wish, holds, installed, is_claimed, is_installed, programs, uninstalled, without

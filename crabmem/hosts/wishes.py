@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..jsonc import Path, at
+from ..text.jsonc import Path, at
 from .document import Document
 
 # As `Order.hook` writes it, and as it was written before a line saw to its own end.

@@ -5,8 +5,8 @@ from urllib.parse import quote, unquote
 
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
-from ..watcher import News
-from ..workspace import Layout
+from ..watch import News
+from ..workspace.workspace import Layout
 
 MEMORY = "crabmem://memory"
 SOUL = "crabmem://soul"

@@ -11,8 +11,8 @@ from mcp.server.context import ServerRequestContext
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, PaginatedRequestParams
 
 from ..api import Memory
-from ..bounds import MAX_WHO
 from ..errors import CrabmemError, InvalidArguments, InvalidSettings, NotFound
+from ..text.limits import MAX_WHO
 from ..tools import Tool
 from ..tools.result import without_root
 from .sessions import Sessions

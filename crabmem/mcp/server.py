@@ -17,7 +17,7 @@ from mcp_types import NotificationParams
 
 from .. import __version__
 from ..errors import CrabmemError
-from ..watcher import News, followed, watched_in_turn
+from ..watch import News, followed, watched_in_turn
 from .addresses import events
 from .listeners import Listeners
 from .prompts import Prompts

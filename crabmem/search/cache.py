@@ -9,7 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 
-from .. import regular
+from ..disk import regular
 from .index import Index
 from .segment import Segment
 
@@ -39,7 +39,7 @@ def _belongs(later: Segment | None, segment: Segment) -> bool:
 
 def save(index: Index, folder: Path) -> bool:
     """Keep `index` in `folder`, and whether that worked: a cache that cannot be written is none."""
-    from .. import fs  # far more than a process that only asks needs
+    from ..disk import fs  # far more than a process that only asks needs
 
     if _is_elsewhere(folder):
         return False
@@ -75,7 +75,7 @@ def _read(folder: Path | str, name: str) -> Segment | None:
 
 def _sweep(folder: Path) -> None:
     """Remove what writers left that were killed."""
-    from .. import fs
+    from ..disk import fs
 
     for file in folder.glob("*.*.*"):
         pid = file.name.split(".")[1]

@@ -430,7 +430,7 @@ def _nothing() -> list[Segment]:
 
 
 def _weighing_loaded() -> type[Weighing]:
-    from ..guard import loading
+    from ..disk.fork_lock import loading
 
     with loading():
         from .arrays import Weighing

@@ -19,7 +19,7 @@ import msgspec
 
 from ..errors import CrabmemError, Disabled, InvalidArguments, InvalidSettings, NotFound, Stale
 from ..memory import Memory
-from ..prompt import visible
+from ..text.templates import visible
 from .result import Hints, Result, ToolFunction, stale_text, without_root
 
 __all__ = ["FAMILIES", "Hints", "Result", "Tool", "Toolbox", "family", "listed"]

@@ -9,14 +9,14 @@ from typing import Annotated, TypedDict
 from msgspec import Meta
 
 from .. import wire
-from ..bounds import MAX_LIMIT
-from ..facts import category_of
 from ..memory import Memory
-from ..passages import Words, passage
-from ..plain import DATA
-from ..prompt import hit_text, one_line, quoted
 from ..results import FileHit, FileSearch, Hit, Recall
 from ..search import tokens
+from ..text.limits import MAX_LIMIT
+from ..text.naming import category_of
+from ..text.passages import Words, passage
+from ..text.plain import DATA
+from ..text.templates import hit_text, one_line, quoted
 from .result import Hints, Result, ToolFunction, recall_text, saved_text
 
 _SNIPPET = 300

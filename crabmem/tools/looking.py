@@ -6,15 +6,15 @@ from typing import Annotated, TypedDict
 from msgspec import Meta
 
 from .. import wire
-from ..bounds import MAX_LIMIT
-from ..edit import counted, shortened
-from ..entry import Entry
 from ..errors import InvalidArguments
 from ..memory import Memory
-from ..plain import DATA
-from ..prompt import hit_text, one_line
 from ..results import Commit
-from ..version import short
+from ..text.edit import counted, shortened
+from ..text.entry import Entry
+from ..text.hashes import short
+from ..text.limits import MAX_LIMIT
+from ..text.plain import DATA
+from ..text.templates import hit_text, one_line
 from .result import Hints, Result, ToolFunction
 
 _PAGE = 50

@@ -8,13 +8,13 @@ from typing import Annotated, TypedDict
 from msgspec import Meta
 
 from .. import wire
-from ..edit import BOM, counted, in_breaks_of, inserted, lines_in, places_of
 from ..errors import InvalidArguments
 from ..memory import Memory
 from ..results import Document
-from ..tree import Tree, check_markdown, inside
-from ..version import version_of
-from ..workspace import way
+from ..text.edit import BOM, counted, in_breaks_of, inserted, lines_in, places_of
+from ..text.hashes import version_of
+from ..workspace.workspace import way
+from ..write.tree import Tree, check_markdown, inside
 from .entries import Version
 from .result import Hints, Refusal, Result, ToolFunction, warned
 

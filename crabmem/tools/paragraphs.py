@@ -6,8 +6,8 @@ from msgspec import Meta
 
 from ..errors import NotFound
 from ..memory import Memory
-from ..prompt import one_line, quoted
 from ..results import Excerpt, FileHit, FileSearch
+from ..text.templates import one_line, quoted
 from .result import Hints, Positive, Result, ToolFunction
 
 _BETWEEN = "\n\n---\n\n"

@@ -5,10 +5,10 @@ from typing import Annotated
 from msgspec import Meta
 
 from .. import wire
-from ..headings import with_section
 from ..memory import Memory
 from ..results import Changed, Proposed
-from ..version import short
+from ..text.hashes import short
+from ..text.markdown import with_section
 from .result import Hints, Result, ToolFunction, changed_text
 
 Reason = Annotated[str, Meta(description="Why, in a sentence or two, for the person.")]

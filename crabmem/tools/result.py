@@ -9,15 +9,15 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from .. import edit
-from ..edit import counted
 from ..errors import CrabmemError, Stale
 from ..memory import Memory
-from ..plain import DATA, answer
-from ..prompt import block, escaped, joined, one_line, shortened, visible
-from ..recalling import text_of
+from ..recall.ranking import text_of
 from ..results import Changed, Hit, Recall, Saved
-from ..workspace import AGENTS
+from ..text import edit
+from ..text.edit import counted
+from ..text.plain import DATA, answer
+from ..text.templates import block, escaped, joined, one_line, shortened, visible
+from ..workspace.workspace import AGENTS
 
 #: Characters of the diff in an answer. Whoever wrote knows what stands there now; what is gone is in the history.
 MOST_OF_A_DIFF = 400

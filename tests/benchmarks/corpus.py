@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from crabmem import Fact, Memory
-from crabmem.slug import slug_of
-from crabmem.workspace import ORDINARY
+from crabmem.text.slug import slug_of
+from crabmem.workspace.workspace import ORDINARY
 from tests.faults.repository import git
 
 _VERSION = 1

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from crabmem.measures import NAMES, Figures, mean
-from crabmem.settings import AutoRecall
+from crabmem.text.measures import NAMES, Figures, mean
+from crabmem.workspace.settings import AutoRecall
 
 from .engines import OTHERS, crabmem, others, remembered
 from .sets import DEPTH, DataSet, Query, loaded, names, scored

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from crabmem.slug import slug_of
+from crabmem.text.slug import slug_of
 
 from .bench import Bench, crabmem
 from .corpus import other_facts, text_of

@@ -11,8 +11,8 @@ from pathlib import Path
 from dulwich import porcelain
 
 from crabmem import Fact, Memory
-from crabmem.slug import slug_of
-from crabmem.workspace import ORDINARY
+from crabmem.text.slug import slug_of
+from crabmem.workspace.workspace import ORDINARY
 from tests.faults.repository import git
 from tests.faults.shim import Shim
 

@@ -21,7 +21,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from crabmem import CrabmemError, Fact, Memory, Slot, entry, writer
+from crabmem import CrabmemError, Fact, Memory, Slot
+from crabmem.text import entry
+from crabmem.write import writer
 from tests.faults.repository import complaints, git
 from tests.faults.shim import KILLED, MOMENTS, Call, Fault, Shim
 
@@ -290,7 +292,7 @@ def case(name: str, folder: Path, durability: str = "full") -> Case:
     root = copied(template, folder / "after")
     with Shim(sync=False) as shim, opened(root) as memory:
         OPERATIONS[name].act(memory)
-    assert not shim.unseen, f"{name} changes the disk without `crabmem.fs`: {shim.unseen}"
+    assert not shim.unseen, f"{name} changes the disk without `crabmem.disk.fs`: {shim.unseen}"
     return Case(name, template, before, next_write(root), shim.count, shim.writes)
 
 

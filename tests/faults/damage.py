@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crabmem import CrabmemError, Memory
-from crabmem.version import blob_id
-from crabmem.workspace import ORDINARY
+from crabmem.text.hashes import blob_id
+from crabmem.workspace.workspace import ORDINARY
 
 from . import Say
 from .repository import complaints, git

@@ -17,9 +17,10 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from crabmem import Busy, CrabmemError, Memory, Unwritable, fs
+from crabmem import Busy, CrabmemError, Memory, Unwritable
+from crabmem.disk import fs
 from crabmem.memory import Memory as Core
-from crabmem.voice import Voice
+from crabmem.write.actor import Voice
 
 from . import Counts, Say
 from .actors import (

@@ -23,30 +23,33 @@ from click.testing import CliRunner
 from dulwich.index import Index as WrittenIndex
 from dulwich.objects import Commit as RawCommit
 
-from crabmem import CrabmemError, InvalidArguments, Memory, header, prompt, settings
+from crabmem import CrabmemError, InvalidArguments, Memory
 from crabmem.cli import cli
-from crabmem.displaced import Displaced
-from crabmem.edit import in_style_of, unified_diff
-from crabmem.entry import Fact, checked, parsed, written
-from crabmem.history import History, Note, identity
-from crabmem.history import repository as git_folder
-from crabmem.history.ancestry import Ancestry, Origin
-from crabmem.history.commit import heading, raw_commit, read_commit
-from crabmem.history.index import Index
-from crabmem.history.known import Known
-from crabmem.history.objects import Objects
-from crabmem.history.refs import Refs
-from crabmem.journal import Journal
-from crabmem.moments import moment
-from crabmem.outside import Edit, edit_note
-from crabmem.plain import taken_apart
-from crabmem.seal import Seal
+from crabmem.disk.displaced import Displaced
+from crabmem.disk.journal import Journal
+from crabmem.disk.seal import Seal
+from crabmem.git import History, Note, identity
+from crabmem.git import repository as git_folder
+from crabmem.git.ancestry import Ancestry, Origin
+from crabmem.git.commit import heading, raw_commit, read_commit
+from crabmem.git.index import Index
+from crabmem.git.known import Known
+from crabmem.git.objects import Objects
+from crabmem.git.refs import Refs
 from crabmem.search import Document as Asked
 from crabmem.search import Index as Search
 from crabmem.search import load, save, tokens
-from crabmem.slug import free_slug, name_key, slug_of
-from crabmem.version import blob_id
-from crabmem.workspace import ORDINARY, Workspace, agent_folder
+from crabmem.text import frontmatter as header
+from crabmem.text import templates as prompt
+from crabmem.text.edit import in_style_of, unified_diff
+from crabmem.text.entry import Fact, checked, parsed, written
+from crabmem.text.hashes import blob_id
+from crabmem.text.plain import taken_apart
+from crabmem.text.slug import free_slug, name_key, slug_of
+from crabmem.text.times import moment
+from crabmem.workspace import settings
+from crabmem.workspace.workspace import ORDINARY, Workspace, agent_folder
+from crabmem.write.outside_edits import Edit, edit_note
 
 PATH = "memory/entries/luna.md"
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=2)))

@@ -625,7 +625,7 @@ def _lying_index(root: Path, outside: Path) -> None:
 
 def _circle(root: Path, outside: Path) -> None:
     """A commit that stands on itself, if the cache is believed."""
-    from crabmem.history.known import Known
+    from crabmem.git.known import Known
 
     head = git(root, "rev-parse", "HEAD").strip()
     known = Known(root / ".git/crabmem/index/changes")
@@ -756,10 +756,6 @@ def tried(template: Path, outside: Path, folder: Path, build: Callable[[Path, Pa
 def main(arguments: Mapping[str, Any]) -> dict[str, list[str]]:
     """Try what is asked for; by its name, what is wrong."""
     folder, verbs = Path(arguments["folder"]), arguments["verbs"]
-    import crabmem.cli.entries
-    import crabmem.cli.history
-    import crabmem.doctor
-    import crabmem.history.disk  # noqa: F401  loaded once, before the forks
 
     template, outside = surroundings(folder)
     found = {}

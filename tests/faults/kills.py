@@ -12,7 +12,8 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from crabmem import CrabmemError, Disabled, InvalidArguments, Memory, NotFound, watcher
+from crabmem import CrabmemError, Disabled, InvalidArguments, Memory, NotFound
+from crabmem import watch as watcher
 
 from . import Counts, Say
 from .actors import (

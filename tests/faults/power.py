@@ -19,8 +19,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from crabmem import CrabmemError, Memory, writer
-from crabmem.workspace import ORDINARY
+from crabmem import CrabmemError, Memory
+from crabmem.workspace.workspace import ORDINARY
+from crabmem.write import writer
 from tests.faults import crashes
 from tests.faults.crashes import OPERATIONS, OTHER, VET, State, check_repository, copied, in_child, next_write, opened
 from tests.faults.shim import Call, Shim
@@ -333,7 +334,7 @@ def _live(name: str, folder: Path) -> int:
             step.act(root)
         ends.append(len(shim.trace))
         copied(root, folder / f"state{number}")
-    assert not shim.unseen, f"the disk is changed without `crabmem.fs`: {shim.unseen}"
+    assert not shim.unseen, f"the disk is changed without `crabmem.disk.fs`: {shim.unseen}"
     (folder / "calls").write_bytes(pickle.dumps((shim.trace, ends)))
     return 0
 

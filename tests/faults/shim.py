@@ -15,7 +15,7 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Self
 
-from crabmem import fs
+from crabmem.disk import fs
 
 #: When a fault acts: ahead of the call; after it took effect and before it returns; or with half the bytes written.
 MOMENTS = ("before", "after", "torn")

@@ -12,7 +12,8 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from crabmem import Busy, CrabmemError, Memory, NotFound, watcher
+from crabmem import Busy, CrabmemError, Memory, NotFound
+from crabmem import watch as watcher
 
 from . import Counts, Say
 from .actors import (

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from crabmem import CrabmemError, InvalidArguments, Memory, Unreadable
-from crabmem.seal import Seal
-from crabmem.slug import name_key
-from crabmem.user_state import state_folder
-from crabmem.workspace import root_of
+from crabmem.disk.seal import Seal
+from crabmem.disk.user_state import state_folder
+from crabmem.text.slug import name_key
+from crabmem.workspace.workspace import root_of
 
 from .attacks import FACES, NAMES, PATHS, SECRET, CommandLine, Face, Ground, Python, folded, folder, grounds, words_of
 from .repository import complaints, git

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from crabmem.prompt import template
+from crabmem.text.templates import template
 from tests.hosts import model as stub
 from tests.hosts.rig import OVERVIEW, Rig, make_rig
 from tests.hosts.test_real_hosts import CASES, INSTALL, Case, installed

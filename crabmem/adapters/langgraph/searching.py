@@ -10,10 +10,10 @@ from typing import NamedTuple
 from langgraph.store.base import SearchOp, get_text_at_path
 
 from ...api import Memory
-from ...bounds import MAX_LIMIT, MAX_QUERY
-from ...entry import Entry
 from ...errors import InvalidArguments
 from ...search import tokens
+from ...text.entry import Entry
+from ...text.limits import MAX_LIMIT, MAX_QUERY
 from .filters import is_match
 from .values import paths_of, value_of
 from .vectors import Vectors

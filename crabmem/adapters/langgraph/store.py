@@ -25,7 +25,7 @@ from langgraph.store.base import (
 
 from ...api import Memory
 from ...errors import CrabmemError, InvalidArguments
-from ...slots import Slot, life_of, slot_of
+from ...text.slots import Slot, life_of, slot_of
 from .filters import listed
 from .lane import Lane
 from .searching import Found, found

@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...entry import MAX_DESCRIPTION, Entry, Fact
 from ...errors import InvalidArguments
-from ...slots import Slot, lasting, own_slot
+from ...text.entry import MAX_DESCRIPTION, Entry, Fact
+from ...text.slots import Slot, lasting, own_slot
 
 # Where values have their text; the first that is one.
 _FIELDS = ("content", "text", "data", "memory")

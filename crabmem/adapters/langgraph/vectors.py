@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from langgraph.store.base import IndexConfig, ensure_embeddings, get_text_at_path
 
 from ...api import Memory
-from ...entry import Entry
 from ...errors import EmbedderFailed
+from ...text.entry import Entry
 from .values import paths_of, value_of
 
 if TYPE_CHECKING:
-    from ...vectors.embedder import Array
+    from ...embeddings.embedder import Array
 
 #: The event loop that waits for what this thread does; embeddings are then asked there, as they may be asynchronous.
 WAITING_LOOP: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("WAITING_LOOP", default=None)

@@ -1,0 +1,94 @@
+"""What a person lets the settings of a workspace reach outside of it: kept on this machine, outside every workspace.
+
+`crabmem.toml` comes along by clone, pull or archive, perhaps from a stranger. So a service that texts would be sent
+to, a model, and the file of a profile that lies elsewhere count only when this user said so, for that folder and for
+exactly these values: another url after a pull is asked about again, and so is a copy of the folder.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from ..errors import Unwritable
+from . import fs
+from .user_state import state_folder
+
+
+class Reach(msgspec.Struct, frozen=True):
+    """What a workspace reaches outside of it.
+
+    `vectors` is the provider, model, url and name of the key's variable, None where nobody is named; `profile` is the
+    file of a profile that lies elsewhere, "" for none. `parent` is the workspace beside an agent's own that gives what
+    this one lacks, "" for none: no file of a workspace can name it.
+    """
+
+    vectors: tuple[str, str, str, str] | None = None
+    profile: str = ""
+    parent: str = ""
+
+
+class Allowed:
+    """What one user allowed on this machine, by workspace."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        """`environment` says where this user's state is; where it names no home, nothing is allowed."""
+        folder = state_folder(environment)
+        self._file = folder / "allowed.json" if folder else None
+
+    def reach(self, root: Path) -> Reach:
+        """What the settings of the workspace in `root` may reach; nothing where the file cannot be read as ours."""
+        return self._all().get(_key(root), Reach()) if self._is_outside(root) else Reach()
+
+    def allow(self, root: Path, reach: Reach) -> None:
+        """Let the settings of the workspace in `root` reach just that; nothing: take back what was allowed.
+
+        Raises:
+            Unwritable: it cannot be kept, or only within the workspace.
+        """
+        if self._file is None:
+            raise Unwritable("there is no place to keep what you allow: the environment names no home; set HOME")
+        if not self._is_outside(root):
+            raise Unwritable(f"{self._file} lies in the workspace {root}, which cannot allow itself anything; "
+                             "set XDG_STATE_HOME to another folder")  # fmt: skip
+        others = {key: known for key, known in self._all().items() if key != _key(root)}
+        kept = others if reach == Reach() else others | {_key(root): reach}
+        try:
+            fs.make_folder(self._file.parent)
+            fs.swap_in(self._file, msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
+        except OSError as error:
+            raise Unwritable(f"{self._file} cannot be written: {fs.reason(error)}") from error
+
+    def allow_profile(self, root: Path, file: str) -> None:
+        """Let the settings of the workspace in `root` name the profile in that file, besides what they may already; ""
+        is none, and changes nothing.
+
+        Raises: as `allow`.
+        """
+        if file:
+            self.allow(root, replace(self.reach(root), profile=file))
+
+    def allow_parent(self, root: Path, parent: Path) -> None:
+        """Let the agent's own workspace in `root` show what it lacks of the one in `parent`.
+
+        Raises: as `allow`.
+        """
+        self.allow(root, replace(self.reach(root), parent=os.path.realpath(parent)))
+
+    def _all(self) -> dict[str, Reach]:
+        """By folder; nothing when the file is not whole: who is not sure is asked again."""
+        try:
+            return msgspec.json.decode(fs.read(self._file)[0], type=dict[str, Reach]) if self._file else {}
+        except (OSError, msgspec.MsgspecError, UnicodeError):
+            return {}
+
+    def _is_outside(self, root: Path) -> bool:
+        """Whether the file lies outside of the workspace: one inside may have come with it."""
+        return self._file is not None and not Path(os.path.realpath(self._file)).is_relative_to(os.path.realpath(root))
+
+
+def _key(root: Path) -> str:
+    """A folder by its real path, whatever links lead there."""
+    return os.path.realpath(root).encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,31 @@
+"""Processes of ours that nobody waits for."""
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+
+#: Seconds after which such a process is ended whatever it does: what it had no time for, the next one goes on with.
+LONGEST = 1_800
+_CODE = (
+    f"import faulthandler, sys; faulthandler.dump_traceback_later({LONGEST}, exit=True); "
+    "sys.path.insert(0, sys.argv[1]); from crabmem.{} import main; main(sys.argv[2])"
+)
+
+
+def begun(module: str, root: Path) -> "subprocess.Popen[bytes] | None":
+    """A process that nobody waits for: `main` of a module of ours, for a workspace. None where there can be none."""
+    if not sys.executable or getattr(sys, "frozen", False):
+        return None
+    import subprocess  # most hooks begin none
+
+    # Without -P, whatever lies in the current folder could be imported in our place.
+    code, ours = _CODE.format(module), os.fspath(Path(__file__).parent.parent.parent)
+    command, none = [sys.executable, "-P", "-c", code, ours, os.fspath(root)], subprocess.DEVNULL
+    with suppress(OSError):
+        return subprocess.Popen(command, stdin=none, stdout=none, stderr=none, cwd=root.anchor, start_new_session=True)
+    return None

@@ -1,0 +1,70 @@
+"""Who wrote what lies in a file, as a host told: a line for each such write, until the history says so."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from ..text.hashes import blob_id
+from ..text.limits import MAX_WHO
+from ..workspace.workspace import Workspace
+from . import fs
+from .jsonl import Jottings
+
+_MOST = 64_000
+_Who = Annotated[str, msgspec.Meta(max_length=MAX_WHO)]
+
+
+class Byline(msgspec.Struct, frozen=True):
+    """That an agent made the file at a path what it is: `blob` is the id of its bytes, None for no file."""
+
+    path: str
+    blob: str | None
+    agent: _Who | None
+    session: _Who | None
+
+
+def kept(workspace: Workspace, files: Iterable[str]) -> list[str]:
+    """The paths of those of `files` that are in the workspace, and whose history is kept."""
+    paths = (fs.path_in(workspace.root, file) for file in files)
+    return [path for path in paths if path and workspace.layout.is_kept(path)]
+
+
+def signed(root: Path, paths: Iterable[str], agent: str | None, session: str | None) -> list[Byline]:
+    """Bylines for what is at `paths` of the workspace now; none for what cannot be read as a file."""
+    found = []
+    for path in paths:
+        try:
+            with fs.inside(root, path) as spot:
+                found.append(Byline(path, blob_id(fs.read(spot)[0]), agent, session))
+        except FileNotFoundError:
+            found.append(Byline(path, None, agent, session))
+        except OSError:
+            continue
+    return found
+
+
+class Bylines:
+    """The bylines of one workspace that no commit bears yet."""
+
+    def __init__(self, file: Path) -> None:
+        self._lines = Jottings(file, Byline)
+
+    def add(self, bylines: Iterable[Byline]) -> None:
+        """Remember bylines, where there is a place for them."""
+        for byline in bylines:
+            self._lines.add(byline, _MOST)
+
+    def of(self, blobs: Mapping[str, str | None]) -> dict[str, Byline]:
+        """By path, the bylines of files that still are what was said of them; `blobs` are those on disk."""
+        found = {line.path: line for line in self._lines.all()}
+        return {path: found[path] for path, blob in blobs.items() if path in found and found[path].blob == blob}
+
+    def told(self) -> set[tuple[str, str | None]]:
+        """The paths that bylines are about, each with the blob that they name."""
+        return {(line.path, line.blob) for line in self._lines.all()}
+
+    def forget(self) -> None:
+        """Forget all of them: each was used, or its file is another one by now."""
+        self._lines.forget()

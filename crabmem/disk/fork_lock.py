@@ -1,0 +1,79 @@
+"""A lock between threads that a forked child does not inherit held by a thread it does not have."""
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+
+from ..errors import CrabmemError
+
+BEYOND_TIME = "the clock of this machine is beyond the year 2262, with which Python cannot work: set it right"
+
+
+class Guard:
+    """Like `threading.Lock`; free in a child process, whoever held it in the parent."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        _guards.add(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+    def acquire(self, timeout: float) -> bool:
+        """Take the lock within `timeout` seconds; whether that worked."""
+        return self._lock.acquire(timeout=timeout)
+
+    def release(self) -> None:
+        """Give the lock back."""
+        self._lock.release()
+
+    def renew(self) -> None:
+        """Forget who held the lock."""
+        self._lock = threading.Lock()
+
+
+_guards: "weakref.WeakSet[Guard]" = weakref.WeakSet()
+
+
+_loading = threading.RLock()
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Import within it what is loaded late: a child that is forked meanwhile would wait for that import forever.
+
+    Raises:
+        CrabmemError: the clock is so wrong that Python cannot load it.
+    """
+    with _loading:
+        try:
+            yield
+        except OverflowError:  # Python's own `logging` asks for the time when it is imported
+            raise CrabmemError(BEYOND_TIME) from None
+
+
+def _before_fork() -> None:
+    _loading.acquire()
+
+
+def _after_fork() -> None:
+    _loading.release()
+
+
+def _renew_all() -> None:
+    global _loading
+    _loading = threading.RLock()
+    for guard in list(_guards):
+        guard.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_renew_all)

@@ -1,0 +1,122 @@
+"""One writer at a time, across threads and processes. Readers never come here."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from ..errors import Busy
+from . import fs
+from .fork_lock import Guard
+
+_POLL = 0.005
+
+
+class WriterLock:
+    """The lock on `file`. The kernel frees it when its holder dies: it never has to be removed by hand.
+
+    Where the system can lock a folder, `<file>.d` is what a writer holds, and the file is held by who
+    is next: nobody who has just written overtakes who waits, and who removes the file lets nobody in.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._folder = file.with_name(f"{file.name}.d")
+        self._holder = file.with_name(f"{file.name}.pid")
+        self._threads = Guard()
+        #: Device and inode of the folder that is held; None where the system cannot lock folders.
+        self._place: tuple[int, int] | None = None
+
+    @contextmanager
+    def held(self, timeout: float) -> Iterator[None]:
+        """Hold the lock, waiting at most `timeout` seconds for other threads and for other processes.
+
+        Raises:
+            Busy: somebody else held it all that time.
+        """
+        if not self._threads.acquire(timeout):
+            raise Busy(f"another thread has been writing for {timeout:g} s; try again")
+        try:
+            with ExitStack() as held:
+                self._acquire(held, timeout)
+                self._tell_holder(str(os.getpid()).encode())
+                yield
+        finally:
+            self._threads.release()
+
+    def check_place(self) -> None:
+        """Make sure that what is held is what others would wait for.
+
+        Raises:
+            Busy: the folder was exchanged for another while this process waited for the lock of the one before.
+        """
+        if self._place is not None and self._place != fs.identity(self._folder):
+            raise Busy(f"{self._file.parent.parent.parent} was exchanged for another folder meanwhile; try again")
+
+    def _acquire(self, held: ExitStack, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        try:
+            if sys.platform == "win32":
+                from filelock import FileLock
+
+                held.enter_context(FileLock(self._file, thread_local=False, poll_interval=_POLL).acquire(timeout))
+                return
+            fs.make_folder(self._folder)
+            with _locked(self._file, os.O_RDWR | os.O_CREAT, deadline):
+                handle = held.enter_context(_locked(self._folder, os.O_RDONLY, deadline))
+                self._place = fs.identity(handle)
+        except TimeoutError:
+            raise Busy(
+                f"{self._holder_name()} has been writing to {self._file.parent.parent.parent} "
+                f"for more than {timeout:g} s; try again"
+            ) from None
+
+    def _tell_holder(self, us: bytes) -> None:
+        """Say who holds the lock, unless that is said already."""
+        try:
+            told = fs.read(self._holder)[0]
+        except OSError:
+            told = b""
+        if told != us:
+            fs.hint(self._holder, us)
+
+    def _holder_name(self) -> str:
+        try:
+            return f"process {int(fs.read(self._holder)[0])}"
+        except (OSError, ValueError):
+            return "another process"
+
+
+@contextmanager
+def _locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
+    """Hold the kernel's lock on a file or folder, whose handle this is.
+
+    Raises:
+        TimeoutError: that did not work until `deadline`.
+    """
+    import fcntl
+
+    # A link may lead to a place where locking makes a file, or keeps somebody else waiting.
+    handle = os.open(place, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, fs.PRIVATE_FILE)
+    try:
+        while not _taken(handle):
+            if time.monotonic() > deadline:
+                raise TimeoutError(str(place))
+            time.sleep(_POLL)
+        yield handle
+    finally:
+        with suppress(OSError):  # by word: a child that was forked meanwhile has the handle too
+            fcntl.flock(handle, fcntl.LOCK_UN)
+        os.close(handle)
+
+
+def _taken(handle: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,368 @@
+"""The files of a workspace: what is on disk now, and putting files in place without losing anybody's.
+
+Knows nothing of Git, entries or search.
+"""
+
+import os
+import secrets
+import stat
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from ...errors import InvalidArguments, Unreadable, Unwritable
+from ...workspace.workspace import SETTINGS, Workspace
+from .. import fs
+from .. import stat as stamp
+from ..fork_lock import Guard
+from ..stat import Stamp
+from .files import File, Placed, Scan, Unusable
+from .look import Look, Patience, is_settled, read_whole
+from .notices import Notices
+
+__all__ = ["File", "Placed", "Scan", "Store", "Unusable", "usable_folder"]
+
+# Seconds after which every file is looked at although nobody told of a change: one may have got another name since,
+# in another folder, and was written under that. And so many times as long as such a look takes.
+_LOOK_AGAIN, _SHARE = 2.0, 50
+# So many changes are remembered for those who ask what differs since a scan.
+_MOST_CHANGES = 20_000
+
+
+class Store:
+    """The files of one workspace. `clock_ns` is the time in nanoseconds, on the disk's clock.
+
+    `marks` tells of files that need not be read to know them: by path, a stamp and the id of a blob.
+    """
+
+    def __init__(
+        self, workspace: Workspace, clock_ns: Callable[[], int], marks: Callable[[], Mapping[str, bytes]] = dict
+    ) -> None:
+        self._workspace = workspace
+        self._layout = workspace.layout
+        self._clock_ns = clock_ns
+        self._temporary = workspace.private / "tmp"
+        self._guard = Guard()
+        self._scan = Scan({}, ())
+        self._looks = 0
+        self._due = 0.0
+        self._notices: Notices | None = None
+        self._marks = marks
+        self._documents: dict[str, tuple[bytes, bytes]] = {}
+        self._young: set[str] = set()
+        self._partial: set[str] = set()
+        self._linked: set[str] = set()
+
+    def close(self) -> None:
+        """Stop being told of changes."""
+        with self._guard:
+            self._stop_notices()
+
+    def scan(self) -> Scan:
+        """All files as they are now. Unchanged ones are not read again; the same scan when nothing changed.
+
+        Raises:
+            Unreadable: a folder cannot be listed, so that what it holds is unknown.
+        """
+        with self._guard:
+            told = self._notices.changed() if self._notices and time.monotonic() < self._due else None
+            if told is None:
+                return self._look()
+            may_hold = self._layout.may_hold_files
+            if any(_tells_of_folder(path) or (is_folder and may_hold(path)) for path, is_folder in told):
+                return self._look()
+            try:
+                return self._glance({path for path, is_folder in told if not is_folder and self._layout.is_kept(path)})
+            except OSError:
+                return self._look()
+
+    def _look(self) -> Scan:
+        """Look at every file; from the second time on, be told of what changes afterwards."""
+        began = time.monotonic()
+        self._stop_notices()
+        self._looks += 1
+        marks = {} if self._looks > 1 else self._marks()
+        look = Look(self._layout, self._scan.files, marks, self._young | self._partial, self._clock_ns())
+        notices = Notices.begun() if self._looks > 1 else None
+        try:
+            with fs.opened(self._workspace.root) as root:
+                look.walk(root, "", notices)
+        except (FileNotFoundError, NotADirectoryError):
+            notices = None  # no workspace yet: nothing to be told of
+        except OSError as error:
+            error.filename = os.fspath(self._workspace.root)
+            raise Unreadable(f"{self._workspace.root} cannot be listed: {fs.reason(error)}") from None
+        self._notices, self._young, self._linked = notices, set(), set()
+        gone = self._scan.files.keys() - look.files.keys()
+        self._scan = self._seen(look, look.files, gone, look.unusable, frozenset(look.folders))
+        ended = time.monotonic()
+        self._due = ended + max(_LOOK_AGAIN, _SHARE * (ended - began))
+        return self._scan
+
+    def _glance(self, told: set[str]) -> Scan:
+        """Look at the files that we were told of, and at those of which nobody tells."""
+        paths = told | self._partial | self._linked
+        if not paths:
+            return self._scan
+        look = Look(self._layout, self._scan.files, {}, self._partial | (self._linked & self._young), self._clock_ns())
+        for path in paths:
+            with suppress(FileNotFoundError, NotADirectoryError), fs.inside(self._workspace.root, path) as spot:
+                look.glance(path, spot)
+        files = dict(self._scan.files)
+        gone = {path for path in paths - look.files.keys() if files.pop(path, None)}
+        files.update(look.files)
+        unusable = [item for item in self._scan.unusable if item.path not in paths] + look.unusable
+        self._young -= paths
+        self._scan = self._seen(look, files, gone, unusable, self._scan.folders)
+        return self._scan
+
+    def _seen(
+        self,
+        look: Look,
+        files: Mapping[str, File],
+        gone: Iterable[str],
+        unusable: Iterable[Unusable],
+        folders: frozenset[str],
+    ) -> Scan:
+        """The scan that a look makes: the last one, when there is nothing new."""
+        self._young |= look.young
+        self._partial, self._linked = look.partial, look.linked | (self._linked & files.keys())
+        changed, before = [*look.changed, *gone], self._scan
+        bad = tuple(sorted(unusable, key=lambda item: item.path))
+        if not changed and (bad, folders) == (before.unusable, before.folders):
+            return before
+        changes = before._changes if len(before._changes) < _MOST_CHANGES else []
+        changes.extend(changed)
+        return Scan(files, bad, self.read, changes, len(changes), folders)
+
+    def _stop_notices(self) -> None:
+        if self._notices:
+            self._notices.close()
+        self._notices = None
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes at `path` now; None when there is no file.
+
+        Raises:
+            Unreadable: something else than a regular file of bounded size is there.
+        """
+        try:
+            status = os.lstat(self._workspace.file(path))
+            known = self._documents.get(path)
+            if known and known[0] == stamp.packed(status):
+                return known[1]
+            self._check_way(path)
+            with fs.inside(self._workspace.root, path) as spot:
+                data, status, _ = read_whole(spot, Patience())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except Unwritable as error:
+            raise Unreadable(str(error)) from None
+        except OSError as error:
+            raise Unreadable(f"{path}: {fs.reason(error)}") from None
+        if path == SETTINGS and is_settled(status, self._clock_ns()):
+            self._documents[path] = stamp.packed(status), data
+        return data
+
+    def stage(self, data: bytes | None, mode_of: File | None) -> str:
+        """A temporary file with `data`, durable, ready to be exchanged; its name.
+
+        It gets the permissions of `mode_of`. For None only a name is made: a deletion moves there.
+        """
+        name = f"write-{secrets.token_hex(8)}"
+        if data is not None:
+            mode = mode_of.stamp.mode & 0o777 if mode_of else fs.PRIVATE_FILE
+            fs.create(self._temporary / name, data, mode)
+        return name
+
+    def stage_ahead(self, data: bytes) -> str:
+        """A temporary file with `data`, durable, of which only this process knows what it is for; its name."""
+        name = f"ahead-{os.getpid()}-{secrets.token_hex(8)}"
+        fs.create(self._temporary / name, data)
+        return name
+
+    def take_ahead(self, name: str) -> str | None:
+        """The name under which a file that was staged ahead can be placed; None when somebody cleared it away.
+
+        The new name need not be durable: who finds it missing makes the file again from the history.
+        """
+        staged = f"write-{secrets.token_hex(8)}"
+        try:
+            fs.rename(self._temporary / name, self._temporary / staged)
+        except FileNotFoundError:
+            return None
+        return staged
+
+    def clear_ahead(self, own: bool = False) -> None:
+        """Remove what processes put ready that are no more, or what this one did."""
+        for file in self._temporary.glob("ahead-*"):
+            pid = file.name.split("-")[1]
+            if (own and pid == str(os.getpid())) or not (pid.isdigit() and fs.is_alive(int(pid))):
+                fs.unlink(file)
+
+    def place(self, path: str, name: str, new: bool, expected: bool) -> Placed:
+        """Put the staged file in place at `path`, or take the file away when not `new`.
+
+        What stood there is then under `name`, even if it is not what was `expected` to be there.
+
+        Raises:
+            Unwritable: a link or a folder is in the way.
+        """
+        temporary = self._temporary / name
+        written = temporary.stat() if new else None
+        for _ in range(100):
+            self.check_place(path)
+            try:
+                with fs.inside(self._workspace.root, path, make=new) as target:
+                    placed = self._exchanged(temporary, target, written, expected)
+            except FileNotFoundError:
+                placed = None  # Git removes folders that it leaves empty
+            if placed:
+                return placed
+            if not new:
+                return Placed(None, None)
+            expected = not expected
+        raise Unwritable(f"{path} comes and goes too fast to be replaced; close what else writes it")
+
+    def _exchanged(
+        self, temporary: Path, target: fs.Spot, written: os.stat_result | None, expected: bool
+    ) -> Placed | None:
+        """What one try did; None when there was, or was not, a file although none, or one, was `expected`."""
+        if written is None:
+            return self._taken_away(target, temporary)
+        if not expected:
+            return Placed(None, _stamp_if_same(target, written)) if _linked(temporary, target) else None
+        try:
+            fs.exchange(temporary, target)
+        except FileNotFoundError:
+            return None
+        return Placed(self._displaced(temporary, target), _stamp_if_same(target, written))
+
+    def _displaced(self, temporary: Path, target: fs.Spot) -> bytes:
+        """What an exchange moved to `temporary`; put back when it is nothing that history can keep."""
+        try:
+            return fs.read(temporary)[0]
+        except OSError:
+            fs.exchange(temporary, target)
+            raise
+
+    def check_place(self, path: str) -> None:
+        """Refuse to write at a path where something is in the way, or where a folder is a repository of its own.
+
+        Raises:
+            Unwritable: the message names what is in the way.
+        """
+        self._check_way(path)
+        for folder in self._workspace.file(path).parents:
+            if folder == self._workspace.root:
+                break
+            if os.path.lexists(folder / ".git"):
+                raise Unwritable(
+                    f"{folder / '.git'} makes {folder} a repository of its own, in which memory neither reads nor "
+                    f"writes; move {folder / '.git'} away"
+                )
+
+    def _check_way(self, path: str) -> None:
+        """Refuse a path on which a folder is a link, or at which something other than a file stands.
+
+        Raises:
+            Unwritable: the message names what is in the way.
+        """
+        place, target = self._workspace.root, self._workspace.file(path)
+        for part in path.split("/"):
+            place = place / part
+            try:
+                mode = os.lstat(place).st_mode  # one look: an editor may move the file away between two
+            except (FileNotFoundError, NotADirectoryError):
+                return
+            if stat.S_ISLNK(mode):
+                raise Unwritable(f"{place} is a symbolic link; memory does not follow links: replace it")
+            if place != target and not stat.S_ISDIR(mode):
+                raise Unwritable(f"{place} is not a folder; move it away")
+        if not stat.S_ISREG(mode):
+            raise Unwritable(f"{place} is not a regular file; move it away")
+
+    def sync(self, paths: list[str]) -> None:
+        """Make the names of these files durable."""
+        for path in {path.rpartition("/")[0]: path for path in paths}.values():
+            with suppress(FileNotFoundError), fs.inside(self._workspace.root, path) as spot:
+                fs.sync_folder(fs.Folder(spot.path.parent, spot.handle))
+
+    def staged(self, name: str) -> bytes | None:
+        """The bytes under a temporary name now; None when there is no such file."""
+        try:
+            return fs.read(self._temporary / name)[0]
+        except FileNotFoundError:
+            return None
+
+    def age_ns(self, name: str) -> int:
+        """Nanoseconds since a temporary file got its name."""
+        return self._clock_ns() - (self._temporary / name).stat().st_ctime_ns
+
+    def is_open(self, name: str) -> bool:
+        """Whether an editor is known to have a temporary file open."""
+        return fs.is_open_elsewhere(self._temporary / name)
+
+    def discard(self, name: str) -> None:
+        """Remove a temporary file."""
+        fs.unlink(self._temporary / name)
+
+    def leftovers(self) -> list[str]:
+        """The temporary files that a write left behind."""
+        return sorted(file.name for file in self._temporary.glob("write-*"))
+
+    def set_aside(self, name: str) -> Path:
+        """Move a temporary file whose bytes nobody knows to where a person finds it."""
+        folder = self._workspace.private / "recovered"
+        fs.make_folder(folder)
+        fs.rename(self._temporary / name, folder / name)
+        return folder / name
+
+    def _taken_away(self, target: fs.Spot, temporary: Path) -> Placed | None:
+        try:
+            fs.rename(target, temporary)
+        except FileNotFoundError:
+            return None
+        return Placed(fs.read(temporary)[0], None)
+
+
+def usable_folder(root: Path) -> Path:
+    """`root` as an absolute path that is a folder or can become one.
+
+    Raises:
+        InvalidArguments: a file is there, or no folder can have that name.
+    """
+    try:
+        usable = stat.S_ISDIR(os.stat(root).st_mode)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        usable = True  # the first write says what is in the way
+    except (OSError, ValueError):
+        raise InvalidArguments(f"{str(root)[:80]!r} cannot be the name of a folder") from None
+    if not usable:
+        raise InvalidArguments(f"{root} is a file; a workspace is a folder: name another with --dir")
+    return root.absolute()
+
+
+def _tells_of_folder(path: str) -> bool:
+    """Whether what changed at `path` makes a folder a repository, or one no longer."""
+    return path.endswith("/.git")
+
+
+def _linked(temporary: Path, target: fs.Spot) -> bool:
+    try:
+        fs.link(temporary, target)
+    except FileExistsError:
+        return False
+    fs.unlink(temporary)
+    return True
+
+
+def _stamp_if_same(target: fs.Spot, written: os.stat_result) -> Stamp | None:
+    """The stamp of `target` while it is the file we wrote; None when it is not, or was written again."""
+    try:
+        found = Stamp(stamp.packed(fs.status(target)))
+    except FileNotFoundError:
+        return None
+    same = (found.inode, found.modified_ns, found.size) == (written.st_ino, written.st_mtime_ns, written.st_size)
+    return found if same else None

@@ -1,0 +1,85 @@
+"""What was said of memory before turns: a line for each turn, in a file that may be deleted at any time.
+
+Holds versions of entries, no word of them. A line that is lost makes memory repeat itself.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from .jsonl import Jottings
+
+_MOST = 256_000
+# What ends the talk that nothing was stored of yet.
+_SETTLED = ("asked", "stored")
+
+
+#: What a line tells of.
+Kind = Literal["turn", "begun", "anew", "asked", "stored"]
+
+
+class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One turn: when, in which session, the versions of the entries that were injected, and how many characters.
+
+    Or what else a host told of a session: that it begins, that its context was emptied ("anew"), that it was asked
+    to store what is worth keeping ("asked") or had stored something by itself ("stored"); `transcript` is how many
+    bytes the host's record of it had then.
+    """
+
+    when: datetime
+    session: str | None
+    versions: tuple[str, ...]
+    characters: int
+    kind: Kind = "turn"
+    transcript: int = 0
+
+
+class Talk(NamedTuple):
+    """What was said in a session since something was stored, as far as is known: messages, and since when.
+
+    `transcript` is how many bytes the host's record of the session had then.
+    """
+
+    messages: int
+    since: datetime | None
+    transcript: int
+
+
+class Turns:
+    """The turns of one workspace, the older half forgotten now and then."""
+
+    def __init__(self, file: Path) -> None:
+        self._lines = Jottings(file, Turn)
+
+    def all(self) -> list[Turn]:
+        """All turns that are remembered, in order."""
+        return [line for line in self._lines.all() if line.kind == "turn"]
+
+    def versions(self, session: str) -> set[str]:
+        """What was injected in a session and is still in its context."""
+        lines = _after(self._of(session), ("anew",))
+        return {version for line in lines for version in line.versions}
+
+    def talk(self, session: str) -> Talk:
+        """What was said in a session since its agent was asked to store something, or did."""
+        lines = self._of(session)
+        marks = [line for line in lines if line.kind in ("begun", *_SETTLED)]
+        turns = [line for line in _after(lines, _SETTLED) if line.kind == "turn"]
+        since = next(iter(turns), marks[-1] if marks else None)
+        return Talk(len(turns), since.when if since else None, marks[-1].transcript if marks else 0)
+
+    def add(self, turn: Turn) -> None:
+        """Remember a turn, where there is a place for it."""
+        self._lines.add(turn, _MOST)
+
+    def _of(self, session: str) -> list[Turn]:
+        return [line for line in self._lines.all() if line.session == session]
+
+
+def _after(lines: Sequence[Turn], kinds: Collection[str]) -> Sequence[Turn]:
+    """The lines after the last one of these kinds."""
+    last = max((place for place, line in enumerate(lines) if line.kind in kinds), default=-1)
+    return lines[last + 1 :]

@@ -1,0 +1,141 @@
+"""Vectors by the keys of their texts, and the file they are kept in: derived, and disposable at any time.
+
+A file that is not whole, not ours, or of another embedder counts as absent. Writers do not wait for one another: the
+file is exchanged whole, with what others have put there meanwhile.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from ..disk import fs
+from .embedder import Array, Model
+
+_MAGIC = b"crabmem vectors 1\n"
+_KEY = 20
+# Half of what an embedder gives: what is lost changes no order that anybody would see.
+_NUMBER = "<f2"
+# 50,000 texts of several pieces, by a model of 3,072 dimensions.
+_LARGEST = 1_000_000_000
+#: Keys that are not asked for any more are dropped when they are more than the others, and than so many.
+SPARE = 1_000
+
+
+class _Head(msgspec.Struct):
+    model: Model
+    keys: int
+    rows: int
+
+
+class Kept:
+    """The vectors of texts, some of several pieces. Immutable: threads may share it, `plus` and `only` make others."""
+
+    def __init__(self, model: Model, keys: Collection[bytes] = (), starts: Array | None = None,
+                 rows: Array | None = None) -> None:  # fmt: skip
+        self.model = model
+        self._at = {key: at for at, key in enumerate(keys)}
+        self._starts = np.zeros(1, np.int64) if starts is None else starts
+        self._rows = np.zeros((0, model.dimension), np.float32) if rows is None else rows
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._at
+
+    def places(self, keys: Collection[bytes]) -> Array:
+        """Where the keys are; for one that is not there, behind all that are."""
+        return np.fromiter((self._at.get(key, len(self._at)) for key in keys), np.int64, len(keys))
+
+    def cosines(self, vector: Array) -> Array:
+        """By place, the cosine of the piece that is nearest to `vector`; NaN behind the last."""
+        found = np.full(len(self) + 1, np.nan, np.float32)
+        if len(self):
+            found[:-1] = np.maximum.reduceat(self._rows @ vector, self._starts[:-1])
+        return found
+
+    def first(self, keys: Collection[bytes]) -> Array:
+        """The vector of the first piece of each key; all have to be there. Of unit length, or zeros."""
+        rows: Array = self._rows[self._starts[self.places(keys)]]
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: Array = rows / np.where(lengths > 0, lengths, 1)
+        return unit
+
+    def plus(self, others: Mapping[bytes, Array]) -> Kept:
+        """These vectors and `others`: by key, a row for each piece, at least one."""
+        new = {key: rows for key, rows in others.items() if key not in self}
+        if not new:
+            return self
+        starts = np.concatenate([self._starts, self._starts[-1] + np.cumsum([len(rows) for rows in new.values()])])
+        rows = np.concatenate([self._rows, *new.values()])
+        return Kept(self.model, [*self._at, *new], starts, rows.astype(_NUMBER).astype(np.float32))
+
+    def only(self, keys: Collection[bytes]) -> Kept:
+        """These vectors without those of other keys."""
+        left = [key for key in self._at if key in keys]
+        return Kept(self.model).plus({key: self._of(key) for key in left})
+
+    def without_spare(self, keys: Collection[bytes] | None) -> Kept:
+        """These vectors, without those of other keys when there are many; all of them for None."""
+        if keys is None:
+            return self
+        used = sum(key in self for key in keys)
+        return self.only(keys) if len(self) - used > max(used, SPARE) else self
+
+    def _of(self, key: bytes) -> Array:
+        at = self._at[key]
+        rows: Array = self._rows[self._starts[at] : self._starts[at + 1]]
+        return rows
+
+    def saved(self, file: Path, keys: Collection[bytes] | None) -> Kept:
+        """Keep these and what the file has of the same model; what was kept.
+
+        `keys` are those still asked for, None while nobody knows.
+
+        Raises:
+            OSError: there is no place for it.
+        """
+        other = load(file)
+        both = self.plus(other._all()) if other and other.model == self.model else self
+        both = both.without_spare(keys)
+        if not fs.is_elsewhere(file):
+            fs.make_folder(file.parent)
+            fs.swap_in(file, both._packed())
+        return both
+
+    def _all(self) -> dict[bytes, Array]:
+        return {key: self._of(key) for key in self._at}
+
+    def _packed(self) -> bytes:
+        head = msgspec.json.encode(_Head(self.model, len(self), len(self._rows)))
+        arrays = (self._starts.astype("<u4"), self._rows.astype(_NUMBER))
+        body = b"".join([head, b"\n", *self._at, *(array.tobytes() for array in arrays)])
+        return _MAGIC + zlib.crc32(body).to_bytes(4, "little") + body
+
+
+def load(file: Path) -> Kept | None:
+    """What is kept in `file`; None when that is nothing to be trusted."""
+    try:
+        data = b"" if fs.is_elsewhere(file) else fs.read(file, limit=_LARGEST)[0]
+        return _unpacked(data)
+    except (OSError, ValueError, msgspec.DecodeError):
+        return None
+
+
+def _unpacked(data: bytes) -> Kept | None:
+    start = len(_MAGIC) + 4
+    found = zlib.crc32(memoryview(data)[start:]).to_bytes(4, "little")
+    if not data.startswith(_MAGIC) or data[start - 4 : start] != found:
+        return None
+    at = data.index(b"\n", start) + 1
+    head = msgspec.json.decode(data[start:at], type=_Head)
+    end = at + head.keys * _KEY
+    keys = [data[here : here + _KEY] for here in range(at, end, _KEY)]
+    starts = np.frombuffer(data, "<u4", head.keys + 1, end).astype(np.int64)
+    rows = np.frombuffer(data, _NUMBER, head.rows * head.model.dimension, end + starts.size * 4)
+    return Kept(head.model, keys, starts, rows.reshape(head.rows, head.model.dimension).astype(np.float32))

@@ -1,0 +1,107 @@
+"""Vectors from a model on this machine: model2vec's, which are tables of words and need neither torch nor a GPU."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..disk.fork_lock import Guard, loading
+from ..errors import EmbedderFailed
+from ..text.extras import how_to_get
+
+if TYPE_CHECKING:
+    from model2vec import StaticModel
+
+    from .embedder import Array
+
+_FILES = ["*.json", "*.safetensors", "README.md"]
+# Every so manieth row of a table tells it from others.
+_SEEN = 97
+
+
+class Model2Vec:
+    """A model in a folder, or by its name on Hugging Face when it lies in the cache already.
+
+    Only with `may_download` one that does not is fetched, and nothing else ever goes over the net.
+
+    Raises:
+        EmbedderFailed: the library or the model is not on this machine.
+    """
+
+    def __init__(self, model: str, within: Path = Path(), may_download: bool = False) -> None:
+        """`within` is where a folder is that is given from there on: "./model"."""
+        if not is_installed():
+            raise EmbedderFailed(f"the local model {model} needs model2vec: `{how_to_get('vectors')}`")
+        folder = _folder(model, within) or _cached(model, may_download)
+        self._model = _loaded(folder)
+        self._guard = Guard()
+        table = self._model.embedding
+        sign = hashlib.sha256(f"{table.shape}".encode() + table[::_SEEN].tobytes()).hexdigest()[:16]
+        self.identity = f"model2vec {sign}"
+
+    def embed(self, texts: Sequence[str], /) -> Array:
+        """Vectors for `texts`; one of zeros for a text of unknown words."""
+        with self._guard:  # its tokenizer is not for several threads
+            return self._model.encode(texts, normalize=True, use_multiprocessing=False)
+
+
+def is_at_hand(model: str, within: Path) -> bool:
+    """Whether a model can be loaded without a download."""
+    try:
+        return is_installed() and bool(_folder(model, within) or _cached(model, may_download=False))
+    except EmbedderFailed:
+        return False
+
+
+def is_installed() -> bool:
+    """Whether the extra is installed; nothing is loaded to know it."""
+    return importlib.util.find_spec("model2vec") is not None
+
+
+def folder_of(model: str, within: Path) -> Path | None:
+    """The folder that `model` is the path of; None for a name. A folder that is merely called so does not count."""
+    if not model.startswith(("/", "~", "./", "../")):
+        return None
+    try:
+        return within / Path(model).expanduser()
+    except RuntimeError:  # nobody here has that home
+        return within / model
+
+
+def _folder(model: str, within: Path) -> Path | None:
+    """The folder that `model` is the path of, which is there; None for a name."""
+    folder = folder_of(model, within)
+    if folder and not folder.is_dir():
+        raise EmbedderFailed(f"there is no folder {folder} with a model")
+    return folder
+
+
+def _cached(model: str, may_download: bool) -> Path:
+    if "/" not in model:  # the name of a service's, say: nothing is loaded to know that
+        raise EmbedderFailed(f"{model} is neither a folder nor a name like minishlab/potion-base-8M")
+    with loading():
+        from huggingface_hub import snapshot_download
+    try:
+        return Path(snapshot_download(model, allow_patterns=_FILES, local_files_only=not may_download))
+    except Exception as error:
+        if may_download:
+            raise EmbedderFailed(f"the model {model} could not be fetched: {_first_line(error)}") from error
+        raise EmbedderFailed(
+            f"the model {model} is not on this machine; `crabmem reindex` fetches it from Hugging Face"
+        ) from error
+
+
+def _loaded(folder: Path) -> StaticModel:
+    with loading():
+        from model2vec import StaticModel
+    try:
+        return StaticModel.from_pretrained(folder)  # what is a folder is not looked for elsewhere
+    except Exception as error:
+        raise EmbedderFailed(f"{folder} holds no model of model2vec: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

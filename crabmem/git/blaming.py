@@ -1,0 +1,78 @@
+"""Who wrote what stands in a file: line by line as `git blame` tells it, or as a whole."""
+
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
+
+from .ancestry import Ancestry, Origin
+from .diff import matched
+from .objects import Objects
+
+#: Numbers of a line: in the version that is looked at, and in the text that was asked about.
+_Pair = tuple[int, int]
+
+
+class Blame:
+    """Looks for the commits behind the files of one repository."""
+
+    def __init__(self, objects: Objects, ancestry: Ancestry) -> None:
+        self._objects = objects
+        self._ancestry = ancestry
+
+    def owners(self, text: bytes, file: Origin | None) -> list[str | None]:
+        """For each line of `text`, which follows upon `file`, the commit it came with; None for those not in it."""
+        owners: list[str | None] = [None] * (text.count(b"\n") + (not text.endswith(b"\n") and text != b""))
+        if file is None:
+            return owners
+        begun = [(old, new) for new, old in matched(self._objects.blob(file.blob), text).items()]
+        waiting = _Waiting(self._ancestry)
+        waiting.add(file, begun)
+        for version, pairs in waiting:
+            for origin in self._ancestry.origins(version):
+                lines = self._same_lines(origin, version, pairs)
+                waiting.add(origin, [(lines[here], asked) for here, asked in pairs if here in lines])
+                pairs = [pair for pair in pairs if pair[0] not in lines]
+            for _, asked in pairs:
+                owners[asked] = version.commit
+        return owners
+
+    def _same_lines(self, old: Origin, new: Origin, pairs: list[_Pair]) -> dict[int, int]:
+        if old.blob == new.blob:
+            return {here: here for here, _ in pairs}
+        return matched(self._objects.blob(old.blob), self._objects.blob(new.blob)) if pairs else {}
+
+    def writers(self, files: Iterable[Origin]) -> dict[Origin, list[str]]:
+        """For each of `files` the commits that wrote it, newest first, since it was last missing."""
+        found = {file: dict[str, None]() for file in files}
+        waiting = _Waiting(self._ancestry)
+        for number, file in enumerate(found):
+            waiting.add(file, [(0, number)])
+        commits = list(found.values())
+        for version, pairs in waiting:
+            origins = self._ancestry.origins(version)
+            for origin in origins:
+                waiting.add(origin, pairs)
+            if not any(origin.blob == version.blob and origin.path == version.path for origin in origins):
+                for number in {asked for _, asked in pairs}:
+                    commits[number][version.commit] = None
+        return {file: list(row) for file, row in found.items()}
+
+
+class _Waiting:
+    """The versions still to be looked at, newest first, and the lines that each may have to answer for."""
+
+    def __init__(self, ancestry: Ancestry) -> None:
+        self._ancestry = ancestry
+        self._pairs: dict[Origin, list[_Pair]] = {}
+        self._row: list[tuple[int, Origin]] = []
+
+    def add(self, version: Origin, pairs: list[_Pair]) -> None:
+        if not pairs:
+            return
+        if version not in self._pairs:
+            heappush(self._row, (-self._ancestry.time(version.commit), version))
+        self._pairs.setdefault(version, []).extend(pairs)
+
+    def __iter__(self) -> Iterator[tuple[Origin, list[_Pair]]]:
+        while self._row:
+            _, version = heappop(self._row)
+            yield version, self._pairs.pop(version)

@@ -1,0 +1,197 @@
+"""The words of a commit: written from a note, read back as a `Commit`. Pure functions."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import NamedTuple
+
+from ..results import Commit
+from ..text.names import without_unseen
+
+# The end of the year 9998, after which datetime has no zones.
+_LAST_TIME = 253_370_764_799
+# The beginning of the year 2, before which it has none either.
+_FIRST_TIME = -62_104_060_800
+# No zone of datetime's is a whole day, in minutes, away.
+_DAY = 24 * 60 - 1
+_AUTHOR = re.compile(rb"^author (?P<who>.*) (?P<time>-?\d{1,20}) (?P<sign>[+-])(?P<zone>\d{1,20})$", re.MULTILINE)
+COMMITTER = "crabmem <crabmem@crabmem.invalid>"
+_TRAILER = re.compile(r"([A-Z][A-Za-z-]*): (.*)")
+_UNFIT = re.compile("[\x00-\x1f\x7f<>\ud800-\udfff]+")
+_BREAKS = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
+_TO = " => "
+#: The trailer with the time of a write to the microsecond, which Git's own times do not have.
+TIME = "Time"
+# From the beginning of a write of many facts to its commit; a trailer that says more is none of that commit.
+_LONGEST_WRITE = timedelta(hours=1)
+_IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>\s*\Z")
+
+
+@dataclass(frozen=True)
+class Note:
+    """Who did what, before it is a commit: `author` is "Name <mail>", `trailers` pairs of key and value."""
+
+    subject: str
+    author: str
+    body: str = ""
+    trailers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def message(self) -> str:
+        """The commit message: subject, body and trailers, each a paragraph."""
+        lines = "\n".join(f"{key}: {one_line(value)}" for key, value in self.trailers)
+        return "\n\n".join(part for part in (one_line(self.subject), self.body, lines) if part) + "\n"
+
+
+def one_line(text: str) -> str:
+    """`text` with line breaks, control characters and halves of surrogate pairs made spaces."""
+    return " ".join(_BREAKS.sub(" ", text).split())
+
+
+def identity(name: str, fallback: str = "person") -> str:
+    """ "Name <mail>" for a Git header from "Name" or "Name <mail>", whatever characters it holds."""
+    given = _IDENTITY.match(name.strip())
+    plain = _clean(given["name"] if given else name) or fallback
+    mail = _clean(given["mail"]) if given else ""
+    return f"{plain} <{mail or _mailbox(plain) + '@crabmem.invalid'}>"
+
+
+def identity_of_agent(name: str) -> str:
+    """The same for an agent, who has no address: one of a kind that no person has, made of the name."""
+    plain = _clean(name) or "agent"
+    return f"{plain} <{_mailbox(plain)}@agents.crabmem.invalid>"
+
+
+class Heading(NamedTuple):
+    """What a commit says before its words; times are in seconds.
+
+    `time` is the committer's, which is never before that of a parent where we write: commits are put in order by it.
+    `made` is the author's, as the clock said.
+    """
+
+    tree: str
+    parents: tuple[str, ...]
+    time: int
+    made: int
+
+
+def heading(raw: bytes) -> Heading:
+    """The heading of the bytes of a commit; ValueError when they are none."""
+    lines = [line.partition(b" ") for line in raw.partition(b"\n\n")[0].split(b"\n")]
+    parents = tuple(value.decode("ascii") for key, _, value in lines if key == b"parent")
+    said = {key: value for key, _, value in reversed(lines)}
+    if not {b"tree", b"committer"} <= said.keys():
+        raise ValueError("not a commit of Git's")
+    time = int(said[b"committer"].rsplit(b" ", 2)[-2])
+    author = _AUTHOR.search(raw.partition(b"\n\n")[0])
+    return Heading(said[b"tree"].decode("ascii"), parents, time, _told_time(author) if author else time)
+
+
+def tagged(raw: bytes) -> str:
+    """The id of what the bytes of a tag are about."""
+    return raw.partition(b"\n")[0].removeprefix(b"object ").decode("ascii", "replace")
+
+
+def raw_commit(tree: str, parents: list[str], note: Note, when: datetime, not_before: int) -> bytes:
+    """The bytes of the commit, made `when` its author says; its committer says `not_before` where that is later.
+
+    Git and we take a parent for older than its child. The author's time stays what the clock said: a clock that was
+    once wrong must not make all later commits wrong.
+    """
+    lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+    lines += [f"author {note.author} {_stamp(when)}", f"committer {committer(when, not_before)}", "", ""]
+    return "\n".join(lines).encode() + note.message.encode("utf-8", "replace")
+
+
+def committer(when: datetime, not_before: int = 0) -> str:
+    """Us and the time, as Git writes it in commits and logs."""
+    return f"{COMMITTER} {_stamp(when, not_before)}"
+
+
+def _stamp(when: datetime, not_before: int = 0) -> str:
+    return f"{max(int(when.timestamp()), not_before)} {_zone(when.utcoffset() or timedelta())}"
+
+
+def _zone(offset: timedelta) -> str:
+    minutes = int(offset.total_seconds()) // 60
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
+
+
+def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:
+    """The bytes of a commit as people read it; ValueError when they are none."""
+    known_parents, (author, time) = heading(raw).parents, _written_by(raw)
+    message = raw.partition(b"\n\n")[2].decode("utf-8", "replace")
+    trailers = _trailers(message)
+    known = dict(trailers)
+    return Commit(
+        commit=oid,
+        time=_exact(time, known.get(TIME, "")),
+        author=author,
+        subject=message.partition("\n")[0],
+        tool=known.get("Tool"),
+        agent=known.get("Agent"),
+        session=known.get("Session"),
+        entries=tuple(value for key, value in trailers if key == "Entry"),
+        paths=paths,
+        parents=known_parents,
+        reverts=tuple(value for key, value in trailers if key == "Reverts"),
+        restores=known.get("Restores"),
+        renamed=_moved(known.get("Renamed", "")),
+    )
+
+
+def body(raw: bytes) -> str:
+    """What the commit that a `Note` became says between its subject and its trailers."""
+    _, _, message = raw.partition(b"\n\n")
+    return message.decode("utf-8", "replace").partition("\n\n")[2].rpartition("\n\n")[0]
+
+
+def moving(before: str, after: str) -> tuple[str, str]:
+    """The trailer of a commit that gave an entry another name; it may have the same path as before."""
+    return "Renamed", f"{before}{_TO}{after}"
+
+
+def _moved(said: str) -> tuple[str, str] | None:
+    before, _, after = said.partition(_TO)
+    return (before, after) if after else None
+
+
+def _written_by(raw: bytes) -> tuple[str, datetime]:
+    """The name of the author of a commit, and when that was."""
+    found = _AUTHOR.search(raw.partition(b"\n\n")[0])
+    if not found:
+        return "", datetime.fromtimestamp(0, UTC)
+    hours, minutes = divmod(int(found["zone"]), 100)
+    offset = timedelta(minutes=max(-_DAY, min(_DAY, (hours * 60 + minutes) * (-1 if found["sign"] == b"-" else 1))))
+    name, has_mail, _ = found["who"].partition(b"<")
+    name = name.removesuffix(b" ") if has_mail else name.removesuffix(b">")
+    return name.decode("utf-8", "replace"), datetime.fromtimestamp(_told_time(found), timezone(offset))
+
+
+def _exact(time: datetime, said: str) -> datetime:
+    """What a commit's trailer says of its `time`, where that is about the same; `time` else, as by rebases."""
+    try:
+        exact = datetime.fromisoformat(said)
+        fits = -timedelta(seconds=1) < time - exact < _LONGEST_WRITE
+    except (ValueError, TypeError, OverflowError):
+        return time
+    return exact if fits else time
+
+
+def _told_time(author: re.Match[bytes]) -> int:
+    """When an author says that a commit was made, as far as there are dates for it."""
+    return max(_FIRST_TIME, min(int(author["time"]), _LAST_TIME))
+
+
+def _trailers(message: str) -> list[tuple[str, str]]:
+    last = message.strip().rpartition("\n\n")[2].splitlines()
+    found = [_TRAILER.fullmatch(line) for line in last]
+    return [(match[1], match[2]) for match in found if match] if all(found) else []
+
+
+def _clean(text: str) -> str:
+    return without_unseen(_UNFIT.sub(" ", text)).strip(" .,:;\"'")
+
+
+def _mailbox(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower().encode("ascii", "ignore").decode()).strip("-") or "someone"

@@ -1,0 +1,402 @@
+"""Packs loose objects as Git would, without Git, while others write and a person's Git does what it does.
+
+The order is what makes it safe at every moment. A new pack holds all of our previous one and what is
+to be packed; it is on the disk, read back and compared with the ids, before it gets its name; and it has
+its name before any other copy is removed. Whoever dies or fails leaves copies too many, never too few.
+
+No lock of Git's is held, for writers hold `gc.pid` themselves and would wait:
+
+- A writer that finds its object stored, and does not write it, finds it in our pack a moment later; `Disk` looks twice.
+- `git prune-packed` removes what is in a pack, which by then is read back; `git prune` what nothing reaches, and
+  we touch nothing but what references reach. A `git prune --expire=now` that takes our temporary files
+  makes us fail before anything was removed.
+- `git repack -a -d` and `git gc` remove packs they saw before they walked the references, and put what those
+  reach into their own. If they saw our new pack, what is in it was reached already when they walked; if they did
+  not, they leave it. One that saw it before it had its index takes it from under the index: then the index goes
+  too, and nothing is removed. When they remove our previous pack, we have read it before, or read objects elsewhere.
+- A process that has the index of our previous pack open and looks for its objects after we removed it looks through
+  the folder again and finds the new one: Git does, and dulwich.
+
+A `git gc` that already runs is still waited for, by coming again later: both would do the same work.
+"""
+
+import errno
+import json
+import re
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from ..disk import fs
+from ..disk.regular import HUGE
+from ..errors import DamagedHistory
+from .keeping import KEEP
+from .objects import Objects
+from .pack import BrokenPack, Growing, check, ids
+from .packing import Packed
+from .reach import Piece, Reach
+from .refs import Refs
+
+#: A pack of so many bytes is left as it is, and another one begun: the whole is copied each time.
+LARGEST = 16_000_000
+#: So much is added at a time; the rest follows in a pack of its own.
+MOST_ADDED = 24_000_000
+#: A file this large is nobody's memory and stays as it is.
+_TOO_LARGE = 8_000_000
+_TEMPORARY = "crabmem_"
+_NAME = re.compile(r"pack-[0-9a-f]{40}\Z")
+_STEP = 16
+_LEVELS = 3
+_MOST_CHAINS = 64
+_SHARED = "multi-pack-index"
+_SHARED_ROW = "multi-pack-index.d"
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The versions of one folder, or the commits, in a pack. `bases` are the newest, the newest 16th and 256th of them.
+
+    A version is a delta to the one before it, each 16th to the one 16 before, each 256th to the one 256 before. So none
+    is more than fifty deltas away from a whole one, of which there is one for thousands.
+    """
+
+    count: int
+    bases: tuple[str, ...]
+
+    @classmethod
+    def begun(cls, oid: str) -> "Chain":
+        """A chain of one."""
+        return cls(1, (oid,) * _LEVELS)
+
+    @property
+    def base(self) -> str:
+        """What the next version is a delta to."""
+        return self.bases[self._level()]
+
+    def grown(self, oid: str) -> "Chain":
+        """The chain with another version."""
+        level = self._level()
+        return Chain(self.count + 1, (oid,) * (level + 1) + self.bases[level + 1 :])
+
+    def _level(self) -> int:
+        return max(level for level in range(_LEVELS) if self.count % _STEP**level == 0)
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What is remembered of our pack: its name, that of the pack it replaced, and the folders' chains in it."""
+
+    pack: str
+    before: str | None = None
+    chains: Mapping[str, Chain] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, file: Path) -> "Ours | None":
+        """What `file` says; None when it says nothing that can be used."""
+        try:
+            said = json.loads(fs.read(file)[0])
+            chains = {path: Chain(int(each["count"]), tuple(each["bases"])) for path, each in said["chains"].items()}
+            found = cls(said["pack"], said["before"], chains)
+            return found if found._is_sound() else None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    def written(self) -> bytes:
+        """What `read` reads."""
+        newest = dict(list(self.chains.items())[-_MOST_CHAINS:])
+        return json.dumps(asdict(replace(self, chains=newest))).encode()
+
+    def _is_sound(self) -> bool:
+        chains = all(each.count > 0 and len(each.bases) == _LEVELS for each in self.chains.values())
+        return chains and all(_NAME.match(name) for name in (self.pack, self.before) if name is not None)
+
+
+class Source(Protocol):
+    """Where objects come from."""
+
+    def raw(self, oid: str) -> tuple[int, bytes]:
+        """Kind and bytes of an object; DamagedHistory when it is missing or broken."""
+
+
+class Filling:
+    """A pack that is being filled, and the chains of folders in it."""
+
+    def __init__(self, reach: Source, growing: Growing, chains: Mapping[str, Chain]) -> None:
+        self.growing = growing
+        self.chains = dict(chains)
+        self._reach = reach
+        self._bases: dict[str, bytes] = {}
+
+    def take(self, piece: Piece) -> None:
+        """Put an object into the pack, unless it is there.
+
+        Raises:
+            DamagedHistory: it cannot be read.
+        """
+        if piece.oid in self.growing:
+            return
+        kind, data = self._reach.raw(piece.oid)
+        if not piece.is_file:
+            return self._chained(piece, kind, data)
+        self.growing.add(piece.oid, kind, data, self._base(piece.older, kind))
+
+    def _chained(self, piece: Piece, kind: int, data: bytes) -> None:
+        chain = self.chains.pop(piece.path, None)
+        is_delta = self.growing.add(piece.oid, kind, data, self._base(chain.base if chain else None, kind))
+        grown = chain.grown(piece.oid) if chain and is_delta else Chain.begun(piece.oid)
+        self.chains[piece.path] = grown  # behind the others: those that were used last are kept
+        self._bases[piece.oid] = data
+        for gone in set(self._bases) - {base for each in self.chains.values() for base in each.bases}:
+            del self._bases[gone]
+
+    def _base(self, oid: str | None, kind: int) -> tuple[str, bytes] | None:
+        """An object in the pack, with its bytes, if it is of that kind."""
+        if oid is None or oid not in self.growing:
+            return None
+        if oid in self._bases:
+            return oid, self._bases[oid]
+        try:
+            other, data = self._reach.raw(oid)
+        except DamagedHistory:
+            return None
+        return (oid, data) if other == kind else None
+
+
+class Compaction:
+    """One compaction, which nobody else does at the same time. It has files open until it is left."""
+
+    def __init__(self, git: Path, private: Path, refs: Refs, progress: Callable[[int], None], whole: bool) -> None:
+        """With `whole` the newest commits are packed too."""
+        self._refs = refs
+        self._whole = whole
+        self._private = private
+        self._progress = progress
+        self._loose = git / "objects"
+        self._packs = self._loose / "pack"
+        self._note, self._coming = private / "pack", private / "pack.coming"
+        self._objects = Objects(self._loose, private / "recent")
+        self._reach = Reach(self._objects, self._loose)
+        self._folders: list[Piece] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._objects.close()
+
+    def done(self) -> Packed | None:
+        """Clear up what a crash left, and pack what is loose now; what was done, None for nothing."""
+        self._clear_up()
+        commits, staying = self._found()
+        sums = self._duplicates_removed(staying)
+        while commits:
+            part = self._round(commits, staying, sums.objects if sums else 0)
+            sums = sums + part if sums and part else sums or part
+        return sums
+
+    def _found(self) -> tuple[deque[str], set[str]]:
+        """The loose commits, oldest first; and what the newest is made of, which stays loose unless all is packed.
+
+        So a fresh process writes on top of it without looking into a pack.
+        """
+        head, refs = self._refs.head().commit, self._refs.all()
+        newest = {commit for commit in (head, refs.get(KEEP)) if commit}
+        staying: set[str] = set()
+        for commit in newest:
+            with suppress(DamagedHistory):
+                self._folders += self._reach.folders(commit)
+                staying |= {piece.oid for piece in (*self._reach.pieces(commit), *self._folders)}
+        commits = self._reach.commits({*refs.values(), *newest})
+        if self._whole:
+            return deque(commits), set()
+        return deque(commit for commit in commits if commit not in newest), staying
+
+    # What a crash left
+
+    def _clear_up(self) -> None:
+        """Give a pack that was almost done its place in the note; remove what was not, and what was replaced."""
+        for file in self._packs.glob(f"tmp_*_{_TEMPORARY}*"):
+            fs.unlink(file)
+        coming = Ours.read(self._coming)
+        if coming and self._file(coming.pack, "idx").exists():
+            self._take_over()
+        elif self._coming.exists():
+            if coming:
+                fs.unlink(self._file(coming.pack, "pack"))  # nobody has seen it: it has no index
+            fs.unlink(self._coming)
+        ours = Ours.read(self._note)
+        if ours:
+            self._is_there(ours.pack)
+        self._drop_replaced(ours)
+
+    def _is_there(self, name: str) -> bool:
+        """Whether a pack of ours is; an index that lost its pack, which is an error to Git, goes.
+
+        `git repack -a -d` removes a pack that it saw before we gave it its index.
+        """
+        if self._file(name, "pack").exists():
+            return self._file(name, "idx").exists()
+        fs.unlink(self._file(name, "idx"))
+        return False
+
+    def _take_over(self) -> None:
+        fs.sync_folder(self._packs)
+        fs.rename(self._coming, self._note)
+        fs.sync_folder(self._private)
+
+    def _drop_replaced(self, ours: Ours | None) -> None:
+        """Remove the pack that ours replaced, if all of it is in ours and nobody wants it kept."""
+        if ours and ours.before and ours.before != ours.pack and self._file(ours.before, "pack").exists():
+            if self._file(ours.before, "keep").exists():
+                return
+            index = self._file(ours.before, "idx")
+            with suppress(BrokenPack, FileNotFoundError):
+                if not index.exists() or ids(index) <= ids(self._file(ours.pack, "idx")):
+                    self._drop(ours.before)  # without an index it was on its way out already
+
+    def _drop(self, name: str) -> None:
+        shared = self._packs / _SHARED
+        if shared.exists() and name.encode() in fs.read(shared, limit=HUGE)[0]:
+            fs.unlink(shared)  # an index over several packs, which Git removes itself when one of them goes
+        for ending in ("idx", "rev", "bitmap", "pack"):
+            fs.unlink(self._file(name, ending))
+
+    def _file(self, name: str, ending: str) -> Path:
+        return self._packs / f"{name}.{ending}"
+
+    def _duplicates_removed(self, staying: set[str]) -> Packed | None:
+        """Remove what lies loose and is in our pack: a crash came before that was done, or a power cut undid it."""
+        ours = Ours.read(self._note)
+        if ours is None or not self._is_there(ours.pack):
+            return None
+        file, index = self._file(ours.pack, "pack"), self._file(ours.pack, "idx")
+        try:
+            inside = ids(index)
+            oids = [oid for oid in self._reach.all() if oid in inside and oid not in staying]
+            if not oids:
+                return None
+            checked(file, index, oids)
+        except (BrokenPack, OSError):
+            return None  # that pack is not grown either, and left alone
+        freed, size = sum(self._reach.size(oid) or 0 for oid in oids), file.stat().st_size
+        self._remove(oids, ours.pack)
+        return Packed(len(oids), freed + size, size)
+
+    # One pack
+
+    def _round(self, commits: deque[str], staying: set[str], already: int) -> Packed | None:
+        """Pack the first of `commits`, which are taken away from it; None when there was nothing to do about them."""
+        filling, ours = self._begun()
+        size, packed = filling.growing.size, len(filling.growing)
+        oids: list[str] = []
+        while commits and filling.growing.size < size + MOST_ADDED:
+            oids += self._taken(commits.popleft(), filling)
+            self._progress(already + len(oids))
+        if len(filling.growing) == packed:
+            return None
+        bases = [] if ours or commits else self._bases(filling)
+        name = self._published(filling, ours, [*oids, *bases])
+        going = [oid for oid in oids if oid not in staying]
+        freed = sum(self._reach.size(oid) or 0 for oid in going)
+        self._remove(going, name)
+        self._drop_replaced(Ours.read(self._note))
+        return Packed(len(oids), freed + size, filling.growing.size)
+
+    def _begun(self) -> tuple[Filling, Ours | None]:
+        """Our pack to go on with; an empty one where there is none, or none that can be used."""
+        ours = Ours.read(self._note)
+        if ours and self._can_grow(ours.pack):
+            growing = Growing()
+            with suppress(BrokenPack, OSError):
+                growing.copy(fs.read(self._file(ours.pack, "pack"), limit=HUGE)[0], self._file(ours.pack, "idx"))
+                return Filling(self._reach, growing, ours.chains), ours
+        return Filling(self._reach, Growing(), {}), None
+
+    def _can_grow(self, name: str) -> bool:
+        """Whether a pack of ours is small enough to be copied, and nothing keeps it from being replaced."""
+        file = self._file(name, "pack")
+        if self._file(name, "keep").exists() or (self._packs / _SHARED_ROW).exists():
+            return False
+        return file.exists() and file.stat().st_size < LARGEST
+
+    def _taken(self, commit: str, filling: Filling) -> list[str]:
+        """Put what is loose of a commit into the pack; which objects that were. Nothing of a damaged one.
+
+        What a newer commit has too, and so stays loose, is put in as well: nobody would find it later.
+        """
+        try:
+            pieces = [piece for piece in self._reach.pieces(commit) if self._is_for_pack(piece)]
+            for piece in pieces:
+                filling.take(piece)
+        except DamagedHistory:
+            return []
+        return [piece.oid for piece in pieces]
+
+    def _bases(self, filling: Filling) -> list[str]:
+        """Put folders of the newest commits, which stay loose, into a new pack that has none yet; which.
+
+        All that comes later is a delta to them. Whole, they are read as fast from there.
+        """
+        pieces = [piece for piece in self._folders if piece.path not in filling.chains]
+        for piece in pieces:
+            with suppress(DamagedHistory):
+                filling.take(piece)
+        return [piece.oid for piece in pieces if piece.oid in filling.growing]
+
+    def _is_for_pack(self, piece: Piece) -> bool:
+        size = self._reach.size(piece.oid)
+        return size is not None and (size < _TOO_LARGE or not piece.is_file)
+
+    def _published(self, filling: Filling, ours: Ours | None, oids: list[str]) -> str:
+        """Write the pack, read it back, and give it its name; the name."""
+        name, data, index = filling.growing.finished()
+        with self._temporary(data, index) as (new, new_index):
+            checked(new, new_index, oids)
+            fs.overwrite(self._coming, Ours(name, ours.pack if ours else None, filling.chains).written())
+            fs.sync_folder(self._private)
+            fs.rename(new, self._file(name, "pack"))
+            fs.sync_folder(self._packs)  # an index that has no pack is an error to Git
+            fs.rename(new_index, self._file(name, "idx"))
+            self._take_over()
+        return name
+
+    @contextmanager
+    def _temporary(self, data: bytes, index: bytes) -> Iterator[tuple[Path, Path]]:
+        """A pack and its index under names that Git too takes for what a crash left."""
+        mark = f"{_TEMPORARY}{secrets.token_hex(8)}"
+        new, new_index = self._packs / f"tmp_pack_{mark}", self._packs / f"tmp_idx_{mark}"
+        fs.make_folder(self._packs)
+        try:
+            fs.create(new, data, 0o444)
+            fs.create(new_index, index, 0o444)
+            yield new, new_index
+        finally:
+            with suppress(OSError):  # the next compaction does it
+                fs.unlink(new)
+                fs.unlink(new_index)
+
+    def _remove(self, oids: list[str], name: str) -> None:
+        """Remove what is in the pack, the oldest first: what is left when that is interrupted is found again."""
+        for oid in dict.fromkeys(oids):
+            if not self._is_there(name):
+                return  # somebody's `git repack` was quicker: it has packed all of this, and removed ours
+            for file in (self._private / "recent" / oid, self._loose / oid[:2] / oid[2:]):
+                if file.exists():
+                    fs.unlink(file)
+
+
+def checked(pack: Path, index: Path, oids: list[str]) -> None:
+    """Read objects back from a pack; OSError when one is not what was written."""
+    try:
+        check(pack, index, oids)
+    except OSError:
+        raise
+    except Exception as error:  # dulwich says it in a dozen ways
+        raise OSError(errno.EIO, f"what was written reads otherwise ({error})", str(pack)) from None

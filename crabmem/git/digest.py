@@ -1,0 +1,99 @@
+"""What some time brought to memory: learned, changed, dropped, and by whom."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ..errors import Unreadable
+from ..results import CREATOR, Commit
+from ..text.entry import parsed
+from ..text.slug import name_key
+from ..workspace.workspace import SETTINGS, Layout
+from . import Difference, History
+from .timeline import Timeline
+from .traces import Digest, News
+
+
+@dataclass(frozen=True)
+class _Fate:
+    """A file that commits wrote: its blob before the first and after the last of them, and the newest there was."""
+
+    before: str | None
+    after: str | None
+    newest: str
+    news: News
+    is_whole: bool
+
+    @property
+    def kind(self) -> str:
+        """What became of it; "" for nothing. That there is an overview or an identity is no fact that was learned."""
+        if self.after and (self.before or self.is_whole):
+            return "changed" if self.before != self.after else ""
+        return "learned" if self.after else "dropped" if self.before else "passing"
+
+
+def digested(history: History, timeline: Timeline, layout: Layout, since: str, until: str | None) -> Digest:
+    """What lies between two revisions or times.
+
+    Raises:
+        NotFound: one of them is none.
+    """
+    begin = timeline.before(since) if timeline.head() else None
+    end = timeline.commit_at(until) if until else timeline.head()
+    found = timeline.commits(None, begin, end, _is_somebodys) if end else iter(())
+    steps = [(commit, history.made(commit.commit)) for commit in found]
+    commits, fates = tuple(commit for commit, _ in steps), _with_moves(_fates(history, layout, steps))
+
+    def of(kind: str) -> tuple[News, ...]:
+        found = [fate.news for fate in fates if fate.kind == kind]
+        return tuple(sorted(found, key=lambda news: name_key(news.name)))
+
+    return Digest(begin, end, commits, of("learned"), of("changed"), of("dropped"), of("passing"))
+
+
+def _is_somebodys(commit: Commit) -> bool:
+    """Whether an agent or a person made a commit, and not crabmem the first one."""
+    return commit.author != CREATOR
+
+
+def _fates(history: History, layout: Layout, steps: Iterable[tuple[Commit, Iterable[Difference]]]) -> list[_Fate]:
+    """What became of each file in commits, newest first, that changed it."""
+    found: dict[str, _Fate] = {}
+    for commit, changes in steps:
+        for path, before, after in changes:
+            if not layout.is_kept(path) or path == SETTINGS:
+                continue
+            known = found.get(path) or _Fate(
+                before, after, after or before or "", News(path, path, "", ()), layout.is_whole(path)
+            )
+            news = replace(known.news, commits=(*known.news.commits, commit))
+            found[path] = replace(known, before=before, news=news)
+    return [replace(fate, news=_named(fate, history, layout)) for fate in found.values()]
+
+
+def _named(fate: _Fate, history: History, layout: Layout) -> News:
+    """The news with what the file is called and is about."""
+    path = fate.news.path
+    try:
+        entry = parsed(path, history.blob(fate.newest)) if layout.is_entry(path) else None
+    except Unreadable:
+        entry = None
+    name, description = (entry.name, entry.description) if entry else (path.rpartition("/")[2], "")
+    return replace(fate.news, name=name, description=description)
+
+
+def _with_moves(fates: Iterable[_Fate]) -> list[_Fate]:
+    """A fact that was dropped in one file and learned in another, under its name or as it was, is one that changed."""
+    rest = list(fates)
+    dropped = [fate for fate in rest if fate.kind == "dropped"]
+    for new in [fate for fate in rest if fate.kind == "learned"]:
+        old = next((each for each in dropped if _is_same(each, new)), None)
+        if old:
+            dropped.remove(old)
+            rest.remove(old)
+            commits = tuple(dict.fromkeys((*new.news.commits, *old.news.commits)))
+            rest[rest.index(new)] = replace(new, before=old.before, news=replace(new.news, commits=commits))
+    return rest
+
+
+def _is_same(old: _Fate, new: _Fate) -> bool:
+    return old.before == new.after or name_key(old.news.name) == name_key(new.news.name)

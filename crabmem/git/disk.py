@@ -1,0 +1,117 @@
+"""Dulwich's object store, for a folder in which others pack and remove objects at any moment, maybe a stranger's."""
+
+import os
+import stat
+from collections.abc import Iterator
+from functools import partial
+from mmap import mmap
+
+from dulwich.object_store import DiskObjectStore
+from dulwich.objects import ObjectID, RawObjectID, ShaFile
+from dulwich.pack import DELTA_TYPES, Pack, PackData, PackFileDisappeared, UnpackedObject
+
+from ..disk import regular
+from .objects import LARGEST
+
+_LARGEST_PACK = 4_000_000_000
+# Bytes of unpacked objects that are kept for each pack that is open; by itself dulwich keeps 96 MiB.
+_KEPT = 4 << 20
+
+
+class Disk(DiskObjectStore):
+    """A store that looks twice: an object can be packed between the look into the packs and the one beside them.
+
+    It reads nothing but regular files of its own folder, and no object of more than `LARGEST` bytes.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, loose_object_size_limit=LARGEST, delta_base_cache_limit=_KEPT)
+        # Both only save time with many packs, and are read without a look at what kind of file they are.
+        self._use_midx = self._use_commit_graph = False
+
+    def get_raw(self, name: RawObjectID | ObjectID) -> tuple[int, bytes]:
+        """Kind and bytes of an object; KeyError when it is not there."""
+        try:
+            return super().get_raw(name)
+        except KeyError:
+            return super().get_raw(name)
+
+    def iter_prefix(self, prefix: bytes) -> Iterator[ObjectID]:
+        """The ids that begin with `prefix`."""
+        try:
+            return iter(list(super().iter_prefix(prefix)))
+        except PackFileDisappeared:
+            return iter(list(super().iter_prefix(prefix)))
+
+    def _read_alternate_paths(self) -> Iterator[str]:
+        """None: objects of another repository are no memory, whatever `objects/info/alternates` says."""
+        return iter(())
+
+    def _update_pack_cache(self) -> list[Pack]:
+        """The packs that are new in the folder, each made to refuse what is no regular file, or too large."""
+        packs = super()._update_pack_cache()
+        for pack in packs:
+            if not (_is_readable(pack._idx_path) and _is_readable(pack._data_path)):
+                self._pack_cache.pop(os.path.basename(pack._basename))
+                continue
+            pack._data_load = partial(
+                Data, pack._data_path, object_format=self.object_format, delta_base_cache_limit=_KEPT
+            )
+        return [pack for pack in packs if isinstance(pack._data_load, partial)]
+
+    def _get_loose_object(self, sha: ObjectID) -> ShaFile | None:
+        try:
+            os.close(regular.opened(self._get_shafile_path(sha)))
+        except FileNotFoundError:
+            return None
+        return super()._get_loose_object(sha)
+
+
+class Data(PackData):
+    """A pack of which no object is unpacked that says it has more than `LARGEST` bytes, or becomes that by a delta.
+
+    Dulwich ends as soon as an object is larger than it says, so that is all it takes.
+    """
+
+    def close(self) -> None:
+        """Close the file; never an error, whoever still holds a view of it."""
+        try:
+            super().close()
+        except BufferError:
+            # An error that was raised while dulwich read the pack keeps its frames, and they keep the view. The
+            # mapping goes when they go; dulwich has let go of it already, so the second call closes the file.
+            super().close()
+
+    def get_unpacked_object_at(self, offset: int, *, include_comp: bool = False) -> UnpackedObject:
+        """The object at `offset` of the pack, deltas not yet applied; ValueError for one that is too large."""
+        _check(_size_at(self._buffer(), offset, first_bits=4))
+        unpacked = super().get_unpacked_object_at(offset, include_comp=include_comp)
+        if unpacked.pack_type_num in DELTA_TYPES:
+            head = b"".join(unpacked.decomp_chunks)[:20]  # two sizes: of what it is applied to, and of what comes out
+            after = next(at for at, byte in enumerate(head) if byte < 0x80) + 1
+            _check(_size_at(head, after, first_bits=7))
+        return unpacked
+
+
+def _size_at(data: bytes | mmap, at: int, first_bits: int) -> int:
+    """A size as Git writes it: the low bits of the first byte, and seven of each that follows one above 127."""
+    size, shift = data[at] & ((1 << first_bits) - 1), first_bits
+    while data[at] & 0x80:
+        at += 1
+        size |= (data[at] & 0x7F) << shift
+        shift += 7
+    return size
+
+
+def _check(size: int) -> None:
+    if size > LARGEST:
+        raise ValueError(f"an object of {size} bytes is larger than we read")
+
+
+def _is_readable(file: str) -> bool:
+    """Whether a file is a regular one of a size that can be mapped: what cannot be, dulwich reads whole."""
+    try:
+        status = os.lstat(file)
+        return stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST_PACK
+    except FileNotFoundError:
+        return True  # gone meanwhile: who reads it looks again

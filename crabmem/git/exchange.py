@@ -1,0 +1,333 @@
+"""One history exchanged for another, wholly or not at all: by an order that is durable first, and anybody can finish.
+
+All that is new lies ready in a folder first. While there is no order in it the old history stands, and the folder
+is thrown away; from the moment there is one, every step can be done again, and the next command does so.
+
+An order moves and deletes files, so it is believed only when this user gave it on this machine, or a person says so,
+and when it names nothing but what a purge has to do with.
+"""
+
+import os
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from ..disk import fs
+from ..disk.seal import Seal
+from ..errors import Busy, Unwritable
+from ..text.hashes import blob_id
+from .compaction import checked
+from .refs import Refs, is_ref
+
+_ORDER = "order"
+_COMING = "order.coming"
+_STAYING = frozenset(
+    ["lock", "lock.d", "lock.pid", "packing", "purging", "purges", "tmp", "turns", "repairs.log", "recovered", "aside"]
+)
+_PACK = re.compile(r"pack-[0-9a-f]{40}\Z")
+_OID = re.compile(r"[0-9a-f]{40}\Z")
+# Decoded, an order takes many times its bytes; one of more than some thousand files is no stranger's to finish.
+_LARGEST_FOREIGN = 1_000_000
+_READY = re.compile(r"[0-9]{6,9}\Z")
+# What a purge makes anew of `.git`, but for references and their logs; and what of it may go.
+_MADE_ANEW = frozenset(["index", "crabmem/pack", "crabmem/turns", "crabmem/uses", "crabmem/repairs.log"])
+_GOING = re.compile(r"crabmem/(recovered|tmp)/[^/]+\Z")
+# What Git and its users leave beside the references, made of words and ids of commits.
+_LEFT = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "TAG_EDITMSG", "NOTES_EDITMSG",
+         "AUTO_MERGE", "MERGE_RR", "gc.log", "gitk.cache", "index.broken", "info/refs")  # fmt: skip
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A file of the workspace: the blob it has now (None: no file), and under which name the new one lies ready."""
+
+    path: str
+    was: str | None
+    ready: str | None
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What is to be done. `refs` are the references as they were, `new` as they shall be.
+
+    `moves` says for which file of `.git` each that lies ready is meant; `gone` are files of `.git` to be removed.
+    """
+
+    pack: str
+    refs: Mapping[str, str]
+    new: Mapping[str, str]
+    moves: Mapping[str, str]
+    files: tuple[Change, ...]
+    gone: tuple[str, ...]
+
+
+class Exchange:
+    """The exchange in one repository. Only under the writer's lock."""
+
+    def __init__(self, root: Path, private: Path, refs: Refs, seal: Seal) -> None:
+        self._seal = seal
+        self._root = root
+        self._git = root / ".git"
+        self._private = private
+        self._folder, self._done = private / "purging", private / "purging.done"
+        self._refs = refs
+        self._count = 0
+
+    def begin(self) -> None:
+        """Make the folder in which things are made ready."""
+        fs.make_folder(self._folder)
+
+    def ready(self, data: bytes, mode: int = fs.PRIVATE_FILE) -> str:
+        """Make a file ready, durably; its name."""
+        self._count += 1
+        name = f"{self._count:06}"
+        fs.create(self._folder / name, data, mode)
+        return name
+
+    def ready_as(self, name: str, data: bytes) -> None:
+        """Make a file ready whose name says what it is for."""
+        fs.create(self._folder / name, data)
+
+    def ready_pack(self, name: str, data: bytes, index: bytes, oids: list[str]) -> None:
+        """Make a pack ready, and read every object back from the disk."""
+        pack, place = self._folder / f"{name}.pack", self._folder / f"{name}.idx"
+        fs.create(pack, data, 0o444)
+        fs.create(place, index, 0o444)
+        checked(pack, place, oids)
+
+    def give(self, order: Order) -> None:
+        """From here on the new history stands: what is missing of it anybody can do.
+
+        Raises:
+            Unwritable: a name in it is one that nobody would believe, so that a crash could not be mended.
+        """
+        if strange := next(_strange_names(order), None):
+            raise Unwritable(f"{strange!r} is no name that a purge can deal with: rename it, and purge again")
+        fs.create(self._folder / _COMING, self._seal.sealed(msgspec.json.encode(order)))
+        fs.sync_folder(self._folder)
+        fs.rename(self._folder / _COMING, self._folder / _ORDER)
+        fs.sync_folder(self._folder)
+        fs.sync_folder(self._private)
+
+    def is_ours(self) -> bool:
+        """Whether there is an order, done or not, that this user gave on this machine."""
+        given = self._given() or self._given(self._done)
+        return given is not None and given[0] is not None and given[1]
+
+    def is_foreign(self) -> bool:
+        """Whether there is an order that could be done, of somebody else."""
+        given = self._given()
+        return given is not None and given[0] is not None and not given[1]
+
+    def _given(self, folder: Path | None = None) -> tuple[Order | None, bool] | None:
+        """The order (None: one that is not to be done), and whether it is this user's; None where there is none."""
+        try:
+            folder = folder or self._folder
+            data, is_ours = self._seal.opened(fs.read(folder / _ORDER, limit=fs.LARGE)[0])
+            if not is_ours and (len(data) > _LARGEST_FOREIGN or not _are_plain(folder)):
+                return None, False
+            order = msgspec.json.decode(data, type=Order)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None, False
+        return (order, is_ours) if next(_strange_names(order), None) is None else (None, False)
+
+    def resumed(self, believes_others: bool) -> str | None:
+        """Finish what a crash interrupted, or take it back; what there is to say about it.
+
+        Raises:
+            Unwritable: somebody else began it, and nobody said `believes_others`.
+        """
+        self._remove_done()
+        if not os.path.lexists(self._folder):
+            return None
+        given = self._given()
+        if given is None:
+            self.give_up()
+            return "a purge was interrupted before it changed anything: the history is the old one; purge again"
+        order, is_ours = given
+        if order is None:
+            return self._set_aside()
+        if not (is_ours or believes_others):
+            raise Unwritable(
+                f"{self._root} holds a purge that another user or another machine began: if you trust this folder, "
+                "`crabmem doctor --fix` finishes it; reading goes on"
+            )
+        try:
+            self.finish(order)
+        except Busy as error:  # the exchange is made, and it would be said to nobody who asked for it
+            return f"a purge that was interrupted was finished, but {error}"
+        return "a purge that was interrupted was finished: the history is the new one,"
+
+    def _set_aside(self) -> str:
+        """Keep out of the way what no purge of crabmem's left; what there is to say."""
+        fs.make_folder(aside := self._private / "aside")
+        place = aside / f"purging-{secrets.token_hex(4)}"
+        fs.rename(self._folder, place)
+        return f"what claims to be a purge names files that a purge does not touch: it was moved to {place}, not done"
+
+    def give_up(self) -> None:
+        """Throw away what lies ready."""
+        fs.remove_tree(self._folder)
+
+    def finish(self, order: Order) -> None:
+        """Do what an order says, as far as it is not done, and whatever the settings say of waiting for the disk.
+
+        Raises:
+            Busy: somebody moved a reference meanwhile, whose history still is the old one; no object was removed.
+        """
+        with fs.durability(True):
+            self._finish(order)
+
+    def _finish(self, order: Order) -> None:
+        packs = self._git / "objects" / "pack"
+        fs.make_folder(packs)
+        for ending in ("pack", "idx"):
+            self._move(f"{order.pack}.{ending}", packs / f"{order.pack}.{ending}")
+        fs.sync_folder(packs)
+        moved = self._moved_refs(order)
+        self._put_refs(order, moved)
+        for name, target in order.moves.items():
+            self._move(name, self._git / target)
+        for change in order.files:
+            self._put_file(change)
+        if not moved:
+            self._remove_objects(order.pack)
+        self._mark()  # first: who writes a cache after this knows that it must not
+        self._remove_traces(order)
+        fs.rename(self._folder, self._done)
+        fs.sync_folder(self._private)
+        self._remove_done()
+        if moved:
+            raise Busy(f"{', '.join(moved)}: made or moved meanwhile, and still with the old history: purge again")
+        if late := self._moved_refs(order):
+            raise Busy(f"{', '.join(late)}: made meanwhile, and names what is gone from the history: delete it")
+
+    def _remove_done(self) -> None:
+        """Remove what a purge that is done replaced; the order last, by which the next command knows that it may."""
+        if self._done.is_dir() and not self._done.is_symlink():
+            for file in sorted(self._done.iterdir()):
+                if file.name != _ORDER and not file.is_dir():
+                    fs.unlink(file)
+        fs.remove_tree(self._done)
+
+    def _move(self, name: str, target: Path) -> None:
+        if (self._folder / name).exists():
+            fs.make_folder(target.parent)
+            fs.rename(self._folder / name, target)
+
+    def _moved_refs(self, order: Order) -> list[str]:
+        """The references that are neither as they were nor as they shall be."""
+        now = self._refs.all()
+        return sorted(ref for ref, oid in now.items() if oid not in (order.refs.get(ref), order.new.get(ref)))
+
+    def _put_refs(self, order: Order, moved: list[str]) -> None:
+        """Set them: all stand in one file, which counts as soon as a reference has no file of its own."""
+        self._move("packed-refs", self._git / "packed-refs")
+        self._move("HEAD", self._git / "HEAD")
+        fs.sync_folder(self._git)
+        for ref in {**order.refs, **order.new}:
+            if ref not in moved and (self._git / ref).is_file():
+                fs.unlink(self._git / ref)
+                fs.sync_folder((self._git / ref).parent)
+
+    def _put_file(self, change: Change) -> None:
+        """Exchange a file of the workspace; what somebody has saved there since stays."""
+        ready = self._folder / (change.ready or f"gone-{blob_id(change.path.encode())}")
+        with (
+            suppress(FileNotFoundError, NotADirectoryError),
+            fs.inside(self._root, change.path, bool(change.ready)) as spot,
+        ):
+            if change.was is None:
+                if ready.exists():
+                    with suppress(FileExistsError):
+                        fs.link(ready, spot)
+            elif self._blob(spot) == change.was:
+                if change.ready:
+                    fs.exchange(ready, spot)
+                else:
+                    fs.rename(spot, ready)
+                if blob_id(fs.read(ready)[0]) != change.was:  # it was saved at this very moment
+                    fs.exchange(ready, spot) if change.ready else fs.rename(ready, spot)
+
+    def _blob(self, spot: fs.Spot) -> str | None:
+        try:
+            return blob_id(fs.read(spot)[0])
+        except OSError:
+            return None
+
+    def _remove_objects(self, pack: str) -> None:
+        """Remove every object, whoever reaches it, that is not in the pack."""
+        objects = self._git / "objects"
+        for folder in sorted(objects.iterdir()):
+            if folder.is_dir() and folder.name not in ("pack", "info"):
+                fs.remove_tree(folder)
+        for file in [*_files_in(objects / "info"), *sorted(_files_in(objects / "pack"), key=_indexes_first)]:
+            if file.stem != pack or file.suffix not in (".pack", ".idx"):
+                fs.unlink(file)
+        fs.sync_folder(objects / "pack")
+
+    def _remove_traces(self, order: Order) -> None:
+        """Remove what holds words of the old history, or was made of them."""
+        fresh = {self._git / target for target in order.moves.values()}
+        for log in [file for file in _files_in(self._git / "logs") if file not in fresh]:
+            fs.unlink(log)
+        for name in (*_LEFT, *order.gone):
+            if (self._git / name).is_file():
+                fs.unlink(self._git / name)
+        for item in sorted(self._private.iterdir()):
+            if item.name not in _STAYING and item not in fresh:
+                fs.remove_tree(item) if item.is_dir() and not item.is_symlink() else fs.unlink(item)
+        for file in (self._private / "tmp").glob("*"):
+            if not file.name.startswith("lock-"):  # those that are held now
+                fs.unlink(file)
+
+    def _mark(self) -> None:
+        """Tell others, who may hold words of the old history in memory, that there was a purge."""
+        fs.append(self._private / "purges", b".")
+
+
+def _are_plain(folder: Path) -> bool:
+    """Whether what lies ready are files of their own, and none that is elsewhere too."""
+    with os.scandir(folder) as items:
+        return all(
+            item.is_file(follow_symlinks=False) and item.stat(follow_symlinks=False).st_nlink == 1 for item in items
+        )
+
+
+def _strange_names(order: Order) -> Iterator[str]:
+    """What of an order no purge of ours says: a name that may lead elsewhere, or to what a purge leaves alone."""
+    yield from [] if _PACK.match(order.pack) else [order.pack]
+    for refs in (order.refs, order.new):
+        yield from (ref for ref in refs if not is_ref(ref))
+        yield from (oid for oid in refs.values() if not _OID.match(oid))
+    yield from (name for name in order.moves if not _READY.match(name))
+    yield from (target for target in order.moves.values() if not (target in _MADE_ANEW or _is_log(target)))
+    for change in order.files:
+        yield from [] if _is_in_workspace(change.path) else [change.path]
+        yield from [change.was] if change.was is not None and not _OID.match(change.was) else []
+        yield from [change.ready] if change.ready is not None and not _READY.match(change.ready) else []
+    yield from (name for name in order.gone if not (_GOING.match(name) and name.rpartition("/")[2] not in (".", "..")))
+
+
+def _is_log(target: str) -> bool:
+    name = target.removeprefix("logs/")
+    return target != name and (name == "HEAD" or is_ref(name))
+
+
+def _is_in_workspace(path: str) -> bool:
+    """Whether a path stays in the workspace, and out of every repository in it."""
+    parts = path.split("/")
+    return not any(part in ("", ".", "..") or part.casefold() == ".git" for part in parts) and "\0" not in path
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    return (file for file in folder.rglob("*") if not file.is_dir()) if folder.is_dir() else iter(())
+
+
+def _indexes_first(file: Path) -> tuple[bool, str]:
+    """An index without its pack is an error to Git; a pack without one is nothing."""
+    return file.suffix == ".pack", file.name

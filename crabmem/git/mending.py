@@ -1,0 +1,56 @@
+"""Making a repository readable again after a crash of the machine left its head or branch in pieces."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ..disk import fs
+from ..errors import DamagedHistory
+from ..text.hashes import short
+from .keeping import Keep
+from .refs import MAIN, Head, Refs, is_ref
+
+
+def mended(git: Path, refs: Refs, keep: Keep, is_whole: Callable[[str], bool]) -> str | None:
+    """Make the head readable; what was done, None when nothing had to be. `is_whole` tells whether a commit is.
+
+    Raises:
+        DamagedHistory: nothing readable is left to go on from.
+    """
+    try:
+        head = refs.head()
+        lost = head.commit is None and any(map(is_whole, refs.last_noted(head.ref)))
+        if not lost and (head.commit is None or is_whole(head.commit)):
+            return None
+    except DamagedHistory:
+        head = _head_again(git, refs)
+    for commit in _candidates(head.ref, refs, keep):
+        if is_whole(commit):
+            refs.restore(head.ref, commit)
+            return f"{head.ref} could not be read and was set to {short(commit)}"
+    raise DamagedHistory(
+        f"no commit of {git} can be read; the files are untouched. Move {git} away "
+        "to begin a new history, or restore it from a backup"
+    )
+
+
+def _head_again(git: Path, refs: Refs) -> Head:
+    """The head, with a HEAD that cannot be read pointed at the main branch again."""
+    file = git / "HEAD"
+    text = fs.read(file)[0] if file.is_file() and not file.is_symlink() else b""
+    ref = text.decode("ascii", "replace").removeprefix("ref: ").strip()
+    if not is_ref(ref):
+        ref = MAIN
+        refs.restore("HEAD", f"ref: {MAIN}")
+    return Head(ref, None)
+
+
+def _candidates(ref: str, refs: Refs, keep: Keep) -> Iterator[str]:
+    """Commits to go on from, the likeliest first."""
+    readable = keep.readable(ref)
+    if readable:
+        yield readable
+    yield from refs.last_noted(ref)
+    yield from refs.last_noted("HEAD")
+    kept = keep.tip()
+    for commit in [kept] if kept else keep.rewritten():
+        yield from keep.ancestors(commit)

@@ -1,0 +1,538 @@
+"""Git's objects: loose ones read and written here, so that they outlast a power cut; others read through dulwich."""
+
+import hashlib
+import io
+import os
+import re
+import stat
+import struct
+import sys
+import weakref
+import zlib
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from ..disk import fs, regular
+from ..disk.fork_lock import Guard, loading
+from ..errors import DamagedHistory, DeniedHistory
+from .commit import Heading, heading
+from .listing import EMPTY, FOLDER, REGULAR, Item, Listing, parsed
+from .packs import is_packed
+from .spares import Spares
+
+if TYPE_CHECKING:  # what most writes do not need takes long to import
+    from dulwich.objects import Commit, ObjectID, ShaFile
+
+    from .disk import Disk
+
+#: No object of more bytes is read: a few compressed bytes can stand for gigabytes.
+LARGEST = 64_000_000
+# What is taken apart takes many times its bytes.
+_LARGEST_OF = {"commit": 1_000_000, "tag": 1_000_000, "tree": 16_000_000}
+#: No tree of more files, or of folders deeper in one another, is taken apart: trees that name one another say a
+#: billion files in a few lines.
+MOST_FILES, DEEPEST = 250_000, 100
+#: An id of Git's, or the beginning of one.
+HEX = re.compile(r"[0-9a-f]{4,40}\Z")
+_KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
+OID = re.compile(rb"[0-9a-f]{40}")
+_KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
+# A folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a delta of it.
+_LARGE = 16_384
+_REMEMBERED = 6
+
+#: The blobs of a file before and after; None for no file.
+Change = tuple[str | None, str | None]
+
+
+class Objects:
+    """The object store of one repository. Ids are 40 hex digits as text."""
+
+    def __init__(self, folder: Path, spares: Path) -> None:
+        self._folder = folder
+        self._spares = Spares(spares, folder)
+        self._guard = Guard()
+        self._fresh: list[str] = []
+        self._unsynced: set[Path] = set()
+        self._sizes: list[int] = []
+        self._headings: dict[str, Heading] = {}
+        self._listings: dict[str, Listing] = {}
+        self._whole: dict[str, tuple[int, ...] | None] = {}
+        self._ends: tuple[tuple[int, ...], frozenset[bytes]] = ((), frozenset())
+
+    @cached_property
+    def _store(self) -> "Disk":
+        with loading():
+            from .disk import Disk
+
+        store = Disk(str(self._folder))
+        # Who never closes a memory is not to read dulwich's complaints when the interpreter ends.
+        weakref.finalize(self, store.close)
+        return store
+
+    def close(self) -> None:
+        """Close the packs that reading has opened."""
+        with self._guard:
+            if "_store" in vars(self):
+                self._store.close()
+
+    def raw(self, oid: str) -> tuple[str, bytes]:
+        """Kind and bytes of the object called `oid`; DamagedHistory when it is missing or broken."""
+        if loose := self._loose(oid):
+            return _bounded(oid, *loose)
+        kind, data = self._from_pack(oid) or self._as_found(oid)
+        if oid_of(kind, data) != oid:
+            raise DamagedHistory(f"object {oid} of the history is another")
+        return _bounded(oid, kind, data)
+
+    def _from_pack(self, oid: str) -> tuple[str, bytes] | None:
+        """Kind and bytes of an object as a pack has it; None where there is none. Dulwich would take trees apart."""
+        try:
+            with self._reading(oid):
+                number, data = self._store.get_raw(_oid(oid))
+        except DamagedHistory:
+            return None
+        return _KINDS[number], data
+
+    def _as_found(self, oid: str) -> tuple[str, bytes]:
+        found = self.get(oid)
+        return found.type_name.decode(), found.as_raw_string()
+
+    def _loose(self, oid: str) -> tuple[str, bytes] | None:
+        """Kind and bytes of an object that is no pack's; None when it is not there, or not what its name says."""
+        try:
+            kind, data = _unpacked(fs.read(self._spares.file(oid), limit=LARGEST)[0])
+        except (OSError, ValueError, zlib.error):
+            return None
+        return (kind, data) if oid_of(kind, data) == oid else None
+
+    def get(self, oid: str) -> "ShaFile":
+        """The object called `oid`.
+
+        Raises:
+            DamagedHistory: it is missing or broken.
+        """
+        try:
+            with self._reading(oid):
+                return self._store[_oid(oid)]
+        except DamagedHistory:
+            spare = self._spare(oid)
+            if spare is None:
+                raise
+            return spare
+
+    def _spare(self, oid: str) -> "ShaFile | None":
+        """An object that somebody's `git prune` took, from its second name."""
+        from dulwich.objects import ShaFile
+
+        data = self._spares.read(oid)
+        if data is None:
+            return None
+        with self._reading(oid):
+            found = ShaFile.from_file(io.BytesIO(data))
+            return found if found.id == _oid(oid) else None
+
+    def _is_stored(self, oid: str) -> bool:
+        """Whether Git itself finds the object, whole."""
+        if self._loose(oid):
+            return True
+        if not is_packed(self._folder, oid):
+            return False
+        try:
+            with self._reading(oid):
+                return self._store[_oid(oid)] is not None
+        except DamagedHistory:
+            return False
+
+    def commit(self, oid: str) -> "Commit":
+        """The commit called `oid`; DamagedHistory when it is none."""
+        from dulwich.objects import Commit
+
+        found = self.get(oid)
+        if not isinstance(found, Commit):
+            raise DamagedHistory(f"object {oid} of the history is no commit")
+        return found
+
+    def heading(self, oid: str) -> Heading:
+        """What the commit called `oid` says of itself before its words; DamagedHistory when it is none."""
+        if oid not in self._headings:
+            kind, data = self.raw(oid)
+            try:
+                remember(self._headings, oid, heading(data if kind == "commit" else b""))
+            except ValueError:
+                raise DamagedHistory(f"object {oid} of the history is no commit") from None
+        return self._headings[oid]
+
+    def listing(self, tree: str | None) -> Listing:
+        """The folder called `tree`; an empty one for None; DamagedHistory when it is none."""
+        if tree is None:
+            return EMPTY
+        if tree not in self._listings:
+            kind, data = self.raw(tree)
+            try:
+                remember(self._listings, tree, parsed(data if kind == "tree" else b"-"))
+            except ValueError:
+                raise DamagedHistory(f"object {tree} of the history is no tree") from None
+        return self._listings[tree]
+
+    def is_readable(self, commit: str) -> bool:
+        """Whether the commit and the folders of its tree are there and whole."""
+        try:
+            row = [commit, self.heading(commit).tree]
+            for oid in row:
+                if not self._is_as_it_was(oid) and not self.has(oid):
+                    return False
+                row += self.listing(oid).folders() if oid != commit else []
+        except DeniedHistory:
+            raise
+        except DamagedHistory:
+            return False
+        return True
+
+    def _is_as_it_was(self, oid: str) -> bool:
+        """Whether the object is a file that was found whole and has not changed since."""
+        seen = self._spares.signature(oid)
+        if seen is None or (self._whole.get(oid) != seen and not self._loose(oid)):
+            return False
+        remember(self._whole, oid, seen)
+        return True
+
+    def blob(self, oid: str) -> bytes:
+        """The bytes of the blob called `oid`."""
+        return self.raw(oid)[1]
+
+    def has(self, oid: str) -> bool:
+        """Whether the object is there and whole.
+
+        Raises:
+            DeniedHistory: this user may not look.
+        """
+        try:
+            self.raw(oid)
+        except DeniedHistory:
+            raise
+        except DamagedHistory:
+            return False
+        return True
+
+    def is_there(self, oid: str) -> bool:
+        """Whether the object has its name, or is in a pack; a look that does not read it."""
+        seen = self._spares.signature(oid)
+        return bool(seen and seen[0]) or is_packed(self._folder, oid)
+
+    def verified(self, oid: str) -> "ShaFile":
+        """The object called `oid`, its bytes compared with its name and its form with Git's rules.
+
+        Raises:
+            DamagedHistory: it is missing, broken or another.
+        """
+        from dulwich.objects import ShaFile
+
+        with self._reading(oid):
+            kind, data = self._store.get_raw(_oid(oid))
+            _bounded(oid, _KINDS[kind], data)
+            item = ShaFile.from_raw_string(kind, data)
+            item.check()
+        if item.id.decode() != oid:
+            raise DamagedHistory(f"object {oid} of the history is another")
+        return item
+
+    def starting_with(self, prefix: str) -> list[str]:
+        """The ids that begin with `prefix`, at least four hex digits."""
+        with self._reading(prefix):
+            return [oid.decode() for oid in self._store.iter_prefix(prefix.encode())]
+
+    def files(self, tree: str | None, prefix: str = "") -> dict[str, str]:
+        """Path and blob of each regular file in `tree` and below, in Git's order; the paths begin with `prefix`.
+
+        Raises:
+            DamagedHistory: it is broken, or has more than `MOST_FILES` files, or folders more than `DEEPEST` deep.
+        """
+        found: dict[str, str] = {}
+        self._add_files(found, tree, prefix, DEEPEST - prefix.count("/"))
+        return found
+
+    def _add_files(self, found: dict[str, str], tree: str | None, folder: str, depth: int) -> None:
+        for name, mode, oid in self.listing(tree):
+            check_extent(len(found), depth)
+            path = folder + name.decode("utf-8", "surrogateescape")
+            if mode == FOLDER:
+                self._add_files(found, oid, f"{path}/", depth - 1)
+            elif stat.S_ISREG(mode):
+                found[path] = oid
+
+    def files_in(self, tree: str | None, prefix: str) -> dict[str, str]:
+        """Path and blob of each regular file in `tree` itself, whose paths begin with `prefix`."""
+        found = ((name, oid) for name, mode, oid in self.listing(tree) if stat.S_ISREG(mode))
+        return {prefix + name.decode("utf-8", "surrogateescape"): oid for name, oid in found}
+
+    def file(self, tree: str | None, path: str) -> str | None:
+        """The blob of the regular file at `path` in `tree`; None when there is none."""
+        above, _, name = path.rpartition("/")
+        within = self.folder(tree, above) if above else tree
+        mode, oid = self.listing(within).get(name.encode("utf-8", "surrogateescape")) or (0, None)
+        return oid if stat.S_ISREG(mode) else None
+
+    def folder(self, tree: str | None, path: str) -> str | None:
+        """The id of the folder at `path` in `tree`; None when there is none."""
+        for step in path.encode("utf-8", "surrogateescape").split(b"/"):
+            mode, tree = self.listing(tree).get(step) or (0, None)
+            if mode != FOLDER:
+                return None
+        return tree
+
+    def parents(self, commit: str, known: tuple[str, ...] | None = None) -> list[str]:
+        """The parents of `commit`, which may be `known`; none where a shallow clone ends."""
+        if commit.encode() in self.shallow():
+            return []
+        return list(self.heading(commit).parents if known is None else known)
+
+    def shallow(self) -> frozenset[bytes]:
+        """The commits at which a shallow clone ends; asked of each commit, so it is read again only when it changed."""
+        file = self._folder.parent / "shallow"
+        try:
+            now = _signature(os.lstat(file))
+            if self._ends[0] != now:
+                data, status = fs.read(file)
+                self._ends = _signature(status), frozenset(data.split())
+            return self._ends[1]
+        except FileNotFoundError:
+            return frozenset()
+        except OSError as error:
+            raise DamagedHistory(f"`.git/shallow` cannot be read: {fs.reason(error)}") from None
+
+    def tree(self, tree: str) -> bytes:
+        """The bytes of a tree; what lies in a pack is not compared with its name, which costs more than reading it."""
+        kind, data = _bounded(tree, *(self._loose(tree) or self._from_pack(tree) or self.raw(tree)))
+        if kind != "tree":
+            raise DamagedHistory(f"object {tree} of the history is no tree")
+        return data
+
+    def put(self, kind: str, data: bytes) -> str:
+        """Store an object; its id. Durable after `flush`. One that is there already is made to look new."""
+        oid = oid_of(kind, data)
+        if self._loose(oid):
+            with suppress(FileNotFoundError):  # a compaction has just put it into a pack
+                fs.touch(self._spares.file(oid))
+            self._spares.add(oid)
+        else:
+            stored = _packed(kind, data)
+            self._spares.write(oid, stored)
+            self._sizes.append(len(stored))
+            remember(self._whole, oid, self._spares.signature(oid))
+            self._unsynced.add(self._spares.file(oid).parent)
+        self._fresh.append(oid)
+        return oid
+
+    def put_ahead(self, data: bytes, temporary: Path) -> Path | None:
+        """Store a blob that nothing refers to yet, also beside another writer; None when it is there already.
+
+        `put` then finds it, or stores it again where a prune took it. The folder it is in must be synced.
+        """
+        oid = oid_of("blob", data)
+        if self.is_there(oid):
+            return None
+        stored = _packed("blob", data)
+        fs.create(temporary, stored, 0o444)
+        target = self._spares.file(oid)
+        fs.make_folder(target.parent)
+        fs.rename(temporary, target)
+        self._sizes.append(len(stored))
+        return target.parent
+
+    def all_ids(self) -> set[str]:
+        """Every object, loose or in a pack, whether anything reaches it or not."""
+        with self._reading("ids"):
+            self._store.close()  # so that it looks through the folder again
+            return {oid.decode() for oid in self._store}
+
+    def forget(self) -> None:
+        """Read everything anew from now on: the objects were exchanged for others."""
+        with self._guard:
+            if "_store" in vars(self):
+                self._store.close()
+                del vars(self)["_store"]
+            for known in (self._headings, self._listings, self._whole, self._fresh, self._unsynced):
+                known.clear()
+
+    def written(self) -> tuple[int, int]:
+        """Bytes and number of the objects that were written since this was asked last."""
+        sizes, self._sizes = self._sizes, []
+        return sum(sizes), len(sizes)
+
+    def begin(self) -> None:
+        """Forget what a write put that then failed: a purge or a prune may have taken it, and nothing refers to it."""
+        self._fresh.clear()
+
+    def flush(self) -> None:
+        """Make the names of all that was put durable; what refers to it comes after."""
+        for folder in sorted(self._unsynced):
+            with suppress(FileNotFoundError):  # a prune took it: `settled` puts it back
+                fs.sync_folder(folder)
+        self._unsynced.clear()
+
+    def settled(self) -> None:
+        """Put back what somebody's `git prune` removed since it was put, and forget what was put."""
+        for oid in self._fresh:
+            if not self.is_there(oid):
+                self._spares.restore(oid)
+                self._unsynced.add(self._spares.file(oid).parent)
+        self._fresh.clear()
+        self.flush()
+
+    def restored(self) -> int:
+        """Put back what a `git prune` took after the write it belongs to had ended; how many objects."""
+        oids = self._spares.all_restored(self._is_stored)
+        self._unsynced |= {self._spares.file(oid).parent for oid in oids}
+        self.flush()
+        return len(oids)
+
+    def grafted(self, tree: str | None, changes: Mapping[str, str | None]) -> str | None:
+        """The tree that `tree` becomes when each path holds its blob, or nothing for None.
+
+        A file keeps its mode; None is returned for a tree without files.
+        """
+        base = self.listing(tree)
+        items: dict[bytes, Item | None] = {}
+        for name, below in _by_first_part(changes):
+            key = name.encode("utf-8", "surrogateescape")
+            mode, oid = base.get(key) or (0, None)
+            if "" in below:
+                blob = below[""]
+                items[key] = (mode if stat.S_ISREG(mode) else REGULAR, blob) if blob else None
+            else:
+                grown = self.grafted(oid if mode == FOLDER else None, below)
+                items[key] = (FOLDER, grown) if grown else None
+        return self._put_listing(base.changed(items))
+
+    def _put_listing(self, listing: Listing) -> str | None:
+        if not len(listing):
+            return None
+        oid = self.put("tree", listing.raw())
+        remember(self._listings, oid, listing)
+        return oid
+
+    @contextmanager
+    def _reading(self, what: str) -> Iterator[None]:
+        """Read through dulwich, one thread at a time, whose cache of open packs is not made for more."""
+        with self._guard:
+            before = sys.exception()
+            try:
+                yield
+            except _damage() as error:
+                _clear_frames(error, before)
+                raise self._unread(what) from None
+
+    def _unread(self, what: str) -> DamagedHistory:
+        """What is wrong with an object that cannot be read."""
+        try:
+            os.close(regular.opened(os.fspath(self._spares.file(what))))
+        except PermissionError as error:
+            return DeniedHistory(f"the history cannot be read: {fs.reason(error)}")
+        except OSError:
+            pass  # it is not there, or in a pack
+        return DamagedHistory(f"object {what} of the history is missing or broken")
+
+
+def _clear_frames(error: BaseException | None, before: BaseException | None) -> None:
+    """Let go of what dulwich's frames hold: they keep views of a pack, and with them its mapping, as long as the error.
+
+    The error lasts: it stays the context of the one that we raise, and in a cycle with its frames since Python 3.12.
+    `before` is what the caller was handling already, which is none of ours.
+    """
+    from traceback import clear_frames  # which no reading needs that finds all whole
+
+    while error is not None and error is not before:
+        clear_frames(error.__traceback__)
+        error = error.__context__
+
+
+@cache
+def _damage() -> tuple[type[Exception], ...]:
+    """What dulwich raises for an object that is missing, cut short or not what its name says."""
+    with loading():
+        from dulwich.errors import (
+            ApplyDeltaError,
+            ChecksumMismatch,
+            FileFormatException,
+            MissingCommitError,
+            ObjectFormatException,
+        )
+    from dulwich.pack import DeltaCycle, UnresolvedDeltas
+
+    return (
+        DeltaCycle, UnresolvedDeltas,
+        MissingCommitError, LookupError, OSError, ValueError, TypeError, ArithmeticError, AssertionError, EOFError,
+        zlib.error, struct.error, ApplyDeltaError, ObjectFormatException, ChecksumMismatch, FileFormatException,
+    )  # fmt: skip
+
+
+def _bounded(oid: str, kind: str, data: bytes) -> tuple[str, bytes]:
+    """Kind and bytes of an object, if what it takes to take it apart is bounded too."""
+    if len(data) > _LARGEST_OF.get(kind, LARGEST):
+        raise DamagedHistory(f"object {oid} of the history is a {kind} of {len(data):,} bytes: it is no memory's")
+    return kind, data
+
+
+def check_extent(files: int, depth: int) -> None:
+    """Refuse to go on with a tree that is too large or, with so many folders to go, too deep."""
+    if files > MOST_FILES or depth < 0:
+        raise DamagedHistory(
+            f"the history has a commit of more than {MOST_FILES:,} files or {DEEPEST} folders deep: it is no memory's"
+        )
+
+
+def _signature(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
+def _oid(text: str) -> "ObjectID":
+    from dulwich.objects import ObjectID
+
+    return ObjectID(text.encode())
+
+
+def oid_of(kind: str, data: bytes) -> str:
+    """The id of an object."""
+    named = hashlib.sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
+    named.update(data)
+    return named.hexdigest()
+
+
+def _packed(kind: str, data: bytes) -> bytes:
+    """An object as Git stores it by itself."""
+    level = 0 if kind == "tree" and len(data) > _LARGE else -1
+    return zlib.compress(b"%s %d\0" % (kind.encode(), len(data)) + data, level)
+
+
+def _unpacked(stored: bytes) -> tuple[str, bytes]:
+    """Kind and bytes of an object stored by itself; ValueError or zlib.error for none, or one too large to be read."""
+    inflating = zlib.decompressobj()
+    plain = inflating.decompress(stored, LARGEST)  # a few bytes can stand for gigabytes
+    found = _KIND.match(plain)
+    if not found or not inflating.eof:
+        raise ValueError("not an object of Git's, or larger than we read")
+    return found[1].decode(), plain[found.end() :]
+
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
+
+def remember(known: dict[K, T], key: K, value: T, most: int = _REMEMBERED) -> None:
+    """Keep a value with the newest of its kind; what many threads do at once does no harm."""
+    known[key] = value
+    if len(known) > most:
+        known.pop(next(iter(known)), None)
+
+
+def _by_first_part(changes: Mapping[str, str | None]) -> Iterable[tuple[str, dict[str, str | None]]]:
+    """The changes grouped by the first part of their path; "" stands for the file itself."""
+    grouped: dict[str, dict[str, str | None]] = {}
+    for path, oid in changes.items():
+        first, _, rest = path.partition("/")
+        grouped.setdefault(first, {})[rest] = oid
+    return grouped.items()

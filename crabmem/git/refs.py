@@ -1,0 +1,307 @@
+"""Git's references: one read of the head, compare-and-swap under Git's own locks, a log of moves.
+
+Every `X.lock` is a hard link to a file of ours, so that a lock left by a crash is known to be ours
+and one of somebody else is never touched.
+"""
+
+import errno
+import os
+import platform
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..disk import fs
+from ..errors import Busy, DamagedHistory
+
+MAIN = "refs/heads/main"
+_PID = re.compile(r"[0-9]{1,9}\Z")
+_OID = re.compile(r"[0-9a-f]{40}\Z")
+_SYMBOLIC = "ref: "
+_LINK = "lock-"
+GC = "gc.pid"
+REF_WAIT = 2.0
+GC_WAIT = 5.0
+_PAUSE = 0.01
+_GC_GIVEN_UP = 12 * 60 * 60
+
+
+@dataclass(frozen=True)
+class Head:
+    """Where HEAD points. `ref` is what a commit moves: a branch, or "HEAD" itself when detached.
+
+    `commit` is None on a branch without commits.
+    """
+
+    ref: str
+    commit: str | None
+
+
+class Refs:
+    """The references below one `.git`; `private` is the folder for what is ours."""
+
+    def __init__(self, git: Path, private: Path) -> None:
+        self._git = git
+        self._temporary = private
+
+    def head(self) -> Head:
+        """Where HEAD points, read once.
+
+        Raises:
+            DamagedHistory: HEAD or its branch holds neither a reference nor a commit's id.
+        """
+        text = self._text("HEAD")
+        if text is None:
+            raise DamagedHistory(
+                "`.git/HEAD` is missing; restore it from a backup, or move `.git` away to begin a new history"
+            )
+        if text.startswith(_SYMBOLIC):
+            ref = text.removeprefix(_SYMBOLIC).strip()
+            if not is_ref(ref):
+                raise DamagedHistory(f"`.git/HEAD` names no reference: {ref[:80]}")
+            return Head(ref, self.read(ref))
+        return Head("HEAD", _oid("HEAD", text))
+
+    def read(self, ref: str) -> str | None:
+        """The commit `ref` names; None when there is no such reference.
+
+        Raises:
+            DamagedHistory: it holds something else than a commit's id.
+        """
+        text = self._text(ref)
+        return _oid(ref, text) if text is not None else self._packed().get(ref)
+
+    def all(self) -> dict[str, str]:
+        """Every readable reference and its commit."""
+        loose = (
+            file.relative_to(self._git).as_posix()
+            for file in (self._git / "refs").rglob("*")
+            if os.path.isfile(file) and not file.name.endswith(".lock")
+        )
+        values = {ref: (self._text(ref) or "").strip() for ref in loose}
+        return self._packed() | {ref: oid for ref, oid in values.items() if _OID.match(oid)}
+
+    def swap(self, ref: str, old: str | None, new: str) -> bool:
+        """Set `ref` to `new` if it still is `old`; whether it was."""
+
+        def decide() -> bytes | None:
+            # Compared as text: a broken reference must not look like none, nor a HEAD that was detached.
+            text = self._text(ref)
+            now = self._packed().get(ref) if text is None else text.strip()
+            return f"{new}\n".encode() if now == old else None
+
+        return self.replace(ref, decide, REF_WAIT)
+
+    def restore(self, ref: str, text: str) -> None:
+        """Write `ref` whatever it held: for repairs."""
+        self.replace(ref, lambda: f"{text}\n".encode(), REF_WAIT)
+
+    def remove(self, ref: str) -> None:
+        """Make `ref` one that is not there."""
+        with self.holding(f"{ref}.lock", REF_WAIT):
+            # A crash in between leaves the file, and so the reference; the other way round an older one came back.
+            self.replace("packed-refs", lambda: self._packed_without(ref), REF_WAIT)
+            fs.unlink(self._git / ref)
+            if (self._git / ref).parent.is_dir():
+                fs.sync_folder((self._git / ref).parent)
+
+    def _packed_without(self, ref: str) -> bytes | None:
+        """The packed references without one of them, which is no tag; None where it is not among them."""
+        if ref not in self._packed():
+            return None
+        rows = fs.read(self._git / "packed-refs")[0].splitlines(keepends=True)
+        return b"".join(row for row in rows if row.partition(b" ")[2].strip() != ref.encode())
+
+    def replace(self, name: str, decide: Callable[[], bytes | None], wait: float) -> bool:
+        """Replace the file `name` of the repository by what `decide` says while its lock is held.
+
+        `decide` returns None to leave the file as it is. Returns whether it was replaced.
+
+        Raises:
+            Busy: somebody else held `<name>.lock` for more than `wait` seconds.
+        """
+        target = self._git / name
+        with self.holding(f"{name}.lock", wait) as ours:
+            data = decide()
+            if data is None:
+                return False
+            fs.overwrite(ours, data)
+            fs.rename(target.with_name(f"{target.name}.lock"), target)
+            fs.sync_folder(target.parent)
+            return True
+
+    @contextmanager
+    def holding(self, name: str, wait: float, data: bytes = b"") -> Iterator[Path]:
+        """Hold the lock file `name`, which says `data`; the path of our own link to it.
+
+        Raises:
+            Busy: somebody else held it for more than `wait` seconds.
+        """
+        lock = self._git / name
+        ours = self._temporary / f"{_LINK}{secrets.token_hex(8)}"
+        fs.hint(ours, data)
+        try:
+            try:
+                _link_patiently(ours, lock, wait)
+                yield ours
+            finally:
+                # After a rename the lock is gone, or already somebody else's; a link that failed may be there.
+                if _same_file(ours, lock):
+                    fs.unlink(lock)
+        finally:
+            fs.unlink(ours)
+
+    def wait_for(self, ref: str) -> None:
+        """Wait until nobody holds the lock of `ref`; Busy when somebody does so for too long."""
+        deadline = time.monotonic() + REF_WAIT
+        while (lock := self._git / f"{ref}.lock").exists():
+            if time.monotonic() > deadline:
+                raise Busy(_held(lock))
+            time.sleep(_PAUSE)
+
+    def release_leftovers(self) -> int:
+        """Remove the locks that a crash left to us; how many. Only under the writer's lock."""
+        links = [file for file in self._temporary.glob(f"{_LINK}*")]
+        for ours in links:
+            for lock in (self._git / GC, *self._git.rglob("*.lock")):
+                if _same_file(ours, lock):
+                    fs.unlink(lock)
+            fs.unlink(ours)
+        return len(links)
+
+    @contextmanager
+    def without_gc(self) -> Iterator[None]:
+        """Keep `git gc` from running, so that it does not prune what no reference reaches yet.
+
+        One that runs already is waited for; one that does not end is not: what it takes is written again.
+        """
+        self._clear_dead_gc()
+        with ExitStack() as held:
+            with suppress(Busy):
+                us = f"{os.getpid()} {platform.node()}".encode()
+                held.enter_context(self.holding(GC, GC_WAIT, us))
+            yield
+
+    def is_gc_running(self) -> bool:
+        """Whether a `git gc` runs, as far as its mark tells; a mark of ours is known by its second name."""
+        try:
+            if os.lstat(self._git / GC).st_nlink > 1:
+                return False
+        except FileNotFoundError:
+            return False
+        pid, _, host = (self._text(GC) or "").partition(" ")
+        is_known = _PID.match(pid) and host.strip() == platform.node()
+        return not is_known or fs.is_alive(int(pid))
+
+    def _clear_dead_gc(self) -> None:
+        """Take away the mark of a gc that died, or is older than twelve hours, as Git does itself."""
+        mark = self._git / GC
+        text = self._text(GC)
+        if text is None:
+            return
+        pid, _, host = text.partition(" ")
+        # Whoever makes the mark makes it whole: one that names no process is what a crash left of it.
+        dead = not _PID.match(pid) or (host.strip() == platform.node() and not fs.is_alive(int(pid)))
+        if dead or fs.is_from_before_start(mark) or self._age(mark) > _GC_GIVEN_UP:
+            fs.unlink(mark)
+
+    def _age(self, file: Path) -> float:
+        """Seconds since `file` was written, by the clock of the disk."""
+        now = self._temporary / "now"
+        fs.hint(now, b"")
+        return now.stat().st_mtime - file.stat().st_mtime
+
+    def note(self, refs: tuple[str, ...], old: str | None, new: str, who: bytes, message: str) -> None:
+        """Add a line to the reference logs; a log that cannot be written is no reason to fail."""
+        subject = message.splitlines()[0] if message else ""
+        line = b"%s %s %s\t%s\n" % ((old or "0" * 40).encode(), new.encode(), who, subject.encode("utf-8", "replace"))
+        for ref in refs:
+            log = self._git / "logs" / ref
+            try:
+                fs.make_folder(log.parent)
+                fs.append(log, line)
+            except OSError:
+                continue
+
+    def last_noted(self, ref: str) -> Iterator[str]:
+        """The commits the log of `ref` names, newest first."""
+        try:
+            lines = fs.read(self._git / "logs" / ref, limit=fs.LARGE)[0].splitlines()
+        except OSError:
+            return
+        for line in reversed(lines):
+            oid = line[41:81].decode("ascii", "replace")
+            if _OID.match(oid):
+                yield oid
+
+    def _text(self, ref: str) -> str | None:
+        try:
+            return fs.read(self._git / ref)[0].decode("utf-8", "replace")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG or os.path.isdir(self._git / ref):
+                return None
+            raise DamagedHistory(f"`.git/{ref}` cannot be read: {fs.reason(error)}") from None
+
+    def packed_is_whole(self) -> bool:
+        """Whether every line of the packed references is one."""
+        return all(
+            line[:1] in ("#", "^") or (_OID.match(line[:40]) and line[40:41] == " ") for line in self._packed_lines()
+        )
+
+    def holds(self, ref: str) -> bool:
+        """Whether there is a file for `ref`, readable or not."""
+        return (self._git / ref).exists()
+
+    def _packed_lines(self) -> list[str]:
+        return (self._text("packed-refs") or "").splitlines()
+
+    def _packed(self) -> dict[str, str]:
+        pairs = (line.split(" ", 1) for line in self._packed_lines() if line[:1] not in ("#", "^") and " " in line)
+        return {ref.strip(): oid for oid, ref in pairs if _OID.match(oid)}
+
+
+def is_ref(name: str) -> bool:
+    """Whether `name` is a reference's, and so a path that stays below `.git/refs`."""
+    parts = name.split("/")
+    plain = name.isprintable() and all(part and not part.startswith(".") and len(part.encode()) < 200 for part in parts)
+    return plain and len(name.encode()) < 1_000 and len(parts) > 1 and parts[0] == "refs"
+
+
+def _oid(ref: str, text: str) -> str:
+    oid = text.strip()
+    if not _OID.match(oid):
+        raise DamagedHistory(f"`.git/{ref}` does not hold the id of a commit")
+    return oid
+
+
+def _link_patiently(ours: Path, lock: Path, wait: float) -> None:
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            return fs.link(ours, lock)
+        except FileNotFoundError:
+            if not ours.exists() or time.monotonic() > deadline:
+                raise
+            # `git pack-refs` removes folders that it leaves empty.
+            fs.make_folder(lock.parent)
+        except FileExistsError:
+            if time.monotonic() > deadline:
+                raise Busy(_held(lock)) from None
+            time.sleep(_PAUSE)
+
+
+def _held(lock: Path) -> str:
+    return f"`{lock}` is held by another Git process; if none runs, a crash left it: remove it"
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return os.path.samestat(os.lstat(one), os.lstat(other))
+    except FileNotFoundError:
+        return False

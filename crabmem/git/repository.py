@@ -1,0 +1,154 @@
+"""Making `.git`: an ordinary repository that no setting of the person can turn against an agent's write."""
+
+import io
+import os
+import re
+import secrets
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..disk import fs
+from ..errors import DamagedHistory
+from .refs import MAIN
+
+if TYPE_CHECKING:
+    from dulwich.config import ConfigFile
+
+_CONFIG = """\
+[core]
+	repositoryformatversion = 0
+	filemode = false
+	bare = false
+	logallrefupdates = true
+	autocrlf = false
+	quotepath = false
+	fsync = all
+[gc]
+	auto = 0
+[crabmem]
+	version = 1
+"""
+_EXCLUDE = """\
+# Agents' own workspaces have repositories of their own.
+/agents/
+# What editors and sync tools leave beside the files.
+.*
+!/.gitignore
+!/.gitattributes
+*~
+*.tmp
+*.swp
+\\#*#
+"""
+_UNFINISHED = ".crabmem-init-"
+
+
+def create(root: Path) -> None:
+    """Make `root/.git`, wholly or not at all; another process that is quicker wins."""
+    fs.make_folder(root)
+    built = root / f"{_UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}"
+    for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "crabmem/tmp"):
+        fs.make_folder(built / folder)
+    fs.create(built / "HEAD", f"ref: {MAIN}\n".encode())
+    fs.create(built / "config", _CONFIG.encode())
+    fs.create(built / "info" / "exclude", _EXCLUDE.encode())
+    for written in (built / "info", built):
+        fs.sync_folder(written)
+    try:
+        fs.rename(built, root / ".git")
+    except OSError:
+        if not (root / ".git").is_dir():
+            raise
+        _remove(built)
+    fs.sync_folder(root)
+
+
+def foreign_format(git: Path) -> str | None:
+    """The form of Git's that a repository has and we do not write, such as "sha256"; None for the ordinary one."""
+    for key, usual in (("objectformat", "sha1"), ("refstorage", "files")):
+        value = _configured(git / "config", "extensions", key)
+        if value and value != usual:
+            return value
+    return None
+
+
+def link_in(git: Path) -> Path | None:
+    """A folder of what is read and written of a repository that is a link, so that all below it is elsewhere."""
+    ours = git / "crabmem"
+    waiting = [git / name for name in ("objects", "refs", "logs", "info", "crabmem")]
+    while waiting:
+        folder = waiting.pop()
+        if folder.is_symlink():
+            return folder
+        try:
+            with os.scandir(folder) as items:
+                found = list(items)
+        except OSError:
+            continue  # it is not there, or who reads it says what is wrong
+        is_ours = ours in (folder, *folder.parents)  # where even a file is never a link
+        links = [item for item in found if item.is_symlink() and (is_ours or not item.is_file())]
+        if links:
+            return Path(links[0].path)
+        if folder.name != "objects":  # the folders in which objects lie have no others in them
+            folders = (Path(item.path) for item in found if item.is_dir(follow_symlinks=False))
+            waiting += [each for each in folders if each != ours / "index"]  # caches are looked at where they are read
+    return None
+
+
+def is_readable(file: Path) -> bool:
+    """Whether a configuration file, if there is one, is in the form of Git's."""
+    try:
+        _parsed(fs.read(file)[0])
+    except FileNotFoundError:
+        return True
+    except (ValueError, OSError):
+        return False
+    return True
+
+
+def _parsed(data: bytes) -> "ConfigFile":
+    from dulwich.config import ConfigFile
+
+    return ConfigFile.from_file(io.BytesIO(data), expand_includes=False)  # an include leads anywhere
+
+
+def is_sparse(git: Path) -> bool:
+    """Whether the person has hidden part of the files, so that one that is missing was not removed."""
+    return any(_configured(git / name, "core", "sparsecheckout") == "true" for name in ("config", "config.worktree"))
+
+
+def _configured(file: Path, section: str, key: str) -> str:
+    """A setting in a configuration file of the repository, in lower case; "" when it has none."""
+    try:
+        data = fs.read(file)[0]
+        if key.encode() not in data.lower():
+            return ""  # parsing takes longer, and every write asks
+        return _parsed(data).get((section.encode(),), key.encode()).decode("utf-8", "replace").lower()
+    except (FileNotFoundError, ValueError, KeyError):
+        return ""
+    except OSError as error:
+        raise DamagedHistory(f"{file} cannot be read: {fs.reason(error)}") from None
+
+
+def furnish(git: Path, private: Path) -> None:
+    """Add what is ours to a repository somebody else made; its settings stay as they are."""
+    fs.make_folder(private / "tmp")
+    fs.make_folder(git / "info")
+    exclude = git / "info" / "exclude"
+    present = fs.read(exclude)[0].decode("utf-8", "replace") if exclude.exists() else ""
+    if _EXCLUDE not in present:
+        fs.append(exclude, ("\n" * bool(present and not present.endswith("\n")) + _EXCLUDE).encode())
+
+
+def clear_unfinished(root: Path) -> None:
+    """Remove what a crash while making a repository left behind; one in the making is let alone."""
+    for built in root.glob(f"{_UNFINISHED}*"):
+        maker = built.name.removeprefix(_UNFINISHED).partition("-")[0]
+        if not (re.fullmatch("[0-9]{1,9}", maker) and fs.is_alive(int(maker))):
+            _remove(built)
+
+
+def _remove(built: Path) -> None:
+    fs.before("remove", str(built))
+    shutil.rmtree(built, ignore_errors=True)

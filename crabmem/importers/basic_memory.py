@@ -1,0 +1,35 @@
+"""basic-memory: notes with `title`, `type`, `permalink` and `tags`. Observations and relations stay as they stand."""
+
+from collections.abc import Iterator
+
+from ..text.entry import Fact
+from ..text.slug import name_key, slug_of
+from .base import Found, Source, Tree, is_markdown
+from .texts import fact_of, keys_of, labelled, named, value
+
+# So many files are looked at.
+_LOOKED_AT = 20
+
+
+def _is_it(tree: Tree) -> bool:
+    notes = [path for path in tree.files if is_markdown(path)][:_LOOKED_AT]
+    known = sum({"title", "permalink"} <= keys_of(tree.peek(path)).keys() for path in notes)
+    return known > 0 and known * 2 >= len(notes)
+
+
+def _facts(tree: Tree) -> Iterator[Found]:
+    for path, reason in tree.files.items():
+        if reason or is_markdown(path):
+            yield tree.take(path, _fact)
+
+
+def _fact(path: str, data: bytes) -> Fact:
+    """A note; what links to it by its permalink goes on finding it."""
+    keys, fact = keys_of(data), fact_of(path, data)
+    fact = named(fact, value(keys, "title") or fact.name)
+    link, kind = value(keys, "permalink"), value(keys, "type")
+    is_new = name_key(link) not in (name_key(fact.name), slug_of(fact.name))
+    return labelled(fact, [kind] if kind != "note" else [], [link] if is_new else [])
+
+
+SOURCE = Source("basic-memory", "a project of basic-memory", _is_it, _facts)

@@ -1,0 +1,84 @@
+"""Claude Code's own memory: `MEMORY.md`, which lists the other files, and a fact in each of those."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from urllib.parse import unquote
+
+from ..text.entry import Fact
+from ..text.links import is_fit, redirected
+from .base import Found, Skipped, Source, Tree, is_markdown
+from .texts import fact_of, facts_of_sections, keys_of, labelled, named, stem, value
+
+_INDEX = "MEMORY.md"
+# An item of a list that begins with a link, in whatever style, perhaps emphasised.
+_LISTED = re.compile(
+    r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+[*_]*"
+    r"(?:\[[^\[\]\n]*\]\(<?(?P<path>[^()<>\n]+?)>?\)|\[\[(?P<wiki>[^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\])"
+)
+_TYPES = ("user", "feedback", "project", "reference")
+
+
+def _is_it(tree: Tree) -> bool:
+    facts = (path for path in tree.files if is_markdown(path) and path != _INDEX and "/" not in path)
+    return tree.has(_INDEX) and any(_type(tree.peek(path)) in _TYPES for path in facts)
+
+
+def _type(data: bytes) -> str:
+    """The type of a fact, which stands under `metadata`, in older files by itself."""
+    keys = keys_of(data)
+    return (value(keys, "metadata", "type") or value(keys, "type")) if {"name", "description"} <= keys.keys() else ""
+
+
+def _facts(tree: Tree) -> Iterator[Found]:
+    found = list(_read(tree))
+    names = {stem(item.where): item.what.name for item in found if isinstance(item.what, Fact)}
+    led = partial(redirected, new=partial(_by_name, names=names))
+    yield from (
+        item._replace(what=replace(item.what, content=led(item.what.content))) if isinstance(item.what, Fact) else item
+        for item in found
+    )
+
+
+def _by_name(target: str, names: Mapping[str, str]) -> str | None:
+    """What the fact is called that a link names by its file, whose name it does not keep."""
+    name = names.get(target, target)
+    return name if name != target and target not in names.values() and is_fit(name) else None
+
+
+def _read(tree: Tree) -> Iterator[Found]:
+    for path, reason in tree.files.items():
+        if path == _INDEX and not reason:
+            yield from _of_index(tree)
+        elif reason or is_markdown(path):
+            yield tree.take(path, _fact)
+
+
+def _of_index(tree: Tree) -> Iterator[Found]:
+    """What is in the index besides the list of the other files: a fact for each section."""
+    whole = tree.take(_INDEX, fact_of)
+    if not isinstance(whole.what, Fact):
+        yield whole
+        return
+    text = tree.read(_INDEX).decode("utf-8")
+    rest = "".join(line for line in text.splitlines(keepends=True) if not _is_listing(line, tree))
+    found = list(facts_of_sections(_INDEX, rest.encode(), named(whole.what, stem(_INDEX))))
+    if rest != text or not found:
+        more = "; what else it says is taken" if found else "; what is always to be in view goes in your overview"
+        yield Found(_INDEX, Skipped(f"it {'also' if found else 'only'} lists the others, each a fact itself{more}"))
+    yield from found
+
+
+def _is_listing(line: str, tree: Tree) -> bool:
+    """Whether a line is an item that begins with a link to one of the other files."""
+    item = _LISTED.match(line)
+    target = unquote(item["path"] or item["wiki"] or "").removeprefix("./") if item else ""
+    return bool(target) and any(name != _INDEX and tree.has(name) for name in (target, f"{target}.md"))
+
+
+def _fact(path: str, data: bytes) -> Fact:
+    return labelled(fact_of(path, data), [_type(data)])
+
+
+SOURCE = Source("claude-code", "Claude Code's own memory (~/.claude/projects/*/memory)", _is_it, _facts)

@@ -1,0 +1,88 @@
+"""The files that a person wants imported, as they lie on disk. Nothing is followed out of the folder."""
+
+import os
+import stat
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from ..disk import fs
+from ..errors import CrabmemError, InvalidArguments, Unreadable
+from .base import Tree
+
+_MAX_DEPTH = 64
+#: An export is one file with thousands of facts; it was named by a person.
+MAX_EXPORT = 100_000_000
+
+
+def tree_at(place: Path, own: Path) -> Tree:
+    """The files below a folder, or a file alone.
+
+    Raises:
+        InvalidArguments: it is not there, cannot be listed, or is in the workspace at `own`.
+    """
+    if not os.path.lexists(place):
+        raise InvalidArguments(f"there is no file or folder {place} to import")
+    if place.resolve().is_relative_to(own.resolve()):
+        raise InvalidArguments(f"{place} is in this memory already; edit its files, or import another folder")
+    if not place.is_dir():
+        return _alone(place)
+    try:
+        with fs.opened(place) as here:
+            files = dict(sorted(_files(here, "", own.resolve())))
+            hidden = frozenset(name for name in fs.names(here) if name.startswith("."))
+    except OSError as error:
+        raise InvalidArguments(f"{place} cannot be listed: {fs.reason(error)}") from None
+    return Tree(place.resolve().parts, files, partial(_read, place), hidden)
+
+
+def tree_of(data: bytes) -> Tree:
+    """What came on stdin, as a file alone: of JSON, or else of Markdown."""
+    name = "stdin.json" if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else "stdin.md"
+    return Tree(("stdin",), {name: None}, lambda path: data)
+
+
+def _alone(file: Path) -> Tree:
+    read = partial(_read, file.parent, limit=MAX_EXPORT)
+    return Tree((*file.resolve().parent.parts,), {file.name: None}, read)
+
+
+def _files(folder: fs.Folder, prefix: str, own: Path, depth: int = 0) -> Iterator[tuple[str, CrabmemError | None]]:
+    """The paths of the files below an open folder, and why some cannot be read."""
+    for name in (name for name in fs.names(folder) if not name.startswith(".")):
+        path, mode = prefix + name, _mode(folder, name)
+        if stat.S_ISDIR(mode):
+            yield from _below(folder, name, path, own, depth)
+        elif stat.S_ISLNK(mode):
+            yield path, Unreadable("it is a link, which may lead anywhere; import what it leads to")
+        elif mode:
+            yield path, None
+
+
+def _mode(folder: fs.Folder, name: str) -> int:
+    """The kind of what has that name; 0 for what is gone meanwhile."""
+    try:
+        return folder.status(name).st_mode
+    except FileNotFoundError:
+        return 0
+
+
+def _below(folder: fs.Folder, name: str, path: str, own: Path, depth: int) -> Iterator[tuple[str, CrabmemError | None]]:
+    if (folder.path / name).resolve() == own:
+        yield path, Unreadable("it is this memory itself")
+    elif depth == _MAX_DEPTH:
+        yield path, Unreadable(f"it is more than {_MAX_DEPTH} folders down")
+    else:
+        try:
+            with fs.entered(folder, name) as below:
+                yield from _files(below, f"{path}/", own, depth + 1)
+        except OSError as error:
+            yield path, Unreadable(f"the folder cannot be listed: {fs.reason(error)}")
+
+
+def _read(folder: Path, path: str, limit: int = fs.MAX_BYTES) -> bytes:
+    try:
+        with fs.inside(folder, path) as spot:
+            return fs.read(spot, limit=limit)[0]
+    except OSError as error:
+        raise Unreadable(fs.reason(error)) from None

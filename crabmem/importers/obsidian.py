@@ -1,0 +1,90 @@
+"""An Obsidian vault: a note is called like its file, and its tags may stand in its text."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import PurePosixPath
+
+from ..errors import CrabmemError
+from ..text import frontmatter as header
+from ..text.entry import Fact
+from ..text.links import redirected
+from ..text.slug import name_key
+from .base import Found, Skipped, Source, Tree, is_markdown
+from .texts import FENCES, fact_of, keys_of, labelled, named, stem
+
+_OWN = {".obsidian": "it is Obsidian's own", ".trash": "it is Obsidian's trash"}
+_TEMPLATES = ("templates", "template", "_templates", "_template")
+_CODE = re.compile(r"`[^`\n]*`")
+# As Obsidian takes them: after white space, and not digits alone.
+_TAG = re.compile(r"(?<![^\s(,;])#(?P<tag>[\w/-]*[^\W\d][\w/-]*)")
+
+
+def _is_it(tree: Tree) -> bool:
+    return ".obsidian" in tree.hidden
+
+
+def _facts(tree: Tree) -> Iterator[Found]:
+    yield from (Found(name, Skipped(reason)) for name, reason in _OWN.items() if name in tree.hidden)
+    templates, names = _templates(tree), _names(tree)
+    for path, reason in tree.files.items():
+        if reason:
+            yield Found(path, reason)
+        elif not is_markdown(path):
+            yield Found(path, Skipped("it is no note; attachments stay where they are"))
+        elif _is_template(path, templates):
+            yield Found(path, Skipped("it is a template"))
+        else:
+            yield tree.take(path, partial(_note, names=names))
+
+
+def _templates(tree: Tree) -> str:
+    """The folder of templates that the settings of the vault name; "" for none."""
+    try:
+        found = json.loads(tree.read(".obsidian/templates.json"))["folder"]
+    except (CrabmemError, ValueError, KeyError, TypeError):
+        return ""
+    return name_key(found.strip("/")) if isinstance(found, str) else ""
+
+
+def _is_template(path: str, templates: str) -> bool:
+    folders = name_key(path).split("/")[:-1]
+    named_so = templates and f"{name_key(path)}".startswith(f"{templates}/")
+    return bool(named_so) or any(folder in _TEMPLATES for folder in folders)
+
+
+def _names(tree: Tree) -> dict[str, str]:
+    """What each note is called: like its file, and where others are too, with its folders, as links to it say."""
+    notes = [path for path in tree.files if is_markdown(path)]
+    times = Counter(name_key(stem(path)) for path in notes)
+    return {path: stem(path) if times[name_key(stem(path))] == 1 else _bare(path) for path in notes}
+
+
+def _bare(path: str) -> str:
+    return str(PurePosixPath(path).with_suffix(""))
+
+
+def _note(path: str, data: bytes, names: Mapping[str, str]) -> Fact | Skipped:
+    if "excalidraw-plugin" in keys_of(data):
+        return Skipped("it is a drawing")
+    fact = labelled(named(fact_of(path, data), names[path]), _tags(data))
+    led = partial(redirected, new=partial(_without_folders, names=names))
+    return replace(fact, content=led(fact.content), description=led(fact.description))
+
+
+def _tags(data: bytes) -> list[str]:
+    """The tags in a text, but those in code."""
+    text = header.taken_apart(data.decode("utf-8")).content
+    return [match["tag"].strip("/") for match in _TAG.finditer(_CODE.sub("", FENCES.sub("", text)))]
+
+
+def _without_folders(target: str, names: Mapping[str, str]) -> str | None:
+    """The name of a note that a link names with its folders, which are none any more."""
+    path = f"{target.removesuffix('.md').lstrip('/')}.md"
+    return names[path] if path in names and names[path] != target else None
+
+
+SOURCE = Source("obsidian", "an Obsidian vault", _is_it, _facts)

@@ -1,0 +1,33 @@
+"""Serena's memories of a project: a file each, called by its path, as `modules/frontend`."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from ..text.entry import Fact
+from .base import Found, Source, Tree, is_markdown
+from .texts import fact_of, named
+
+_PLACE = (".serena", "memories")
+
+
+def _is_it(tree: Tree) -> bool:
+    return tree.parts[-2:] == _PLACE or (tree.name == _PLACE[0] and any(map(_is_inside, tree.files)))
+
+
+def _is_inside(path: str) -> bool:
+    return path.startswith(f"{_PLACE[1]}/")
+
+
+def _facts(tree: Tree) -> Iterator[Found]:
+    is_above = tree.parts[-2:] != _PLACE and any(map(_is_inside, tree.files))
+    for path, reason in tree.files.items():
+        if (reason or is_markdown(path)) and (_is_inside(path) or not is_above):
+            yield tree.take(path, _fact)
+
+
+def _fact(path: str, data: bytes) -> Fact:
+    name = PurePosixPath(path.removeprefix(f"{_PLACE[1]}/")).with_suffix("")
+    return named(fact_of(path, data), str(name))
+
+
+SOURCE = Source("serena", "Serena's memories (.serena/memories)", _is_it, _facts)

@@ -1,0 +1,192 @@
+"""From a text to the fact it tells. Pure functions."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import cast
+
+from ..text import frontmatter as header
+from ..text.edit import BOM, shortened
+from ..text.entry import MAX_LABELS, Entry, Fact, Kept, decoded, parsed
+from .base import Found, is_markdown
+
+# The keys in the singular that are read as labels, and written as those in the plural.
+_LABELS = ("alias", "tag")
+MAX_TITLE = 120
+MAX_SUMMARY = 200
+FENCES = re.compile(r"^(```+|~~~+).*?(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>[^ \t\n].*)$", re.MULTILINE)
+_SECTION = re.compile(r"^#{1,2}[ \t]+(?P<title>[^ \t\n].*)$", re.MULTILINE)
+# Of lists and quotes, of tasks, of what Obsidian calls a callout, and of the categories of basic-memory.
+_MARKS = re.compile(r"[ \t]*(?:[-*+][ \t]+|>[ \t]*|\d+[.)][ \t]+|\[(?:[ xX]|![^\]\n]*|[\w-]+)\][+-]?(?:[ \t]+|\Z))*")
+_BLANK = re.compile(r"\n[ \t]*\n")
+_ROW = re.compile(r"[ \t]*\|")
+# The signs of the line below the heads of a table.
+_RULER = frozenset("-:| \t")
+_UNDERLINE = re.compile(r"=+|-+")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_IMAGE = re.compile(r"!\[\[[^\[\]\n]*\]\]|!\[[^\[\]\n]*\]\([^()\n]*\)")
+_LINK = re.compile(r"\[(?P<label>[^\[\]\n]+)\]\([^()\n]*\)")
+_WIKI = re.compile(r"\[\[(?P<target>[^\[\]|\n]+)(?:\|(?P<label>[^\[\]\n]+))?\]\]")
+# A word between underscores is rather a name in a program.
+_EMPHASIS = re.compile(
+    r"(?<!\w)(?!_\w{0,99}(?!\w))(?P<mark>\*{1,3}|_{1,3}|~~|==)(?=\S)(?P<said>[^*_~=\n]+)(?<=\S)(?P=mark)(?!\w)"
+)
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
+# A dot after so short a word with a capital is that of `Dr.` or `St.`, and if not, a sentence more does no harm.
+_SHORT = "".join(rf"(?<!\b[A-Z]{small})" for small in ("", "[a-z]", "[a-z]{2}"))
+_SENTENCE = re.compile(rf".*?(?:{_SHORT}\.|[!?])(?=\s|\Z)|.+", re.DOTALL)
+
+
+def fact_of(path: str, data: bytes) -> Fact:
+    """The fact that a file tells: what its frontmatter does not say is taken from its text.
+
+    A heading above the text that is also its name is not said again.
+
+    Raises:
+        Unreadable: it is no whole text.
+    """
+    entry = parsed(path, data)
+    content = entry.content.replace("\r\n", "\n").strip("\n")
+    own = keys_of(data)
+    text = FENCES.sub("", header.taken_apart(content).content)
+    title = value(own, "title") or (_title(text) if is_markdown(path) else "")
+    name = entry.name if "name" in own else shortened(title, MAX_TITLE) or entry.name
+    description = entry.description or summary(text) or name
+    fact = Fact(
+        name, description, content, entry.aliases or None, entry.tags or None, kept(entry), before=frontmatter(data)
+    )
+    return _without_heading(fact) if is_markdown(path) else fact
+
+
+def _without_heading(fact: Fact) -> Fact:
+    """The fact without the heading that its content begins with, where that only says its name and more follows."""
+    heading = _HEADING.match(fact.content)
+    rest = fact.content[heading.end() :].strip("\n") if heading else ""
+    return replace(fact, content=rest) if rest.strip() and _title(fact.content) == fact.name else fact
+
+
+def kept(entry: Entry) -> "dict[str, Kept | None]":
+    """What of the frontmatter of an entry is not in the other parts of a fact, as it stands there."""
+    metadata = entry.keys.get("metadata")
+    lifted = metadata if isinstance(metadata, Mapping) else {}
+    return {
+        key: cast("Kept", value)
+        for key, value in entry.keys.items()
+        if key not in _LABELS and (key not in lifted or lifted[key] != value)
+    }
+
+
+def frontmatter(data: bytes) -> str:
+    """The frontmatter of a file as it stands there, with the lines `---` around it; "" where none can be read."""
+    text = data.decode("utf-8").removeprefix(BOM)
+    parts = header.taken_apart(text)
+    try:
+        return f"{parts.opening}{header.readable(parts.header or '')}{parts.closing}"
+    except header.BadHeader:
+        return ""
+
+
+def named(fact: Fact, name: str) -> Fact:
+    """The fact under another name; its description, where it was only its name, says that too."""
+    return replace(fact, name=name, description=name if fact.description == fact.name else fact.description)
+
+
+def labelled(fact: Fact, tags: Iterable[str] = (), aliases: Iterable[str] = ()) -> Fact:
+    """The fact with more labels, each once, as far as there is room; what is none is left out."""
+    return replace(fact, tags=_joined(fact.tags, tags), aliases=_joined(fact.aliases, aliases))
+
+
+def _joined(labels: Iterable[str] | None, more: Iterable[str]) -> tuple[str, ...] | None:
+    return tuple(dict.fromkeys(filter(None, (*(labels or ()), *more))))[:MAX_LABELS] or None
+
+
+def stem(path: str) -> str:
+    """The last part of a path, without the ending."""
+    return PurePosixPath(path).stem
+
+
+def keys_of(data: bytes) -> Mapping[str, header.Value]:
+    """The frontmatter of a file; nothing where there is none that can be read."""
+    try:
+        return header.load(header.taken_apart(data.decode("utf-8")).header or "")
+    except (header.BadHeader, UnicodeDecodeError):
+        return {}
+
+
+def value(keys: Mapping[str, header.Value], *names: str) -> str:
+    """The text under a key, or under a key of the mapping under that; "" for none."""
+    found: object = keys
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found.strip() if isinstance(found, str) else ""
+
+
+def sections(path: str, data: bytes) -> list[tuple[str, str]]:
+    """The sections of a text, heading and what stands under it, those apart that are empty; "" heads the beginning.
+
+    Raises:
+        Unreadable: it is no text.
+    """
+    text = header.taken_apart(decoded(path, data).replace("\r\n", "\n")).content
+    hidden = FENCES.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), text)
+    heads = [match for match in _SECTION.finditer(hidden)]
+    starts = [(0, 0, ""), *((match.start(), match.end(), match["title"].rstrip(" #")) for match in heads)]
+    ends = [start for start, _, _ in starts[1:]] + [len(text)]
+    found = ((title, text[after:end].strip()) for (_, after, title), end in zip(starts, ends, strict=True))
+    return [(title, content) for title, content in found if content]
+
+
+def facts_of_sections(path: str, data: bytes, whole: Fact) -> Iterator[Found]:
+    """A fact for each section of a text; what comes before the first heading is called like the `whole`.
+
+    The rest of the frontmatter is kept with the first.
+
+    Raises:
+        Unreadable: it is no text.
+    """
+    for number, (title, content) in enumerate(sections(path, data)):
+        name = title or whole.name
+        fact = Fact(name, summary(content) or name, content)
+        if not number:
+            fact = replace(fact, aliases=whole.aliases, tags=whole.tags, keys=whole.keys, before=whole.before)
+        yield Found(f"{path}#{title}" if title else path, fact, stem(path))
+
+
+def summary(text: str) -> str:
+    """The first sentence of the first paragraph that is prose, without its marks; else the first item of a list.
+
+    "" when there is neither: headings, rows of tables, comments and pictures say nothing in short.
+    """
+    bare = FENCES.sub("", _COMMENT.sub("", text.removeprefix(BOM)))
+    paragraphs = [lines for lines in (_told(part) for part in _BLANK.split(_HEADING.sub("\n", bare))) if lines]
+    said = next((lines for lines in paragraphs if not _ITEM.match(lines[0])), next(iter(paragraphs), []))
+    if said and _ITEM.match(said[0]):
+        said = said[:1]
+    sentence = _SENTENCE.match(" ".join(map(_bare, said)).strip())
+    return shortened(sentence[0], MAX_SUMMARY) if sentence else ""
+
+
+def _told(paragraph: str) -> list[str]:
+    """The lines of a paragraph that say something; no heading that is underlined, no row of a table."""
+    lines = paragraph.split("\n")
+    under = {number for number, line in enumerate(lines) if _UNDERLINE.fullmatch(line.strip())}
+    if any({"-", "|"} <= set(line) <= _RULER for line in lines if not _ROW.match(line)):
+        return []
+    heads = range(max(under, default=-1) + 1)
+    said = [line for number, line in enumerate(lines) if number not in heads and not _ROW.match(line)]
+    return [line for line in said if any(map(str.isalnum, _bare(line)))]
+
+
+def _title(text: str) -> str:
+    """The first heading; "" when there is none."""
+    heading = _HEADING.search(text)
+    return shortened(heading["title"].rstrip().rstrip("#"), MAX_TITLE) if heading else ""
+
+
+def _bare(line: str) -> str:
+    """A line without the marks of Markdown; of a link stays what it is called."""
+    text = line[mark.end() :] if (mark := _MARKS.match(line)) else line
+    text = _WIKI.sub(lambda link: link["label"] or link["target"], _LINK.sub(r"\g<label>", _IMAGE.sub("", text)))
+    return _EMPHASIS.sub(r"\g<said>", text).strip()

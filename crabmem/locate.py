@@ -1,0 +1,140 @@
+"""Which workspace a folder is: its settings say how it is laid out, or whose way of working it follows.
+
+A profile that is a file outside of the folder whose settings name it is read only when this user allowed that.
+"""
+
+import os
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+from .disk import fs
+from .disk.allowed import Allowed, Reach
+from .errors import InvalidSettings, Unreadable
+from .workspace import settings
+from .workspace.settings import Settings
+from .workspace.workspace import DEFAULT, LAYOUTS, SETTINGS, Layout, Workspace
+
+
+def workspace_at(root: Path, profile: str | None, allowed: Allowed) -> Workspace:
+    """The workspace in the folder `root`, with the layout of `profile`, or where that is None of what its settings
+    name, as far as they are `allowed` to.
+
+    Raises:
+        InvalidArguments: there is no such profile.
+        InvalidSettings: the profile cannot be read, or may not be.
+    """
+    said, layout = settings.layout_in(_settings_text(root))
+    name = profile_at(root, said, allowed) if profile is None else _whole(Path(), profile)
+    return Workspace(root, _layout(root, name) or LAYOUTS[layout], name)
+
+
+def profile_at(root: Path, said: str, allowed: Allowed) -> str:
+    """The profile of the workspace in `root`, whose own settings name the profile `said`; "" for none.
+
+    An agent's own workspace that names none has the profile of the workspace around it.
+
+    Raises:
+        InvalidSettings: it is a file elsewhere, and nobody here allowed it to be read.
+    """
+    around = Workspace(root).around
+    if not said and around is not None:
+        return profile_at(around, settings.layout_in(_settings_text(around))[0], allowed)
+    profile = _whole(root, said)
+    file = outside(root, profile)
+    if file and allowed.reach(root).profile != file:
+        raise InvalidSettings(
+            f"{root / SETTINGS} names a profile outside of the workspace, {file}, which nobody here has allowed; "
+            f"`crabmem --dir {shlex.quote(str(root))} config allow` does"
+        )
+    return profile
+
+
+def settings_at(root: Path) -> Settings:
+    """What the settings of the folder `root` say; the profile that they name is not looked at.
+
+    Raises:
+        InvalidSettings: they say something that cannot be.
+        Unreadable: there is something else than a text.
+    """
+    rules, problem = known_settings_at(root)
+    if problem:
+        raise InvalidSettings(problem)
+    return rules
+
+
+def known_settings_at(root: Path) -> tuple[Settings, str]:
+    """The same, with unknown keys passed over, and what is wrong with those; "" for nothing.
+
+    Raises: as `settings_at`, but for unknown keys.
+    """
+    file = root / SETTINGS
+    try:
+        data = fs.read(file)[0]
+    except FileNotFoundError:
+        return Settings(), ""
+    except OSError as error:
+        raise Unreadable(f"{file} cannot be read: {fs.reason(error)}") from None
+    from .text.entry import decoded  # late: most workspaces have no settings
+
+    return settings.parsed_as_known(decoded(SETTINGS, data), str(file))
+
+
+def reach_of(root: Path, rules: Settings) -> Reach:
+    """What the settings of the workspace in `root` would reach outside of it."""
+    vectors = rules.vectors.named if rules.vectors.are_wanted else None
+    return Reach(vectors, outside(root, _whole(root, rules.profile)))
+
+
+def outside(root: Path, profile: str) -> str:
+    """The file of a profile where it lies outside of the folder `root`, links followed; "" for any other profile."""
+    if not profile.endswith(".toml"):
+        return ""
+    try:
+        file = os.path.realpath(profile)
+    except ValueError:  # no file has such a name
+        return profile
+    return "" if Path(file).is_relative_to(os.path.realpath(root)) else file
+
+
+def _whole(folder: Path, profile: str) -> str:
+    """The name of a profile, "" of the usual one; of one that is a file, the path from anywhere."""
+    if profile == DEFAULT:
+        return ""
+    return os.path.abspath(folder / os.path.expanduser(profile)) if profile.endswith(".toml") else profile
+
+
+def _layout(root: Path, profile: str) -> Layout | None:
+    if not profile:
+        return None
+    from .prompt.profile import layout_of, named  # late: most workspaces name none
+
+    layout = layout_of(profile, named(profile))
+    return layout and _as_spelled(root, layout)
+
+
+def _as_spelled(root: Path, layout: Layout) -> Layout:
+    """`layout` with the names that identity and overview have in `root`: an older `memory.md` is the `MEMORY.md`."""
+    identity, overview = (_spelled(root, path) for path in (layout.identity, layout.overview))
+    return replace(layout, identity=identity, overview=overview)
+
+
+def _spelled(root: Path, path: str) -> str:
+    """`path`, or where nothing is called exactly so, how the name is written there in another case."""
+    folder, slash, name = path.rpartition("/")
+    try:
+        there = os.listdir(root / folder)
+    except OSError:
+        return path
+    alike = sorted(other for other in there if other.casefold() == name.casefold())
+    return path if name in alike else folder + slash + (alike or [name])[0]
+
+
+def _settings_text(root: Path) -> str:
+    """What the settings of a folder say; "" where they cannot be read: who needs them says what is wrong."""
+    if not os.path.exists(f"{root}/{SETTINGS}"):
+        return ""
+    try:
+        return fs.read(root / SETTINGS)[0].decode("utf-8", "replace")
+    except OSError:
+        return ""

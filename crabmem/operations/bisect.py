@@ -1,0 +1,210 @@
+"""Which commit changed an answer: looks at as few moments as halving needs, and moves no file of the person's."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from ..disk import fs
+from ..errors import InvalidArguments
+from ..git.line import Line
+from ..git.timeline import Timeline
+from ..recall.catalog import found
+from ..recall.ranking import check_question
+from ..recall.source import Source
+from ..results import Bisected, Recall, Step
+from ..text.entry import Entry
+from ..text.hashes import short
+from ..workspace.workspace import Workspace
+
+
+class Moment:
+    """Memory as it was at a commit: what a test is given. `commit` is its id."""
+
+    def __init__(
+        self,
+        commit: str,
+        files: Callable[[], Mapping[str, str]],
+        blob: Callable[[str], bytes],
+        source: Callable[[], Source],
+    ) -> None:
+        """`files` tells path and blob of those of the commit, `source` what is searched: each when it is asked for."""
+        self.commit = commit
+        self._list = files
+        self._blob = blob
+        self._make = source
+
+    @cached_property
+    def _files(self) -> Mapping[str, str]:
+        return self._list()
+
+    @cached_property
+    def _source(self) -> Source:
+        return self._make()
+
+    def recall(self, query: str, limit: int | None = None, tags: tuple[str, ...] = ()) -> Recall:
+        """What recall would have found then."""
+        check_question(query, limit, tags)
+        return self._source.recall(query, limit, tags)
+
+    def get(self, name: str) -> Entry:
+        """The entry called `name`; NotFound when there was none."""
+        return found(self._source.shelf, name)
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of all files of memory."""
+        return list(self._files)
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of the file at a path; None when there was none."""
+        blob = self._files.get(path)
+        return None if blob is None else self._blob(blob)
+
+    def put_into(self, folder: Path) -> None:
+        """Write all files of memory into an empty folder."""
+        files = {Workspace(folder).file(path): blob for path, blob in self._files.items()}
+        for parent in {file.parent for file in files}:
+            fs.make_folder(parent)
+        with fs.durability(waits=False):
+            for file, blob in files.items():
+                fs.create(file, self._blob(blob))
+
+
+#: Whether memory was good at a moment; None when that cannot be told.
+Test = Callable[[Moment], bool | None]
+#: Told what came of each moment that was looked at.
+Progress = Callable[[Step], None]
+
+
+class Found(NamedTuple):
+    """The places of the last moment that is good, and of the first that is bad after it."""
+
+    good: int
+    bad: int
+
+
+def bisected(
+    timeline: Timeline,
+    moment: Callable[[str], Moment],
+    test: Test,
+    since: str | None = None,
+    until: str | None = None,
+    progress: Progress | None = None,
+) -> Bisected:
+    """The commit that made memory bad by `test`, after `since` and not after `until` (None: the newest).
+
+    Without `since` the last good moment is looked for backwards, in steps that double. Of a merge, the line that
+    it was made on counts, and the merge for all it brought.
+
+    Raises:
+        InvalidArguments: it is good at `until`, bad at `since`, or good nowhere.
+    """
+    end = timeline.commit_at("HEAD" if until is None else until)
+    line = timeline.line_to(end)
+    start = None if since is None else line.place(timeline.commit_at(since, is_end=False))
+    if since is not None and start is None:
+        raise InvalidArguments(f"{since} is no commit on the way to {until or 'the newest'}; `crabmem log` lists them")
+    trial = _Trial(timeline, line, moment, test, progress)
+    found = halved(trial, _last_good(trial, line) if start is None else _good_start(trial, line, start))
+    suspects = tuple(timeline.told(line[place]) for place in range(found.good + 1, found.bad + 1))
+    return Bisected(suspects, line[found.good], line[found.bad], trial.steps, len(line) - (start or 0))
+
+
+class _Trial:
+    """The test of the moment at a place. Commits with the same files are looked at once."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        line: Line,
+        moment: Callable[[str], Moment],
+        test: Test,
+        progress: Progress | None,
+    ) -> None:
+        self._timeline, self._line, self._moment, self._test = timeline, line, moment, test
+        self._progress = progress
+        self._known: dict[str, bool | None] = {}
+        self.steps = 0
+
+    def __call__(self, place: int, more: int) -> bool | None:
+        """Whether the moment is good; about so many more will be looked at."""
+        commit = self._line[place]
+        tree = self._timeline.tree(commit)
+        if tree not in self._known:
+            self._known[tree] = self._test(self._moment(commit))
+            self.steps += 1
+            if self._progress:
+                self._progress(Step(self.steps, self.steps + more, commit, self._known[tree]))
+        return self._known[tree]
+
+
+#: Whether the moment at a place is good, before about so many more are looked at.
+Trial = Callable[[int, int], bool | None]
+
+
+def _good_start(trial: Trial, line: Line, start: int) -> Found:
+    """The ends that were given, found to be as they have to be."""
+    more = _halvings(len(line) - 1 - start)
+    last = _bad_end(trial, line, more + 1)
+    verdict = trial(start, more)
+    if verdict is None:
+        raise InvalidArguments(f"at {short(line[start])} it cannot be told; begin at another commit")
+    if not verdict:
+        raise InvalidArguments(f"it is bad already at {short(line[start])}; begin earlier, where it was good")
+    return Found(start, last)
+
+
+def _last_good(trial: Trial, line: Line) -> Found:
+    """A good moment before the end, looked for in steps that double, and the bad one after it that is nearest."""
+    doublings = _halvings(len(line) - 1) + 1
+    bad = last = _bad_end(trial, line, 2 * doublings - 1)
+    for power in range(doublings):
+        place = max(0, last - (1 << power))
+        verdict = trial(place, 2 * doublings - 2 - power)
+        if verdict:
+            return Found(place, bad)
+        bad = place if verdict is False else bad
+    first = short(line[0])
+    raise InvalidArguments(
+        f"it is bad wherever we looked, back to the first commit, {first}; say since when it was good"
+    )
+
+
+def _halvings(commits: int) -> int:
+    """How often so many commits can be halved until one is left."""
+    return max(0, commits - 1).bit_length()
+
+
+def _bad_end(trial: Trial, line: Line, more: int) -> int:
+    last = len(line) - 1
+    verdict = trial(last, more)
+    if verdict is None:
+        raise InvalidArguments(f"at {short(line[last])} it cannot be told; end at another commit")
+    if verdict:
+        raise InvalidArguments(
+            f"it is good at {short(line[last])}, so that there is nothing to find (`crabmem diff` shows edits "
+            "that are not recorded yet, and do not count)"
+        )
+    return last
+
+
+def halved(trial: Trial, ends: Found) -> Found:
+    """Good and bad as near to each other as can be told: half of what is between goes with each look.
+
+    Where it cannot be told, others are tried all over what is left, so that a few of those next to each other
+    do not stop the search.
+    """
+    (good, bad), doubtful, tries = ends, set[int](), 1
+    while left := [place for place in range(good + 1, bad) if place not in doubtful]:
+        place = left[int(len(left) * spread(tries))]
+        verdict = trial(place, _halvings(bad - good) - 1)
+        good, bad = (place, bad) if verdict else (good, place if verdict is False else bad)
+        doubtful |= {place} if verdict is None else set()
+        tries = tries + 1 if verdict is None else 1
+    return Found(good, bad)
+
+
+def spread(number: int) -> float:
+    """1/2, 1/4, 3/4, 1/8, 5/8 and so on for 1, 2, 3 and so on: each far from those before it."""
+    return int(f"{number:b}"[::-1], 2) / (1 << number.bit_length())

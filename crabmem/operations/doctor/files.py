@@ -1,0 +1,200 @@
+"""What is odd about the files a person reads and edits: settings, texts, entries."""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ...errors import CrabmemError, Unreadable
+from ...results import Finding
+from ...text import frontmatter as header
+from ...text.credentials import credentials_in
+from ...text.edit import is_in_conflict, shortened, shown
+from ...text.entry import NO_HEADER, decoded, parsed
+from ...text.limits import DEEPEST
+from ...text.slug import name_key
+from ...workspace.settings import Settings
+from ...workspace.workspace import AGENTS, SETTINGS, Layout, Workspace
+from .patient import Patient, error, info, warning
+
+# So many links of a file are named, with so many characters of each.
+_NAMED = 3
+_SHOWN = 80
+# Settings whose other values protect what is in the workspace less.
+_PROTECTING = ("soul_editable", "secrets", "durability")
+
+
+def settings(patient: Patient) -> Iterator[Finding]:
+    """Whether `crabmem.toml` says what can be."""
+    try:
+        rules = patient.settings()
+    except CrabmemError as failed:
+        yield error(SETTINGS, _without(SETTINGS, str(failed)))
+        return
+    usual = Settings()
+    lowered = [name for name in _PROTECTING if getattr(rules, name) != getattr(usual, name)]
+    if lowered:
+        yield info(SETTINGS, f"it protects less than usual: {', '.join(lowered)}; see `crabmem config`")
+
+
+def texts(patient: Patient) -> Iterator[Finding]:
+    """Files that cannot be used, are half of something, or lie where nobody looks."""
+    layout = patient.workspace.layout
+    for item in patient.scan.unusable:
+        yield (warning if item.is_beside else error)(item.path, item.reason)
+    for path in sorted(patient.scan.files):
+        try:
+            yield from _text(path, patient.scan.data(path) or b"", layout)
+        except Unreadable as failed:
+            yield (error if path.endswith(".md") else warning)(path, _without(path, str(failed)))
+    if layout.identity not in patient.scan.files:
+        yield info(layout.identity, "there is none; the built-in text is used")
+    yield from _bystanders(patient)
+
+
+def _text(path: str, data: bytes, layout: Layout) -> Iterator[Finding]:
+    text = decoded(path, data)
+    if layout.is_entry(path):
+        entry = parsed(path, data)
+        fault = None if entry.problem else header.fault(header.taken_apart(text).header or "")
+        if fault:
+            yield warning(
+                path,
+                f"its frontmatter is not YAML: {fault}; it is read as it seems meant: put quotes around that value",
+            )
+        yield from _keys(path, header.keys(text))
+    elif is_in_conflict(text):
+        yield warning(path, "it holds the marks of an unresolved merge; edit it")
+
+
+def _keys(path: str, keys: list[str]) -> Iterator[Finding]:
+    for key in {key for key in keys if keys.count(key) > 1}:
+        yield warning(path, f"its frontmatter has `{key}` more than once; the last one counts")
+    if keys and "name" not in keys:
+        yield info(path, "its frontmatter has no name; its file name serves as one")
+
+
+def _bystanders(patient: Patient) -> Iterator[Finding]:
+    """Files that look as if they were memory, and are not."""
+    layout = patient.workspace.layout
+    for path in sorted(patient.scan.files):
+        folder = path.rpartition("/")[0]
+        if not path.endswith((".md", SETTINGS)):
+            yield info(
+                path, "it is not named *.md: it is not recalled, and recorded only once a tool of memory wrote it"
+            )
+        elif folder and folder not in layout.entries and not layout.is_entry(path) and not patient.is_found(path):
+            yield info(path, f"it is not {layout.where}, so it is recorded but not recalled")
+    for path in sorted(patient.scan.folders):
+        if any(layout.is_entry(each) and each.startswith(f"{path}/") for each in patient.scan.files):
+            yield info(path, "it is a folder, although it is called like a file; the facts in it are recalled")
+    yield from left_out(patient.workspace)
+
+
+def left_out(workspace: Workspace) -> Iterator[Finding]:
+    """What lies where memory is and is no part of it, and why."""
+    layout = workspace.layout
+    for path in _among_agents(workspace):
+        yield warning(path, "it is no part of an agent's workspace, so it is neither recorded nor recalled; move it")
+    for file in sorted(_below(workspace)):
+        path = _path(workspace, file)
+        left_over = path.endswith(("~", ".tmp", ".swp")) or file.name[0] in ".#"
+        is_folder = layout.is_entry(path) and os.path.isdir(file)
+        if is_folder and not any(layout.is_entry(_path(workspace, each)) for each in file.rglob("*.md")):
+            yield warning(path, "it is a folder, so it is no entry; move it away")
+        if os.path.isdir(file) and os.path.lexists(file / ".git") and path not in layout.folders:
+            yield warning(path, "it is a Git repository of its own, so nothing in it is recorded or recalled; move it")
+        if path.count("/") == DEEPEST and os.path.isdir(file):
+            yield warning(path, f"it lies {DEEPEST} folders deep, so nothing in it is recorded or recalled; move it up")
+        if not left_over and os.path.isfile(file) and not layout.is_kept(path):
+            what = "called like a text" if layout.has_texts else "named *.md"
+            yield info(path, f"it is not {what}, so it is neither recorded nor recalled")
+
+
+def _below(workspace: Workspace) -> Iterator[Path]:
+    """What lies where memory is, but for what nobody sees."""
+    top = workspace.file(workspace.layout.memory)
+    for place, folders, names in () if os.path.islink(top) and top != workspace.root else os.walk(top):
+        here = Path(place)
+        below = [here / name for name in folders if not name.startswith(".")]
+        if here != workspace.root and (here / ".git") in (here / name for name in (*folders, *names)):
+            folders[:] = []  # told of as a whole
+            continue
+        folders[:] = [each.name for each in below if workspace.layout.may_hold_files(_path(workspace, each))]
+        yield from (*below, *(here / name for name in names))
+
+
+def _among_agents(workspace: Workspace) -> list[str]:
+    """Markdown that a folder of somebody else's making has where agents have their workspaces."""
+    top = workspace.file(AGENTS)
+    items = () if workspace.layout.memory or os.path.islink(top) or not os.path.isdir(top) else top.iterdir()
+    strange = (item for item in items if not os.path.exists(item / ".git") and item.name[0] != ".")
+    found = (file for item in strange for file in (item.rglob("*.md") if os.path.isdir(item) else [item]))
+    return sorted(_path(workspace, file) for file in found if file.suffix == ".md" and os.path.isfile(file))
+
+
+def _path(workspace: Workspace, file: Path) -> str:
+    return file.relative_to(workspace.root).as_posix()
+
+
+def entries(patient: Patient) -> Iterator[Finding]:
+    """Entries that are not read as they may be meant, or not found as they could be."""
+    listing = patient.catalog.listing(patient.scan)
+    named = defaultdict(list)
+    for entry in listing.entries:
+        named[name_key(entry.name)].append(entry)
+        if entry.problem == NO_HEADER and patient.is_found(entry.path):
+            continue
+        if entry.problem:
+            say = info if entry.problem == NO_HEADER else warning
+            yield say(entry.path, f"{entry.problem}; its file name serves as name, all of it as content")
+        elif not entry.description.strip() and not entry.content.startswith(entry.name):
+            yield info(entry.path, "it has no description, which recall searches first of all")
+    for same in named.values():
+        for entry in same[1:]:
+            yield warning(entry.path, f"its name is also that of {same[0].path}: {entry.name}")
+    yield from _alike(entry.path for entry in listing.entries)
+    for half in listing.being_written:
+        yield info(half.path, "it is being written at this moment; recall leaves it out until that is done")
+
+
+def links(patient: Patient) -> Iterator[Finding]:
+    """Links that lead nowhere."""
+    from ..rename import references  # other verbs name the checks and run none
+
+    broken: dict[str, dict[str, None]] = defaultdict(dict)
+    for link in references(patient.catalog.listing(patient.scan)):
+        if link.to is None:
+            broken[link.path][f"[[{shortened(link.target, _SHOWN)}]]"] = None
+    for path, said in broken.items():
+        more = f" and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
+        yield info(path, f"it links to what is not there: {', '.join([*said][:_NAMED])}{more}")
+
+
+def _alike(paths: Iterable[str]) -> Iterator[Finding]:
+    """Files that systems which do not tell case or normal forms apart take for one."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        other = seen.setdefault(name_key(path), path)
+        if other != path:
+            yield warning(
+                path, f"only case or accents' form tells it from {other}: elsewhere they are one file; rename it"
+            )
+
+
+def secrets(patient: Patient) -> Iterator[Finding]:
+    """What looks like a credential in a file."""
+    if not patient.wants_secrets_named:
+        return
+    for path in sorted(patient.scan.files):
+        for found in credentials_in(shown(patient.scan.data(path)) or ""):
+            yield warning(
+                path,
+                f"it holds what looks like a secret: {found.masked}; take it out, and change it where it was issued: "
+                "the history keeps it",
+            )
+
+
+def _without(path: str, message: str) -> str:
+    """`message` without the path it begins with, which the finding has beside it."""
+    return message.partition(path)[2].lstrip(": ") or message

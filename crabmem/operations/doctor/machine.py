@@ -1,0 +1,89 @@
+"""What is odd about where a workspace lies: around it, who may read it, how much room there is, what is cached."""
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...disk import fs
+from ...disk.stat import packed
+from ...errors import CrabmemError
+from ...results import Finding
+from ...text.hashes import blob_id
+from .patient import Patient, error, warning
+
+_LITTLE = 100_000_000
+_HARDLY_ANY = 5_000_000
+_OTHERS = 0o077
+
+
+def surroundings(patient: Patient) -> Iterator[Finding]:
+    """What lies around the workspace, or where its folders belong."""
+    workspace = patient.workspace
+    around = next((folder for folder in workspace.root.parents if os.path.exists(folder / ".git")), None)
+    if around and around != workspace.around:
+        yield warning(
+            "",
+            f"the workspace lies inside the repository {around}, which will not hold its files: "
+            "keep it elsewhere, or list it in that repository's .gitignore",
+        )
+    for path in workspace.layout.folders:
+        if os.path.islink(file := workspace.file(path)) or (os.path.exists(file) and not os.path.isdir(file)):
+            yield error(path, "it is not a folder, so nothing in it is remembered; move it away")
+    for path in (workspace.layout.identity, workspace.layout.overview):
+        if os.path.isdir(workspace.file(path)):
+            yield error(path, "it is not a regular file; move it away")
+
+
+def permissions(patient: Patient) -> Iterator[Finding]:
+    """Whether this user may write here, and others on the machine may read."""
+    root = patient.workspace.root
+    if not os.path.isdir(root) or sys.platform == "win32":
+        return
+    for folder in (root, *(patient.workspace.file(path) for path in (*patient.workspace.layout.folders, ".git"))):
+        if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK):
+            yield error("", f"{folder} cannot be written to; `chmod u+rwx {folder}`")
+    if root.stat().st_uid != os.geteuid():
+        yield warning("", f"{root} belongs to another user; what is written there may become unreadable to them")
+    if open_to_others(root):
+        yield warning("", f"others on this machine can read {root}; `chmod 700 {root}`, or `crabmem doctor --fix`")
+
+
+def open_to_others(root: Path) -> bool:
+    """Whether somebody else could list `root`: neither it nor a folder above keeps them out."""
+    modes = [stat.S_IMODE(folder.stat().st_mode) for folder in (root, *root.parents)]
+    return bool(modes[0] & _OTHERS) and all(mode & 0o011 for mode in modes)
+
+
+def space(patient: Patient) -> Iterator[Finding]:
+    """Whether the disk has room for what is to come."""
+    root = next(folder for folder in (patient.workspace.root, *patient.workspace.root.parents) if os.path.isdir(folder))
+    free = shutil.disk_usage(root).free
+    if free < _LITTLE:
+        say = error if free < _HARDLY_ANY else warning
+        yield say("", f"the disk has {free // 1_000_000} MB left; free some space")
+    if hasattr(os, "statvfs") and (inodes := os.statvfs(root)).f_files and inodes.f_favail < 100:
+        yield error("", "the disk has no room for more files (inodes); delete some")
+
+
+def cache(patient: Patient) -> Iterator[Finding]:
+    """Whether what is remembered of files between two looks is what they hold."""
+    for path, file in patient.scan.files.items():
+        try:
+            data, status = fs.read(patient.workspace.file(path))
+        except OSError:
+            continue  # gone, or changed into something else since
+        if packed(status) == file.mark and blob_id(data) != file.blob:
+            yield error(path, "it was changed without its times telling; `touch` it, and mind this machine's clock")
+
+
+def vectors(patient: Patient) -> Iterator[Finding]:
+    """Whether recall by meaning works, if it is wanted. Asks whoever makes the vectors."""
+    try:
+        rules = patient.settings().vectors
+    except CrabmemError:
+        return  # which is told already
+    if patient.meaning.is_wanted(rules):
+        yield from patient.meaning.examined(patient.catalog.listing(patient.scan), rules)

@@ -1,0 +1,192 @@
+"""What is odd about the history: its objects, its branch, what a crash or another program left behind."""
+
+import math
+import os
+import stat
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+from ...git import Stored
+from ...git.proposals import Proposals
+from ...git.timeline import Timeline
+from ...results import Finding
+from ...text.credentials import credentials_in
+from ...text.edit import counted, shown
+from ...text.hashes import short
+from ...workspace.workspace import PRIVATE_FOLDERS
+from .patient import Patient, error, info, warning
+
+_NAMED = 10
+_REPAIRS = 20
+_TELL_EVERY = 500
+_STALE_AFTER = 600
+_FILES_OF_GIT = ("HEAD", "config", "index", "packed-refs", "shallow")
+# Clocks of machines that are set by the network differ by less.
+_SKEW = timedelta(hours=1)
+
+
+def objects(patient: Patient) -> Iterator[Finding]:
+    """Every object that a reference reaches: is it there, whole and what its name says? Are there secrets in it?"""
+    if not patient.history.exists():
+        yield info(".git", "there is no history yet; the first write begins one")
+        return
+    broken, known = 0, {file.blob for file in patient.scan.files.values()}
+    for count, item in enumerate(patient.history.everything(), 1):
+        if item.data is None:
+            broken += 1
+            if broken <= _NAMED:
+                yield _broken(item, item.oid in known)
+        elif item.kind == "blob" and item.oid not in known and patient.wants_secrets_named:
+            yield from _secrets(item)
+        if count % _TELL_EVERY == 0:
+            patient.progress(count)
+    if broken > _NAMED:
+        yield error(".git", f"{broken - _NAMED} more objects of the history are missing or broken")
+
+
+def _broken(item: Stored, is_on_disk: bool) -> Finding:
+    where = item.path or ".git"
+    if is_on_disk:
+        return error(where, "its text is missing from the history, and on disk; `crabmem doctor --fix` puts it back")
+    what = f"the {item.kind} {short(item.oid)} of the history is missing or broken"
+    return error(where, f"{what}; what is on disk now is not touched. Fetch it from a clone or a backup of .git")
+
+
+def _secrets(item: Stored) -> Iterator[Finding]:
+    for found in credentials_in(shown(item.data) or ""):
+        yield warning(
+            item.path,
+            f"an older version in the history holds what looks like a secret: {found.masked}; "
+            "change it where it was issued",
+        )
+
+
+def branch(patient: Patient) -> Iterator[Finding]:
+    """Whether the newest commit says what is on disk, and may be written to."""
+    history = patient.history
+    if not history.exists():
+        return
+    for path in history.misread():
+        yield error(path, "Git cannot read it; restore it from a backup, or delete it and look at `git status`")
+    if doing := history.in_progress():
+        yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
+    elif not history.has_plain_index():
+        yield warning(
+            ".git/index",
+            "it is in a form that crabmem does not write, or holds files that are not merged: your next `git commit` "
+            "would take back what was written since; `git sparse-checkout disable` makes it a plain one",
+        )
+    elif history.waiting():
+        words = "what was written during your rebase or merge is not in the files yet; the next write brings it back"
+        yield warning(".git", words)
+    if not doing and history.is_detached():
+        yield warning(".git", "HEAD is detached, so writes are on no branch; `git switch main`, they are kept anyway")
+    held = patient.writer.unrecorded(patient.scan)
+    if held:
+        yield warning(patient.workspace.layout.entries[0], held.words)
+    for path, file in sorted(patient.writer.outside(patient.scan).items()):
+        if held and path in held.paths:
+            continue
+        state = "changed" if file else "removed"
+        yield info(path, f"{state} outside and not yet recorded; the next write does that")
+
+
+def times(patient: Patient) -> Iterator[Finding]:
+    """Whether commits say that they are yet to be made: the clock of the machine that made them was wrong."""
+    history = patient.history
+    if not history.exists() or not (ahead := history.made_after(patient.now + _SKEW)):
+        return
+    last = history.commit(ahead[0])
+    yield warning(
+        ".git",
+        f"{counted(len(ahead), 'commit')} made by a clock that was ahead, the newest {short(last.commit)} by "
+        f"{last.author}, which says {last.time:%Y-%m-%d %H:%M}; check the clock of that machine. What came after keeps "
+        "its own time, and --as-of and --since go by that",
+    )
+
+
+def identity(patient: Patient) -> Iterator[Finding]:
+    """Whether an agent that may not write `Crab.md` did so with a tool of its host, which nobody can stop."""
+    if not patient.history.has_begun() or patient.settings().soul_editable:
+        return
+    layout = patient.workspace.layout
+    path = layout.identity
+    newest = next(Timeline(patient.history, layout, lambda: patient.now).commits(path, None, None), None)
+    if newest and newest.tool == "write":
+        yield warning(
+            path,
+            f"{newest.author} wrote it in {short(newest.commit)} with a tool of its host, although soul_editable is "
+            f"false; `crabmem revert {short(newest.commit)}` takes that back",
+        )
+
+
+def proposals(patient: Patient) -> Iterator[Finding]:
+    """How many proposals of agents wait for the person."""
+    path = patient.workspace.layout.identity
+    if waiting := len(Proposals(patient.history, path).all()):
+        yield info(path, f"{counted(waiting, 'proposal')} to change it; `crabmem proposals` shows what agents want")
+
+
+def repository(patient: Patient) -> Iterator[Finding]:
+    """Whether what lies in `.git`, and is read there, is what Git and crabmem put there."""
+    git, private = patient.workspace.git, patient.workspace.private
+    for place in [git / name for name in _FILES_OF_GIT] + _listed(private):
+        is_folder = place.parent == private and (place.name in PRIVATE_FOLDERS or place.suffix == ".d")
+        try:
+            mode = place.lstat().st_mode
+        except OSError:
+            continue
+        if not (stat.S_ISDIR(mode) if is_folder else stat.S_ISREG(mode)):
+            wanted = "folder" if is_folder else "regular file"
+            yield error(_path(place, patient), f"it is no {wanted}, so it is not read, and stops writes: move it away")
+    alternates = git / "objects/info/alternates"
+    if os.path.lexists(alternates):
+        yield warning(
+            _path(alternates, patient),
+            "it borrows objects of another repository, which crabmem does not read: `git repack -a -d`, and remove it",
+        )
+
+
+def _path(file: Path, patient: Patient) -> str:
+    return file.relative_to(patient.workspace.root).as_posix()
+
+
+def leftovers(patient: Patient) -> Iterator[Finding]:
+    """What a crash, or a Git process that is still running, left behind."""
+    workspace = patient.workspace
+    if patient.writer.is_interrupted():
+        yield info(".git/crabmem/journal", "a write was interrupted; the next one finishes it")
+    for what in patient.writer.waiting():
+        yield warning(
+            ".git/crabmem",
+            f"{what} was begun by another user or on another machine and not ended; if you trust this folder, "
+            "`crabmem doctor --fix` finishes it",
+        )
+    for lock in patient.history.locks():
+        yield _lock(lock, workspace.root, patient.now.timestamp())
+    for file in _listed(workspace.private / "recovered"):
+        yield warning(str(file), "text of a save that a crash left over; look at it, then delete it")
+    for line in patient.writer.repairs()[-_REPAIRS:]:
+        yield info(".git/crabmem/repairs.log", line)
+
+
+def _lock(lock: Path, root: Path, now: float) -> Finding:
+    path = lock.relative_to(root).as_posix()
+    if now - _written_at(lock) < _STALE_AFTER:
+        return info(path, "another Git process is at work")
+    return warning(path, f"another Git process holds it since long; if none runs, a crash left it: `rm {lock}`")
+
+
+def _written_at(file: Path) -> float:
+    try:
+        return file.lstat().st_mtime
+    except FileNotFoundError:
+        return math.inf
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []

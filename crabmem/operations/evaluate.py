@@ -1,0 +1,87 @@
+"""How good recall is at a person's questions: asks them, and looks for what must be found."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import count
+
+from ..errors import InvalidArguments, NotFound
+from ..recall.catalog import Shelf, found
+from ..recall.ranking import check_question
+from ..recall.source import Source
+from ..results import Answer, Evaluation, Recall
+from ..text.measures import figures
+from ..text.questions import Expectation
+from ..text.slug import name_key
+
+#: Told how many questions of how many were asked.
+Progress = Callable[[int, int], None]
+
+
+def evaluated(
+    questions: Iterable[Expectation],
+    workspace: str,
+    limit: int,
+    now: Source,
+    past: Source | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """How well those of `questions` that are for `workspace` are answered, now and in the past.
+
+    Raises:
+        InvalidArguments: there are none, or one cannot be asked.
+        NotFound: what must be found is in neither.
+    """
+    asked, elsewhere = _parted(list(questions), workspace)
+    sources = [now, *([past] if past else [])]
+    for question in asked:
+        check_question(question.query, limit, question.tags)
+        _check_wanted(question, sources)
+    done = count(1)
+
+    def answers(source: Source) -> Iterator[Answer]:
+        for question in asked:
+            yield _answer(question, source.shelf, source.recall(question.query, limit, question.tags))
+            if progress:
+                progress(next(done), len(asked) * len(sources))
+
+    then = Evaluation(tuple(answers(past)), limit) if past else None
+    return Evaluation(tuple(answers(now)), limit, tuple(elsewhere), then)
+
+
+def _parted(questions: Sequence[Expectation], workspace: str) -> tuple[list[Expectation], list[Expectation]]:
+    """The questions for the workspace of that name, and the others."""
+    asked = [question for question in questions if question.workspace in ("", workspace)]
+    elsewhere = [question for question in questions if question.workspace not in ("", workspace)]
+    if elsewhere and not asked:
+        names = ", ".join(sorted({question.workspace for question in elsewhere}))
+        raise InvalidArguments(f"no question is for the workspace {workspace}; they are for: {names}")
+    if not asked:
+        raise InvalidArguments("there are no questions")
+    return asked, elsewhere
+
+
+def _check_wanted(question: Expectation, sources: Sequence[Source]) -> None:
+    """Refuse a question whose answer is nowhere; the error is that of the first source."""
+    for name in question.find:
+        try:
+            found(sources[0].shelf, name)
+        except (NotFound, InvalidArguments) as error:
+            if not any(_path(source.shelf, name) for source in sources):
+                raise type(error)(f"{question.query}: {error}") from None
+
+
+def _answer(question: Expectation, shelf: Shelf, recall: Recall) -> Answer:
+    wanted = {_path(shelf, name) or f"?{name_key(name)}": name for name in question.find}
+    ranked = [hit.entry.path for hit in recall]
+    missing = tuple(name for path, name in wanted.items() if path not in ranked)
+    is_first = bool(ranked) and ranked[0] in wanted
+    gains = [int(path in wanted) for path in ranked]
+    is_right = not missing and (is_first or not question.first)
+    return Answer(question, recall, missing, is_right, figures(gains, [1] * len(wanted)))
+
+
+def _path(shelf: Shelf, name: str) -> str:
+    """The path of the entry called `name`; "" where there is none, or not one alone."""
+    with suppress(NotFound, InvalidArguments):
+        return found(shelf, name).path
+    return ""

@@ -1,0 +1,118 @@
+"""When something was known: the commits in which a text appeared, changed and vanished."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from ..errors import InvalidArguments, Unreadable
+from ..git import Difference, History
+from ..git.traces import Sighting, Sightings
+from ..search import tokens
+from ..text.daily_notes import title
+from ..text.entry import parsed
+from ..workspace.workspace import Layout
+
+#: The lines of a text that say what is looked for; none when it does not.
+Says = Callable[[str], tuple[str, ...]]
+#: The same of a blob; none of no blob.
+Lines = Callable[[str | None], tuple[str, ...]]
+
+
+class _Step(NamedTuple):
+    commit: str
+    change: Difference
+
+
+def seen(query: str, language: str, history: History, layout: Layout, edited: Mapping[str, bytes | None]) -> Sightings:
+    """When memory said `query`, in what recall looks into, the overview or the identity: word by word if it ever did,
+    else all its words. `edited` is what the files say, by path, that are not as the newest commit has them.
+
+    Raises:
+        InvalidArguments: the query has no words.
+    """
+    exact = " ".join(query.split()).casefold()
+    if not exact:
+        raise InvalidArguments("the query is blank; give a text that memory says or said")
+    new = {path: data for path, data in edited.items() if data is not None and _counts(path, layout)}
+    texts = cache(lambda blob: history.blob(blob).decode("utf-8", "replace"))
+    exactly = _exactly(exact)
+    found, unrecorded = _found(history, layout, _lines(texts, exactly), exactly, new)
+    is_exact = bool(found or unrecorded)
+    says = exactly if is_exact else _by_words(frozenset(tokens(query, language)), language)
+    lines = _lines(texts, says)
+    if not is_exact:
+        found, unrecorded = _found(history, layout, lines, says, new)
+    recorded = history.files(history.head()).items() if found else ()
+    still = ((path, blob) for path, blob in recorded if path not in edited and _counts(path, layout))
+    now = [_name(path, history.blob(blob), layout) for path, blob in still if lines(blob)]
+    return Sightings(query, is_exact, tuple(found), (*now, *unrecorded), unrecorded)
+
+
+def _found(
+    history: History, layout: Layout, lines: Lines, says: Says, new: Mapping[str, bytes]
+) -> tuple[list[Sighting], tuple[str, ...]]:
+    """What commits did to it, and the names of the files that say it and are not recorded."""
+    unrecorded = (_name(path, data, layout) for path, data in new.items() if says(data.decode("utf-8", "replace")))
+    return list(_sightings(history, layout, lines)) if history.exists() else [], tuple(unrecorded)
+
+
+def _counts(path: str, layout: Layout) -> bool:
+    return layout.is_recalled(path) or path in (layout.overview, layout.identity)
+
+
+def _lines(texts: Callable[[str], str], says: Says) -> Lines:
+    return cache(lambda blob: says(texts(blob)) if blob else ())
+
+
+def _steps(history: History, layout: Layout, lines: Lines) -> Iterator[_Step]:
+    """The changes that may bear on it, oldest first; files that merely moved are left out."""
+    for commit in reversed(list(history.ids())):
+        if all(lines(before) == lines(after) for before, after in history.blobs(commit)):
+            continue
+        changes = history.made(commit)
+        gone = {change.before for change in changes if change.after is None}
+        come = {change.after for change in changes if change.before is None}
+        for change in changes:
+            if _counts(change.path, layout) and not _has_moved(change, gone & come):
+                yield _Step(commit, change)
+
+
+def _has_moved(change: Difference, moved: set[str | None]) -> bool:
+    return (change.before is None and change.after in moved) or (change.after is None and change.before in moved)
+
+
+def _exactly(text: str) -> Says:
+    def exactly(said: str) -> tuple[str, ...]:
+        if text not in " ".join(said.split()).casefold():
+            return ()
+        return tuple(line for line in said.splitlines() if text in " ".join(line.split()).casefold()) or (text,)
+
+    return exactly
+
+
+def _by_words(words: frozenset[str], language: str) -> Says:
+    def by_words(said: str) -> tuple[str, ...]:
+        if not words or not words <= {*tokens(said, language)}:
+            return ()
+        return tuple(line for line in said.splitlines() if not words.isdisjoint(tokens(line, language)))
+
+    return by_words
+
+
+def _sightings(history: History, layout: Layout, lines: Lines) -> Iterator[Sighting]:
+    for step in _steps(history, layout, lines):
+        before, after = lines(step.change.before), lines(step.change.after)
+        if before != after:
+            what = "changed" if before and after else "appeared" if after else "vanished"
+            path, blob = step.change.path, step.change.after if after else step.change.before
+            name = _name(path, history.blob(blob), layout) if blob else path
+            yield Sighting(history.commit(step.commit), what, path, name, before, after)
+
+
+def _name(path: str, data: bytes, layout: Layout) -> str:
+    if layout.is_note(path):
+        return title(path)
+    try:
+        return parsed(path, data).name if layout.is_entry(path) else path.rpartition("/")[2]
+    except Unreadable:
+        return path.rpartition("/")[2]

@@ -1,0 +1,162 @@
+"""What a write of facts will put where: each fact sees the places of those before it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from ..disk.store import Scan
+from ..errors import AlreadyThere, CrabmemError, InvalidArguments
+from ..recall.catalog import NAME, ORIGIN, Listing, kept_at, place_for, readable, updated
+from ..text.credentials import Screen
+from ..text.entry import IMPORTED, Entry, Fact, checked, decoded, written
+from ..text.slots import Slot
+from ..text.slug import name_key
+from ..workspace.workspace import is_contained
+
+_DIGEST = 8
+
+
+class Plan:
+    """The files of one write, by path, as facts are added. Touches no disk."""
+
+    def __init__(
+        self,
+        listing: Listing,
+        scan: Scan,
+        screen: Screen,
+        sees: Callable[[str], bool],
+        text_of: Callable[[Fact, str | None], str] = written,
+    ) -> None:
+        """`listing` are the entries of `scan`; `screen` should know the words of the facts that will be added; `sees`
+        tells what who writes may see. `text_of` is `written`, or remembers what that said."""
+        self.files: dict[str, bytes | None] = {}
+        self._listing = listing
+        self._scan = scan
+        self._screen = screen
+        self._sees = sees
+        self._written = text_of
+        self._names: set[str] = set()
+        self._names_at: dict[str, str] = {}
+        self._slugs: set[str] = set()
+
+    @property
+    def changed(self) -> list[str]:
+        """The paths whose files will say something else than now."""
+        return [path for path, data in self.files.items() if self._scan.data(path) != data]
+
+    def add(self, fact: Fact, may_replace: bool = True) -> str:
+        """The path of a fact that was checked; its text is then in `files`.
+
+        One that was imported goes where what was imported from there is, which keeps the name it has by now: links
+        lead to that. Where there is none, it takes the name of no entry that was imported from elsewhere.
+
+        Raises:
+            AlreadyThere: its entry says something else, and it may not be replaced.
+            InvalidArguments: another fact of this plan has its name, or several entries have it.
+            HoldsSecret: there is a credential in it, and the settings refuse that.
+            Unwritable: what stands in its place cannot be read.
+        """
+        if fact.origin:
+            entries = [entry for entry in self._listing.having(ORIGIN + fact.origin) if self._sees(entry.path)]
+            if entries:
+                return self._put(fact, entries[0].path, may_replace, entries[0].name)
+            fact = self._named_apart(fact)
+            if copy := next((entry for entry in self._imported(fact.name) if self._is_copy(fact, entry)), None):
+                return self._put(fact, copy.path, may_replace=False)
+        by_place = not (fact.origin or fact.before)  # what is called so elsewhere is no path here
+        if meant := updated(fact.name, self._listing, self._sees, by_place):
+            return self._put(fact, meant[0].path, may_replace, meant[1])
+        place = place_for(fact.name, self._listing, self._slugs, self._folder(fact), by_place)
+        return self._put(fact, place, may_replace)
+
+    def name_at(self, path: str) -> str:
+        """What the fact that was added at `path` is called: not always as it was given, see `catalog.updated`."""
+        return self._names_at[path]
+
+    def _folder(self, fact: Fact) -> str | None:
+        """The folder that a new entry of the fact goes into; None for that of all others."""
+        layout = self._listing.layout
+        path = layout.entry_path(f"{fact.folder}/x")
+        return path.rpartition("/")[0] if fact.folder and is_contained(path) and layout.is_entry(path) else None
+
+    def _named_apart(self, fact: Fact) -> Fact:
+        """The fact under a name that nothing imported from elsewhere has, unless that says the same: it is a copy."""
+        names = dict.fromkeys([fact.name, *(f"{fact.name} ({part})" for part in (fact.apart, fact.origin) if part)])
+        free = next((name for name in names if not self._is_of_another(replace(fact, name=name))), fact.name)
+        return fact if free == fact.name else checked(replace(fact, name=free))
+
+    def _is_of_another(self, fact: Fact) -> bool:
+        """Whether a fact of this plan, or an entry that was imported and says something else, has the fact's name."""
+        return name_key(fact.name) in self._names or not all(
+            self._is_copy(fact, entry) for entry in self._imported(fact.name)
+        )
+
+    def _imported(self, name: str) -> list[Entry]:
+        """The entries of that name that were imported."""
+        return [entry for entry in self._listing.having(NAME + name_key(name)) if entry.origin]
+
+    def _is_copy(self, fact: Fact, entry: Entry) -> bool:
+        """Whether the text of an entry is that of the fact, but for what it was imported from."""
+        return self._says(fact, decoded(entry.path, self._scan.data(entry.path) or b""))
+
+    def keep(self, slot: Slot, fact: Fact | None) -> str | None:
+        """Put a fact that was checked into a slot, under the name it has there; None removes what is there.
+
+        The name of the entry, None when there was none to remove.
+
+        Raises: as `add`.
+        """
+        entry = kept_at(self._listing, slot)
+        if fact is None:
+            self.files |= {entry.path: None} if entry else {}
+            return entry.name if entry else None
+        name = entry.name if entry else self._free_name(fact.name, slot)
+        path = entry.path if entry else self._place_of_item(name)
+        self._put(fact, path, name=name)
+        return name
+
+    def _place_of_item(self, name: str) -> str:
+        """Where a new item of a store goes. Its name is made of its keys, so it is the path of no file."""
+        meant = updated(name, self._listing, by_place=False)
+        return meant[0].path if meant else place_for(name, self._listing, self._slugs, by_place=False)
+
+    def _free_name(self, name: str, slot: Slot) -> str:
+        """`name`, or with a digest of the slot when another entry is called so."""
+        free, digits = name, _DIGEST
+        while name_key(free) in self._names or self._listing.having(NAME + name_key(free)):
+            free, digits = f"{name} {slot.digest(digits)}", digits + _DIGEST
+        return free
+
+    def _put(self, fact: Fact, path: str, may_replace: bool = True, name: str = "") -> str:
+        """Put a fact at `path`; under that `name` where one is given, which an entry that is there has."""
+        key = name_key(name or fact.name)
+        if path in self.files if name else key in self._names:  # files of one name in two folders are two facts
+            raise InvalidArguments(f"{name or fact.name} is there twice; give each fact a name of its own")
+        data = self._scan.data(path)
+        before = None if data is None else decoded(path, data)
+        fact = replace(fact, name=name) if name else fact
+        text = self._written(fact, before)
+        if before not in (None, text) and not may_replace and not self._says(fact, before):
+            raise AlreadyThere("another fact of that name is there" + (f": {path}" if self._sees(path) else ""))
+        if self._screen.doubts(fact.words):
+            entries = readable([] if data is None else [(path, data)])  # in a file, a text may be in quotes
+            self._screen.refuse_new(fact.words, before, *(f"{each.description}\n{each.content}" for each in entries))
+        if not may_replace and before is not None:
+            text = before
+        self._names.add(key)
+        self._names_at[path] = name or fact.name
+        self._slugs.add(name_key(PurePosixPath(path).stem))
+        self.files[path] = text.encode()
+        return path
+
+    def _says(self, fact: Fact, before: str | None) -> bool:
+        """Whether the text `before` is that of the fact, but for what it was imported from."""
+        bare = replace(fact, keys={key: value for key, value in fact.keys.items() if key != IMPORTED})
+        return bool(fact.origin) and before is not None and self._written(bare, before) == before
+
+    def tried(self, fact: Fact, may_replace: bool = True) -> str | CrabmemError:
+        """The path of a fact that was checked, or why it cannot be kept."""
+        try:
+            return self.add(fact, may_replace)
+        except CrabmemError as error:
+            return error

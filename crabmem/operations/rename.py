@@ -1,0 +1,150 @@
+"""Links among the files of a workspace: where each leads, and what renaming an entry does to them. Writes nothing."""
+
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass
+from functools import cache
+from pathlib import PurePosixPath
+
+from ..errors import InvalidArguments, Unreadable
+from ..recall.catalog import Listing, at_path, below_folder, place_for
+from ..results import Reference
+from ..text.entry import Entry, renamed
+from ..text.links import ALIAS, FILE, NAME, Lookup, is_fit, link_to, links, place, redirected
+from ..text.slug import free_slug, name_key, slug_of
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """What a rename writes: the entry is then at `path`; links in the files at `left` will not lead there."""
+
+    path: str
+    files: dict[str, bytes | None]
+    left: tuple[str, ...]
+
+
+def references(listing: Listing) -> Iterator[Reference]:
+    """Every link to a note, in the order of the files; None is where those lead that lead nowhere."""
+    lookup = lookup_in(listing)
+    where = cache(lambda target: place(target, lookup))
+    for path, text in _texts(listing):
+        for link in links(text):
+            if not link.is_attachment:
+                yield Reference(path, link.target, where(link.target))
+
+
+def lookup_in(listing: Listing) -> Lookup:
+    """Who is called what: entries, and by their file names all Markdown."""
+    others: dict[str, list[str]] = {}
+    for path in sorted(listing.scan.files):
+        if path.endswith(".md") and (path in listing.notes or path not in listing.versions):
+            others.setdefault(name_key(PurePosixPath(path).stem), []).append(path)
+
+    def lookup(kind: str, key: str) -> list[str]:
+        entries = listing.index.labelled(f"{kind} {key}")
+        return [*entries, *others.get(key, ())] if kind == FILE else entries
+
+    return lookup
+
+
+def renaming(
+    listing: Listing, entry: Entry, name: str, keep_alias: bool, untouchable: Set[str], sees: Callable[[str], bool]
+) -> Renaming:
+    """What calling `entry` by another name, that can be one, writes. Links that lead somewhere lead there after it.
+
+    Who asks `sees` some of the entries: of others they are told no more than that the name is taken.
+
+    Its file moves to the slug of the name if it was called by that of the old one.
+
+    Raises:
+        InvalidArguments: another entry answers to that name.
+        Unwritable: the name cannot be set in its file.
+    """
+    _check_free(listing, entry, name, sees)
+    path = _moved(listing, entry, name)
+    lookup = lookup_in(listing)
+    new = _redirection(entry, name, path, lookup, _after(entry, name, path, lookup))
+    files, left = dict[str, bytes | None](), list[str]()
+    for each, text in _texts(listing):
+        own = each == entry.path
+        base = renamed(each, text, name, PurePosixPath(path).stem, entry.name if keep_alias else None) if own else text
+        changed = redirected(base, new)
+        if own:
+            files |= {each: None, path: changed.encode()}
+        elif changed != text and each in untouchable:
+            left.append(each)
+        elif changed != text:
+            files[each] = changed.encode()
+    return Renaming(path, files, tuple(left))
+
+
+def _check_free(listing: Listing, entry: Entry, name: str, sees: Callable[[str], bool]) -> None:
+    key = name_key(name)
+    halves = [half for half in listing.being_written if key in (name_key(half.name), name_key(half.slug))]
+    others = [*halves, *(other for kind in (NAME, FILE, ALIAS) for other in listing.having(f"{kind} {key}"))]
+    files = listing.having(f"{FILE} {name_key(PurePosixPath(name.removesuffix('.md')).name)}")
+    others += [*at_path(files, name), *below_folder(files, name)]
+    if other := next((other for other in others if other.path != entry.path), None):
+        if not sees(other.path):
+            raise InvalidArguments(f"{name} is taken; choose another name")
+        raise InvalidArguments(f"{name} is what {other.path} answers to already; choose another name, or forget that")
+
+
+def _moved(listing: Listing, entry: Entry, name: str) -> str:
+    """Where the file of an entry goes with its new name."""
+    slug = slug_of(entry.name)
+    if entry.slug not in (slug, free_slug(entry.name, {name_key(slug)})) or slug_of(name) == slug:
+        return entry.path
+    return place_for(name, listing, folder=entry.path.rpartition("/")[0])
+
+
+def _after(entry: Entry, name: str, path: str, lookup: Lookup) -> Lookup:
+    """Who will be called what: the old name, even if it is kept as an alias, is not what links should say."""
+    own = {
+        FILE: {name_key(PurePosixPath(path).stem)},
+        NAME: {name_key(name)},
+        ALIAS: set(map(name_key, entry.aliases)),
+    }
+
+    def after(kind: str, key: str) -> list[str]:
+        others = [other for other in lookup(kind, key) if other != entry.path]
+        return sorted([*others, path]) if key in own[kind] else others
+
+    return after
+
+
+def _redirection(entry: Entry, name: str, path: str, lookup: Lookup, after: Lookup) -> Callable[[str], str | None]:
+    """For a target what to write instead, so that it leads where it led; None where it does so anyway."""
+    stem = PurePosixPath(path).stem
+
+    @cache
+    def new(target: str) -> str | None:
+        to = place(target, lookup)
+        goal = path if to == entry.path else to
+        if goal is None or place(target, after) == goal:
+            return None
+        forms = _in_the_form_of(target, entry, name, stem) if to == entry.path else ()
+        fit = (form for form in forms if is_fit(form) and place(form, after) == goal)
+        return next(fit, None) or link_to(goal, name, after)
+
+    return new
+
+
+def _in_the_form_of(target: str, entry: Entry, name: str, stem: str) -> tuple[str, ...]:
+    """The new name where the old one stood, the new file name where its own stood, with folders and ending."""
+    folder, slash, last = target.rpartition("/")
+    bare, ending = (last[:-3], last[-3:]) if last[-3:].lower() == ".md" else (last, "")
+    as_file = f"{folder}{slash}{stem}{ending}"
+    if target == entry.name or (bare != entry.slug and name_key(target) == name_key(entry.name)):
+        return name, as_file
+    return as_file, name
+
+
+def _texts(listing: Listing) -> Iterator[tuple[str, str]]:
+    """The texts of all files that are whole and Markdown, in the order of their paths."""
+    for path, file in sorted(listing.scan.files.items()):
+        if path.endswith(".md") and not file.is_partial:
+            try:
+                text = (listing.scan.data(path) or b"").decode("utf-8")
+            except (UnicodeDecodeError, Unreadable):
+                continue
+            yield path, text

@@ -1,0 +1,49 @@
+"""What a workspace begins with: the files that its profile has seeds of, and settings that name the profile. Pure."""
+
+from collections.abc import Mapping
+
+from ..prompt.profile import Profile, Seed
+from ..text import toml_edit as tables
+from ..text.edit import BOM
+from ..text.jsonc import at
+from ..text.templates import filled, template
+from ..text.toml import check_extent
+from ..workspace.workspace import SETTINGS, Layout
+
+
+def seeds(profile: Profile, layout: Layout, is_own: bool, is_new: bool, about: Mapping[str, str]) -> dict[str, str]:
+    """The text of each file that a workspace begins with, by path; `is_own`: it is an agent's.
+
+    `is_new`: nothing is in it yet. `about` is what {name} and {description} in a text stand for.
+    """
+    chosen = (seed for seed in profile.seed if _is_for(seed, is_own) and (is_new or not seed.is_first))
+    return {layout.named(seed.file): filled(_text(seed), about) for seed in chosen}
+
+
+def tells(profile: Profile, word: str) -> bool:
+    """Whether a seed for agents says `word` of them, as "description"."""
+    own = (seed for seed in profile.seed if _is_for(seed, is_own=True))
+    return any(f"{{{word}}}" in _text(seed) for seed in own)
+
+
+def naming(text: str, profile: str) -> str:
+    """Settings with `profile` in them, every other byte as it was.
+
+    Raises:
+        InvalidSettings: they are more than is read.
+    """
+    check_extent(text, SETTINGS)
+    rest = text.removeprefix(BOM)
+    mark = BOM if rest != text else ""
+    if at(tables.parse(rest), ("profile",)) is not None:
+        return mark + tables.put(rest, ("profile",), profile)
+    line = tables.put("", ("profile",), profile)
+    return mark + (line.replace("\n", "\r\n") if "\r\n" in rest else line) + rest
+
+
+def _is_for(seed: Seed, is_own: bool) -> bool:
+    return seed.of == "any" or seed.of == ("agent" if is_own else "parent")
+
+
+def _text(seed: Seed) -> str:
+    return template(seed.template) if seed.template else seed.words

@@ -1,0 +1,62 @@
+"""How much of a text goes before a conversation: all of it, or its head and its tail with a mark between.
+
+The mark is part of what is allowed, so that nothing is ever longer than it may be; the file itself is never touched.
+"""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ..text.limits import MAX_PROMPT
+from ..text.templates import filled
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What parts may have, in characters.
+
+    Of a text that is too long `head` and `tail` stay, as shares of what it may have. A part for which fewer than
+    `least` are left is left out. In `mark`, {file}, {kept} and {of} stand for its file and how much of how many
+    characters stay, {root} for the folder of the workspace.
+    """
+
+    part: Annotated[int, Meta(ge=1, le=MAX_PROMPT)] = 262_144
+    total: Annotated[int, Meta(ge=1, le=MAX_PROMPT)] = 1_048_576
+    head: Share = 0.7
+    tail: Share = 0.2
+    least: Annotated[int, Meta(ge=0)] = 64
+    mark: str = "\n\n[...truncated: {kept} of {of} characters of {file}, read it for the rest...]\n\n"
+
+
+def cut(text: str, room: int, budget: Budget, file: str, of: int = 0, root: str = "") -> str:
+    """`text` within `room` characters: all of it, else its head, the mark and its tail; "" where that is too little.
+
+    `of` is how many characters there were where `text` lacks some of its middle already: the mark is there then.
+    """
+    of = max(of, len(text))
+    if len(text) <= room and of == len(text):
+        return text
+    if room < budget.least:
+        return ""
+    # The longest the mark can become: what it says of how much stays depends on its own length.
+    mark = _mark(budget, file, of, of, root)
+    space = room - len(mark)
+    if space <= 0:
+        return text[:room]
+    head, tail = int(room * budget.head), int(room * budget.tail)
+    if head + tail > space:
+        head, tail = _shared(space, head, tail)
+    tail = min(tail, len(text))
+    head = min(head, len(text) - tail)
+    return text[:head] + _mark(budget, file, head + tail, of, root) + text[len(text) - tail :]
+
+
+def _shared(space: int, head: int, tail: int) -> tuple[int, int]:
+    kept = space * head // (head + tail)
+    return kept, space - kept
+
+
+def _mark(budget: Budget, file: str, kept: int, of: int, root: str) -> str:
+    return filled(budget.mark, {"file": file, "kept": str(kept), "of": str(of), "root": root})

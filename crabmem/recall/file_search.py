@@ -1,0 +1,305 @@
+"""Search over files: their sections are entries without a name, and found as those are.
+
+What is known of a file is kept by its stamp and its blob, as the index of entries is; so a search looks at every file
+and reads those that changed.
+"""
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..disk.fork_lock import Guard
+from ..disk.stat import BLOB, SIZE
+from ..disk.store import Scan
+from ..errors import Unreadable
+from ..results import FileHit, FileSearch
+from ..search import Document, Index, rules, tokens
+from ..search.query import asked, wanted
+from ..search.rank import day_of
+from ..text.daily_notes import is_note
+from ..text.entry import Entry, decoded
+from ..text.hashes import blob_id
+from ..text.passages import passage
+from ..text.patterns import matches
+from ..workspace.workspace import Workspace
+from .cached import WORTH_SAVING, CachedIndex
+from .ranking import Fits, Question, Ranking, recalled, worth_of
+from .sections import Search, Section, aged, taken_apart
+
+if TYPE_CHECKING:
+    from ..search.index import Wanted
+
+# Between a path and the number of a section.
+_MARK = "\0"
+_NO_STAMP = bytes(SIZE)
+# A mark is that of the file, the sign of the way, and the digest of the section.
+_DIGEST = slice(-20, None)
+# Which words make a section long: another number where that changes.
+_LENGTHS = 2
+# So many files are kept taken apart.
+_APART = 200
+
+
+class Way(NamedTuple):
+    """How files are searched: as a profile says, the endings of `language` removed from words."""
+
+    search: Search
+    language: str
+
+    @property
+    def sign(self) -> bytes:
+        """What is another when a file has other sections, or these other words or lengths."""
+        units = f"{self.search.unit} {self.search.size} {self.search.overlap} {_LENGTHS}"
+        return rules(self.language) + zlib.crc32(units.encode()).to_bytes(4, "little")
+
+    def words(self, text: str) -> list[str]:
+        """The words of a text."""
+        return tokens(text, self.language)
+
+    def freshness(self, today: date, key: str) -> float:
+        """What a section of a daily note counts more."""
+        day = _day(_path(key))
+        return aged((today - day).days, self.search.recent) if day else 1.0
+
+
+class Files(NamedTuple):
+    """The files of a moment that are searched: what the index knows each by, its bytes and how many there are.
+
+    `unusable` are the paths of what is there and no file of ours, as links.
+    """
+
+    marks: Mapping[str, bytes]
+    data: Callable[[str], bytes | None]
+    size: Callable[[str], int]
+    is_past: bool
+    unusable: tuple[str, ...] = ()
+
+
+def on_disk(scan: Scan, search: Search) -> Files:
+    """The files of a scan."""
+    marks = {path: file.remembered for path, file in scan.files.items() if matches(path, search.files)}
+    unusable = tuple(item.path for item in scan.unusable if matches(item.path, search.files))
+    return Files(marks, scan.data, lambda path: scan.files[path].stamp.size, False, unusable)
+
+
+def of_old(blobs: Mapping[str, str], read: Callable[[str], bytes], search: Search) -> Files:
+    """The files of another time, by their blobs; `read` tells the bytes of one."""
+    marks = {path: _NO_STAMP + bytes.fromhex(blob) for path, blob in blobs.items() if matches(path, search.files)}
+    return Files(marks, lambda path: read(blobs[path]), lambda path: len(read(blobs[path])), True)
+
+
+@dataclass(frozen=True)
+class Sections:
+    """The sections of files as a shelf of entries, each under a key. Nothing is found by a name here."""
+
+    files: Files
+    index: Index
+    unreadable: tuple[str, ...]
+    section: Callable[[str], Section] = field(repr=False)
+
+    @property
+    def is_past(self) -> bool:
+        """Whether they are of another time."""
+        return self.files.is_past
+
+    @cached_property
+    def versions(self) -> dict[str, bytes]:
+        """The digest of each, in the order of their keys: what stands in two places means the same."""
+        return {key: mark[_DIGEST] for key, mark in sorted(self.index.marks().items())}
+
+    def at(self, key: str) -> Entry:
+        """The section under a key that the index knows."""
+        return Entry(key, "", "", "", self.section(key).text)
+
+    @property
+    def notes(self) -> frozenset[str]:
+        """None: a section of a daily note is one like any other."""
+        return frozenset()
+
+    def having(self, label: str) -> list[Entry]:
+        """None: they are called nothing."""
+        return []
+
+
+class Searcher:
+    """Takes files apart and keeps what did not change, on disk also between processes."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._cached = CachedIndex(workspace, workspace.index / "sections")
+        self._guard = Guard()
+        #: How each file was marked whose sections are in the index; None while nobody searched.
+        self._known: dict[str, bytes] | None = None
+        self._apart: dict[tuple[bytes, bytes], list[Section]] = {}
+        self._latest: tuple[Scan, Way, Sections] | None = None
+
+    def begin(self) -> None:
+        """Load what is known: before a first look at the files, which then need not be read again."""
+        with self._guard:
+            self._forgot_purged()
+            if self._known is None:
+                marks = self._cached.index.marks().items()
+                self._known = {_path(key): mark[: _DIGEST.start] for key, mark in marks}
+
+    def marks(self) -> Mapping[str, bytes]:
+        """How the files looked whose words are known; none before somebody searches."""
+        return self._known or {}
+
+    def now(self, scan: Scan, way: Way) -> Sections:
+        """The sections of the files on disk."""
+        self.begin()
+        with self._guard:
+            if self._latest is None or self._latest[0] is not scan or self._latest[1] != way:
+                self._latest = scan, way, self._follow(on_disk(scan, way.search), way)
+            return self._latest[2]
+
+    def past(self, files: Files, way: Way) -> Sections:
+        """The sections of files of another time; those that are the same now are not read."""
+        self.begin()
+        with self._guard:
+            changes, broken = self._changes(files, dict(self.marks()), way, SIZE)
+            return self._shelf(files, self._cached.index.updated(changes), broken, way)
+
+    def save(self, least: int = WORTH_SAVING) -> None:
+        """Keep for the next process what was read, when it is so much."""
+        if self._cached.unsaved >= least:
+            with self._guard:
+                if not self._forgot_purged():
+                    self._cached.save()
+
+    def begin_anew(self) -> None:
+        """Forget what was read: the next search reads every file."""
+        with self._guard:
+            self._cached.begin_anew()
+            self._forget()
+            self._known = {}
+
+    def _forgot_purged(self) -> bool:
+        if came := self._cached.forgot_purged():
+            self._forget()
+        return came
+
+    def _forget(self) -> None:
+        self._known, self._latest = None, None
+        self._apart.clear()
+
+    def _follow(self, files: Files, way: Way) -> Sections:
+        """Bring the index in step with the files."""
+        known = dict(self.marks())
+        changes, broken = self._changes(files, known, way)
+        if changes:
+            self._cached.put(self._cached.index.updated(changes), len(changes))
+        self._known = known
+        return self._shelf(files, self._cached.index, broken, way)
+
+    def _changes(
+        self, files: Files, known: dict[str, bytes], way: Way, start: int = 0
+    ) -> tuple[dict[str, Document | None], tuple[str, ...]]:
+        """What the index lacks, by key, and the files that are no text; `known` becomes what is known with it.
+
+        Marks are compared from their byte `start` on.
+        """
+        marks = {path: mark + way.sign for path, mark in files.marks.items()}
+        paths = marks.keys() | known.keys()
+        differing = [path for path in paths if known.get(path, b"")[start:] != marks.get(path, b"")[start:]]
+        changes, broken = dict[str, Document | None](), list[str]()
+        for path in sorted(differing):
+            changes |= dict.fromkeys(self._cached.index.labelled(path) if known.pop(path, None) else ())
+            if path in marks:
+                try:
+                    new = self._documents(path, marks[path], files, way)
+                except Unreadable:
+                    broken.append(path)
+                    continue
+                changes |= new
+                known |= {path: marks[path]} if new else {}
+        return changes, tuple(broken)
+
+    def _documents(self, path: str, mark: bytes, files: Files, way: Way) -> dict[str, Document]:
+        """What the index is to know of a file. Its day is among the words of all sections of a daily note, none of
+        which is longer for that."""
+        dates, found = way.words(str(_day(path) or "")), dict[str, Document]()
+        for number, section in enumerate(self._sections(files, path, way)):
+            key, digest = f"{path}{_MARK}{number:06}", bytes.fromhex(blob_id(section.text.encode()))
+            words = way.words(section.text)
+            found[key] = Document(key, mark + digest, dates + words, [path], len(words))
+        return found
+
+    def _sections(self, files: Files, path: str, way: Way) -> list[Section]:
+        """A file taken apart.
+
+        Raises:
+            Unreadable: it is no text.
+        """
+        key = files.marks[path][BLOB], way.sign
+        found = self._apart.get(key)
+        if found is None:
+            found = taken_apart(decoded(path, files.data(path) or b""), way.search)
+            if len(self._apart) >= _APART:
+                self._apart.clear()
+            self._apart[key] = found
+        return found
+
+    def _shelf(self, files: Files, index: Index, broken: tuple[str, ...], way: Way) -> Sections:
+        def section(key: str) -> Section:
+            return self._sections(files, _path(key), way)[int(key.rpartition(_MARK)[2])]
+
+        return Sections(files, index, (*broken, *files.unusable), section)
+
+
+def searched(
+    shelf: Sections,
+    query: str,
+    limit: int | None,
+    way: Way,
+    today: date,
+    sees: Callable[[str], bool],
+    ranking: Ranking | None = None,
+) -> FileSearch:
+    """The sections that answer `query`, of the files that who asks `sees`; `limit` of None is the profile's."""
+    paths, unreadable = list(filter(sees, shelf.files.marks)), set(filter(sees, shelf.unreadable))
+    fits: Fits | None = None if len(paths) == len(shelf.files.marks) else lambda key: sees(_path(key))
+    factor = partial(way.freshness, today) if way.search.recent else None
+    question = Question(query, limit or way.search.results, (), way.language, factor=factor)
+    found = recalled(shelf, question, fits, ranking)
+    words = wanted(asked(query), shelf.index, way.language)
+    worth, scale = worth_of(words, shelf.index), 1.0 if ranking else _scale(words, shelf.index, way.search.among)
+    hits = tuple(_hit(shelf, hit.entry.path, hit.score * scale, worth, way) for hit in found)
+    return FileSearch(
+        query=query,
+        hits=hits,
+        searched=len(set(paths) - unreadable),
+        size=sum(map(shelf.files.size, paths)),
+        unreadable=len(unreadable),
+        has_words=found.has_words,
+        unsaid=found.unsaid,
+        trouble=found.trouble,
+    )
+
+
+def _scale(words: "Sequence[Wanted]", index: Index, among: int) -> float:
+    """What BM25's scores are multiplied by, so that they are what they would be `among` so many sections at least.
+
+    Among few no word is rare, and all scores are next to nothing. One number for all hits: their order stays.
+    """
+    held = [word for word in index.meant(words) if index.holding(word)]
+    here, there = (sum(index.rarity(word, least) for word in held) for least in (0, among))
+    return there / here if here else 1.0
+
+
+def _hit(shelf: Sections, key: str, score: float, worth: Mapping[str, float], way: Way) -> FileHit:
+    section = shelf.section(key)
+    shown = passage(section.text.strip(), worth, way.words, way.search.snippet)
+    return FileHit(_path(key), section.start, section.end, score, shown)
+
+
+def _day(path: str) -> date | None:
+    """The day of a daily note; only a date that is the whole name makes a file one."""
+    name = path.rpartition("/")[2]
+    return day_of(name.removesuffix(".md")) if is_note(name) else None
+
+
+def _path(key: str) -> str:
+    return key.partition(_MARK)[0]

@@ -1,0 +1,476 @@
+"""Recall by meaning: joins entries with the vectors of their texts. Words go on without it, whatever happens to it.
+
+An entry gets its vectors when a recall comes upon it, within a second, the likeliest first; `embed` gives them to all.
+They are kept by the id of the entry's blob, so that an edited one gets others, and one that is brought back has them.
+"""
+
+import os
+import shlex
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from ..disk import fs
+from ..disk.allowed import Allowed
+from ..disk.fork_lock import Guard, loading
+from ..disk.purged import Purges
+from ..errors import EmbedderFailed
+from ..results import Finding, Reindexed
+from ..search import Ranked
+from ..text.entry import Entry
+from ..text.hashes import blob_id
+from ..workspace.settings import Vectors
+from ..workspace.workspace import SETTINGS, Workspace
+
+if TYPE_CHECKING:
+    from ..embeddings.embedder import Array, Embedder
+    from ..embeddings.kept import Kept
+
+#: Seconds that a recall spends on entries without vectors.
+PATIENCE = 1.0
+#: After so many failures in a row an embedder is left alone for a while.
+FAILURES = 3
+PAUSE = timedelta(seconds=60)
+# Seconds for so many texts as go at once, when nobody waits for an answer.
+_NO_HURRY = 60.0
+_AT_ONCE = 64
+_WORTH_SAVING = 32
+_OFTEN = 1_000
+# Of so many texts, those that nobody asks for any more may go.
+_MOST_TEXTS = 50_000
+
+Progress = Callable[[int, int], None]
+
+
+class Entries(Protocol):
+    """The entries of a scan, or of another time, and the daily notes that are recalled with them."""
+
+    @property
+    def notes(self) -> Set[str]:
+        """The paths of the notes."""
+
+    @property
+    def is_past(self) -> bool:
+        """Whether they are of another time."""
+
+    @property
+    def versions(self) -> Mapping[str, bytes]:
+        """The id of the blob of each, in the order of their paths."""
+
+    def at(self, path: str) -> Entry:
+        """The one at a path."""
+
+
+class _Trust:
+    """Whether somebody who fails is worth asking: not for a while, after so many failures in a row."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self._failures = 0
+        self._last: datetime | None = None
+
+    def __bool__(self) -> bool:
+        return self._failures < FAILURES or self._last is None or self._clock() >= self._last + PAUSE
+
+    def gain(self) -> None:
+        """It worked."""
+        self._failures = 0
+
+    def lose(self) -> None:
+        """It did not."""
+        self._failures, self._last = self._failures + 1, self._clock()
+
+
+class Meaning:
+    """What recall knows of meaning, as the settings have it. Nothing is loaded while they name nobody who knows it."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        environment: Mapping[str, str],
+        clock: Callable[[], datetime],
+        embedder: "Embedder | None" = None,
+        file: str = "vectors",
+    ) -> None:
+        """`environment` has the keys of services, and says where it is kept what this user allowed. An `embedder` that
+        is given wins over the settings, and needs no permission.
+
+        `file` is the name of the cache, where other texts have vectors, too.
+        """
+        self._root = workspace.root
+        self._file = workspace.index / file
+        self._purges = Purges(workspace.private / "purges")
+        self._environment = environment
+        self._allowed = Allowed(environment)
+        self._given = embedder
+        self._begun: tuple[Vectors, str, Embedder] | None = None
+        self._kept: Kept | None = None
+        self._unsaved = 0
+        #: The entries of today, None while they are not known.
+        self._keys: frozenset[bytes] | None = None
+        self._places: tuple[Mapping[str, bytes], Kept, dict[str, int], Array] | None = None
+        # One may understand questions and choke on entries.
+        self._asking, self._making, self._has_told = _Trust(clock), _Trust(clock), False
+        #: For whom it was said that a permission is missing.
+        self._refused: Vectors | None = None
+        self._beginning, self._growing = Guard(), Guard()
+
+    def is_wanted(self, rules: Vectors) -> bool:
+        """Whether anybody is named who could make vectors."""
+        return self._given is not None or rules.are_wanted
+
+    def fused(
+        self,
+        entries: Entries,
+        rules: Vectors,
+        query: str,
+        search: Callable[[int | None], list[Ranked]],
+        limit: int,
+        accept: Callable[[str], bool] | None = None,
+    ) -> tuple[list[Ranked], str]:
+        """The best by words and meaning, and the first time that this cannot be, why `search` alone says which.
+
+        Nothing is loaded or sent, and no key read, before this user allowed it. `search` finds by words at most so
+        many, all of which `accept` accepts; what it finds first is among them.
+        """
+        if refusal := self._refusal(rules):
+            told, self._refused = self._refused == rules, rules
+            return search(limit), "" if told else f"by words alone: {refusal}"
+        if not self._asking:
+            return search(limit), ""
+        try:
+            embedder, kept = self._ready(rules)
+            vector = self._vector(embedder, query)
+            if len(vector) != kept.model.dimension:
+                kept = self._renewed(embedder, len(vector))
+            self._asking.gain()
+        except EmbedderFailed as error:
+            return search(limit), self._failed(error, self._asking)
+        by_words = search(None)
+        kept, trouble = self._grown(embedder, kept, entries, (found.key for found in by_words))
+        return _together(self._likeness(entries, kept, vector), by_words, limit, accept, rules, kept), trouble
+
+    def embed(self, entries: Entries, rules: Vectors, progress: Progress | None = None) -> Reindexed:
+        """Give vectors to all entries that have none. A model that the settings name may be fetched for that.
+
+        Raises:
+            EmbedderFailed: they cannot be made; those that were are kept.
+        """
+        name, embedder = self._chosen(rules, in_a_hurry=False)
+        with self._growing:
+            kept = self._matching(embedder)
+            self._begun, self._kept = None, kept
+            missing = _missing(entries.versions, kept)
+            for done in range(0, len(missing), _OFTEN):
+                told = partial(_passed_on, progress, done, len(missing))
+                self._add(kept, _made(embedder, entries, missing[done : done + _OFTEN], told), entries)
+                kept = self._latest(kept)
+                self._write()
+        self._begun = None
+        self._asking.gain()
+        self._making.gain()
+        return Reindexed(len(entries.versions), name, kept.model.dimension, len(missing))
+
+    def examined(self, entries: Entries, rules: Vectors) -> Iterator[Finding]:
+        """Whether it works, and which entries have no vectors yet."""
+        try:
+            name, embedder = self._chosen(rules)
+            self._vector(embedder, "Does it work?")
+            kept = self._matching(embedder)
+        except EmbedderFailed as error:
+            yield Finding("warning", SETTINGS, f"recall goes by words alone: {error}")
+            return
+        keys = [key for path, key in entries.versions.items() if path not in entries.notes]
+        there = sum(key in kept for key in keys)
+        rest = "" if there == len(keys) else "; recalls make the others, or `crabmem reindex` now"
+        about = f"recall by meaning asks {name}, {kept.model.dimension} dimensions"
+        yield Finding("info", "", f"{about}; {there} of {len(keys)} entries have vectors{rest}")
+
+    def save(self, least: int = _WORTH_SAVING) -> None:
+        """Keep for the next process the vectors that were made, when they are so many and there is a place."""
+        if self._unsaved >= least and self._growing.acquire(timeout=0 if least > 1 else PATIENCE):
+            try:
+                self._write()
+            finally:
+                self._growing.release()
+
+    def _write(self) -> None:
+        """Whoever does this is the only one that may add vectors."""
+        if self._purges.came():
+            self._kept = None  # it has vectors of what was purged
+        elif self._kept is not None and os.path.isdir(self._file.parent.parent):
+            with suppress(OSError):
+                self._kept = self._kept.saved(self._file, self._keys)
+                self._unsaved = 0
+            if self._purges.came():
+                fs.unlink(self._file)
+
+    # Who is asked
+
+    def _failed(self, error: EmbedderFailed, trust: _Trust) -> str:
+        """What to say of a failure, the first time."""
+        trust.lose()
+        told, self._has_told = self._has_told, True
+        return "" if told else f"by words alone: {error}"
+
+    def _ready(self, rules: Vectors) -> "tuple[Embedder, Kept]":
+        with self._beginning:
+            if self._begun is None or self._begun[0] != rules or self._kept is None:
+                begun = rules, *self._chosen(rules)
+                self._kept = self._matching(begun[2])
+                self._begun = begun  # not before: who asks next would mix its vectors with another's
+            return self._begun[2], self._kept
+
+    def _chosen(self, rules: Vectors, in_a_hurry: bool = True) -> "tuple[str, Embedder]":
+        with loading():
+            from ..embeddings.providers import Wanted, chosen
+        if self._given is not None:
+            return type(self._given).__name__, self._given
+        if refusal := self._refusal(rules):
+            raise EmbedderFailed(refusal)
+        key = self._environment.get(rules.key, "").strip() if rules.key else ""
+        if rules.key and not (key.isascii() and key.isprintable() and key):
+            raise EmbedderFailed(f"the environment variable {rules.key} holds no key; vectors.key names it")
+        timeout = rules.timeout if in_a_hurry else max(rules.timeout, _NO_HURRY)
+        wanted = Wanted(rules.model, rules.url, key, timeout, self._root, may_download=not in_a_hurry)
+        name, embedder = chosen(rules.provider, wanted)
+        return f"{name} {rules.model}".strip(), embedder
+
+    def _refusal(self, rules: Vectors) -> str:
+        """Why nobody is asked whom the settings name: this user has not allowed it; "" where they have."""
+        if self._given is not None or self._allowed.reach(self._root).vectors == rules.named:
+            return ""
+        # What the settings say may be a stranger's words, so they are not repeated here, where a model may read them.
+        way_out = f"`crabmem --dir {shlex.quote(str(self._root))} config allow`"
+        return f"[vectors] in {SETTINGS} is not allowed on this machine; {way_out} says what it would do, and allows it"
+
+    def _matching(self, embedder: "Embedder") -> "Kept":
+        """The vectors that are kept of this embedder; none of another."""
+        from ..embeddings.embedder import identity, tried
+        from ..embeddings.kept import Kept, load
+
+        kept = (self._kept if self._unsaved else None) or load(self._file)
+        if kept and kept.model.identity == identity(embedder):
+            return kept
+        model = tried(embedder)
+        return kept if kept and kept.model == model else Kept(model)
+
+    def _renewed(self, embedder: "Embedder", dimension: int) -> "Kept":
+        """No vectors yet: who is asked has become another under the same name."""
+        from ..embeddings.embedder import tried
+        from ..embeddings.kept import Kept
+
+        model = tried(embedder)
+        _check_dimension(model.dimension, dimension)
+        self._kept = Kept(model)
+        return self._kept
+
+    # Vectors
+
+    def _vector(self, embedder: "Embedder", query: str) -> "Array":
+        from ..embeddings.chunks import pieces
+        from ..embeddings.embedder import embedded
+
+        vector: Array = embedded(embedder, pieces(query)[:1])[0]
+        return vector
+
+    def _grown(self, embedder: "Embedder", kept: "Kept", entries: Entries, first: Iterable[str]) -> "tuple[Kept, str]":
+        """The vectors with those of entries that had none, `first` before others, as far as there is time for it."""
+        if self._has_all(entries, kept) or not self._making or not self._growing.acquire(timeout=0):
+            return kept, ""  # or somebody is at it: what there is will do
+        try:
+            kept = self._latest(kept)
+            missing = _missing(entries.versions, kept, first)
+            end = time.monotonic() + PATIENCE
+            self._add(kept, _made(embedder, entries, missing, lambda done: time.monotonic() < end), entries)
+            self._making.gain()
+            return self._latest(kept), ""
+        except EmbedderFailed as error:
+            return self._latest(kept), self._failed(error, self._making)
+        finally:
+            self._growing.release()
+
+    def _latest(self, kept: "Kept") -> "Kept":
+        """What there is by now of the same model; another thread may have begun with another."""
+        return self._kept if self._kept is not None and self._kept.model == kept.model else kept
+
+    def _add(self, kept: "Kept", made: "Iterator[dict[bytes, Array]]", entries: Entries) -> None:
+        """Keep what is `made`, also when it ends in an error."""
+        new: dict[bytes, Array] = {}
+        try:
+            for some in made:
+                for rows in some.values():
+                    _check_dimension(rows.shape[1], kept.model.dimension)
+                new.update(some)
+        finally:
+            self._keys = None if entries.is_past else frozenset(entries.versions.values())
+            if self._kept is None or self._kept.model == kept.model:
+                self._kept = kept.plus(new)
+                self._unsaved += len(new)
+
+    def _has_all(self, entries: Entries, kept: "Kept") -> bool:
+        _, places = self._placed(entries, kept)
+        return not len(places) or int(places.max()) < len(kept)
+
+    def _placed(self, entries: Entries, kept: "Kept") -> "tuple[dict[str, int], Array]":
+        """The position of each path, and by position where its vectors are."""
+        placed = self._places
+        if placed is None or placed[0] is not entries.versions or placed[1] is not kept:
+            positions = {path: position for position, path in enumerate(entries.versions)}
+            placed = entries.versions, kept, positions, kept.places(entries.versions.values())
+            self._places = placed
+        return placed[2], placed[3]
+
+    def _likeness(self, entries: Entries, kept: "Kept", vector: "Array") -> "tuple[dict[str, int], Array]":
+        positions, places = self._placed(entries, kept)
+        return positions, kept.model.likeness(kept.cosines(vector))[places]
+
+
+class TextVectors:
+    """Vectors of texts by what they say, for who has texts and an embedder of their own; kept beside the index."""
+
+    def __init__(self, workspace: Workspace, file: str) -> None:
+        """`file` is the name of the cache."""
+        self._file = workspace.index / file
+        self._purges = Purges(workspace.private / "purges")
+        self._maker: Embedder | None = None
+        self._kept: Kept | None = None
+        self._asked = set[bytes]()
+        self._unsaved = 0
+        self._guard = Guard()
+
+    def of(self, embedder: "Embedder", texts: Sequence[str]) -> "Array":
+        """The vectors of `texts`, of unit length; those that are not known are made now.
+
+        Raises:
+            EmbedderFailed: they cannot be.
+        """
+        kept = self._matching(embedder)
+        keys = {text: bytes.fromhex(blob_id(text.encode("utf-8", "replace"))) for text in texts}
+        missing = [text for text, key in keys.items() if key not in kept]
+        for start in range(0, len(missing), _AT_ONCE):
+            new = _rows(embedder, {text: keys[text] for text in missing[start : start + _AT_ONCE]}, kept)
+            kept = kept.plus(new)
+            with self._guard:
+                if self._maker is embedder and self._kept is not None:
+                    self._kept, self._unsaved = self._kept.plus(new), self._unsaved + len(new)
+        with self._guard:
+            self._asked.update(keys.values())
+            if self._unsaved >= _WORTH_SAVING:
+                self._save()
+        return kept.first([keys[text] for text in texts])
+
+    def save(self) -> None:
+        """Keep for the next process what was made, where there is a place."""
+        with self._guard:
+            if self._unsaved:
+                self._save()
+
+    def _matching(self, embedder: "Embedder") -> "Kept":
+        from ..embeddings.embedder import identity, tried
+        from ..embeddings.kept import Kept, load
+
+        with self._guard:
+            if self._purges.came():
+                self._kept = None  # it has vectors of what was purged
+            if self._kept is not None and self._maker is embedder:
+                return self._kept
+        # Nobody is asked while the guard is held: who answers may wait for another who waits for the guard.
+        kept, name = load(self._file), identity(embedder)
+        if kept is None or not name or kept.model.identity != name:
+            model = tried(embedder)
+            kept = kept if kept and kept.model == model else Kept(model)
+        with self._guard:
+            if self._kept is None or self._maker is not embedder:
+                self._maker, self._kept, self._unsaved = embedder, kept, 0
+            return self._kept
+
+    def _save(self) -> None:
+        self._unsaved = 0
+        if self._purges.came():
+            self._kept = None
+        elif self._kept is not None and os.path.isdir(self._file.parent.parent):
+            with suppress(OSError):
+                self._kept = self._kept.saved(self._file, self._asked if len(self._kept) > _MOST_TEXTS else None)
+            if self._purges.came():
+                self._kept = None
+                fs.unlink(self._file)
+
+
+def _rows(embedder: "Embedder", texts: Mapping[str, bytes], kept: "Kept") -> "dict[bytes, Array]":
+    """The vectors of texts by their keys."""
+    from ..embeddings.embedder import embedded
+
+    rows = embedded(embedder, list(texts))
+    _check_dimension(rows.shape[1], kept.model.dimension)
+    return {key: row[None] for key, row in zip(texts.values(), rows, strict=True)}
+
+
+def _together(
+    near: "tuple[dict[str, int], Array]",
+    by_words: list[Ranked],
+    limit: int,
+    accept: Callable[[str], bool] | None,
+    rules: Vectors,
+    kept: "Kept",
+) -> list[Ranked]:
+    """The best of both."""
+    import numpy as np
+
+    from ..embeddings.fusion import fused
+
+    positions, likeness = near
+    words = np.zeros(len(positions))
+    for found in by_words:
+        words[positions[found.key]] = found.score
+    paths, best = list(positions), list[Ranked]()
+    for position, score in fused(words, likeness, rules.weight, kept.model.floor, limit):
+        if accept is None or words[position] > 0 or accept(paths[position]):
+            best.append(Ranked(paths[position], score))
+        if len(best) == limit:
+            break
+    return best
+
+
+def _missing(versions: Mapping[str, bytes], kept: "Kept", first: Iterable[str] = ()) -> list[str]:
+    return [path for path in dict.fromkeys((*first, *versions)) if versions[path] not in kept]
+
+
+def _made(
+    embedder: "Embedder", entries: Entries, paths: list[str], goes_on: Callable[[int], bool]
+) -> "Iterator[dict[bytes, Array]]":
+    """The vectors of some entries at once, while `goes_on` says so, which hears how many are done."""
+    from ..embeddings.chunks import pieces
+    from ..embeddings.embedder import embedded
+
+    for start in range(0, len(paths), _AT_ONCE):
+        some = paths[start : start + _AT_ONCE]
+        texts = [pieces(_text(entries.at(path))) for path in some]
+        rows = iter(embedded(embedder, [piece for text in texts for piece in text]))
+        yield _split(rows, [(entries.versions[path], len(text)) for path, text in zip(some, texts, strict=True)])
+        if not goes_on(start + len(some)):
+            return
+
+
+def _check_dimension(found: int, wanted: int) -> None:
+    if found != wanted:
+        raise EmbedderFailed(f"vectors of {found} and of {wanted} dimensions came from one embedder")
+
+
+def _split(rows: "Iterator[Array]", lengths: list[tuple[bytes, int]]) -> "dict[bytes, Array]":
+    import numpy as np
+
+    return {key: np.stack([next(rows) for _ in range(length)]) for key, length in lengths}
+
+
+def _text(entry: Entry) -> str:
+    return "\n".join((entry.name, *entry.aliases, entry.description, entry.content))
+
+
+def _passed_on(progress: Progress | None, before: int, total: int, done: int) -> bool:
+    if progress:
+        progress(before + done, total)
+    return True

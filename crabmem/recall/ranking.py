@@ -1,0 +1,293 @@
+"""Recall: from a question to the entries that answer it, why they do, and how much of each fits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from ..errors import InvalidArguments
+from ..results import Hit, Match, Recall
+from ..search import Index, Ranked, tokens
+from ..search.phrases import Phrase
+from ..search.query import Query, asked, wanted
+from ..text.entry import MAX_LABELS, Entry
+from ..text.hashes import short
+from ..text.limits import MAX_LIMIT, MAX_QUERY
+from ..text.passages import blocks_with, passage, shares
+from ..text.plain import BETWEEN
+from ..text.slug import name_key
+from ..text.templates import hit_text
+from .catalog import ALIAS, NAME, fields, within
+
+if TYPE_CHECKING:
+    from ..search.index import Wanted
+
+#: So much of a daily note is shown: the part that answers, not the whole day.
+NOTED = 700
+# Less of a text, and of its content, tells nothing.
+_LEAST = 200
+_LEAST_CONTENT = 80
+
+
+class Question(NamedTuple):
+    """What is asked.
+
+    `language` is whose endings the words lose. `factor` is what the score of what is found at a path is multiplied
+    by; None for all scores as they are. `budget` is how many characters the answer may have as text, None for all.
+    """
+
+    query: str
+    limit: int
+    tags: tuple[str, ...] = ()
+    language: str = "english"
+    budget: int | None = None
+    explain: bool = False
+    factor: Callable[[str], float] | None = None
+
+
+class Shelf(Protocol):
+    """Entries that can be searched, and daily notes where those are recalled."""
+
+    @property
+    def index(self) -> Index:
+        """Their words."""
+
+    @property
+    def notes(self) -> Set[str]:
+        """The paths of the notes among them."""
+
+    def at(self, path: str) -> Entry:
+        """The entry, or the note, at a path that the index knows."""
+
+    def having(self, label: str) -> list[Entry]:
+        """The entries that have a label."""
+
+    @property
+    def unreadable(self) -> Sequence[object]:
+        """The files that could not be read as one."""
+
+
+#: Says of a path whether its entry may be found.
+Fits = Callable[[str], bool]
+#: Ranks by words: at most so many.
+Search = Callable[[int | None], list[Ranked]]
+#: Ranks by more, given how to search, how many there may be and which fit; and says what troubled it.
+Ranking = Callable[[Search, int, Fits | None], tuple[list[Ranked], str]]
+
+
+def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
+    """Refuse what cannot be asked.
+
+    Raises:
+        InvalidArguments: the message says what is wrong.
+    """
+    if not query.strip():
+        raise InvalidArguments("the query is blank; ask with the words the memory would use")
+    if len(query) > MAX_QUERY:
+        raise InvalidArguments(f"the query has {len(query)} characters; at most {MAX_QUERY} fit: ask with fewer words")
+    for name, value in (("limit", limit), ("budget", budget)):
+        if value is not None and value < 1:
+            raise InvalidArguments(f"{name} must be at least 1, not {value}")
+    if limit is not None and limit > MAX_LIMIT:
+        raise InvalidArguments(f"limit must be at most {MAX_LIMIT}, not {limit}")
+    if len(tags) > MAX_LABELS:
+        raise InvalidArguments(f"tags: at most {MAX_LABELS}, not {len(tags)}")
+
+
+def narrowed(
+    shelf: Shelf, fits: Fits | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
+) -> Fits | None:
+    """What also fits a namespace, and of whose entry `where` says so; then no daily note does."""
+    checks = [fits] if fits else []
+    if namespace:
+        checks.append(_in(within(shelf.index, namespace, shelf.notes)))
+    elif where:
+        checks.append(lambda path: path not in shelf.notes)
+    if where:
+        checks.append(lambda path: where(shelf.at(path)))
+    return _all(checks)
+
+
+def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking: Ranking | None = None) -> Recall:
+    """The entries of `shelf` that answer the question, have all its tags and phrases and fit, best first.
+
+    Daily notes are among them, of which a passage answers; without tags, and none of them is asked for by one.
+
+    They share a word with it, unless `ranking` finds others. A question of words that say nothing finds what is
+    called just that: `The Who`. Phrases that nobody says are words.
+    """
+    query = asked(question.query)
+    words = wanted(query, shelf.index, question.language)
+
+    def found(phrases: Sequence[str]) -> tuple[list[Hit], str]:
+        return _hits(shelf, question, words, query.text, _accepting(shelf, question, phrases, fits), ranking)
+
+    hits, trouble = found(query.phrases)
+    unsaid = () if hits else query.phrases
+    if unsaid:
+        hits, trouble = found(())
+    if question.explain:
+        hits = _explained(hits, shelf.index, query, words, question.language)
+    if any(hit.entry.is_note for hit in hits):
+        hits = _in_passages(hits, worth_of(words, shelf.index), question.language)
+    kept = tuple(hits)
+    if question.budget is not None:
+        kept = fitted(hits, question.budget, worth_of(words, shelf.index), question.language, text_of)
+    left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
+    notes, is_filtered = len(shelf.notes), bool(question.tags or fits)
+    counts = len(shelf.index) - notes, len(shelf.unreadable)
+    found_in = 0 if question.tags else notes
+    return Recall(question.query, kept, *counts, bool(words), is_filtered, left_out, unsaid, trouble, notes=found_in)
+
+
+def _hits(
+    shelf: Shelf,
+    question: Question,
+    words: Sequence[Wanted],
+    text: str,
+    accept: Fits | None,
+    ranking: Ranking | None,
+) -> tuple[list[Hit], str]:
+    """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
+    if ranking is None:
+        ranked, trouble = _ranked(shelf.index, words, question, accept, question.limit), ""
+    else:
+        search = partial(_ranked, shelf.index, words, question, accept)
+        ranked, trouble = ranking(search, question.limit, accept)
+    hits = [Hit(shelf.at(found.key), found.score) for found in ranked]
+    if words:
+        return hits, trouble
+    called = [entry for entry in _called(shelf, text) if accept is None or accept(entry.path)]
+    others = [hit for hit in hits if hit.entry not in called]
+    return [*(Hit(entry, 0.0) for entry in called), *others][: question.limit], trouble
+
+
+def _in_passages(hits: Sequence[Hit], worth: Mapping[str, float], language: str) -> list[Hit]:
+    """The hits, of each daily note what answers."""
+    return [replace(hit, passage=of_note(hit.entry, worth, language)) if hit.entry.is_note else hit for hit in hits]
+
+
+def of_note(note: Entry, worth: Mapping[str, float], language: str) -> str:
+    """What of a daily note holds the words that were asked for, by what they are worth."""
+    return blocks_with(note.content, worth, lambda piece: tokens(piece, language), NOTED)
+
+
+def _called(shelf: Shelf, name: str) -> list[Entry]:
+    """The entries that are called `name`, then those that have it as an alias."""
+    key = name_key(name)
+    named = {entry.path: entry for label in (NAME, ALIAS) for entry in shelf.having(label + key)}
+    return list(named.values())
+
+
+def worth_of(words: Sequence[Wanted], index: Index) -> dict[str, float]:
+    """What the words that stand in texts count, for those that were asked for."""
+    return {form: index.rarity(word) for word in index.meant(words) for form in index.forms(word)}
+
+
+def _accepting(shelf: Shelf, question: Question, phrases: Sequence[str], fits: Fits | None) -> Fits | None:
+    """What tells whether the entry at a path may be found; what is quick to tell first. None when any may."""
+    checks = [] if fits is None else [fits]
+    for phrase in filter(None, (Phrase(text, question.language) for text in phrases)):
+        checks += [_in(phrase.may_be_in(shelf.index)), _saying(shelf, phrase)]
+    if question.tags:
+        checks.append(_tagged(shelf, {name_key(tag.removeprefix("#")) for tag in question.tags}))
+    return _all(checks)
+
+
+def _all(checks: Sequence[Fits]) -> Fits | None:
+    return (lambda path: all(check(path) for check in checks)) if checks else None
+
+
+def _in(paths: Collection[str]) -> Fits:
+    return lambda path: path in paths
+
+
+def _saying(shelf: Shelf, phrase: Phrase) -> Fits:
+    def is_in(path: str) -> bool:
+        entry = shelf.at(path)
+        return phrase.is_in((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags))
+
+    return is_in
+
+
+def _tagged(shelf: Shelf, wanted: Set[str]) -> Fits:
+    return lambda path: wanted <= set(map(name_key, shelf.at(path).labels))
+
+
+def _ranked(
+    index: Index, words: Sequence[Wanted], question: Question, accept: Fits | None, limit: int | None
+) -> list[Ranked]:
+    factor = question.factor
+    if factor is None:
+        return index.search(words, limit, accept)
+    found = [Ranked(each.key, each.score * factor(each.key)) for each in index.search(words, None, accept)]
+    return sorted(found, key=lambda each: (-each.score, each.key))[:limit]
+
+
+def _explained(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Wanted], language: str) -> list[Hit]:
+    """The hits with what each word of the question found in each field, and its part of the score before any boost."""
+    typed, meant = _typed(query, index, language), index.meant(words)
+    forms = {term: index.forms(term) for term in meant}
+    sought = [(term, typed.get(meant[term], forms[term][0]), frozenset(forms[term])) for term in meant]
+    scores = index.explained(list(meant), [hit.entry.path for hit in hits])
+    return [
+        replace(hit, matches=tuple(_matches(fields(hit.entry, language), sought, added)))
+        for hit, added in zip(hits, scores, strict=True)
+    ]
+
+
+def _matches(
+    said: Mapping[str, Sequence[str]], sought: Sequence[tuple[Wanted, str, Set[str]]], added: Mapping[Wanted, float]
+) -> Iterator[Match]:
+    """Where words stand in the fields of an entry, and what they add: a term, what was typed for it, all its forms."""
+    counts = {name: Counter(words) for name, words in said.items()}
+    for term, word, forms in sought:
+        times = {name: sum(held[form] for form in held.keys() & forms) for name, held in counts.items()}
+        for name, here in times.items():
+            if here and term in added:
+                yield Match(word, name, added[term] * here / sum(times.values()))
+
+
+def _typed(query: Query, index: Index, language: str) -> dict[Wanted, str]:
+    """What was typed for each of the words that are searched."""
+    found: dict[Wanted, str] = {}
+    for word in query.text.split():
+        for term in tokens(word, language):
+            found.setdefault(term, word)
+    for prefix in query.prefixes:
+        for group in wanted(Query("", (prefix,)), index, language):
+            found.setdefault(group, f"{prefix}*")
+    return found
+
+
+def fitted(
+    hits: Sequence[Hit], budget: int, worth: Mapping[str, float], language: str, text: Callable[[Hit, str], str]
+) -> tuple[Hit, ...]:
+    """The hits whose texts fit `budget` characters, the best first; of what is longer than its share, a passage.
+
+    `worth` says what the words that a passage should hold count, `text` what is shown of a hit with such content.
+    The first is always among them.
+    """
+    lengths = [len(text(hit, hit.shown)) + len(BETWEEN) for hit in hits]
+    frames = [length - len(hit.shown) for length, hit in zip(lengths, hits, strict=True)]
+    least = [max(_LEAST, frame + _LEAST_CONTENT) for frame in frames]
+    given = shares(lengths, budget + len(BETWEEN), least)
+    kept: list[Hit] = []
+    for hit, length, frame, share in zip(hits, lengths, frames, given, strict=False):
+        content, room = hit.entry.content, max(0, share - frame)
+        part = passage(content, worth, lambda piece: tokens(piece, language), room) if share < length else hit.passage
+        kept.append(replace(hit, passage=part))
+    return tuple(kept)
+
+
+def text_of(hit: Hit, content: str | None = None) -> str:
+    """A hit as a model reads it, or with other `content`; of a fact with the version that a careful write names."""
+    entry = hit.entry
+    shown = hit.shown if content is None else content
+    if entry.is_note:  # whose description says no more than its path, and which only grows
+        return hit_text(entry.path, entry.name, "", shown)
+    return hit_text(entry.path, entry.name, entry.description, shown, short(entry.version))

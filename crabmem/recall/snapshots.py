@@ -1,0 +1,205 @@
+"""Entries as they were at other times. What recall knows of a moment is kept, so that it is worked out once.
+
+It is kept by an id of all entries, which is the same at all commits between two changes of an entry: for
+the handle, and on disk beside the index of today, whose rules hold here too: derived, checked against the folder each
+time, and disposable. The index of a moment is made from one that is like it, so that only what differs is read.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+from .. import search
+from ..disk import fs
+from ..disk.fork_lock import Guard
+from ..disk.purged import Purges
+from ..disk.stat import BLOB, SIZE
+from ..errors import Unreadable
+from ..git.timeline import Timeline
+from ..search import Document, Index, rules
+from ..text.entry import Entry
+from ..workspace.workspace import Workspace
+from .catalog import Catalog, document, notes_in
+
+#: So many moments are kept on disk, in so many bytes; the one that was asked for last in any case.
+MOST, MOST_BYTES = 16, 64_000_000
+_OPEN = 4
+_NO_STAMP = bytes(SIZE)
+
+
+class Past:
+    """Entries of another time, and the notes that are recalled, that can be found and searched."""
+
+    is_past: ClassVar[bool] = True
+
+    def __init__(self, index: Index, unreadable: Sequence[str], read: Callable[[str, str], Entry]) -> None:
+        """`unreadable` are the paths of files that were no entry; `read` makes an entry of a path and a blob."""
+        self.index = index
+        self.unreadable = unreadable
+        self._read = read
+
+    @cached_property
+    def versions(self) -> dict[str, bytes]:
+        """The id of the blob of each, in the order of their paths."""
+        return {path: mark[BLOB] for path, mark in sorted(self.index.marks().items())}
+
+    @cached_property
+    def notes(self) -> frozenset[str]:
+        """The paths of the daily notes among them."""
+        return notes_in(self.index)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All entries, in the order of their paths."""
+        return [self.at(path) for path in self.versions if path not in self.notes]
+
+    def blob(self, path: str) -> str | None:
+        """The blob of the entry at a path; None when there is none."""
+        mark = self.index.marks().get(path)
+        return mark[BLOB].hex() if mark else None
+
+    def at(self, path: str) -> Entry:
+        """The entry, or the daily note, at a path that the index knows."""
+        return self._read(path, self.index.marks()[path][BLOB].hex())
+
+    def having(self, label: str) -> list[Entry]:
+        """The entries that have a label, in the order of their paths."""
+        return list(map(self.at, self.index.labelled(label)))
+
+    def labels(self) -> Iterator[str]:
+        """Every label."""
+        return self.index.labels()
+
+
+class Pasts:
+    """The moments of one workspace that were asked for of late."""
+
+    def __init__(
+        self, workspace: Workspace, timeline: Timeline, catalog: Catalog, blob: Callable[[str], bytes]
+    ) -> None:
+        """`blob` tells the bytes that are stored under an id."""
+        self._workspace = workspace
+        self._timeline = timeline
+        self._catalog = catalog
+        self._blob = blob
+        self._guard = Guard()
+        self._purges = Purges(workspace.private / "purges")
+        self._open: OrderedDict[tuple[str, bytes], Past] = OrderedDict()
+
+    def at(self, commit: str, language: str, keep: bool = True) -> Past:
+        """The entries at a commit, the endings of `language` removed from their words.
+
+        With `keep` also for other processes; else for those who look at many moments.
+        """
+        key = self._timeline.entries_id(commit), rules(language)
+        with self._guard:
+            if self._purges.came():
+                self._open.clear()  # they have words of what was purged
+            past = self._open.get(key) or self._opened(commit, key[0], language, keep)
+            self._open[key] = past
+            self._open.move_to_end(key)
+            while len(self._open) > _OPEN:
+                self._open.popitem(last=False)
+            return past
+
+    def _opened(self, commit: str, name: str, language: str, keep: bool) -> Past:
+        blobs = self._timeline.entries_at(commit)
+        place = self._place(f"{name}-{rules(language).hex()}")
+        kept = search.load(place) if place else None
+        base, differing = _nearest(self._bases(kept), _tails(blobs, language))
+        changes = dict(self._documents(differing, blobs, language))
+        unreadable = [path for path in changes if path in blobs and changes[path] is None]
+        if base is kept and len(unreadable) == len(changes):  # they are not in it
+            _use(place)
+            return Past(kept or base, unreadable, self._entry)
+        index = base.updated(changes)
+        if keep and place:
+            _keep(index, place)
+            if self._purges.came():
+                fs.remove_tree(place)
+        return Past(index, unreadable, self._entry)
+
+    def _bases(self, kept: Index | None) -> list[Index]:
+        """Indexes that may be like the one that is wanted."""
+        others = [past.index for past in reversed(self._open.values())]
+        return [*([kept] if kept is not None else []), *others, self._catalog.known(), Index()]
+
+    def _documents(
+        self, paths: Iterable[str], blobs: Mapping[str, str], language: str
+    ) -> Iterator[tuple[str, Document | None]]:
+        for path in paths:
+            yield path, self._document(path, blobs.get(path), language)
+
+    def _document(self, path: str, blob: str | None, language: str) -> Document | None:
+        """What the index is to know of a file; None for one that is not there, or no entry."""
+        with suppress(Unreadable):
+            if blob is not None:
+                return document(self._entry(path, blob), _NO_STAMP + _tail(blob, language), language)
+        return None
+
+    def _entry(self, path: str, blob: str) -> Entry:
+        return self._catalog.read(path, blob, lambda: self._data(path, blob))
+
+    def _data(self, path: str, blob: str) -> bytes:
+        """The bytes of a file, unless it is one that is not taken on disk either."""
+        data = self._blob(blob)
+        if len(data) > fs.MAX_BYTES:
+            raise Unreadable(f"{path} is larger than {fs.MAX_BYTES} bytes")
+        return data
+
+    def _place(self, name: str) -> Path | None:
+        """Where a moment is kept; None where a link leads elsewhere, or nothing of ours is yet."""
+        private = self._workspace.private
+        is_ours = fs.is_own_folder(private)
+        return self._workspace.index / "past" / name if is_ours else None
+
+
+def _tail(blob: str, language: str) -> bytes:
+    """How the mark of a document ends, behind the stamp of a file."""
+    return bytes.fromhex(blob) + rules(language)
+
+
+def _tails(blobs: Mapping[str, str], language: str) -> dict[str, bytes]:
+    end = rules(language)
+    return {path: bytes.fromhex(blob) + end for path, blob in blobs.items()}
+
+
+def _nearest(bases: Iterable[Index], wanted: Mapping[str, bytes]) -> tuple[Index, list[str]]:
+    """The index from which the fewest files have to be read, and in what it differs."""
+    found = [(base, *_differing(base, wanted)) for base in bases]
+    base, new, gone = min(found, key=lambda item: (len(item[1]), len(item[2])))
+    return base, sorted([*new, *gone])
+
+
+def _differing(base: Index, wanted: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
+    """The paths of what `base` does not have as it is wanted, and of what is not wanted."""
+    marks = base.marks()
+    new = [path for path, tail in wanted.items() if marks.get(path, b"")[SIZE:] != tail]
+    return new, [path for path in marks if path not in wanted]
+
+
+def _use(place: Path | None) -> None:
+    """Note that what is kept there was asked for."""
+    with suppress(OSError):
+        if place:
+            fs.touch(place)
+
+
+def _keep(index: Index, place: Path) -> None:
+    """Keep an index for the next process, and so many of the others as there is room for."""
+    if search.save(index, place):
+        with suppress(OSError):
+            _use(place)
+            _trim(place.parent)
+
+
+def _trim(folder: Path) -> None:
+    room = MOST_BYTES
+    places = sorted(filter(Path.is_dir, folder.iterdir()), key=lambda place: place.stat().st_mtime_ns, reverse=True)
+    for number, place in enumerate(places):
+        room -= sum(file.stat().st_size for file in place.iterdir())
+        if number and (number >= MOST or room < 0):
+            fs.remove_tree(place)

@@ -1,0 +1,78 @@
+"""Which facts were used when: a line for each use, in a file that may be deleted at any time.
+
+Holds no name and no path of a fact, but a digest of where it lies: what is purged does not stand here.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable
+from datetime import datetime
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from ..disk.jsonl import Jottings
+from .salience import Used, used
+
+_MOST = 256_000
+# So many times may be remembered that are not the last.
+_SPARE = 1_000
+
+
+class Use(msgspec.Struct, frozen=True):
+    """That a fact was used."""
+
+    when: datetime
+    fact: str
+
+
+class Uses:
+    """The uses that are remembered of the facts of one workspace, the older half forgotten now and then."""
+
+    def __init__(self, file: Path) -> None:
+        self._lines = Jottings(file, Use)
+
+    def add(self, paths: Iterable[str], when: datetime) -> None:
+        """Remember that the facts at `paths` were used, where there is a place for it."""
+        for path in paths:
+            self._lines.add(Use(when, _digest(path)), _MOST)
+
+    def known(self) -> Callable[[str], Used | None]:
+        """What is known of the use of the fact at a path, as of now."""
+        moments = defaultdict[str, list[datetime]](list)
+        for line in self._lines.all():
+            moments[line.fact].append(line.when)
+        return lambda path: used(moments.get(_digest(path), ())) if moments else None
+
+    def keep(self, paths: Iterable[str]) -> None:
+        """Forget the uses of all facts but those at `paths`."""
+        there = set(map(_digest, paths))
+        self._lines.keep(lambda line: line.fact in there)
+
+
+class Reads:
+    """When the items of stores that do not stay were last put or read, by the digest of their slot.
+
+    Without the file they live from their last commit on.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._lines = Jottings(file, Use)
+
+    def add(self, slots: Iterable[str], when: datetime) -> None:
+        """Remember that what is in these slots, given by their digests, was put or read."""
+        self._lines.add_all(Use(when, slot) for slot in slots)
+
+    def known(self) -> dict[str, datetime]:
+        """The last time for each slot that is known."""
+        return {line.fact: line.when for line in self._lines.all()}
+
+    def tidy(self, gone: Container[str]) -> None:
+        """Forget the slots that are `gone`, and of others all but the last time, when that is most of the file."""
+        lines, last = self._lines.all(), self.known()
+        if len(lines) > _SPARE + 2 * len(last) or any(slot in gone for slot in last):
+            self._lines.keep(lambda line: line.fact not in gone and line.when == last[line.fact])
+
+
+def _digest(path: str) -> str:
+    return blake2b(path.encode(), digest_size=8).hexdigest()

@@ -1,0 +1,343 @@
+"""Text that is shaped like a credential: formats with a mark of their own, and values whose name says what they are.
+
+The formats are those the issuers document, in the words of the rules of gitleaks. Nothing is guessed by entropy: a
+guess would now and then refuse an ordinary memory. All expressions take time in proportion to the text.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from ..errors import HoldsSecret
+
+_SHOWN = 4
+_FEW = 6
+# So many are told of; of more than so many, none is sought in another text.
+_MOST, _MANY = 20, 200
+_PLACEHOLDER = re.compile(
+    r"example|placeholder|your[-_]|xxxx|\.\.\.|change[-_]?me|redacted|[<>{}]|\$[({]|\$[A-Z_]{3}|\*\*", re.IGNORECASE
+)
+_NO_PASSWORD = re.compile(
+    r"://(?:anonymous|ftp):|:(?:pass(?:word|wd)?|pwd|pw|secret|token|user|key|guest|public|share|test|demo|\d{1,5})@",
+    re.IGNORECASE,
+)
+# What is not seen may stand inside of anything.
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]+"
+)
+_BREAK = re.compile(r"[ \t]{0,80}\\?(?:\r\n|[\n\r\x85\u2028\u2029])[ \t>]*+")
+# In place of what was found: a part of nothing else.
+_TAKEN = "\0"
+
+#: What it is called, a text it cannot be without, and the whole of it. What repeats without end begins where no other
+#: match could, or else is bounded.
+_FORMATS = (
+    ("AWS access key", "AKIA", r"AKIA[A-Z2-7]{16}"),
+    ("AWS temporary access key", "ASIA", r"ASIA[A-Z2-7]{16}"),
+    ("AWS Bedrock key", "ABSK", r"ABSK[A-Za-z0-9+/]{100,}={0,2}"),
+    ("GitHub token", "ghp_", r"ghp_[0-9A-Za-z]{36}"),
+    ("GitHub OAuth token", "gho_", r"gho_[0-9A-Za-z]{36}"),
+    ("GitHub app token", "ghu_", r"ghu_[0-9A-Za-z]{36}"),
+    ("GitHub app token", "ghs_", r"ghs_[0-9A-Za-z]{36}"),
+    ("GitHub refresh token", "ghr_", r"ghr_[0-9A-Za-z]{36,}"),
+    ("GitHub token", "github_pat_", r"github_pat_\w{82}"),
+    ("GitLab token", "gl", r"gl(?:pat|dt|rt|ptt|ft|soat|cbt|agent|imt|ffct)-[0-9A-Za-z_\-]{20,}"),
+    ("Bitbucket token", "AT", r"AT(?:BB|CTT3xFf)[A-Za-z0-9_\-=]{24,}"),
+    ("Atlassian token", "ATATT3", r"ATATT3[A-Za-z0-9_\-=]{60,}"),
+    ("Slack token", "xox", r"xox[abeoprs]-[0-9A-Za-z-]{10,}"),
+    ("Slack app token", "xapp-", r"xapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+"),
+    ("Slack webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{43,}"),
+    ("Stripe key", "_live_", r"(?:sk|rk)_live_[0-9A-Za-z]{10,99}"),
+    ("Stripe test key", "_test_", r"(?:sk|rk)_test_[0-9A-Za-z]{16,99}"),
+    ("Stripe webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/]{32,}={0,2}"),
+    ("OpenAI key", "T3BlbkFJ", r"sk-(?:(?:proj|svcacct|admin)-)?[A-Za-z0-9_-]{20,200}T3BlbkFJ[A-Za-z0-9_-]{20,}"),
+    ("OpenAI key", "sk-proj-", r"sk-proj-[A-Za-z0-9_-]{40,}"),
+    ("Anthropic key", "sk-ant-", r"sk-ant-[a-z]{2,}\d{2}-[A-Za-z0-9_-]{80,}"),
+    ("API key", "sk-", r"sk-(?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{32,64}(?![A-Za-z0-9_-])"),
+    ("LangSmith key", "lsv2_", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
+    ("LangSmith key", "ls__", r"ls__[0-9a-f]{32}"),
+    ("Mapbox token", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}"),
+    ("AWS session token", "IQoJb3JpZ2lu", r"IQoJb3JpZ2lu[A-Za-z0-9+/=]{80,}"),
+    ("AWS session token", "FwoGZXIvYXdz", r"FwoGZXIvYXdz[A-Za-z0-9+/=]{80,}"),
+    ("OpenRouter key", "sk-or-v1-", r"sk-or-v1-[0-9a-f]{64}"),
+    ("Google API key", "AIza", r"AIza[0-9A-Za-z_-]{35}"),
+    ("Google OAuth secret", "GOCSPX-", r"GOCSPX-[0-9A-Za-z_-]{28}"),
+    ("Google OAuth token", "ya29.", r"ya29\.[0-9A-Za-z_-]{20,}"),
+    ("Hugging Face token", "hf_", r"hf_[A-Za-z]{34}"),
+    ("Hugging Face token", "api_org_", r"api_org_[A-Za-z]{34}"),
+    ("Groq key", "gsk_", r"gsk_[A-Za-z0-9]{52}"),
+    ("xAI key", "xai-", r"xai-[A-Za-z0-9]{80}"),
+    ("Perplexity key", "pplx-", r"pplx-[A-Za-z0-9]{48}"),
+    ("Replicate token", "r8_", r"r8_[A-Za-z0-9]{37}"),
+    ("Tavily key", "tvly-", r"tvly-(?:dev-|prod-)?[A-Za-z0-9]{32}"),
+    ("npm token", "npm_", r"npm_[A-Za-z0-9]{36}"),
+    ("PyPI token", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_-]{50,}"),
+    ("RubyGems key", "rubygems_", r"rubygems_[0-9a-f]{48}"),
+    ("Docker token", "dckr_", r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{27,32}"),
+    ("Artifactory key", "AKCp", r"AKCp[A-Za-z0-9]{69}"),
+    ("SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
+    ("Mailgun key", "key-", r"key-[0-9a-f]{32}"),
+    ("Mailchimp key", "-us", r"[0-9a-f]{32}-us\d{1,2}"),
+    ("Brevo key", "xkeysib-", r"xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}"),
+    ("Twilio key", "SK", r"SK[0-9a-f]{32}"),
+    ("Telegram bot token", ":A", r"\d{8,10}:A[A-Za-z0-9_-]{34}"),
+    ("Discord webhook", "/api/webhooks/", r"discord(?:app)?\.com/api/webhooks/\d{17,20}/[A-Za-z0-9_-]{60,}"),
+    ("Discord bot token", ".", r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"),
+    ("DigitalOcean token", "_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
+    ("Fly.io token", "FlyV1 ", r"FlyV1 fm\d_[A-Za-z0-9+/=,_-]{100,}"),
+    ("Heroku key", "HRKU-", r"HRKU-AA[0-9A-Za-z_-]{58}"),
+    ("Netlify token", "nfp_", r"nfp_[A-Za-z0-9]{36}"),
+    ("Databricks token", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?"),
+    ("Supabase token", "sbp_", r"sbp_[0-9a-f]{40}"),
+    ("PlanetScale token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9=._-]{32,64}"),
+    ("Shopify token", "shp", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+    ("Square token", "sq0", r"sq0(?:atp|csp)-[0-9A-Za-z_-]{22,43}"),
+    ("Square token", "EAAA", r"EAAA[A-Za-z0-9+=-]{60}"),
+    ("Linear key", "lin_api_", r"lin_api_[A-Za-z0-9]{40}"),
+    ("Notion token", "ntn_", r"ntn_[A-Za-z0-9]{40,50}"),
+    ("Notion token", "secret_", r"secret_[A-Za-z0-9]{43}(?![A-Za-z0-9])"),
+    ("Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    ("Figma token", "figd_", r"figd_[A-Za-z0-9_-]{40}"),
+    ("Postman key", "PMAK-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+    ("Sentry token", "sntry", r"sntry[su]_[A-Za-z0-9+/=_]{43,}"),
+    ("New Relic key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
+    ("Grafana token", "gl", r"gl(?:sa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}|c_[A-Za-z0-9+/]{32,}={0,2})"),
+    ("PostHog key", "phx_", r"phx_[A-Za-z0-9_]{43,}"),
+    ("Tailscale key", "tskey-", r"tskey-(?:auth|api|client|webhook)-[A-Za-z0-9]+-[A-Za-z0-9]{20,}"),
+    ("Pulumi token", "pul-", r"pul-[0-9a-f]{40}"),
+    ("Terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
+    ("Vault token", "hv", r"hv[sbr]\.[A-Za-z0-9_-]{24,300}"),
+    ("Doppler token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9.]{40,}"),
+    ("1Password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/]{250,}={0,3}"),
+    ("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
+    ("Azure storage key", "AccountKey=", r"AccountKey=[A-Za-z0-9+/]{86}=="),
+    ("Azure access key", "SharedAccessKey=", r"SharedAccessKey=[A-Za-z0-9+/]{43}="),
+    ("Azure signature", "sig=", r"sig=[A-Za-z0-9%+/]{40,}(?:=|%3[Dd])?"),
+    ("Azure client secret", "Q~", r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"),
+    ("JSON Web Token", "eyJ", r"ey[A-Za-z0-9]{17,}\.ey[A-Za-z0-9/_-]{17,}\.[A-Za-z0-9/_-]{10,}={0,2}"),
+    (
+        "private key", "PRIVATE KEY",
+        r"-----BEGIN (?:[A-Z]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]){0,8}"
+        r"(?:[A-Za-z-]{1,30}: [^\n\\]{1,100}(?:\s|\\[nr]){1,4}){0,4}[A-Za-z0-9+/=]{24,}",
+    ),
+    (
+        "password in an address", "://",
+        r"(?i:[a-z][a-z0-9+.-]{1,20})://[^\s:/@?#=&\"']{0,100}:[^\s:/@\"']{3,100}@[A-Za-z0-9\[]",
+    ),
+    (
+        "Authorization header", "uthorization",
+        r"(?i:(?:proxy-)?authorization[\"'\]]{0,2}[ \t]{0,8}[:=][ \t]{0,8}[\"'(]?(?:bearer|basic|token)[ \t]{1,8})"
+        r"(?=[A-Za-z._~+/=-]{0,300}[0-9])[A-Za-z0-9._~+/=-]{12,}",
+    ),
+)  # fmt: skip
+# These marks say so much that a letter may stand before them.
+_UNMISTAKABLE = frozenset(
+    ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "xox", "sk-ant-", "sk-proj-", "npm_", "PRIVATE KEY")
+)
+# What looks like these alone is as often a digest: their text has to name the issuer.
+_ISSUERS = {"Mailchimp key": "mailchimp", "Twilio key": "twilio"}
+# What is of one line by its nature: joined with the next one, anything could be.
+_OF_A_LINE = ("://", "uthorization", ".", "-us", ":A", "sig=")
+
+# A name with one of these words in it, the separator, and a value.
+_NAMED = re.compile(
+    r"(?P<word>(?:secret|passw(?:or)?d|passphrase|pwd|token|key)[A-Za-z0-9_.-]{0,40}+)"
+    r"[\"'\]\\]{0,3}[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}[\"'`\\]{0,3}(?P<value>[^\s\"'`,;<>&\\\0]{8,400})",
+    re.IGNORECASE,
+)
+_FRONT = 80
+_NO_NAME = re.compile(r"[^A-Za-z0-9_. -]")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_SAY_SECRET = frozenset(("SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PWD", "TOKEN", "APIKEY"))
+_SAY_PASSWORD = frozenset(("PASSWORD", "PASSWD", "PASSPHRASE", "PWD"))
+# Before KEY, these say that it is a secret one; a public key is none, nor is that of a keyboard.
+_SECRET_KEYS = frozenset(("API", "ACCESS", "SECRET", "PRIVATE", "AUTH", "ENCRYPTION", "SIGNING", "MASTER", "SERVICE"))
+# With these, a name is of something else: where a secret lies, how long it may be, where a list goes on.
+_SAY_OTHERWISE = frozenset((
+    "FILE", "FILES", "PATH", "DIR", "NAME", "ID", "IDS", "LIMIT", "COUNT", "LENGTH", "LEN", "SIZE", "MAX",
+    "MIN", "TTL", "AGE", "EXPIRY", "EXPIRES", "EXPIRATION", "TIMEOUT", "URL", "URI", "ENDPOINT", "HOST", "TYPE",
+    "POLICY", "RULE", "HINT", "FIELD", "PROMPT", "MANAGER", "VERSION", "ROTATION", "REGION", "STORE", "ARN",
+    "REF", "ENV", "VAR", "HASH", "SALT", "PAGE", "NEXT", "PAGINATION", "CONTINUATION", "CURSOR", "CSRF", "SYNC",
+    "CANCELLATION", "PUBLIC", "PUBLISHABLE",
+))  # fmt: skip
+# A value that is none: a place, code, a date, a version.
+_SAID_ELSEWHERE = re.compile(
+    r"[./~%@]|[A-Za-z]:\\|[A-Za-z][A-Za-z0-9+.-]*:/|arn:|env:|\d{4}-\d\d-\d\d|v?\d+(?:\.\d+)+\Z"
+    r"|[A-Za-z_][\w.]*[(\[]|[a-z_]\w{0,20}(?:\.[a-z_]\w{0,20})+\Z"
+)
+# Ed25519PrivateKey, ec.EllipticCurvePrivateKey.
+_TYPE = re.compile(r"(?:\w{1,30}\.)?(?:[A-Z][a-z0-9]{1,20}){2,}+\Z")
+_INSTEAD = re.compile(r"vault|1password|bitwarden|keychain|keepass|lastpass|replace|insert|dummy|hidden", re.IGNORECASE)
+_SHORTEST_PATH = 30
+
+
+@dataclass(frozen=True)
+class Credential:
+    """Something shaped like a credential: `kind` names its issuer and use, `text` is all of it."""
+
+    kind: str
+    text: str
+    has_mark: bool = True
+
+    @property
+    def masked(self) -> str:
+        """What may be said of it: its kind and, of what has a mark of its own, so much that one finds it."""
+        return f"{self.kind} ({self.text[:_SHOWN] if self.has_mark else ''}…)"
+
+
+def credentials_in(text: str) -> list[Credential]:
+    """What in `text` is shaped like a credential, each once; placeholders of documentation are not.
+
+    What is not seen inside one, and the end of a line, hide nothing.
+    """
+    found = dict[str, Credential]()
+    rest = _without(_seen(text), found, lines=True)
+    for item in _named(rest):
+        found.setdefault(item.text, item)
+    _without(_joined(rest), found, lines=False)
+    return list(found.values())
+
+
+class Screen:
+    """Refuses texts with new credentials, if the setting `rule` is "refuse". It looks into each text once: whoever
+    holds a lock lets it look before, and is told at once.
+    """
+
+    def __init__(self, rule: str, *texts: str) -> None:
+        """`texts` are looked into at once."""
+        self._rule = rule
+        self._seen: dict[str, list[Credential]] = {}
+        for text in texts:
+            self._found(text)
+
+    def refuse_new(self, text: str, *before: str | None) -> None:
+        """Refuse a text with a credential that was in none of the texts `before`.
+
+        Raises:
+            HoldsSecret: the message masks what was seen and says how to allow it.
+        """
+        if found := _new(self._found(text), *before):
+            raise HoldsSecret(
+                f"the text holds what looks like a secret: {', '.join(_told(found))}; nothing was "
+                "written. Say where it is kept instead; a person may write it into the file, "
+                'or set secrets = "warn" in crabmem.toml'
+            )
+
+    def doubts(self, text: str) -> bool:
+        """Whether a text has credentials that are refused where they are new."""
+        return bool(self._found(text))
+
+    def _found(self, text: str) -> list[Credential]:
+        if self._rule != "refuse":
+            return []
+        if text not in self._seen:
+            self._seen[text] = credentials_in(text)
+        return self._seen[text]
+
+
+def warnings(text: str, before: str | None, rule: str) -> tuple[str, ...]:
+    """What to say of a text that is there all the same; nothing when `rule` is "off"."""
+    found = [] if rule == "off" else _new(credentials_in(text), before)
+    return tuple(f"it holds what looks like a secret: {words}" for words in _told(found))
+
+
+def _new(found: list[Credential], *before: str | None) -> list[Credential]:
+    """Those of `found` that are in none of the texts `before`."""
+    texts = [text for text in before if text and found]
+    if len(found) > _MANY:  # to seek each would take too long
+        stood = {item.text for text in texts for item in credentials_in(text)}
+        return [item for item in found if item.text not in stood]
+    views = [view for text in texts for view in (_seen(text), _joined(_seen(text)))]
+    return [item for item in found if not any(item.text in view for view in views)]
+
+
+def _told(found: list[Credential]) -> list[str]:
+    """What to say of credentials: of many, how many more there are."""
+    more = [f"and {len(found) - _MOST} more"] if len(found) > _MOST else []
+    return [*(item.masked for item in found[:_MOST]), *more]
+
+
+def _seen(text: str) -> str:
+    return text if text.isascii() else _UNSEEN.sub("", text)
+
+
+def _joined(text: str) -> str:
+    """`text` as one line."""
+    return _BREAK.sub("", text)
+
+
+def _without(text: str, found: dict[str, Credential], lines: bool) -> str:
+    """`text` without what has a format, which goes into `found`; `lines` is for a text that still has its lines."""
+    said = text.lower()
+    for kind, mark, pattern in _FORMATS:
+        if mark in text and (lines or mark not in _OF_A_LINE) and _ISSUERS.get(kind, "") in said:
+            items, rest, end = list[Credential](), list[str](), 0
+            for match in _expression(mark, pattern).finditer(text):
+                item = Credential(kind, match.group())
+                if not _is_placeholder(item):
+                    items.append(item)
+                    rest += [text[end : match.start()], _TAKEN]
+                    end = match.end()
+            found |= {item.text: item for item in items}
+            text = "".join([*rest, text[end:]])
+    return text
+
+
+@cache
+def _expression(mark: str, pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern if mark in _UNMISTAKABLE else rf"(?<![A-Za-z0-9])(?:{pattern})")
+
+
+def _is_placeholder(item: Credential) -> bool:
+    if item.kind == "private key":
+        return False
+    if item.kind == "Discord bot token" and not _is_number(item.text.partition(".")[0]):
+        return True
+    if item.kind == "password in an address" and _NO_PASSWORD.search(item.text):
+        return True
+    return len(set(item.text[-20:])) < _FEW or bool(_PLACEHOLDER.search(item.text))
+
+
+def _is_number(code: str) -> bool:
+    """Whether it is Base64 of decimal digits, as a bot of Discord begins with its number."""
+    try:
+        return base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)).isdigit()
+    except (binascii.Error, ValueError):
+        return False
+
+
+def _named(text: str) -> Iterator[Credential]:
+    """Values whose names say that they are secret."""
+    for match in _NAMED.finditer(text):
+        front = _NO_NAME.split(text[max(0, match.start() - _FRONT) : match.start()])[-1]
+        name = " ".join(f"{front}{match['word']}".split()[-4:])
+        value = match["value"].rstrip(".:!?)]}")
+        parts = [part.upper() for part in _PARTS.findall(name)]
+        if _says_secret(parts) and _is_told(value, not _SAY_PASSWORD.isdisjoint(parts)):
+            yield Credential(f"value of {name.split(' ')[-1]}", value, has_mark=False)
+
+
+def _says_secret(parts: list[str]) -> bool:
+    if not _SAY_OTHERWISE.isdisjoint(parts):
+        return False
+    keys = (kind for kind, word in pairwise(parts) if word == "KEY")
+    return not _SAY_SECRET.isdisjoint(parts) or not _SECRET_KEYS.isdisjoint(keys)
+
+
+def _is_told(value: str, is_password: bool) -> bool:
+    """Whether a value is one that somebody made up or drew, and no word, place, code or placeholder."""
+    if len(value) < 8 or len(set(value)) < _FEW or _SAID_ELSEWHERE.match(value):
+        return False
+    if _PLACEHOLDER.search(value) or _INSTEAD.search(value) or ("/" in value and len(value) < _SHORTEST_PATH):
+        return False
+    has_letter, has_digit = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+    is_odd = any(not char.isalnum() and char not in "-_./:" for char in value)
+    if is_password:
+        return has_letter and (has_digit or is_odd or "-" in value)
+    words = [] if _TYPE.match(value) else re.split(r"[-_.:]", value)
+    is_mixed = any(not word.isalpha() and not word.isdigit() and len(word) > 3 for word in words)
+    return has_letter and has_digit and is_mixed

@@ -1,0 +1,434 @@
+"""An entry: one fact, one Markdown text with frontmatter. Text in, text out; knows nothing of files."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import TypeAlias
+
+from ..errors import InvalidArguments, Unreadable, Unwritable
+from . import frontmatter as header
+from . import plain
+from .daily_notes import title
+from .edit import BOM, is_in_conflict
+from .frontmatter import Value
+from .hashes import version_of
+
+MAX_NAME = 500
+MAX_DESCRIPTION = 4_000
+MAX_CONTENT = 262_144
+MAX_LABELS = 100
+#: Of a text added to a note, which nobody has to read at once.
+MAX_NOTE = 16_777_216
+#: The key that says which file an entry was imported from.
+IMPORTED = "imported-from"
+#: What may stand under a key of a frontmatter.
+Kept: TypeAlias = "str | Sequence[Kept] | Mapping[str, Kept]"
+# The keys of a frontmatter that have a field of their own.
+_OWN = ("name", "description", "aliases", "tags")
+
+# Of what lies under `metadata`, so much is read.
+_MOVED = ("aliases", "tags", "type", "namespace", "key", "field")
+NO_HEADER = "it has no frontmatter"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CUT_SHORT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)")
+# What people, and older versions of Obsidian, write for one.
+_SINGULAR = {"aliases": "alias", "tags": "tag"}
+# Joiners: invisible, and part of ordinary words and emoji.
+_JOINERS = "\u200c\u200d"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One fact as it stands in its file.
+
+    `path` is relative to the workspace and is the entry's identity. `version` names the bytes read.
+    `kind` is what Claude Code says of a fact as `metadata.type`: user, feedback, project or reference.
+    `problem` says why the frontmatter could not be used: then `name` is the file's stem and
+    `content` the whole text. `keys` is the rest of the frontmatter, a person's and other programs'.
+    `is_note`: a daily note that recall found, which is called by its day and whose description is where it is.
+    """
+
+    path: str
+    version: str
+    name: str
+    description: str
+    content: str
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    problem: str | None = None
+    keys: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
+    kind: str = ""
+    is_note: bool = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What a filter by tags goes by."""
+        return (*self.tags, self.kind) if self.kind else self.tags
+
+    @property
+    def origin(self) -> str:
+        """What it was imported from; "" for nothing."""
+        return _text(self.keys.get(IMPORTED))
+
+    @property
+    def slug(self) -> str:
+        """The file's name without its ending."""
+        return _stem(self.path)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What a caller wants remembered; None leaves the labels an entry already has.
+
+    `keys` are set in the rest of the frontmatter, None removes one; all others stay. One of them, `IMPORTED`, says
+    which file the fact was imported from: then it replaces the entry that was, whatever that is called now, and where
+    an entry from elsewhere is called `name`, it is called `name (apart)`.
+
+    `before` is the frontmatter of the file that it was imported from, with the lines `---` around it: every byte of it
+    stays that says nothing else than the fact. `folder` is the one below that of entries into which a new entry goes.
+    """
+
+    name: str
+    description: str
+    content: str
+    aliases: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    keys: Mapping[str, "Kept | None"] = field(default_factory=dict, hash=False)
+    apart: str = ""
+    before: str = ""
+    folder: str = ""
+
+    @property
+    def origin(self) -> str:
+        """What it was imported from; "" for nothing."""
+        return _text(self.keys.get(IMPORTED))
+
+    @property
+    def words(self) -> str:
+        """All that it says, whatever the place: one text, in which something may be sought."""
+        kept = (line for key, value in self.keys.items() if value is not None for line in _lines(key, value))
+        return "\n".join(
+            [self.name, self.description, *(self.aliases or ()), *(self.tags or ()), *kept, self.before, self.content]
+        )
+
+
+def decoded(path: str, data: bytes) -> str:
+    """The text in `data`.
+
+    Raises:
+        Unreadable: `data` is not UTF-8.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+
+
+def parsed(path: str, data: bytes) -> Entry:
+    """The entry in `data`, read leniently: broken frontmatter is content.
+
+    Raises:
+        Unreadable: `data` is no whole text: not UTF-8, empty, cut short or with the marks of a merge.
+    """
+    text = decoded(path, data)
+    if found := plain.taken_apart(text):
+        return _made(Entry(path, version_of(data), _stem(path), "", ""), *found)
+    if reason := _unfinished(text):
+        raise Unreadable(f"{path} {reason}")
+    parts = header.taken_apart(text)
+    bare = Entry(path, version_of(data), _stem(path), "", text.removeprefix(BOM))
+    if parts.header is None:
+        return replace(bare, problem=NO_HEADER)
+    try:
+        keys = header.load(parts.header)
+    except header.BadHeader as error:
+        return replace(bare, problem=f"its frontmatter cannot be read: {error}")
+    return _made(bare, keys, _unwrapped(parts))
+
+
+def note(path: str, data: bytes) -> Entry:
+    """The daily note in `data` as recall finds it among entries: its text, without a frontmatter, is the content.
+
+    Raises:
+        Unreadable: `data` is not UTF-8.
+    """
+    text = decoded(path, data)
+    parts = header.taken_apart(text)
+    content = text.removeprefix(BOM) if parts.header is None else _unwrapped(parts)
+    return Entry(path, version_of(data), title(path), f"in {path}", content, is_note=True)
+
+
+def _made(bare: Entry, keys: Mapping[str, object], content: str) -> Entry:
+    """The entry of that path and version with what its frontmatter says."""
+    metadata, keys = _metadata(keys), _with_metadata(keys)
+    return Entry(
+        bare.path,
+        bare.version,
+        name=_line(keys.get("name")) or bare.name,
+        description=_text(keys.get("description")),
+        content=content,
+        aliases=_aliases(keys),
+        tags=_tags(keys),
+        kind=_line(metadata.get("type")) or _line(keys.get("type")),
+        keys={key: value for key, value in keys.items() if key not in _OWN},
+    )
+
+
+def _metadata(keys: Mapping[str, object]) -> Mapping[str, object]:
+    """What of ours lies under `metadata`: Claude Code moves keys there that it does not know."""
+    found = keys.get("metadata")
+    return {key: found[key] for key in _MOVED if key in found} if isinstance(found, Mapping) else {}
+
+
+def _with_metadata(keys: Mapping[str, object]) -> Mapping[str, object]:
+    return {**_metadata(keys), **keys}
+
+
+def _stem(path: str) -> str:
+    return PurePosixPath(path).stem
+
+
+def _unfinished(text: str) -> str | None:
+    """Why `text` is not a whole one that somebody meant; None when nothing tells."""
+    if not text.strip("\ufeff \t\r\n"):
+        return "is empty; write something into it, or delete it"
+    if "\0" in text:
+        return "contains NUL characters, as after a power cut; delete them"
+    if is_in_conflict(text):
+        return "holds the marks of an unresolved merge; edit it"
+    if _CUT_SHORT.match(text) and header.taken_apart(text).header is None:
+        return "begins a frontmatter that is never closed; add a line `---` after it"
+    return None
+
+
+def written(fact: Fact, before: str | None) -> str:
+    """The text that holds `fact`, made from the text `before` (None for a new entry).
+
+    Keys, comments, order, line endings and byte order mark of `before` stay; reading the result
+    gives exactly `fact`. A new entry is made from what the fact has of the file that it was imported from.
+    """
+    parts = header.taken_apart(fact.before if before is None else before)
+    if parts.header is None:
+        lines = _exported(fact, parts.newline)
+        opening = closing = f"---{parts.newline}"
+    else:
+        lines = _kept(parts.header, fact, parts.newline)
+        opening, closing = parts.opening, _ended(parts.closing, parts.newline)
+    if len(lines) > header.MAX_CHARACTERS:
+        raise InvalidArguments(
+            f"the frontmatter would have {len(lines)} characters; at most {header.MAX_CHARACTERS} fit: "
+            "shorten the description, the aliases or the tags"
+        )
+    if fact.keys:
+        _check_readable(lines)
+    body = _wrapped(fact.content, parts.newline)
+    return f"{parts.bom}{opening}{lines}{closing}{body}"
+
+
+def checked(fact: Fact) -> Fact:
+    """`fact` with white space around its name and labels removed.
+
+    Raises:
+        InvalidArguments: something in it cannot be kept; the message names it.
+    """
+    name = fact.name.strip()
+    if not any(char.isprintable() and not char.isspace() for char in name):
+        raise InvalidArguments("the name is empty; give the fact a short name of its own")
+    _check_line("name", name, MAX_NAME)
+    check_text("description", fact.description, MAX_DESCRIPTION)
+    check_text("content", fact.content, MAX_CONTENT)
+    check_text("frontmatter", fact.before)
+    tags = None if fact.tags is None else tuple(map(_bare_tag, fact.tags))
+    return replace(
+        fact,
+        name=name,
+        aliases=_checked_labels("aliases", fact.aliases),
+        tags=_checked_labels("tags", tags),
+        keys=_checked_keys(fact.keys),
+    )
+
+
+def checked_or_why(fact: Fact) -> Fact | InvalidArguments:
+    """`fact` as `checked` has it, or why it cannot be kept."""
+    try:
+        return checked(fact)
+    except InvalidArguments as error:
+        return error
+
+
+def renamed(path: str, text: str, name: str, stem: str, alias: str | None = None) -> str:
+    """`text`, the entry's at `path`, as the entry called `name` in a file called `stem`; all else of it stays.
+
+    With `alias`, that becomes one. A file that had its name from its file's alone goes on so, where that says it.
+
+    Raises:
+        Unwritable: its frontmatter cannot be read, so the name cannot be set there.
+    """
+    parts = header.taken_apart(text)
+    try:
+        before = header.load(parts.header or "")
+    except header.BadHeader as error:
+        raise Unwritable(
+            f"{path} cannot be renamed, as its frontmatter cannot be read: {error}; mend it first"
+        ) from None
+    changes: dict[str, Value | None] = {"name": name} if "name" in before or name != stem else {}
+    if alias is not None and alias not in _aliases(before):
+        changes |= _with_labels("aliases", (*_aliases(before), alias), before)
+    if not changes:
+        return text
+    lines = header.replaced(parts.header or "", changes, parts.newline)
+    if parts.header is not None:
+        return f"{parts.bom}{parts.opening}{lines}{parts.closing}{parts.content}"
+    return f"{parts.bom}---{parts.newline}{lines}---{parts.newline}{parts.newline}{parts.content}"
+
+
+def _keys(fact: Fact, before: Mapping[str, object]) -> "dict[str, Value | None]":
+    before = _with_metadata(before)
+    keys: dict[str, Value | None] = {"name": fact.name}
+    if fact.description or not fact.before or "description" in before:
+        keys["description"] = fact.description
+    if fact.aliases is not None and fact.aliases != _aliases(before):
+        keys |= _with_labels("aliases", fact.aliases, before)
+    if fact.tags is not None and fact.tags != _tags(before):
+        keys |= _with_labels("tags", fact.tags, before)
+    return keys | {key: None if value is None else _plain(value) for key, value in fact.keys.items()}
+
+
+def _plain(value: Kept) -> Value:
+    """What stands under a key, as YAML is given it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value]
+
+
+def _lines(key: str, value: Kept) -> Iterator[str]:
+    """Every text that stands under a key, after the key that it stands under."""
+    if isinstance(value, str):
+        yield f"{key}: {value}"
+    elif isinstance(value, Mapping):
+        yield from (line for below, each in value.items() for line in _lines(below, each))
+    else:
+        yield from (line for each in value for line in _lines(key, each))
+
+
+def _exported(fact: Fact, newline: str) -> str:
+    """The lines of a header of its own."""
+    return header.exported({key: value for key, value in _keys(fact, {}).items() if value is not None}, newline)
+
+
+def _check_readable(lines: str) -> None:
+    if fault := header.fault(lines):
+        raise InvalidArguments(f"the frontmatter could not be read again: {fault}")
+
+
+def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]) -> dict[str, "header.Value | None"]:
+    """The changes that make `labels` the only ones: none stay under the key in the singular."""
+    single = {_SINGULAR[key]: None} if _SINGULAR[key] in before else {}
+    return {key: list(labels), **single} if labels or key in before else {**single}
+
+
+def _kept(lines: str, fact: Fact, newline: str) -> str:
+    try:
+        source = header.taken_apart(fact.before).header or ""
+        return header.replaced(lines, _keys(fact, header.load(lines)), newline, source)
+    except header.BadHeader:
+        return _exported(fact, newline)
+
+
+def _wrapped(content: str, newline: str) -> str:
+    lines = content if newline == "\n" else content.replace("\n", newline)
+    return f"{newline}{lines}{newline}"
+
+
+def _unwrapped(parts: header.Parts) -> str:
+    """The content without the blank line before it and the line break at its end."""
+    body = parts.content.removeprefix(parts.newline).removesuffix(parts.newline)
+    return body if parts.newline == "\n" else body.replace(parts.newline, "\n")
+
+
+def _ended(closing: str, newline: str) -> str:
+    # A lone CR before the blank line would read as the first half of CRLF.
+    return closing if closing.endswith("\n") else closing.rstrip("\r") + newline
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _line(value: object) -> str:
+    return " ".join(_text(value).splitlines()).strip()
+
+
+def _aliases(keys: Mapping[str, object]) -> tuple[str, ...]:
+    found = (each for key in ("aliases", "alias") for each in _labels(keys.get(key), ","))
+    return tuple(dict.fromkeys(found)) if "alias" in keys else tuple(found)
+
+
+def _tags(keys: Mapping[str, object]) -> tuple[str, ...]:
+    """Tags, which as one text without commas have spaces between them."""
+    said = (keys.get(key) for key in ("tags", "tag"))
+    labels = (each for value in said for each in _labels(value, "," if "," in _text(value) else None))
+    found = (tag for tag in map(_bare_tag, labels) if tag)
+    return tuple(dict.fromkeys(found)) if "tag" in keys else tuple(found)
+
+
+def _labels(value: object, between: str | None) -> tuple[str, ...]:
+    """Labels as people write them: a list, or one text with commas or (None) white space `between` them."""
+    if isinstance(value, str):
+        value = value.split(between)
+    if not isinstance(value, list):
+        return ()
+    return tuple(line for line in map(_line, value) if line)
+
+
+def _bare_tag(tag: str) -> str:
+    return tag.strip().lstrip("# ")
+
+
+def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if labels is None:
+        return None
+    if len(labels) > MAX_LABELS:
+        raise InvalidArguments(f"{what}: at most {MAX_LABELS}, not {len(labels)}")
+    stripped = tuple(label.strip() for label in labels)
+    for label in stripped:
+        _check_line(what, label, MAX_NAME)
+        if not label:
+            raise InvalidArguments(f"{what}: one of them is empty")
+    return stripped
+
+
+def _checked_keys(keys: Mapping[str, "Kept | None"]) -> dict[str, "Kept | None"]:
+    for key, value in keys.items():
+        _check_line("name of a key", key, MAX_NAME)
+        if not key or key in _OWN:
+            raise InvalidArguments(f"keys: {key!r} is no key of the rest of the frontmatter")
+        for line in () if value is None else _lines(key, value):
+            check_text(key, line, header.MAX_CHARACTERS)
+    return dict(keys)
+
+
+def _check_line(what: str, text: str, limit: int) -> None:
+    check_text(what, text, limit)
+    if not all(char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs" for char in text):
+        raise InvalidArguments(f"the {what} must be one line without invisible characters")
+
+
+def check_text(what: str, text: str, limit: int = MAX_CONTENT) -> None:
+    """Refuse a text that no file of memory may hold.
+
+    Raises:
+        InvalidArguments: too long, a NUL, half of a surrogate pair, or what looks like a failed merge.
+    """
+    if len(text) > limit:
+        raise InvalidArguments(f"the {what} has {len(text)} characters; at most {limit} fit")
+    if "\0" in text:
+        raise InvalidArguments(f"the {what} contains a NUL character; remove it")
+    if _SURROGATE.search(text):
+        raise InvalidArguments(f"the {what} contains half of a surrogate pair; send valid Unicode")
+    if is_in_conflict(text):
+        raise InvalidArguments(f"the {what} holds the marks of an unresolved merge; resolve it, or indent them")

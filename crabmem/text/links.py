@@ -1,0 +1,207 @@
+"""Wiki-links in Markdown: finding `[[links]]`, saying where they lead, and leading them elsewhere. Pure functions.
+
+As Obsidian reads them: `[[target]]`, `[[target#heading]]`, `[[target|label]]`, `![[target]]`, in text and in the texts
+of frontmatter, not in code. A target is a file's name, with or without folders before it; here also a name or an alias.
+"""
+
+import re
+from bisect import bisect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+from . import frontmatter as header
+from .slug import name_key
+
+#: What an entry is found by.
+FILE, NAME, ALIAS = "file", "name", "alias"
+#: The paths of what is called so: of one of the three kinds, by its `name_key`, in order.
+Lookup: TypeAlias = Callable[[str, str], Sequence[str]]
+
+# Each part ends where another link could begin, and gives nothing back, so that no sign is read twice. White space
+# belongs to a target where more of that follows; a `\` does not where it stands before the `|` of a cell.
+_LINK = re.compile(
+    r"(?<!\\)(?P<embed>!?)\[\[[ \t]*+"
+    r"(?P<target>(?:[^\[\]|#\n\\ \t]++|\\(?!\|)|[ \t]++(?=[^\[\]|#\n\\]|\\(?!\|)))*+)[ \t]*+"
+    r"(?P<heading>#(?:[^\[\]|\n\\]++|\\(?!\|))*+)?+(?:\\?\|(?P<label>(?:(?!\]\]|\[\[)[^\n])*+))?+\]\]"
+)
+_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<marks>`{3,}(?=[^`]*$)|~{3,})")
+_FENCE_END = re.compile(r"[ \t>]*(?P<marks>`{3,}|~{3,})[ \t]*$")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_INDENTED = re.compile(r"(?: {4}| {0,3}\t)[ \t]*\S")
+# With what a block of text begins that no code reaches into from the one above.
+_BEGINS = re.compile(r"[ \t]*(?:[-*+>#|]|\d{1,9}[.)][ \t]|$)")
+_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+_TICKS = re.compile(r"\\`|`+")
+_UNFIT = re.compile(r"[\[\]|#\\\n]")
+# What Obsidian shows besides notes.
+_ATTACHMENT = re.compile(
+    r".\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|ogg|wav|3gp|mkv|mov|mp4|ogv|webm|pdf|canvas|base)$",
+    re.IGNORECASE,
+)
+#: Of a text no more links are told: nobody writes so many, and each costs time and memory.
+MOST = 10_000
+#: The keys whose texts say what an entry is called, and lead nowhere.
+_NAMING = ("name", "alias", "aliases", "tag", "tags")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link as it stands in a text; `heading` is with its `#`, and a `target` of "" is the text itself."""
+
+    target: str
+    heading: str = ""
+    label: str | None = None
+    is_embed: bool = False
+
+    @property
+    def is_attachment(self) -> bool:
+        """Whether it is about a picture or such, which is no memory."""
+        return bool(_ATTACHMENT.search(self.target))
+
+
+class _Enough(Exception):
+    """No more links are wanted."""
+
+
+def links(text: str) -> tuple[Link, ...]:
+    """The links of a text to others, in their order, of those in it the first `MOST`."""
+    found: list[Link] = []
+
+    def told(match: re.Match[str]) -> None:
+        found.append(_link(match))
+        if len(found) == MOST:
+            raise _Enough
+
+    with suppress(_Enough):
+        _mapped(text, told)
+    return tuple(link for link in found if link.target)
+
+
+def redirected(text: str, new: Callable[[str], str | None]) -> str:
+    """`text` with the targets that `new` gives for those there are, None for the same. All else of it stays."""
+    return _mapped(text, lambda match: new(match["target"]) if match["target"] else None)
+
+
+def place(target: str, lookup: Lookup) -> str | None:
+    """The path of the file that a link leads to: by its file name, else its name, else an alias; None for nowhere."""
+    whole = target.removeprefix("./")
+    for said in dict.fromkeys((whole, re.sub(r"\.md$", "", whole, flags=re.IGNORECASE))):
+        for kind in (FILE, NAME, ALIAS):
+            if found := lookup(kind, name_key(said)):
+                return found[0]
+    return _in_folder(said, lookup) if "/" in said else None
+
+
+def link_to(path: str, name: str, lookup: Lookup) -> str | None:
+    """What to write to link to the file at `path`: its name, else its file name; None when nothing leads there."""
+    stem = path.removesuffix(".md")
+    forms = (name, stem.rpartition("/")[2], stem)
+    return next((form for form in forms if is_fit(form) and place(form, lookup) == path), None)
+
+
+def is_fit(target: str) -> bool:
+    """Whether a link can have that target."""
+    return bool(target) and target == target.strip() and not _UNFIT.search(target)
+
+
+def _in_folder(said: str, lookup: Lookup) -> str | None:
+    """The file of that name in a folder of that name."""
+    wanted = f"/{said.lstrip('./')}.md"
+    paths = lookup(FILE, name_key(said.rpartition("/")[2]))
+    exact = (path for path in paths if f"/{path}".endswith(wanted))
+    return next(exact, None) or next((path for path in paths if name_key(f"/{path}").endswith(name_key(wanted))), None)
+
+
+def _link(match: re.Match[str]) -> Link:
+    return Link(match["target"], (match["heading"] or "").rstrip(), match["label"], bool(match["embed"]))
+
+
+# Walking over a text
+
+
+#: Told a link as it was found; the new target, None for the same.
+_New: TypeAlias = Callable[[re.Match[str]], str | None]
+
+
+def _mapped(text: str, new: _New) -> str:
+    """`text` with the targets that `new` gives, in frontmatter and in what follows it."""
+    if "[[" not in text:
+        return text
+    parts = header.taken_apart(text)
+    if parts.header is None:
+        return parts.bom + _in_prose(parts.content, new)
+    try:
+        keys = parts.header
+        if "[[" in keys:
+            keys = header.mapped(keys, partial(_in_line, new=new), _NAMING, parts.newline)
+    except header.BadHeader:
+        return parts.bom + _in_prose(text.removeprefix(parts.bom), new)
+    return f"{parts.bom}{parts.opening}{keys}{parts.closing}{_in_prose(parts.content, new)}"
+
+
+def _in_prose(text: str, new: _New) -> str:
+    """A text, in which blocks of code stay."""
+    return "".join(block if is_code else _in_line(block, new) for block, is_code in _blocks(text))
+
+
+def _in_line(text: str, new: _New) -> str:
+    """A block of text, in which code between ticks stays."""
+    if "[[" not in text:
+        return text
+    code = _code_in(text)
+
+    def replaced(match: re.Match[str]) -> str:
+        before = bisect(code, (match.start(), len(text))) - 1
+        target = None if before >= 0 and match.start() < code[before][1] else new(match)
+        if target is None:
+            return match[0]
+        start, end = (at - match.start() for at in match.span("target"))
+        return match[0][:start] + target + match[0][end:]
+
+    return _LINK.sub(replaced, text)
+
+
+def _code_in(text: str) -> list[tuple[int, int]]:
+    """Where code stands between ticks: from some to the next as many."""
+    runs = [match.span() for match in _TICKS.finditer(text) if match[0][0] == "`"]
+    following, closing = dict[int, int](), dict[int, int]()
+    for at in range(len(runs) - 1, -1, -1):
+        length = runs[at][1] - runs[at][0]
+        closing[at] = following.get(length, 0)
+        following[length] = at
+    found, at = list[tuple[int, int]](), 0
+    while at < len(runs):
+        if end := closing[at]:
+            found.append((runs[at][0], runs[end][1]))
+        at = (end or at) + 1
+    return found
+
+
+def _blocks(text: str) -> Iterator[tuple[str, bool]]:
+    """`text` in pieces, and whether each is code."""
+    piece, fence, in_list, after_blank, in_code = "", "", False, True, False
+    for line in _LINES.findall(text):
+        bare = line.rstrip("\r\n")
+        if fence:
+            end = _FENCE_END.match(bare)
+            fence = "" if end and end["marks"].startswith(fence) else fence
+            yield line, True
+            after_blank = True
+            continue
+        opened = _FENCE.match(bare)
+        in_code = bool(_INDENTED.match(bare)) and not in_list and (after_blank or in_code)
+        if opened and not in_code:
+            fence = opened["marks"]
+        if opened or in_code or _BEGINS.match(bare):
+            yield piece, False
+            piece = ""
+        if fence or in_code:
+            yield line, True
+        else:
+            piece += line
+        in_list = bool(_ITEM.match(bare)) or (in_list and (not bare.strip() or bare[:1] in " \t"))
+        after_blank = not bare.strip()
+    yield piece, False

@@ -1,0 +1,75 @@
+"""Markdown by its headings: what stands under one of them. Pure functions."""
+
+import re
+from collections.abc import Iterator
+
+from ..errors import InvalidArguments
+from .edit import BOM
+
+_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6}+)(?![^ \t])(?P<title>.*)$")
+_FENCE = re.compile(r" {0,3}(?P<marks>`{3,}(?=[^`]*$)|~{3,})")
+_NEW = "##"
+
+
+def with_section(text: str, section: str, body: str) -> str:
+    """`text` with `body` as all that stands under the heading `section`, below which other headings may be.
+
+    A heading is told without regard to case and its marks; where there is none it comes at the end. One that `body`
+    begins with itself is not there twice. Lines end in a line feed, and all others stay as they are.
+
+    Raises:
+        InvalidArguments: `section` is no heading, or there are several; or `body` is blank.
+    """
+    title = _title_of(section)
+    lines = text.lstrip(BOM).replace("\r\n", "\n").split("\n")
+    headings = list(_headings(lines))
+    found = [(at, depth) for at, depth, said in headings if said.casefold() == title.casefold()]
+    if len(found) > 1:
+        places = ", ".join(str(at + 1) for at, _ in found)
+        raise InvalidArguments(f"there are {len(found)} headings {title}, at lines {places}; name one that is alone")
+    if not found:
+        above = "\n".join(lines).rstrip("\n")
+        return "\n".join([*([above, ""] if above else []), f"{_NEW} {title}", "", *_bare(body, title), ""])
+    [(start, depth)] = found
+    end = next((at for at, other, _ in headings if at > start and other <= depth), len(lines))
+    return "\n".join([*lines[: start + 1], "", *_bare(body, title), "", *lines[end:]])
+
+
+def _title_of(section: str) -> str:
+    """What a heading is called, however it was given."""
+    line = section.strip()
+    found = _HEADING.match(line) if line.startswith("#") else None
+    title = _bare_title(found["title"]) if found else line
+    if not title or "\n" in title or "\r" in title:
+        raise InvalidArguments("the section is the text of a heading, on one line")
+    return title
+
+
+def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
+    """Line, depth and title of each heading; what stands in a block of code is none."""
+    fence = ""
+    for at, line in enumerate(lines):
+        marks = found["marks"] if (found := _FENCE.match(line)) else ""
+        if fence:
+            fence = "" if marks.startswith(fence) and not line.strip(" \t`~") else fence
+        elif marks:
+            fence = marks
+        elif heading := _HEADING.match(line):
+            yield at, len(heading["marks"]), _bare_title(heading["title"])
+
+
+def _bare_title(title: str) -> str:
+    """What stands after the marks of a heading, without the marks that may close it."""
+    said = title.strip(" \t")
+    bare = said.rstrip("#")
+    return bare.rstrip(" \t") if bare[-1:] in ("", " ", "\t") else said
+
+
+def _bare(body: str, title: str) -> list[str]:
+    """The lines of `body` without a heading of that title at its beginning, and without blank ones around."""
+    lines = body.replace("\r\n", "\n").strip("\n").split("\n")
+    first = next(_headings(lines[:1]), None)
+    rest = lines[1:] if first and first[2].casefold() == title.casefold() else lines
+    if not any(map(str.strip, rest)):
+        raise InvalidArguments(f"nothing would stand under the heading {title}; say what shall")
+    return "\n".join(rest).strip("\n").split("\n")

@@ -1,0 +1,228 @@
+"""Merging two ways that a file went from where it was: frontmatter by key, everything else by line. Pure functions.
+
+What only one of the ways changed is changed. Lines that stand beside each other are not the same lines.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import takewhile
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+from ..errors import CrabmemError
+from . import frontmatter as header
+from .edit import newline_of, shown
+from .frontmatter import Parts, Value
+
+Side = Literal["ours", "theirs"]
+#: Whose text to take where both changed the same; None is nobody's, and to tell.
+Take = Side | None
+
+#: What a key says; None where there is no such key.
+Said: TypeAlias = "Value | None"
+
+_OURS, _THEIRS = 0, 1
+_NAMED = 3
+_TAKEN_BACK = "nothing was taken back: --ours keeps what is there now, --theirs takes it back all the same"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """What both ways say where they changed the same of the file at `path`; None for no file."""
+
+    path: str
+    ours: str | None
+    theirs: str | None
+
+
+class Conflicting(CrabmemError):
+    """What is to be changed was changed since in the same places; nothing was written. `advice` says what to do."""
+
+    def __init__(self, conflicts: tuple[Conflict, ...], advice: str = _TAKEN_BACK) -> None:
+        paths = list(dict.fromkeys(conflict.path for conflict in conflicts))
+        places = "1 place was" if len(conflicts) == 1 else f"{len(conflicts)} places were"
+        more = f" and {len(paths) - _NAMED} more files" if len(paths) > _NAMED else ""
+        super().__init__(f"{places} changed since, in {', '.join(paths[:_NAMED])}{more}, so {advice}")
+        self.conflicts = conflicts
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A file merged. Where there are `conflicts` it says what was to be taken, or ours."""
+
+    data: bytes | None
+    conflicts: tuple[Conflict, ...] = ()
+
+
+class _Hunk(NamedTuple):
+    """The items from `start` to `end` of the base became others on one side, `grown` more than there were."""
+
+    start: int
+    end: int
+    side: int
+    grown: int
+
+
+class _Piece(NamedTuple):
+    """Where a piece of the base is on both sides, and the sides that changed it: only ours where both are alike."""
+
+    ours: slice
+    theirs: slice
+    sides: frozenset[int]
+
+
+def merged(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, take: Take = None) -> Merged:
+    """The file at `path` with both changes: that from `base` to `ours`, and that from `base` to `theirs`.
+
+    None is no file. Line endings, comments and the order of keys are those of `ours`.
+    """
+    if base == ours or ours == theirs:
+        return Merged(theirs)
+    if base == theirs:
+        return Merged(ours)
+    texts = [_text(data) for data in (base, ours, theirs)]
+    known = [text for text in texts if text is not None]
+    if len(known) < len(texts):
+        return Merged(theirs if take == "theirs" else ours, (Conflict(path, shown(ours), shown(theirs)),))
+    text, clashes = _texts(known, take)
+    return Merged(text.encode(), tuple(Conflict(path, *clash) for clash in clashes))
+
+
+#: What both sides say where they clash.
+_Clash = tuple[str, str]
+
+
+def _texts(texts: Sequence[str], take: Take) -> tuple[str, list[_Clash]]:
+    parts = [header.taken_apart(text) for text in texts]
+    loaded = [keys for each in parts if (keys := _keys(each.header)) is not None]
+    if len(loaded) < len(parts):
+        return _lines(texts, newline_of(texts[_OURS + 1]), take)
+    mine = parts[_OURS + 1]
+    above, clashes = _headers(parts, loaded, take)
+    below, more = _lines([each.content for each in parts], mine.newline, take)
+    return f"{mine.bom}{mine.opening}{above}{mine.closing}{below}", clashes + more
+
+
+def _headers(parts: Sequence[Parts], keys: Sequence[Mapping[str, Value]], take: Take) -> tuple[str, list[_Clash]]:
+    base, ours, theirs = keys
+    newline = parts[_OURS + 1].newline
+    wanted, clashes = dict[str, Said](), list[_Clash]()
+    for key in {**ours, **theirs}:
+        wanted[key], said = _values(key, (base.get(key), ours.get(key), theirs.get(key)), take)
+        clashes += said
+    text, unclear = _lines([each.header or "" for each in parts], newline, take)
+    if not unclear and _keys(text) == {key: value for key, value in wanted.items() if value is not None}:
+        return text, clashes  # comments and the order of keys, too, as both want them
+    return header.replaced(parts[_OURS + 1].header or "", wanted, newline), clashes
+
+
+def _values(key: str, values: tuple[Said, ...], take: Take) -> tuple[Said, list[_Clash]]:
+    """What a key is to say, None for nothing."""
+    base, ours, theirs = values
+    if base == ours or ours == theirs:
+        return theirs, []
+    if base == theirs:
+        return ours, []
+    lists = [value or [] for value in values if value is None or isinstance(value, list)]
+    pieces = list(_pieces(*([str(item) for item in each] for each in lists))) if len(lists) == len(values) else []
+    if pieces and all(len(piece.sides) == 1 for piece in pieces):
+        _, mine, others = lists
+        return [item for piece in pieces for item in _chosen(piece, mine, others)] or None, []
+    return (theirs if take == "theirs" else ours), [(_said(key, ours), _said(key, theirs))]
+
+
+def _lines(texts: Sequence[str], newline: str, take: Take) -> tuple[str, list[_Clash]]:
+    """Texts merged by line, with the line endings of ours, and `newline` for lines that are not ours."""
+    base, ours, theirs = (text.replace("\r\n", "\n").split("\n") for text in texts)
+    mine = list(zip(ours, _endings(texts[_OURS + 1], newline), strict=True))
+    others = [(line, newline) for line in theirs]
+    done, clashes = list[tuple[str, str]](), list[_Clash]()
+    for piece in _pieces(base, ours, theirs):
+        if len(piece.sides) > 1:
+            clashes.append(_apart(ours[piece.ours], theirs[piece.theirs]))
+        done += _chosen(piece, mine, others, take)
+    # No line break follows the last of what line breaks separate.
+    return "".join(f"{line}{ending}" for line, ending in done[:-1]) + "".join(line for line, _ in done[-1:]), clashes
+
+
+def _apart(ours: Sequence[str], theirs: Sequence[str]) -> _Clash:
+    """What two sides say that do not agree, without the lines around it on which they do."""
+    head = _common(ours, theirs)
+    tail = min(_common(ours[::-1], theirs[::-1]), len(ours) - head, len(theirs) - head)
+    mine, others = ("\n".join(lines[head : len(lines) - tail]) for lines in (ours, theirs))
+    return mine, others
+
+
+def _endings(text: str, newline: str) -> list[str]:
+    """The line breaks of `text`, and at last the one to write where there is none yet."""
+    return ["\r\n" if line.endswith("\r") else "\n" for line in text.split("\n")[:-1]] + [newline]
+
+
+def _chosen(piece: _Piece, ours: Sequence[T], theirs: Sequence[T], take: Take = None) -> Sequence[T]:
+    is_theirs = piece.sides == {_THEIRS} or (len(piece.sides) > 1 and take == "theirs")
+    return theirs[piece.theirs] if is_theirs else ours[piece.ours]
+
+
+def _pieces(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Iterator[_Piece]:
+    """All of the base, piece by piece: what one side changed, what both did, and what lies between."""
+    at, mine, others = 0, 0, 0
+    untouched = frozenset({_OURS})
+    for group in _groups([*_hunks(base, ours, _OURS), *_hunks(base, theirs, _THEIRS)]):
+        start, end = group[0].start, max(hunk.end for hunk in group)
+        yield _Piece(slice(at + mine, start + mine), slice(at + others, start + others), untouched)
+        spots = start + mine, start + others
+        mine += sum(hunk.grown for hunk in group if hunk.side == _OURS)
+        others += sum(hunk.grown for hunk in group if hunk.side == _THEIRS)
+        spot, other = slice(spots[_OURS], end + mine), slice(spots[_THEIRS], end + others)
+        alike = ours[spot] == theirs[other]
+        yield _Piece(spot, other, untouched if alike else frozenset(hunk.side for hunk in group))
+        at = end
+    yield _Piece(slice(at + mine, len(ours)), slice(at + others, len(theirs)), untouched)
+
+
+def _groups(hunks: Sequence[_Hunk]) -> list[list[_Hunk]]:
+    """Hunks in their order, those together that touch the same items, or put something at the same place."""
+    groups, end = list[list[_Hunk]](), 0
+    for hunk in sorted(hunks):
+        if groups and (hunk.start < end or hunk[:2] == groups[-1][0][:2]):
+            groups[-1].append(hunk)
+        else:
+            groups.append([hunk])
+            end = hunk.end
+        end = max(end, hunk.end)
+    return groups
+
+
+def _hunks(base: Sequence[str], other: Sequence[str], side: int) -> Iterator[_Hunk]:
+    same = _common(base, other)
+    least = min(len(base), len(other)) - same
+    tail = min(least, _common(base[::-1], other[::-1]))
+    middle = base[same : len(base) - tail], other[same : len(other) - tail]
+    for tag, start, end, first, last in SequenceMatcher(None, *middle).get_opcodes():
+        if tag != "equal":
+            yield _Hunk(start + same, end + same, side, (last - first) - (end - start))
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many items both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _keys(text: str | None) -> dict[str, Value] | None:
+    """What frontmatter says; None when there is none that we read."""
+    try:
+        return None if text is None else header.load(text)
+    except header.BadHeader:
+        return None
+
+
+def _said(key: str, value: Said) -> str:
+    return "" if value is None else header.exported({key: value}, "\n")
+
+
+def _text(data: bytes | None) -> str | None:
+    try:
+        return None if data is None else data.decode()
+    except UnicodeDecodeError:
+        return None

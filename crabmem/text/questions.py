@@ -1,0 +1,117 @@
+"""A person's own test of recall: questions, and the entries that must be found. Text in, values out."""
+
+import difflib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ..errors import InvalidArguments
+from .edit import BOM, shortened
+from .toml import MOST_DOTS, deep_line
+
+_SHOWN = 40
+_EXAMPLE = 'write [[query]], and below it text = "..." and find = ["name of an entry"]'
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What is asked, and the entries that must be found, each by its name, file name or alias.
+
+    With `first`, one of them must come first. `tags` are asked for with it. `workspace`, where it is given, is the
+    name of the only folder in which it makes sense.
+    """
+
+    query: str
+    find: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+    first: bool = False
+    workspace: str = ""
+
+
+class _Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A question as it may be written; `text` and `query` are the same."""
+
+    text: str = ""
+    query: str = ""
+    find: str | list[str] = ""
+    tags: str | list[str] = ""
+    first: bool = False
+    workspace: str = ""
+
+
+def parsed(text: str, file: str) -> list[Expectation]:
+    """The questions in `text`, which is TOML, or lines of JSON; `file` is named in errors.
+
+    Raises:
+        InvalidArguments: there are none, or one cannot be asked; the message says where.
+    """
+    text = text.removeprefix(BOM)
+    tables = list(_of_lines(text, file) if text.lstrip().startswith("{") else _of_toml(text, file))
+    if not tables:
+        raise InvalidArguments(f"{file} has no questions; {_EXAMPLE}")
+    return [_question(table, where) for where, table in tables]
+
+
+def _of_toml(text: str, file: str) -> Iterator[tuple[str, Any]]:
+    """Each [[query]] and where it is."""
+    if line := deep_line(text):
+        raise InvalidArguments(f"{file}, line {line}: a key has more than {MOST_DOTS} dots; {_EXAMPLE}")
+    try:
+        data = msgspec.toml.decode(text)
+    except RecursionError:
+        raise InvalidArguments(f"{file} is not TOML that we read: it is nested too deeply") from None
+    except (msgspec.DecodeError, ValueError) as error:  # a number of thousands of digits is a ValueError
+        raise InvalidArguments(f"{file} is not TOML: {error}") from None
+    if unknown := sorted(data.keys() - {"query"}):
+        raise InvalidArguments(f"{file}: unknown key `{unknown[0]}`; {_EXAMPLE}")
+    given = data.get("query", [])
+    if not isinstance(given, list):
+        raise InvalidArguments(f"{file}: `query` is not a list of tables; {_EXAMPLE}")
+    for number, table in enumerate(given, start=1):
+        yield f"{file}, query {number}", table
+
+
+def _of_lines(text: str, file: str) -> Iterator[tuple[str, Any]]:
+    """The value in each line that is not blank, and where it is."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        where = f"{file}, line {number}"
+        try:
+            if line.strip():
+                yield where, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InvalidArguments(f"{where} is not JSON: {error}") from None
+
+
+def _question(table: Any, where: str) -> Expectation:
+    try:
+        given = msgspec.convert(table, _Given)
+    except msgspec.ValidationError as error:
+        raise InvalidArguments(f"{where}: {_reason(str(error))}") from None
+    asked = given.text.strip() or given.query.strip()
+    if given.text and given.query:
+        raise InvalidArguments(f"{where}: `text` and `query` are the same; give one")
+    if not asked:
+        raise InvalidArguments(f"{where}: no `text`; say what is asked")
+    find = _listed(given.find)
+    if not find:
+        words = shortened(asked, _SHOWN)
+        raise InvalidArguments(f"{where} ({words}): no `find`; name the entries that must be found")
+    return Expectation(asked, find, _listed(given.tags), given.first, given.workspace)
+
+
+def _listed(given: str | Sequence[str]) -> tuple[str, ...]:
+    """One text or several, without blank ones."""
+    return tuple(text for text in ([given] if isinstance(given, str) else given) if text.strip())
+
+
+def _reason(message: str) -> str:
+    """msgspec's message in words of this file, with the nearest known key."""
+    unknown = message.partition("unknown field `")[2].partition("`")[0]
+    if not unknown:
+        return message.replace("`$.", "`").replace("Object", "the query").replace("`object`", "a table")
+    known = _Given.__struct_fields__
+    near = difflib.get_close_matches(unknown, known, n=1)
+    return f"unknown key `{unknown}`; " + (f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}")

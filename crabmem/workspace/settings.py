@@ -1,0 +1,240 @@
+"""The settings of a workspace: what `crabmem.toml` may say, and what holds when it says nothing."""
+
+import json
+import re
+from typing import Annotated, Literal, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from ..errors import InvalidSettings
+from ..text import toml as tables
+from ..text.limits import MAX_CHARACTERS, MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
+
+_WIDTH = 24
+#: Characters of a name, a path or an address.
+_MAX_NAME = 1_000
+#: Variables that hold the key of a service with OpenAI's /embeddings, and the hosts (with all below them) that such a
+#: key is for. It is sent to no other, whatever the settings say.
+KEYS: dict[str, tuple[str, ...]] = {
+    "OPENAI_API_KEY": ("api.openai.com",),
+    "AZURE_OPENAI_API_KEY": ("openai.azure.com", "services.ai.azure.com"),
+    "VOYAGE_API_KEY": ("api.voyageai.com",),
+    "GEMINI_API_KEY": ("generativelanguage.googleapis.com",),
+    "GOOGLE_API_KEY": ("generativelanguage.googleapis.com",),
+    "MISTRAL_API_KEY": ("api.mistral.ai",),
+    "COHERE_API_KEY": ("api.cohere.com", "api.cohere.ai"),
+    "CO_API_KEY": ("api.cohere.com", "api.cohere.ai"),
+    "JINA_API_KEY": ("api.jina.ai",),
+    "TOGETHER_API_KEY": ("api.together.xyz", "api.together.ai"),
+    "FIREWORKS_API_KEY": ("api.fireworks.ai",),
+    "DEEPINFRA_API_KEY": ("api.deepinfra.com",),
+    "OPENROUTER_API_KEY": ("openrouter.ai",),
+    "DASHSCOPE_API_KEY": ("dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"),
+}
+# A key for any other service, or for a gateway. The token of our own server is none.
+_OWN_KEYS = "CRABMEM_"
+_NO_KEYS = ("CRABMEM_TOKEN",)
+Language = Literal[
+    "none", "arabic", "armenian", "basque", "catalan", "czech", "danish", "dutch", "english", "esperanto", "estonian",
+    "finnish", "french", "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian",
+    "nepali", "norwegian", "persian", "polish", "porter", "portuguese", "romanian", "russian", "serbian", "sesotho",
+    "spanish", "swedish", "tamil", "turkish", "yiddish",
+]  # fmt: skip
+
+
+class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """For hosts that ask before each turn."""
+
+    limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT, description="facts a turn")] = 3
+    words: Annotated[
+        int, Meta(ge=0, le=MAX_QUERY, description="of the message that are searched for; 0: the 64 that tell most")
+    ] = 0
+    characters: Annotated[int, Meta(ge=1, le=MAX_CHARACTERS, description="injected at most")] = 4_000
+    threshold: Annotated[
+        float, Meta(ge=0, le=1, description="of what the message says a fact must have so much, or memory is silent")
+    ] = 0.22
+
+
+class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """After how much talk an agent that stored nothing is asked, once, to store what is worth keeping."""
+
+    messages: Annotated[int, Meta(ge=0, description="of the person, so many; 0: never because of that")] = 8
+    transcript: Annotated[int, Meta(ge=0, description="bytes of the host's record, as long work has few messages")] = (
+        400_000
+    )
+
+
+class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Recall by meaning too; off until a model or a url is named, and allowed by `crabmem config allow`."""
+
+    provider: Annotated[
+        Literal["auto", "off", "model2vec", "http"], Meta(description="auto: the model on this machine, else the url")
+    ] = "auto"
+    model: Annotated[
+        str, Meta(max_length=_MAX_NAME, description="a folder, a name on Hugging Face, or what the service calls it")
+    ] = ""
+    url: Annotated[
+        str,
+        Meta(max_length=_MAX_NAME, description="of a service with OpenAI's /embeddings: https://api.openai.com/v1"),
+    ] = ""
+    key: Annotated[
+        str,
+        Meta(max_length=_MAX_NAME, description="the environment variable with its key: OPENAI_API_KEY, or CRABMEM_..."),
+    ] = ""
+    weight: Annotated[float, Meta(ge=0, le=1, description="of meaning; words have the rest")] = 0.6
+    timeout: Annotated[float, Meta(gt=0, le=60, description="seconds that a recall waits for the service")] = 5.0
+
+    def __post_init__(self) -> None:
+        """Refuse a key that is not for this service.
+
+        Raises:
+            ValueError: the message says what to do.
+        """
+        if not self.key or (self.key.startswith(_OWN_KEYS) and self.key not in _NO_KEYS):
+            return
+        way_out = f"put the key of this service into a variable whose name begins with {_OWN_KEYS}"
+        if self.key not in KEYS:
+            raise ValueError(f"vectors.key is not {next(iter(KEYS))} or such a name that is known; {way_out}")
+        if self.url and not _is_at(self.url, KEYS[self.key]):
+            raise ValueError(f"vectors.key is {self.key}, which is for {' and '.join(KEYS[self.key])} alone; {way_out}")
+
+    @property
+    def are_wanted(self) -> bool:
+        """Whether anything is named that could make vectors."""
+        return self.provider != "off" and bool(self.model or self.url)
+
+    @property
+    def named(self) -> tuple[str, str, str, str]:
+        """What decides where texts and a key go, and which files are loaded: provider, model, url and key."""
+        return self.provider, self.model, self.url, self.key
+
+    def asks_like(self, other: "Vectors") -> bool:
+        """Whether both ask the same for vectors, weighing and waiting apart."""
+        return self.named[:3] == other.named[:3]
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole of `crabmem.toml`. A description is what `crabmem config` says of a setting."""
+
+    recall_limit: Annotated[
+        int, Meta(ge=1, le=MAX_LIMIT, description="facts that recall gives when no limit is named")
+    ] = RECALL_LIMIT
+    language: Annotated[Language, Meta(description="whose endings recall sees through: any of Snowball's, or none")] = (
+        "english"
+    )
+    recall_budget: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=MAX_CHARACTERS,
+            description="characters of an answer to an agent; longer facts are cut to what matched",
+        ),
+    ] = 20_000
+    recency: Annotated[
+        float, Meta(ge=0, le=1, description="how much more facts score whose file name begins with today's date")
+    ] = 0.0
+    soul_editable: Annotated[bool, Meta(description="may agents write the identity, Crab.md?")] = False
+    soul: Annotated[
+        Literal["refuse", "propose"],
+        Meta(description="where they may not; propose: what they write waits for a person"),
+    ] = "refuse"
+    person: Annotated[
+        str, Meta(max_length=_MAX_NAME, description="who edits from outside are recorded as: Ann <ann@example.org>")
+    ] = "person"
+    lock_timeout: Annotated[float, Meta(gt=0, le=600, description="seconds to wait for another writer")] = 10.0
+    durability: Annotated[
+        Literal["full", "fast"],
+        Meta(description="fast: a write does not wait for the disk, and may be lost with the power"),
+    ] = "full"
+    secrets: Annotated[
+        Literal["refuse", "warn", "off"], Meta(description="what becomes of a write that holds a credential")
+    ] = "refuse"
+    profile: Annotated[
+        str,
+        Meta(
+            max_length=_MAX_NAME,
+            description="whose files, prompt and tools: camel, claw, legion, harness, or a file.toml; else crab",
+        ),
+    ] = ""
+    tools: Annotated[bool, Meta(description="are agents offered tools? Without, the prompt still has the files")] = True
+    layout: Annotated[
+        Literal["ordinary", "flat"], Meta(description="flat: MEMORY.md and facts in one folder, as adopt DIR found it")
+    ] = "ordinary"
+    auto_recall: AutoRecall = AutoRecall()
+    hooks: Hooks = Hooks()
+    vectors: Vectors = Vectors()
+
+
+def parsed(text: str, file: str) -> Settings:
+    """The settings in `text`; `file` is named in errors.
+
+    Raises:
+        InvalidSettings: not TOML, an unknown key, or a value of the wrong kind.
+    """
+    # Most workspaces have no settings, and what reads TOML takes long to load.
+    return tables.read(text, file, Settings) if text else Settings()
+
+
+def parsed_as_known(text: str, file: str) -> tuple[Settings, str]:
+    """The settings in `text` that there are, and what is wrong with the keys that there are not: "" for nothing.
+
+    For who reads: a typing error, or the key of a newer version, does not take memory away. It may have been meant to
+    keep something from agents, so what agents write goes by `parsed`.
+
+    Raises:
+        InvalidSettings: not TOML, or a value of the wrong kind.
+    """
+    return tables.read_known(text, file, Settings) if text else (Settings(), "")
+
+
+def layout_in(text: str) -> tuple[str, str]:
+    """The profile and the layout that `text` names, also where the rest of it cannot be read: else no file would be
+    what it is."""
+    try:
+        found = parsed(text, "")
+        return found.profile, found.layout
+    except InvalidSettings:
+        profile, layout = (pattern.search(text) for pattern in (_PROFILE, _LAYOUT))
+        return profile[1] if profile else "", layout[1] if layout else Settings().layout
+
+
+def as_dict(settings: Settings) -> dict[str, object]:
+    """The settings as plain values, the order as documented."""
+    built: dict[str, object] = msgspec.to_builtins(settings)
+    return built
+
+
+def as_toml(settings: Settings) -> str:
+    """The settings as `crabmem.toml` would say them, each with what it means."""
+    said = [f"[{name}]  # {kind.__doc__}\n{_lines(getattr(settings, name))}" for name, kind in _TABLES.items()]
+    return "\n".join([_lines(settings), *said])
+
+
+def _lines(table: msgspec.Struct) -> str:
+    # JSON's texts, numbers and booleans are TOML's too.
+    plain = {key: value for key, value in msgspec.to_builtins(table).items() if key not in _TABLES}
+    texts = {key: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") for key, value in plain.items()}
+    told = _descriptions(type(table))
+    return "".join(f"{f'{key} = {text}'.ljust(_WIDTH)}  # {told[key]}\n" for key, text in texts.items())
+
+
+def _descriptions(table: type[msgspec.Struct]) -> dict[str, str]:
+    """What each setting means, tables apart."""
+    hints = get_type_hints(table, include_extras=True)
+    return {key: hint.__metadata__[0].description for key, hint in hints.items() if hasattr(hint, "__metadata__")}
+
+
+def _is_at(url: str, hosts: tuple[str, ...]) -> bool:
+    """Whether an address is at one of the hosts, or below it."""
+    from urllib.parse import urlsplit  # late: most settings name no service
+
+    host = urlsplit(url).hostname or ""
+    return any(host == each or host.endswith(f".{each}") for each in hosts)
+
+
+_PROFILE = re.compile(r"""^profile[ \t]*=[ \t]*["']([^"'\n]*)["']""", re.MULTILINE)
+_LAYOUT = re.compile(r"""^layout[ \t]*=[ \t]*["'](ordinary|flat)["']""", re.MULTILINE)
+_TABLES: dict[str, type[msgspec.Struct]] = {
+    name: kind for name, kind in get_type_hints(Settings).items() if isinstance(kind, type(msgspec.Struct))
+}

@@ -1,0 +1,51 @@
+"""Who speaks, and the words their commits get."""
+
+from dataclasses import dataclass
+
+from ..errors import InvalidArguments
+from ..git import Note, identity
+from ..git.commit import identity_of_agent, one_line
+from ..text.limits import MAX_WHO
+from ..text.names import agent_name
+
+_ABOUT_AN_ENTRY = ("remember", "forget", "edit")
+_OF_PEOPLE = ("rollback", "revert", "restore", "apply")
+
+
+@dataclass(frozen=True)
+class Voice:
+    """The agent and its session, as far as they are known; or the person, where no agent is named."""
+
+    agent: str | None = None
+    session: str | None = None
+    is_person: bool = False
+
+    def __post_init__(self) -> None:
+        for what, given in (("agent", self.agent), ("session", self.session)):
+            if given and len(given) > MAX_WHO:
+                raise InvalidArguments(f"the name of the {what} has {len(given)} characters; at most {MAX_WHO} fit")
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether a program writes and reads here: everybody does but a person who names no agent."""
+        return bool(self.agent) or not self.is_person
+
+    @property
+    def names(self) -> tuple[str | None, str | None]:
+        """The agent and the session, each on one line."""
+        return one_line(self.agent or "") or None, one_line(self.session or "") or None
+
+    def note(self, tool: str, what: str, person: str) -> Note:
+        """The words of a commit of `tool`. Going back in time, or deciding, is `person`'s unless an agent is named."""
+        agent = self._called(person)
+        is_agents = agent or not (self.is_person or tool in _OF_PEOPLE)
+        author = identity_of_agent(agent or "agent") if is_agents else identity(person)
+        entry = what if tool in _ABOUT_AN_ENTRY else ""
+        keys = {"Tool": tool, "Agent": agent, "Session": one_line(self.session or ""), "Entry": entry}
+        trailers = tuple((key, value) for key, value in keys.items() if value)
+        return Note(f"{tool}: {what}", author, trailers=trailers)
+
+    def _called(self, person: str) -> str:
+        """What the history calls the agent; "" where none is named. A host's name for itself may be anybody's."""
+        given = one_line(self.agent or "")
+        return agent_name(given, person) if given else "" if not self.agent else "agent"

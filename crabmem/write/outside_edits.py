@@ -1,0 +1,75 @@
+"""The words for outside edits: what they are called, which files, and who made them. Pure functions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from ..errors import Unreadable
+from ..git import Note, identity
+from ..text.entry import parsed
+from ..workspace.workspace import Layout
+from .actor import Voice
+
+_NAMED = 3
+_TRAILERS = 20
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One file before and after; None for no file."""
+
+    before: bytes | None
+    after: bytes | None
+
+
+def edit_note(edits: Mapping[str, Edit], person: str, layout: Layout) -> Note:
+    """The words of a commit of `edits`, by path, that a person made."""
+    return _note("edit", edits, layout, identity(person), ())
+
+
+def written_note(edits: Mapping[str, Edit], voice: Voice, person: str, layout: Layout) -> Note:
+    """The words of a commit of `edits`, by path, that an agent made with a tool of its host."""
+    bare = voice.note("write", "", person)
+    return _note("write", edits, layout, bare.author, bare.trailers)
+
+
+def _note(
+    verb: str, edits: Mapping[str, Edit], layout: Layout, author: str, trailers: tuple[tuple[str, str], ...]
+) -> Note:
+    moves = _moves(edits)
+    told = {path: edit for path, edit in edits.items() if path not in moves}
+    names = list(dict.fromkeys(_title(path, edit, layout) for path, edit in told.items()))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    came_from = {new: old for old, new in moves.items()}
+    lines = [_line(path, edit, came_from.get(path)) for path, edit in told.items()]
+    # One saved file is said by its name.
+    body = "" if len(lines) == 1 and lines[0].startswith("saved") else "\n".join(lines)
+    entries = tuple(("Entry", name) for name in names[:_TRAILERS])
+    return Note(f"{verb}: " + ", ".join(names[:_NAMED]) + more, author, body, (*trailers, *entries))
+
+
+def _moves(edits: Mapping[str, Edit]) -> dict[str, str]:
+    """Where files went that stand elsewhere now, byte for byte."""
+    came = {edit.after: path for path, edit in edits.items() if edit.before is None}
+    return {
+        path: came[edit.before]
+        for path, edit in edits.items()
+        if edit.after is None and edit.before is not None and edit.before in came
+    }
+
+
+def _line(path: str, edit: Edit, old: str | None) -> str:
+    if old:
+        return f"renamed {old} to {path}"
+    return f"{'removed' if edit.after is None else 'saved'} {path}"
+
+
+def _title(path: str, edit: Edit, layout: Layout) -> str:
+    """What a person would call the file: an entry's name, else the file's."""
+    data = edit.before if edit.after is None else edit.after
+    if not layout.is_entry(path):
+        return PurePosixPath(path).name
+    try:
+        return parsed(path, data).name if data is not None else PurePosixPath(path).stem
+    except Unreadable:
+        return PurePosixPath(path).name
