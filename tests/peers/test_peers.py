@@ -8,10 +8,10 @@ from . import report
 from .peer import Counts, NotThere, Peer, Place, counted
 
 REPORT = """<testsuites><testsuite>
-<testcase classname="tests.test_store" name="test_get[memory]"/>
+<testcase classname="tests.disk.test_store" name="test_get[memory]"/>
 <testcase classname="tests.test_async" name="test_get[memory]"><failure message="assert 1&#10; == 2"/></testcase>
-<testcase classname="tests.test_store" name="test_sql[a::b]"><error message="no cursor"/></testcase>
-<testcase classname="tests.test_store" name="test_later"><skipped message="no server"/></testcase>
+<testcase classname="tests.disk.test_store" name="test_sql[a::b]"><error message="no cursor"/></testcase>
+<testcase classname="tests.disk.test_store" name="test_later"><skipped message="no server"/></testcase>
 </testsuite></testsuites>"""
 PEER = Peer("Theirs", lambda place: iter(()), reasons={"test_sql": "it is SQL", "test_old": "it was SQL"})
 

@@ -1,0 +1,130 @@
+"""Upkeep: begun when it is due, by a process of its own, once at a time, and not again at once when it was refused."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from crabmem import Memory
+from crabmem.disk import background as beside
+from crabmem.errors import DeniedHistory
+from crabmem.git import packing
+from crabmem.git.upkeep import Upkeep, compacted
+from tests.conftest import git
+
+
+def loose(root: Path) -> int:
+    """How many objects lie loose."""
+    return int(git(root, "count-objects").split()[0])
+
+
+@pytest.fixture
+def is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compactions are due after a few writes."""
+    monkeypatch.setattr(packing, "MOST_OBJECTS", 20)
+
+
+@pytest.mark.usefixtures("is_due")
+def test_writes_are_compacted_beside_the_work(memory: Memory) -> None:
+    for number in range(20):
+        memory.remember(f"Fact {number}", "d", "x")
+    memory.close()
+    assert loose(memory.root) < 80
+    assert len(list((memory.root / ".git/objects/pack").glob("*.pack"))) == 1
+    assert len(memory.log()) == 21
+
+
+@pytest.mark.usefixtures("is_due")
+def test_work_is_begun_once_at_a_time(memory: Memory) -> None:
+    for number in range(6):
+        memory.remember(f"Fact {number}", "d", "x")
+    upkeep = Upkeep(memory.root, lambda: True)
+    upkeep.nudge()
+    worker = upkeep._worker
+    upkeep.nudge()
+    assert upkeep._worker is worker is not None
+    upkeep.close()
+
+
+def test_refused_work_is_not_tried_again_at_once(tmp_path: Path) -> None:
+    upkeep = Upkeep(tmp_path, lambda: True)
+    upkeep.nudge()
+    upkeep.close()
+    upkeep.nudge()
+    assert upkeep._worker is None
+
+
+@pytest.mark.usefixtures("is_due")
+def test_a_write_is_done_where_no_process_and_no_thread_can_be_begun(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container that has as many of them as it may have."""
+
+    def refused(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("crabmem.git.upkeep.begun", lambda module, root: None)
+        patched.setattr(threading.Thread, "start", refused)
+        for number in range(10):
+            memory.remember(f"Fact {number}", "d", "x")
+        assert memory._upkeep._worker is None and memory._history.is_compaction_due()
+        memory.close()
+
+
+def test_upkeep_that_cannot_tell_whether_it_is_due_is_no_failure(tmp_path: Path) -> None:
+    def denied() -> bool:
+        raise DeniedHistory("permission denied")
+
+    upkeep = Upkeep(tmp_path, denied)
+    upkeep.nudge()
+    upkeep.close()
+
+
+def test_nothing_in_the_current_folder_is_run(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.remember("Luna", "d", "x")
+    for name in ("dulwich", "crabmem", "hashlib"):
+        (memory.root / f"{name}.py").write_text("open('RAN', 'w')")
+    monkeypatch.chdir(memory.root)
+    upkeep = Upkeep(memory.root, lambda: True)
+    upkeep.nudge()
+    upkeep.close()
+    assert not (memory.root / "RAN").exists()
+    for name in ("dulwich", "crabmem", "hashlib"):
+        (memory.root / f"{name}.py").unlink()
+
+
+def test_without_a_python_to_start_a_thread_does_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.remember("Luna", "d", "x")
+    memory.remember("Wifi", "d", "x")
+    monkeypatch.setattr(sys, "executable", "")
+    upkeep = Upkeep(memory.root, lambda: True)
+    upkeep.nudge()
+    upkeep.close()
+    assert list((memory.root / ".git/objects/pack").glob("*.pack"))
+
+
+def test_process_says_whether_there_was_something_to_do(memory: Memory) -> None:
+    memory.remember("Luna", "d", "x")
+    memory.remember("Wifi", "d", "x")
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from crabmem.git.upkeep import main; main(sys.argv[1])",
+        str(memory.root),
+    ]
+    assert [subprocess.run(command).returncode for _ in range(2)] == [0, 1]
+    assert not compacted(memory.root)
+
+
+def test_a_process_that_nobody_waits_for_ends_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that read a folder built to keep it busy took a processor for hours."""
+    (tmp_path / "crabmem").mkdir()
+    (tmp_path / "crabmem/__init__.py").touch()
+    (tmp_path / "crabmem/busy.py").write_text("def main(root):\n    while True:\n        pass\n")
+    monkeypatch.setattr(beside, "__file__", str(tmp_path / "crabmem/disk/background.py"))
+    monkeypatch.setattr(beside, "_CODE", beside._CODE.replace(str(beside.LONGEST), "1"))
+    process = beside.begun("busy", tmp_path)
+    assert process is not None and process.wait(timeout=30) == 1

@@ -1,0 +1,348 @@
+"""What an installation changes in a host's config, as text: put in, found again, taken out without a trace."""
+
+import json
+import shlex
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomlkit
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from crabmem.errors import BadConfig
+from crabmem.hosts import HOSTS, WHOSE, Config, Host, Order
+from crabmem.hosts.document import read
+from crabmem.hosts.wishes import Switch, installed, is_installed, uninstalled
+from crabmem.text import toml_edit as tables
+from tests.text.test_jsonc import documents
+
+ORDER = Order(
+    ("/opt/my tools/crabmem", "--dir", "/home/a b/notes"),
+    "linux",
+    Path("/home/a b/notes/memory"),
+    tools=("remember", "recall"),
+)
+WHOLE = Order(ORDER.program, "linux", ORDER.folder, allow=True, memory="both", tools=("remember", "recall"))
+MOVED = Order(
+    ("/usr/bin/crabmem",),
+    "linux",
+    Path("/home/c/.crabmem/memory"),
+    allow=True,
+    memory="both",
+    tools=("remember", "recall"),
+)
+CHOICES = [replace(WHOLE, allow=allow, memory=memory) for allow in (True, False) for memory in WHOSE]
+CONFIGS = [(host, config) for host in HOSTS for config in (*host.user, *host.project)]
+JSON = [(host, config) for host, config in CONFIGS if config.format in ("json", "jsonc")]
+YAML = [(host, config) for host, config in CONFIGS if config.format == "yaml"]
+TOML = [(host, config) for host, config in CONFIGS if config.format == "toml"]
+
+COMMENTED = """\
+# how I work
+model = "o4" # not the small one
+notes = '''
+[mcp_servers.crabmem]
+'''
+
+[features] # of my own
+memories = true # so far
+
+   # who may
+[mcp_servers . "my.server"]
+command = "npx"
+args = [
+  "a", # first
+  [1, 2],
+]
+
+# mine
+[[hooks.Stop]]
+hooks = [ {type="command", command = "say done"} ]
+
+
+[projects."/home/me"]
+trust_level = "trusted"
+# the end"""
+
+GOOSE = """\
+# how I work
+GOOSE_PROVIDER: "anthropic"   # for now
+GOOSE_TEMPERATURE: 0.70
+extensions:   # what it may use
+
+  # files and shell
+  developer:
+    enabled: true
+    type: builtin
+    available_tools: []
+
+  'my search':
+    type: stdio
+    cmd: npx
+    args:
+    - -y
+    - "@me/search"
+    envs: {KEY: a, "B": c}
+    about: |
+      crabmem:
+        no key
+
+  memory: {type: builtin, enabled: true}
+  # the last of them
+
+# mine
+slash_commands:
+  - command: run # quickly
+    recipe_path: >-
+      /me/run.yaml
+# the end"""
+YAML_PARTS = [
+    GOOSE, "", "# mine\n", "GOOSE_MODE: auto\n", "extensions: {}\n", "extensions:   {}  # none\n", "extensions:\n",
+    "extensions: {developer: {enabled: true}, memory: {enabled: true, type: builtin}} # all\n",
+    "{GOOSE_MODE: auto, extensions: {\n  developer: {enabled: true},\n}}\n", "{}\n", "---\n", "...\n", "  \n",
+    "a: |+\n  x\n\n", "é: \U0001f980\n", "b: *x\n",
+    "extensions: &x\n  developer:\n    enabled: true\n", "extensions: [a]\n", "extensions: a\n", "c: 'it''s\n  two'\n",
+]  # fmt: skip
+
+
+LINES = [line + "\n" for line in (*COMMENTED.split("\n"), "", "# said", "x = 1") if "crabmem" not in line]
+
+
+def ids(pairs: list[tuple[Host, Config]]) -> list[str]:
+    return [f"{host.name}-{config.names[0]}" for host, config in pairs]
+
+
+def everything(config: Config, data: Any) -> list[str]:
+    """Every text that a config says."""
+    if isinstance(data, dict):
+        return [text for item in data.values() for text in everything(config, item)]
+    if isinstance(data, list):
+        return [text for item in data for text in everything(config, item)]
+    return [data] if isinstance(data, str) else []
+
+
+@pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
+def test_twice_is_once(host: Host, config: Config) -> None:
+    wishes = config.wanted(WHOLE)
+    once = installed(read(config.format, ""), wishes)
+    # A permission alone may be the person's own.
+    assert is_installed(once, wishes) is bool(config.wishes(WHOLE)) and not is_installed(
+        read(config.format, ""), wishes
+    )
+    assert installed(once, wishes) == once
+
+
+@pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
+def test_a_program_that_moved_is_followed_and_not_registered_beside_itself(host: Host, config: Config) -> None:
+    old = installed(read(config.format, ""), config.wanted(WHOLE))
+    moved = installed(old, config.wanted(MOVED))
+    assert moved.data == installed(read(config.format, ""), config.wanted(MOVED)).data
+    assert "my tools" not in json.dumps(moved.data)
+
+
+@pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
+def test_what_was_installed_elsewhere_is_found_and_taken_out(host: Host, config: Config) -> None:
+    old = installed(read(config.format, ""), config.wanted(ORDER))
+    assert uninstalled(old, config.wanted(MOVED), None).data == {}
+
+
+@pytest.mark.parametrize(("host", "config"), JSON, ids=ids(JSON))
+@settings(deadline=None)
+@given(document=documents(), order=st.sampled_from(CHOICES))
+def test_json_is_the_same_bytes_after_both(
+    host: Host, config: Config, document: tuple[dict[str, Any], str], order: Order
+) -> None:
+    assert_same_after_both(replace(config, format="jsonc"), document[1], order)
+
+
+@pytest.mark.parametrize(("host", "config"), TOML, ids=ids(TOML))
+@settings(deadline=None)
+@given(lines=st.lists(st.sampled_from(LINES)), order=st.sampled_from(CHOICES))
+def test_toml_is_the_same_bytes_after_both(host: Host, config: Config, lines: list[str], order: Order) -> None:
+    for text in (COMMENTED, COMMENTED.replace("\n", "\r\n"), "".join(lines)):
+        try:
+            tomllib.loads(text)
+        except tomllib.TOMLDecodeError:
+            continue
+        assert_same_after_both(config, text, order)
+
+
+@pytest.mark.parametrize(("host", "config"), YAML, ids=ids(YAML))
+@settings(deadline=None)
+@given(
+    parts=st.lists(st.sampled_from(YAML_PARTS), max_size=3), order=st.sampled_from(CHOICES), is_windows=st.booleans()
+)
+@example(parts=["extensions: {}\n", "extensions: [a]\n"], order=CHOICES[-1], is_windows=False)
+def test_yaml_is_the_same_bytes_after_both(
+    host: Host, config: Config, parts: list[str], order: Order, is_windows: bool
+) -> None:
+    text = "".join(parts)
+    text = text.replace("\n", "\r\n") if is_windows else text
+    try:
+        read("yaml", text)
+    except BadConfig:
+        return
+    assert_same_after_both(config, text, order)
+
+
+def test_yaml_is_only_added_to_and_is_the_same_bytes_even_when_nobody_knows_what_was_there() -> None:
+    [(_, config)] = YAML
+    for text in (GOOSE, "GOOSE_MODE: auto\n", "{GOOSE_MODE: auto}\n", "extensions: {memory: {}}\n"):
+        there = installed(read("yaml", text), config.wanted(ORDER))
+        entry = there.data["extensions"]["crabmem"]
+        assert (entry["cmd"], entry["args"][-3:]) == (ORDER.program[0], ["--agent", "goose", "mcp"])
+        assert (entry["type"], entry["enabled"], entry["name"]) == ("stdio", True, "crabmem")
+        assert uninstalled(there, config.everything(MOVED), None).text == text
+        rest = iter(there.text)
+        assert all(letter in rest for letter in text)
+
+
+def test_an_extension_in_yaml_stands_below_its_heading_and_above_the_comments_of_the_next() -> None:
+    [(_, config)] = YAML
+    lines = installed(read("yaml", GOOSE), config.wanted(ORDER)).text.split("\n")
+    start = lines.index("extensions:   # what it may use")
+    assert lines[start + 1 : start + 3] == ["  crabmem:", "    name: crabmem"]
+    assert lines[start + 9 : start + 11] == ["", "  # files and shell"]
+
+
+def test_what_goose_wrote_anew_is_followed_and_taken_out() -> None:
+    [(_, config)] = YAML
+    old = installed(read("yaml", GOOSE), config.wanted(WHOLE))
+    rewritten = read("yaml", yaml.safe_dump(old.data, sort_keys=False, allow_unicode=True))
+    assert "    args:\n    - --dir\n" in rewritten.text
+    moved = installed(rewritten, config.wanted(MOVED))
+    assert moved.data["extensions"]["crabmem"]["args"] == ["--agent", "goose", "mcp"] and "a b" not in moved.text
+    assert uninstalled(moved, config.everything(WHOLE), read("yaml", GOOSE)).text == GOOSE
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["extensions:\n", "? extensions\n: a: 1\n", "GOOSE_MODE: auto\n...\n", "extensions: [a]\n"],
+)
+def test_yaml_that_cannot_be_changed_safely_is_refused_with_what_to_put_there_by_hand(text: str) -> None:
+    [(_, config)] = YAML
+    with pytest.raises(BadConfig) as refused:
+        installed(read("yaml", text), config.wanted(ORDER))
+    line = str(refused.value).partition("by hand: below extensions goes `")[2].removesuffix("`")
+    entry = yaml.safe_load(f"extensions:\n  {line}")["extensions"]["crabmem"]
+    assert (entry["cmd"], entry["type"]) == (ORDER.program[0], "stdio")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("a: 1\nb: [\n", 3), ("a: 1\n\tb: 2\n", 2), ("a: 2026-13-99\n", 1), ("a: !!int ''\n", 1), ("a: !mine 1\n", 1),
+     ("a: " + "[" * 5000, 1), ("a: 1\n---\nb: 2\n", 2), ("a: \x00", 1)],
+)  # fmt: skip
+def test_what_is_no_yaml_is_named_by_its_line(text: str, line: int) -> None:
+    with pytest.raises(BadConfig, match=f"line {line}: "):
+        read("yaml", text)
+
+
+def assert_same_after_both(config: Config, text: str, order: Order) -> None:
+    before = read(config.format, text)
+    try:
+        there = installed(before, config.wanted(order))
+    except BadConfig as error:  # something else stands where the servers or hooks should
+        assert "can only stand in" in str(error) or "by hand" in str(error)
+        return
+    assert uninstalled(there, config.everything(MOVED), before).text == text
+    if any(isinstance(wish, Switch) for wish in config.wanted(order)):
+        return
+    rest = iter(there.text)
+    assert all(letter in rest for letter in text), "only added to"
+
+
+def test_toml_is_the_same_bytes_even_when_nobody_knows_what_was_there() -> None:
+    [(_, config), *_] = TOML
+    there = installed(read("toml", COMMENTED + "\n"), config.wanted(ORDER))
+    assert there.data["mcp_servers"]["crabmem"]["args"][-3:] == ["--agent", "codex", "mcp"]
+    assert len(there.data["hooks"]["Stop"]) == 2
+    assert uninstalled(there, config.wanted(ORDER), None).text == COMMENTED + "\n"
+
+
+def test_what_a_person_changed_since_stays() -> None:
+    [config] = [config for host, config in JSON if host.name == "claude-code" and config.names == ("settings.json",)][
+        :1
+    ]
+    before = read("json", '{"model": "opus"}\n')
+    there = installed(before, config.wanted(WHOLE))
+    mine = there.put(("hooks", "Stop", 0, "hooks", 1), {"type": "command", "command": "say done"})
+    mine = mine.put(("theme",), "dark")
+    left = uninstalled(mine, config.wanted(WHOLE), before)
+    assert left.data == {
+        "model": "opus",
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},
+        "theme": "dark",
+    }
+
+
+def test_a_setting_that_was_there_before_comes_back() -> None:
+    [config] = [config for host, config in JSON if host.name == "claude-code" and config.names == ("settings.json",)][
+        :1
+    ]
+    before = read("json", '{"autoMemoryDirectory": "/mine"}')
+    there = installed(before, config.wanted(WHOLE)).put(("theme",), "dark")
+    assert there.data["autoMemoryDirectory"] == str(WHOLE.folder)
+    assert uninstalled(there, config.wanted(WHOLE), before).data == {"autoMemoryDirectory": "/mine", "theme": "dark"}
+
+
+def test_a_comment_above_the_next_table_is_not_ours() -> None:
+    text = "[a]\nx = 1\n\n# of b\n[b]\ny = 2\n"
+    assert tables.drop(text, ("a",)) == "\n# of b\n[b]\ny = 2\n"
+
+
+def test_tables_inside_ours_go_with_it() -> None:
+    text = "[mcp.crabmem]\ncommand = 1\n[mcp.crabmem.env]\nA = 'b'\n[mcp.crabmemory]\n"
+    assert tables.drop(text, ("mcp", "crabmem")) == "[mcp.crabmemory]\n"
+
+
+@pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
+def test_without_hooks_nothing_calls_one(host: Host, config: Config) -> None:
+    order = Order(ORDER.program, "linux", ORDER.folder, hooks=False)
+    assert " hook " not in " ".join(everything(config, installed(read(config.format, ""), config.wanted(order)).data))
+
+
+def as_before(data: Any) -> Any:
+    """A config as it was written when a hook was called by a line that did not see to its end."""
+    if isinstance(data, dict):
+        return {key: as_before(item) for key, item in data.items()}
+    if isinstance(data, list):
+        return [as_before(item) for item in data]
+    if not (isinstance(data, str) and " hook " in data and data.startswith("exec sh -c ")):
+        return data
+    return shlex.join(shlex.split(data)[4:])
+
+
+def fresh(config: Config, order: Order) -> Any:
+    """What an installation writes where nothing was."""
+    return installed(read(config.format, ""), config.wanted(order)).data
+
+
+HOOKED = [(host, config) for host, config in CONFIGS if as_before(fresh(config, ORDER)) != fresh(config, ORDER)]
+
+
+@pytest.mark.parametrize(("host", "config"), HOOKED, ids=ids(HOOKED))
+def test_hooks_of_an_older_form_are_renewed_and_taken_out(host: Host, config: Config) -> None:
+    for order in (ORDER, MOVED):
+        text = json.dumps(as_before(fresh(config, ORDER))) if config.format != "toml" else as_toml(config)
+        old = read(config.format, text)
+        assert "sh -c" not in text and is_installed(old, config.wanted(order))
+        assert installed(old, config.wanted(order)).data == fresh(config, order)
+        assert uninstalled(old, config.wanted(order), None).data == {}
+
+
+def test_hooks_of_windows_are_found_renewed_and_taken_out() -> None:
+    windows = replace(ORDER, program=("C:/tools/crabmem.exe",), system="win32")
+    for _, config in HOOKED:
+        there = installed(read(config.format, ""), config.wanted(windows))
+        assert installed(there, config.wanted(windows)) == there
+        assert uninstalled(there, config.wanted(replace(windows, program=("D:/crabmem.exe",))), None).data == {}
+
+
+def as_toml(config: Config) -> str:
+    """The same as `as_before`, of a config that is TOML."""
+    return tomlkit.dumps(as_before(fresh(config, ORDER)))

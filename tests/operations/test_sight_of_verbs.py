@@ -1,0 +1,194 @@
+"""What a kind of session may not see reaches it by no verb of the command line, and by no public operation."""
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from crabmem import CrabmemError, Disabled, Fact, Memory
+from crabmem.cli import cli
+from crabmem.errors import Stale
+from tests.conftest import git
+from tests.operations.test_sight import FAMILY, told
+
+#: In hidden files alone: words, names, aliases, parts of paths, targets of links.
+SECRETS = ("quokka", "marsupi", "dingo", "moreno", "private-", "eucalyptus")
+FACT = """\
+---
+name: Private quokka
+description: feeding
+aliases: [marsupial]
+---
+
+The quokka: at dawn, by hand. [[Wifi]] [[eucalyptus]]
+"""
+PATH = "memory/entries/private-vet.md"
+ASKED = '{"session_id": "s", "prompt": "feeding at dawn"}'
+BAD = "feeding must not return Wifi"
+#: For each verb ways to type it, of which none names what is hidden.
+TYPED = {
+    "try": [], "bundle": [], "install": [], "uninstall": [], "profile": [], "watch": [],
+    "completion": ["bash"], "path": [""], "tools": ["", "--json"], "config": ["", "--json"], "mcp": ["--tools nothing"],
+    "remember": ["Wifi -d d -c text", "Vet -d d -c text", "New -d d -c text --if-version 1234"],
+    "recall": ["feeding", "feeding --json --explain", "dawn --blame", "hand --as-of HEAD", "network --since 1h"],
+    "show": ["Wifi", "Vet", "Wifi --at HEAD", "privat", "NOTES.md"],
+    "list": ["", "--json", "--at HEAD", "--tag feeding", "--since HEAD~1 --sort changed"],
+    "tags": ["", "--json"],
+    "edit": ["Vet", "Wifi"],
+    "forget": ["Vet", "privat", "Wifi"],
+    "rename": ["Wifi Vet", "Vet Other", "Wifi Net --dry-run", "Wifi Net"],
+    "links": ["", "--json", "Wifi", "Vet"],
+    "learn": ["error a b"],
+    "memory": ["show", "set -", "edit"],
+    "soul": ["show", "set -"],
+    "prompt": ["", "--as-of HEAD"],
+    "context": ["", "--json"],
+    "note": ["text"],
+    "flush": ["--tokens 9 --window 10", "--tokens 9 --window 10 --json"],
+    "agents": ["list"],
+    "log": ["", "--json", "--patch", "-n 3", "Wifi", "Vet", "--since HEAD~1"],
+    "diff": ["", "HEAD~3", "HEAD~1 HEAD", "--entry Wifi", "HEAD~3 --json"],
+    "rollback": ["--to HEAD~1 --entry Wifi", "--to HEAD~2 --dry-run", "--to HEAD~2", "--to HEAD~3 --yes-really"],
+    "undo": ["", "--json"],
+    "blame": ["Wifi", "Vet", "NOTES.md"],
+    "when": ["feeding", "dawn"],
+    "digest": ["", "--json", "--since HEAD~2"],
+    "revert": ["HEAD --dry-run", "HEAD", "HEAD~1 --json"],
+    "proposals": ["", "--json"],
+    "adopt": ["", "--json", "--yes-really"],
+    "restore": ["", "--json"],
+    "purge": [
+        "Wifi --dry-run", "Wifi --yes", "--text hand --dry-run", "--text hand --verify", "--pattern d.wn --dry-run",
+        "Vet --dry-run --json", "Wifi --verify --json",
+    ],
+    "init": ["", "--dry-run"],
+    "stats": ["", "--json"],
+    "doctor": ["", "--json", "--fix"],
+    "reindex": ["", "--json"],
+    "call": [
+        'recall {"query":"feeding"}', 'get {"name":"Vet"}', "list {}", "log {}", 'memory_search {"query":"dawn"}',
+        'remember {"name":"Vet","description":"d","content":"c","if_version":"0000"}',
+    ],
+    "import": ["IMPORTED --dry-run", "IMPORTED", "IMPORTED --json", "IMPORTED --replace"],
+    "eval": ["QUESTIONS", "QUESTIONS --json"],
+    "bisect": ["--bad FEEDING", "--bad FEEDING --json"],
+    "hook": ["prompt --host claude-code", "session-start --host claude-code", "stop --host claude-code"],
+}  # fmt: skip
+
+
+@pytest.fixture
+def secretive(tmp_path: Path) -> Iterator[Path]:
+    """A workspace in which files are hidden from groups, some of them odd, and one edited since."""
+    (tmp_path / "family.toml").write_text(FAMILY)
+    root = tmp_path / "memory"
+    with Memory(root, profile=str(tmp_path / "family.toml")) as memory:
+        memory.remember("Wifi", "the network", "The network of the house.")
+        (root / "memory/entries/private-quokka.md").write_text(FACT)
+        (root / "memory/entries/private-vet.md").write_text("---\nname: Vet\n---\n\nDr. Moreno. See [[dingo]].\n")
+        (root / "memory/entries/private-odd.md").write_bytes(b"quokka \xff\xfe")
+        (root / "memory/entries/private-loud.md").write_text(
+            "---\nname: [dingo\n---\n\nghp_" + "a1B2" * 9 + " of the quokka\n"
+        )
+        memory.adopt()
+        memory.write_overview("# Notes\n\nThe quokka is fed at dawn. [[Wifi]] [[dingo]]\n")
+        memory.write_note("The quokka was fed.")
+        memory.remember("Wifi", "the network", "The network of the house. Its key is on the fridge.")
+    (root / "memory/entries/private-vet.md").write_text(
+        "---\nname: Vet\n---\n\nDr. Moreno, at the dingo's. [[dingo]]\n"
+    )
+    (tmp_path / "imported").mkdir()
+    (tmp_path / "imported/vet.md").write_text("---\nname: Vet\n---\n\nAnother.\n")
+    (tmp_path / "questions.jsonl").write_text('{"text": "feeding", "find": ["Wifi"]}\n')
+    yield root
+
+
+def typed(root: Path, verb: str, words: str) -> str:
+    """All that a verb says, typed in a session with a group."""
+    home = root.parent
+    words = words.replace("IMPORTED", str(home / "imported")).replace("QUESTIONS", str(home / "questions.jsonl"))
+    tool, _, given = words.partition(" ")
+    arguments = [tool, given] if verb == "call" else words.split()
+    options = ["--dir", str(root), "--profile", str(home / "family.toml"), "--kind", "group", "--agent", "guest"]
+    done = CliRunner().invoke(
+        cli, [*options, verb, *arguments], input='{"session_id": "s", "prompt": "feeding at dawn"}'
+    )
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
+    assert done.exit_code != 2, done.stderr
+    return f"{done.stdout}\n{done.stderr}"
+
+
+def assert_silent(said: str) -> None:
+    bare = said.casefold()
+    assert not [secret for secret in SECRETS if secret in bare], said
+
+
+def test_every_verb_is_typed() -> None:
+    assert set(TYPED) == set(cli.homes)
+
+
+@pytest.mark.parametrize("verb", [verb for verb in TYPED if TYPED[verb]])
+def test_no_verb_tells_a_session_what_it_may_not_see(
+    secretive: Path, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDITOR", "true")
+    for words in TYPED[verb] or ():
+        assert_silent(typed(secretive, verb, words))
+
+
+@pytest.mark.parametrize("verb", ["purge", "doctor"])
+def test_what_looks_at_everything_is_refused_in_words(secretive: Path, verb: str) -> None:
+    said = typed(secretive, verb, "Wifi --yes" if verb == "purge" else "")
+    assert "crabmem: sessions of the kind group see only some files; ask in one of the kind main\n" in said
+
+
+def test_no_public_operation_tells_a_session_what_it_may_not_see(secretive: Path) -> None:
+    family = str(secretive.parent / "family.toml")
+    given: dict[str, object] = {
+        "name": "Wifi", "old": "Wifi", "new": "Vet", "query": "feeding", "message": "feeding at dawn", "path": PATH,
+        "description": "d", "content": "c", "to": "HEAD~1", "commit": "HEAD",
+        "commits": "HEAD", "text": "hand", "facts": [Fact("Vet", "", "x")], "source": "a test", "names": ["Vet"],
+        "files": [str(secretive / PATH)], "paths": [PATH],
+        "title": "", "id": "0", "tokens": 1, "window": 10, "dry_run": True,
+    }  # fmt: skip
+    # What takes more than words, or is the way to the others, is about files that are named, or is tried above.
+    passed = {"of_kind", "spoken_by", "recover", "file", "tools_named", "call", "close"}
+    with Memory(secretive, agent="guest", profile=family, kind="group") as guest:
+        for way, function in inspect.getmembers(Memory, inspect.isfunction):
+            wanted = inspect.signature(function).parameters
+            needed = [name for name, one in wanted.items() if one.default is one.empty and name != "self"]
+            if way.startswith("_") or way in passed or not set(needed) <= given.keys():
+                continue
+            try:
+                said = told(
+                    function(guest, **{name: given[name] for name in (*needed, *({"dry_run"} & wanted.keys()))})
+                )
+            except CrabmemError as error:
+                said = told(error) + (told(vars(error)) if isinstance(error, Stale) else "")
+            assert_silent(said.replace(PATH, ""))
+
+
+def test_how_much_of_a_message_is_known_is_told_of_what_is_seen(secretive: Path) -> None:
+    family = str(secretive.parent / "family.toml")
+    with Memory(secretive, profile=family) as memory:
+        assert memory.confidence("the quokka at dawn by hand") > memory.of_kind("group").confidence(
+            "the quokka at dawn by hand"
+        )
+
+
+def test_an_edit_of_a_hidden_file_is_recorded_for_a_session_that_is_not_told_of_it(secretive: Path) -> None:
+    with Memory(secretive, profile=str(secretive.parent / "family.toml"), kind="group") as guest:
+        done = guest.adopt()
+    assert done and (done.subject, done.paths, done.entries) == ("", (), ())
+    assert git(secretive, "log", "-1", "--format=%s").strip() == "edit: Vet"
+
+
+def test_a_purge_is_refused_to_a_session_that_does_not_see_all(secretive: Path) -> None:
+    family = str(secretive.parent / "family.toml")
+    with Memory(secretive, profile=family, kind="group") as guest:
+        for way in (guest.purge, guest.purge_plan, guest.standing):
+            with pytest.raises(Disabled, match="sessions of the kind group"):
+                way("Wifi")
+    with Memory(secretive, kind="group") as guest:  # of a family that hides nothing
+        assert guest.purge_plan("Wifi").entries == ("Wifi",)

@@ -1,0 +1,154 @@
+"""No text keeps an expression of ours busy: ten times the text takes ten times as long."""
+
+import importlib
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from crabmem import Memory
+from crabmem.git import erasing
+from crabmem.hooks import asked
+from crabmem.search import scripts
+from crabmem.text import credentials
+from crabmem.text import patterns as globs
+from crabmem.text import templates as prompt
+from crabmem.text.markdown import with_section
+from tests.patterns import Used, used, worst
+
+_tokens = importlib.import_module("crabmem.search.tokens")  # a function there has the module's name
+_SHORT, _MIDDLE = 1_000, 10_000
+#: Ten times as long is in proportion, a hundred times is not.
+_RATIO = 30
+#: Seconds that tell nothing: the machine was busy, or the clock is coarse.
+_NOISE = 0.003
+#: Texts that are tried in full length: those that took longest when they were shorter.
+_SLOWEST = 3
+
+
+def _made(name: str, operation: str, *patterns: re.Pattern[str]) -> list[Used]:
+    return [Used(name, pattern, frozenset({operation})) for pattern in patterns]
+
+
+_MADE_OF_ARGUMENTS = {
+    "text.credentials._expression": _made(
+        "credentials", "finditer", *(credentials._expression(mark, each) for _, mark, each in credentials._FORMATS)
+    ),
+    "git.erasing._any": _made("erasing._any", "finditer", erasing._any(["Luna's vet", 'a "quoted" text\n\nof two lines'])),
+    "git.erasing._of_names": [],  # as the one above, with a look around each
+    "git.erasing._slugs": _made("erasing._slugs", "finditer", erasing._slugs(["Luna's vet", "key-1"])),
+    "git.erasing.by_pattern": [],  # what a person asks to be purged is their own expression
+    "text.patterns._expression": _made(
+        "globs", "fullmatch",
+        *map(globs._expression, ["memory/**/a*b*c*d.md", "**/*", "**/**/a/**/b/*x*", "?a*" * 9, "*" * 9, "a/**/b"]),
+    ),
+    "text.templates._opening": _made("prompt", "finditer", prompt._opening("recall"), prompt._opening("of two words")),
+    "search.scripts._compiled": _made(
+        "search.scripts", "finditer", re.compile(scripts._RUN), re.compile(scripts._CLUSTER)
+    ),
+    "search.tokens._words": _made("search.tokens", "finditer", *map(_tokens._words, (True, False))),
+}  # fmt: skip
+
+
+def _seconds(each: Used, text: str, times: int = 1) -> float:
+    """How long it took the processor, the fastest of some times: a machine with much to do is no fault of ours."""
+    found = []
+    for _ in range(times):
+        began = time.process_time()
+        each.run(text)
+        found.append(time.process_time() - began)
+    return min(found)
+
+
+def _grows(each: Used, make: Callable[[int], str], length: int) -> bool:
+    """Whether a text of ten times the `length` takes much more than ten times as long; looks again when it seems so."""
+    for times in (1, 5):
+        longer = _seconds(each, make(length * 10), times)
+        if longer < _NOISE or longer < _RATIO * _seconds(each, make(length), times):
+            return False
+    return True
+
+
+def _fault(each: Used) -> str:
+    """The text, as it is made, that keeps an expression busy; "" for none."""
+    makers = worst(each.pattern)
+    seconds = dict[int, float]()
+    for number, make in enumerate(makers):
+        seconds[number] = _seconds(each, make(_SHORT), 2)
+        if seconds[number] > _NOISE * 10 or _grows(each, make, _SHORT):
+            return f"{each.place}: {each.pattern.pattern!r:.120} on {make.args!r}"
+    slowest = [makers[number] for number in sorted(seconds, key=seconds.__getitem__)[-_SLOWEST:]]
+    return next((f"{each.place} on {make.args!r}" for make in slowest if _grows(each, make, _MIDDLE)), "")
+
+
+def test_every_expression_takes_time_in_proportion_to_its_text() -> None:
+    found = used(_MADE_OF_ARGUMENTS)
+    assert len(found) > 150
+    assert list(filter(None, map(_fault, found))) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "operation"),
+    [
+        (r"<\s*/?\s*(?:m\s*e)\b", "finditer"),
+        (r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", "finditer"),
+        (r"\[\[[ \t]*(?P<target>[^\[\]|#\n]*?)[ \t]*\]\]", "finditer"),
+        (r" {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>.*?))??(?:[ \t]+#+)?[ \t]*$", "match"),
+        (r"sk-[A-Za-z0-9_-]{20,}T3BlbkFJ", "finditer"),
+        (r"[ \t]*\Z", "finditer"),
+        (r"/\*(?s:.*?)\*/", "finditer"),
+    ],
+)
+def test_an_expression_that_would_be_kept_busy_is_told(pattern: str, operation: str) -> None:
+    assert _fault(Used("here", re.compile(pattern, re.MULTILINE), frozenset({operation})))
+
+
+# What came to minutes, by way of what people call
+
+_LONG = 200_000
+
+
+@pytest.fixture
+def quickly() -> Iterator[None]:
+    """A test that is over in seconds, however busy the machine is."""
+    began = time.monotonic()
+    yield
+    assert time.monotonic() - began < 15
+
+
+@pytest.mark.usefixtures("quickly")
+@pytest.mark.parametrize("text", ["x <" + " " * _LONG + "y", "< / " * (_LONG // 4), "</ me" + "\n" * _LONG])
+def test_prompt_of_an_overview_full_of_space_is_there_at_once(memory: Memory, text: str) -> None:
+    memory.write_overview(text)
+    assert "<memory>" in memory.prompt()
+
+
+@pytest.mark.usefixtures("quickly")
+@pytest.mark.parametrize("text", ["[[" + " " * _LONG, "[[a" + " \t" * (_LONG // 2) + "b", "[[a#" + "#|" * (_LONG // 2)])
+def test_links_that_never_end_keep_no_operation_busy(memory: Memory, text: str) -> None:
+    memory.remember("Old", "d", "See [[Odd]].")
+    memory.remember("Odd", "d", text)
+    assert memory.rename("Old", "New").path == "memory/entries/new.md"
+    assert [link.target for link in memory.links("New").out] == ["Odd"]
+    assert memory.doctor() is not None
+
+
+@pytest.mark.usefixtures("quickly")
+@pytest.mark.parametrize("text", ["T3Blbk" + "FJ " + "sk-" * (_LONG // 3), "ey" + "J" + "a." * (_LONG // 2)])
+def test_a_text_full_of_beginnings_of_keys_is_remembered_at_once(memory: Memory, text: str) -> None:
+    assert memory.remember("Keys", "d", text).commit
+
+
+@pytest.mark.usefixtures("quickly")
+def test_a_patch_full_of_space_is_recorded_at_once() -> None:
+    line = "*** Add File: a" + " " * _LONG + "b"
+    told = {"hook_event_name": "PostToolUse", "tool_input": {"command": f"*** Begin Patch\n{line}  \n"}}
+    assert asked(json.dumps(told).encode()).files == (line.removeprefix("*** Add File: "),)
+
+
+@pytest.mark.usefixtures("quickly")
+def test_a_heading_full_of_space_is_found_at_once() -> None:
+    text = "#" + " " * _LONG + "Title" + " " * _LONG + "##\nold\n"
+    assert with_section(text, "Title", "new").endswith("\n\nnew\n")

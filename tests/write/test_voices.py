@@ -1,0 +1,204 @@
+"""Who says on the command line that it is an agent is recorded as that agent, and bound by what agents may do."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from crabmem import Disabled, Memory, Proposed
+from tests.cli.test_cli import SAMPLES, STDIN, UNTIL_STOPPED, VERBS
+from tests.conftest import Run, assert_clean, git
+
+#: What verbs are to do here, where the usual sample changes nothing.
+CHANGING = {
+    "import": ["notes"],
+    "revert": ["HEAD"],
+    "rollback": ["--to", "HEAD~1"],
+}
+#: Verbs that an agent is refused: a person decides.
+OF_PEOPLE = {"proposals apply", "proposals reject", "config allow"}
+#: Verbs after which history has another commit.
+WRITING = {
+    "remember", "edit", "forget", "rename", "learn error", "learn correction", "learn win", "import", "memory set",
+    "memory edit", "soul set", "soul edit", "note", "rollback", "undo", "revert", "restore",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def plain_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody's settings, and an editor that adds a line."""
+    for name in [name for name in os.environ if name.startswith("CRABMEM_")] + ["NO_COLOR", "VISUAL"]:
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "tmp").mkdir()
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\necho "More of it." >> "$1"\n')
+    editor.chmod(0o700)
+    for name, value in {"HOME": tmp_path / "home", "TMPDIR": tmp_path / "tmp", "EDITOR": editor}.items():
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.setattr("tempfile.tempdir", None)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of a person with two facts, an overview and an identity, in which nothing waits to be recorded."""
+    root = tmp_path / "notes"
+    with Memory(root, is_person=True) as memory:
+        memory.remember("Deploy key", "where the deploy key lives", "In the vault.")
+        memory.write_overview("# What there is\n")
+        memory.remember("Wifi", "the password for guests", "On the router.", aliases=["wlan"])
+        memory.remember("Wifi", "the password for guests", "On the fridge.")
+    return root
+
+
+def rules(root: Path, text: str) -> None:
+    """Settings of the person, recorded."""
+    (root / "crabmem.toml").write_text(text)
+    with Memory(root, is_person=True) as memory:
+        memory.adopt()
+
+
+def prepared(verb: str, root: Path, tmp_path: Path) -> list[str]:
+    """What one types to have a verb change something."""
+    (tmp_path / "notes").mkdir(exist_ok=True)
+    words = [str(tmp_path / "things") if word == "notes" else word for word in CHANGING.get(verb, SAMPLES[verb])]
+    (tmp_path / "things").mkdir()
+    (tmp_path / "things" / "tea.md").write_text("# Tea\n\nGreen.\n")
+    if verb == "restore":
+        (root / "memory" / "entries" / "wifi.md").unlink()
+    if "PROPOSAL" in words:
+        with Memory(root, agent="other") as memory:
+            made = memory.propose_identity("# A lobster\n", "I grew.").proposal
+        words = [made.id if word == "PROPOSAL" else word for word in words]
+    return [*verb.split(), *words]
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in UNTIL_STOPPED | {"try"}])
+def test_every_verb_records_who_says_it_is_an_agent_as_that_agent(
+    run: Run, root: Path, tmp_path: Path, verb: str
+) -> None:
+    rules(root, "soul_editable = true\n")
+    run("note", "Something to take back.")
+    words = prepared(verb, root, tmp_path)
+    head = git(root, "rev-parse", "HEAD").strip()
+    result = run("--agent", "scribe", *words, stdin=STDIN.get(verb, ""))
+    assert (result.exit_code == 1) == (verb in OF_PEOPLE), result.stderr
+    span = "HEAD..HEAD" if verb == "purge" else f"{head}..HEAD"  # a purge gives every commit another id
+    authors = set(git(root, "log", "--format=%an|%(trailers:key=Agent,valueonly)", span).split())
+    # That the file is gone, the person did.
+    assert authors <= {"scribe|scribe", "crabmem|", *(["person|"] if verb == "restore" else [])}
+    assert ("scribe|scribe" in authors) == (verb in WRITING), result.output
+    assert_clean(root)
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in UNTIL_STOPPED | {"try"}])
+def test_no_verb_lets_an_agent_change_an_identity_that_is_the_persons(
+    run: Run, root: Path, tmp_path: Path, verb: str
+) -> None:
+    rules(root, "soul_editable = false\n")
+    words = prepared(verb, root, tmp_path)
+    (root / "Crab.md").write_text("# A crab of mine\n")
+    run("adopt")  # what `undo`, `revert` and `rollback` would take back
+    result = run("--agent", "scribe", *words, stdin=STDIN.get(verb, ""))
+    assert (root / "Crab.md").read_text() == "# A crab of mine\n"
+    assert git(root, "show", "HEAD:Crab.md") == "# A crab of mine\n"
+    if verb in ("soul set", "soul edit", "undo", "rollback"):
+        assert result.exit_code == 1 and "a person may" in result.stderr
+
+
+def test_the_editor_does_not_even_open_for_an_agent_that_may_not_write_the_identity(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!/bin/sh\ntouch {tmp_path}/opened\n")
+    result = run("--agent", "scribe", "soul", "edit")
+    assert result.exit_code == 1 and "disabled" in result.stderr
+    assert not (tmp_path / "opened").exists()
+
+
+def test_an_agent_that_edits_the_identity_in_an_editor_proposes_it(run: Run, root: Path) -> None:
+    rules(root, 'soul = "propose"\n')
+    before = (root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")
+    assert "proposals apply" in run("--agent", "scribe", "soul", "edit").stdout
+    assert ((root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")) == before
+    with Memory(root, is_person=True) as memory:
+        [waiting] = memory.proposals()
+        assert waiting.author == "scribe" and b"More of it." in waiting.data
+
+
+def test_an_edit_of_an_agent_is_its_own_while_somebody_else_records_edits(run: Run, root: Path, tmp_path: Path) -> None:
+    """The file itself changes only when the editor is closed: a watcher would take a save for the person's."""
+    (tmp_path / "editor").write_text(
+        f'#!/bin/sh\necho "More of it." >> "$1"\n{shutil.which("python3")} -c "" && cp {root}/memory/entries/wifi.md '
+        f"{tmp_path}/meanwhile\n"
+    )
+    assert run("--agent", "scribe", "edit", "wlan").stderr == "recorded: edit: Wifi\n"
+    assert "More of it." not in (tmp_path / "meanwhile").read_text()
+    newest = json.loads(run("log", "-n", "1", "--json").stdout)[0]
+    assert (newest["author"], newest["agent"], newest["tool"], newest["subject"]) == (
+        "scribe", "scribe", "edit", "edit: Wifi",
+    )  # fmt: skip
+    assert "More of it." in run("show", "wifi").stdout
+    assert os.listdir(tmp_path / "tmp") == []
+
+
+def test_what_an_agent_wrote_in_an_editor_is_kept_where_it_cannot_be_saved(
+    run: Run, root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "editor").write_text(
+        f'#!/bin/sh\necho "More of it." >> "$1"\necho "Mine." >> {root}/memory/entries/wifi.md\n'
+    )
+    result = run("--agent", "scribe", "edit", "wifi")
+    assert result.exit_code == 1 and "was changed since version" in result.stderr
+    [kept] = (tmp_path / "tmp").rglob("wifi.md")
+    assert f"what you wrote is in {kept}" in result.stderr and "More of it." in kept.read_text()
+
+
+# A person may always write their own file
+
+
+def test_a_person_may_set_the_identity_that_agents_may_not(run: Run, root: Path) -> None:
+    result = run("soul", "set", "-c", "# A lobster")
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "Crab.md updated")
+    assert (root / "Crab.md").read_text() == "# A lobster\n"
+    assert json.loads(run("log", "-n", "1", "--json").stdout)[0]["author"] == "person"
+
+
+def test_a_person_does_not_propose_to_themselves(run: Run, root: Path) -> None:
+    rules(root, 'soul = "propose"\n')
+    assert run("soul", "set", "-c", "# A lobster").stdout.startswith("Crab.md updated\n")
+    assert run("proposals").stdout == ""
+    assert "proposals apply" in run("--agent", "scribe", "soul", "set", "-c", "# A whale").stdout
+
+
+def test_only_who_says_it_is_the_person_is_not_gated(tmp_path: Path) -> None:
+    for voice in ({}, {"agent": "coder"}, {"agent": "coder", "is_person": True}):
+        with Memory(tmp_path / "m", **voice) as memory, pytest.raises(Disabled):
+            memory.write_identity("# A lobster\n")
+    with Memory(tmp_path / "m", is_person=True) as memory:
+        assert not isinstance(memory.write_identity("# A lobster\n"), Proposed)
+        with pytest.raises(Disabled):
+            memory.spoken_by("coder", None).write_identity("# A whale\n")
+
+
+def test_log_tells_a_person_from_an_agent(run: Run, root: Path) -> None:
+    run("--agent", "ann", "note", "An agent may have the name of some other person.")
+    (root / "crabmem.toml").write_text('person = "Ann B"\n')
+    run("note", "Tea.")
+    newest, mine, agents = run("log", "-n", "3").stdout.splitlines()
+    assert ("  Ann B*  note: " in newest and "  person*  edit: " in mine) or "  Ann B*  edit: " in mine
+    assert "  ann  note: " in agents
+    for verb in ("log", "blame", "when", "digest"):
+        assert "star marks a person" in " ".join(run(verb, "--help").stdout.split())
+    assert "Ann B*" in run("revert", "HEAD", "--dry-run").stdout
+    for name in ("Ann B", "ann b", "person"):
+        refused = run("--agent", name, "note", "Mine.")
+        assert refused.exit_code == 1 and "give it another name" in refused.stderr
+
+
+def test_a_digest_counts_no_settings_and_no_overview_as_learned(run: Run, root: Path) -> None:
+    rules(root, "soul_editable = true\n")
+    found = run("digest").stdout
+    assert "## Learned (2)" in found and "crabmem.toml" not in found
+    assert "MEMORY.md" in found.partition("## Changed (1)")[2]
