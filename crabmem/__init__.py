@@ -7,7 +7,6 @@ with Memory("notes", agent="coder") as memory:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .api import Memory
     from .embeddings.embedder import Embedder
     from .errors import (
         AlreadyThere,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     )
     from .git import Packed
     from .git.traces import Digest, Line, News, Sighting, Sightings
-    from .operations.bisect import Moment
+    from .memory import Memory
     from .prompt.context import Context, Piece, Told
     from .prompt.profile import Profile
     from .prompt.windows import Due
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
         Standing,
         Stats,
     )
+    from .session.snapshot import Snapshot
     from .text.entry import Entry, Fact
     from .text.merge import Conflict, Conflicting
     from .text.questions import Expectation
@@ -118,7 +118,6 @@ __all__ = [
     "Losses",
     "MassLoss",
     "Memory",
-    "Moment",
     "Moved",
     "News",
     "NotFound",
@@ -142,6 +141,7 @@ __all__ = [
     "Sighting",
     "Sightings",
     "Slot",
+    "Snapshot",
     "Stale",
     "Standing",
     "Stats",
@@ -193,8 +193,8 @@ _HOMES = {
     "Links": "results",
     "Losses": "write.losses",
     "MassLoss": "errors",
-    "Memory": "api",
-    "Moment": "operations.bisect",
+    "Memory": "memory",
+    "Snapshot": "session.snapshot",
     "News": "git.traces",
     "Moved": "errors",
     "NotFound": "errors",

@@ -5,7 +5,7 @@ is the scan.
 import os
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +14,10 @@ from watchfiles import Change, watch
 
 from .disk.lock import WriterLock
 from .errors import Busy, CrabmemError, Moved
-from .memory import Memory
+from .operations import files as files_operations
+from .operations import history, setup
 from .results import Commit
+from .session.session import Session
 from .workspace.workspace import Workspace
 
 #: Seconds without a change after which a burst of edits has ended, unless the profile says otherwise.
@@ -35,7 +37,7 @@ SOON = 1
 # Looks where nothing can be watched take at most one part in so many of the time.
 _SHARE = 20
 
-Seen = tuple[dict[str, str], str | None]
+Seen = tuple[Mapping[str, str], str | None]
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def _stamp(file: Path) -> int | None:
         return None
 
 
-def watched(memory: Memory, stop: threading.Event, is_hosted: bool = False) -> Iterator[Commit | CrabmemError]:
+def watched(memory: Session, stop: threading.Event, is_hosted: bool = False) -> Iterator[Commit | CrabmemError]:
     """The commits of outside edits as they are made, and what stopped one from being made, until `stop` is set.
 
     `is_hosted` says that a host is at work even if nobody heard of it.
@@ -87,7 +89,7 @@ def watched(memory: Memory, stop: threading.Event, is_hosted: bool = False) -> I
         Busy: the workspace is being watched already.
         Moved: it is not where it was.
     """
-    memory.init()
+    setup.init(memory)
     lock = WriterLock(Workspace(memory.root).private / "watch")
     try:
         with lock.held(0):
@@ -97,7 +99,7 @@ def watched(memory: Memory, stop: threading.Event, is_hosted: bool = False) -> I
         raise Busy(f"{memory.root} is being watched already; one `crabmem watch` is enough") from None
 
 
-def watched_in_turn(memory: Memory, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
+def watched_in_turn(memory: Session, stop: threading.Event) -> Iterator[Commit | CrabmemError]:
     """What `watched` says for a host, from when nobody else watches and there is a history, until `stop` is set.
 
     That the workspace was moved is said once; it may come back.
@@ -105,7 +107,7 @@ def watched_in_turn(memory: Memory, stop: threading.Event) -> Iterator[Commit | 
     is_moved = False
     while not stop.wait(SOON):
         try:
-            if memory.newest():
+            if history.newest(memory):
                 is_moved = False
                 yield from watched(memory, stop, is_hosted=True)
         except Busy:
@@ -118,7 +120,7 @@ def watched_in_turn(memory: Memory, stop: threading.Event) -> Iterator[Commit | 
             yield error
 
 
-def followed(memory: Memory, stop: threading.Event) -> Iterator[News]:
+def followed(memory: Session, stop: threading.Event) -> Iterator[News]:
     """What is new, as it comes, until `stop` is set; first nothing, when all after it will be told. Records nothing."""
     seen = _seen(memory, ({}, None))
     yield News()
@@ -136,10 +138,10 @@ def followed(memory: Memory, stop: threading.Event) -> Iterator[News]:
                 yield _news(before, seen)
 
 
-def _seen(memory: Memory, otherwise: Seen) -> Seen:
+def _seen(memory: Session, otherwise: Seen) -> Seen:
     """The blobs of the files and the newest commit; `otherwise` while they cannot be read."""
     try:
-        return memory.blobs(), memory.newest()
+        return files_operations.blobs(memory), history.newest(memory)
     except CrabmemError:
         return otherwise
 
@@ -150,7 +152,7 @@ def _news(before: Seen, after: Seen) -> News:
     return News(frozenset(differ), frozenset(old.keys() ^ new.keys()), head != newest)
 
 
-def _recorded(memory: Memory, stop: threading.Event, hosts: _Hosts) -> Iterator[Commit | CrabmemError]:
+def _recorded(memory: Session, stop: threading.Event, hosts: _Hosts) -> Iterator[Commit | CrabmemError]:
     began, last, looked = None, 0.0, float("-inf")
     for changes in _events(memory, stop):
         if isinstance(changes, CrabmemError):
@@ -168,7 +170,7 @@ def _recorded(memory: Memory, stop: threading.Event, hosts: _Hosts) -> Iterator[
             yield from _adopted(memory)
 
 
-def _events(memory: Memory, stop: threading.Event) -> Iterator[set[str] | CrabmemError]:
+def _events(memory: Session, stop: threading.Event) -> Iterator[set[str] | CrabmemError]:
     """The files that change as they do, and an empty set after a while without any.
 
     Where they cannot be watched, an error that says so, and from then on what a look at all files finds.
@@ -180,7 +182,7 @@ def _events(memory: Memory, stop: threading.Event) -> Iterator[set[str] | Crabme
         yield from _polled_files(memory, stop)
 
 
-def _watched_files(memory: Memory, stop: threading.Event) -> Iterator[set[str]]:
+def _watched_files(memory: Session, stop: threading.Event) -> Iterator[set[str]]:
     """What the system tells of all that is below the workspace.
 
     When a folder of memory comes, the watch begins anew: watchfiles does not say so when it cannot watch that one.
@@ -220,7 +222,7 @@ def _unwatched(root: Path, error: Exception) -> CrabmemError:
     return CrabmemError(f"{root} cannot be watched ({reason}): it is looked at every few seconds instead{way_out}")
 
 
-def _polled_files(memory: Memory, stop: threading.Event) -> Iterator[set[str]]:
+def _polled_files(memory: Session, stop: threading.Event) -> Iterator[set[str]]:
     """The files that differ between two looks; at the first look, all of them."""
     everything, pause = memory.of_kind("main"), 0.0
     seen: Seen = ({}, None)
@@ -233,9 +235,9 @@ def _polled_files(memory: Memory, stop: threading.Event) -> Iterator[set[str]]:
         yield {str(memory.file(path)) for path in paths}
 
 
-def _adopted(memory: Memory) -> Iterator[Commit | CrabmemError]:
+def _adopted(memory: Session) -> Iterator[Commit | CrabmemError]:
     try:
-        commit, held = memory.adopt(), memory.unrecorded()
+        commit, held = setup.adopt(memory), setup.unrecorded(memory)
     except Moved:
         raise
     except CrabmemError as error:
@@ -248,18 +250,18 @@ def _adopted(memory: Memory) -> Iterator[Commit | CrabmemError]:
             yield held.error
 
 
-def _is_ours(memory: Memory, file: str) -> bool:
+def _is_ours(memory: Session, file: str) -> bool:
     """Whether an event is about a file of memory, or a folder of such, rather than a swap file, a backup or `.git`."""
     path = _path_in(memory, file)
     return path is not None and (memory.layout.is_kept(path) or _is_folder_of_ours(memory, file))
 
 
-def _is_folder_of_ours(memory: Memory, file: str) -> bool:
+def _is_folder_of_ours(memory: Session, file: str) -> bool:
     path = _path_in(memory, file)
     return path is not None and memory.layout.may_hold_files(path) and os.path.isdir(file)
 
 
-def _path_in(memory: Memory, file: str) -> str | None:
+def _path_in(memory: Session, file: str) -> str | None:
     """The path of a file in the workspace; None for one elsewhere."""
     try:
         return Path(file).relative_to(memory.root).as_posix()

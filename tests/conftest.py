@@ -16,7 +16,7 @@ from crabmem.cli import cli
 from crabmem.disk.allowed import Allowed
 from crabmem.disk.seal import can_keep_key
 from crabmem.disk.user_state import state_folder
-from crabmem.locate import reach_of, settings_at
+from crabmem.session.locate import reach_of, settings_at
 from tests.faults.repository import assert_clean, git
 from tests.story import tell
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from crabmem import Memory, NotFound
+from crabmem.operations import history, maintenance
 
 FACTS = 200
 #: What is kept up to a bound is to reach it early, so that all else that grows is seen.
@@ -39,10 +40,10 @@ def ways(memory: Memory, chance: random.Random) -> list[tuple[int, Callable[[], 
         (15, lambda: memory.recall(text()[:20])),
         (5, lambda: memory.recall(text()[:20], blame=True)),
         (5, lambda: memory.recall("word1", as_of=chance.choice(memory.log(limit=300)).commit)),
-        (5, lambda: memory.patch(chance.choice(memory.log(limit=300)).commit)),
+        (5, lambda: history.patch(memory, chance.choice(memory.log(limit=300)).commit)),
         (5, lambda: memory.blame(name())),
         (5, lambda: memory.get(name())),
-        (5, lambda: memory.diff(memory.newest())),
+        (5, lambda: memory.diff(history.newest(memory))),
         (5, lambda: memory.before_turn(text())),
         (5, lambda: memory.call("recall", {"query": text()[:20]})),
     ]
@@ -67,7 +68,7 @@ def endured(root: Path, count: int) -> list[float]:
             with suppress(NotFound):
                 chance.choices(does, often)[0]()
             if number % (count // 10) == 0:
-                memory.compact()  # what is read in packs is what dulwich keeps
+                maintenance.compact(memory)  # what is read in packs is what dulwich keeps
                 found.append(held())
     return found
 

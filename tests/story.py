@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from crabmem import memory as core
+from crabmem import Memory
 from crabmem.text.entry import Fact, written
 from crabmem.write.actor import Voice
+from tests.opening import opened_with
 
 #: When the story begins, and how long after one step the next is.
 BEGINNING = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -95,8 +96,8 @@ class _Clock:
 def tell(root: Path) -> None:
     """Make the story in the folder `root`."""
     clock = _Clock()
-    memories = {name: core.Memory(root, Voice(agent, name), clock) for name, agent in SESSIONS.items()}
-    person = core.Memory(root, Voice(is_person=True), clock)
+    memories = {name: opened_with(root, Voice(agent, name), clock) for name, agent in SESSIONS.items()}
+    person = opened_with(root, Voice(is_person=True), clock)
     person.init()
     person.file("crabmem.toml").write_text('person = "Ann <ann@example.org>"\n', "utf-8")
     person.adopt()
@@ -116,7 +117,7 @@ def _steps() -> Iterator[tuple[str, str, list[str]]]:
         yield who, what, rest.replace("\\n", "\n").split(" | ")
 
 
-def _by_agent(memory: core.Memory, what: str, said: list[str]) -> None:
+def _by_agent(memory: Memory, what: str, said: list[str]) -> None:
     if what == "remember":
         memory.remember(*said)
     elif what == "forget":
@@ -125,7 +126,7 @@ def _by_agent(memory: core.Memory, what: str, said: list[str]) -> None:
         memory.write_overview(*said)
 
 
-def _by_person(memory: core.Memory, what: str, said: list[str]) -> None:
+def _by_person(memory: Memory, what: str, said: list[str]) -> None:
     """The file is changed on the disk, and recorded as the person's."""
     if what == "add":
         file = memory.file(f"memory/entries/{said[0].lower().replace(' ', '-')}.md")

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..errors import CrabmemError
 from ..memory import Memory
+from ..operations import files as files_operations
 from ..text.edit import places_of
 from ..tools.result import warned
 from ..workspace.workspace import way
@@ -71,7 +72,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         """A file with numbered lines, or what is in a folder."""
         path = self._inside(command.path)
         with self._in_its_words():
-            return self._memory.browse(lambda tree: self._viewed(tree, path, command))
+            return files_operations.browse(self._memory, lambda tree: self._viewed(tree, path, command))
 
     def create(self, command: beta.BetaMemoryTool20250818CreateCommand) -> str:
         """Write a file that is not there yet."""
@@ -97,7 +98,7 @@ class MemoryTool(BetaAbstractMemoryTool):
     def clear_all_memory(self) -> str:
         """Remove every file below `memory/`, for the program that asks for it; history keeps them."""
         with self._in_its_words():
-            self._memory.rewrite("clear", lambda tree: dict.fromkeys(tree.paths()), even_if_many=True)
+            files_operations.rewrite(self._memory, "clear", lambda tree: dict.fromkeys(tree.paths()), even_if_many=True)
         return "All memory cleared"
 
     def _edited(self, verb: str, given: str, edit: Callable[[Tree, str], Edit]) -> str:
@@ -109,7 +110,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             return edits[0].changes
 
         with self._in_its_words():
-            done = self._memory.rewrite(f"{verb} {path or '/'}", work)
+            done = files_operations.rewrite(self._memory, f"{verb} {path or '/'}", work)
         return warned(edits[0].reply, done.warnings)
 
     def _inside(self, given: str) -> str:

@@ -10,13 +10,14 @@ import json
 from dataclasses import replace
 from typing import Any, cast
 
-from ..api import Memory, local_time
 from ..disk.allowed import Allowed
 from ..errors import CrabmemError, InvalidArguments
 from ..hooking.events import Call, answer
 from ..hooks import asked
 from ..hooks.hosts import CLAUDE_CODE, Json
-from ..locate import workspace_at
+from ..memory import Memory
+from ..session.locate import workspace_at
+from ..session.opening import local_time
 from ..text.templates import joined
 from ..tools import Tool
 from . import missing

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from ..api import Memory
+from ..memory import Memory
 from ..results import Hit, Recall
 from ..text.limits import MAX_QUERY
 from ..tools import Tool

@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..api import Memory
 from ..errors import HoldsSecret, InvalidArguments
+from ..memory import Memory
 from ..text.credentials import credentials_in
 from ..text.templates import joined
 from . import missing

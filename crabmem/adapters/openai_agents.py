@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
-from ..api import Memory
+from ..memory import Memory
 from ..text.templates import joined
 from . import missing
 

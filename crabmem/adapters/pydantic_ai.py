@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..api import Memory
+from ..memory import Memory
 from ..text.templates import joined
 from ..tools import Tool
 from . import missing

@@ -11,13 +11,14 @@ from pathlib import Path
 import click
 
 from .. import wire
-from ..api import Memory
 from ..disk import fs
 from ..disk.allowed import Allowed
-from ..locate import outside
+from ..operations import files, history, maintenance, revert, setup
 from ..operations.adopting import prepared
 from ..prompt.profile import named
 from ..results import Commit
+from ..session.locate import outside
+from ..session.session import Session
 from ..text.edit import counted
 from ..workspace.workspace import AGENTS, FLAT, SETTINGS, Workspace
 from .base import Failure, as_json, as_profile, bar, opened, plain, recorded, show, tell, wanted_of
@@ -57,7 +58,7 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted:
         return _take(ctx, folder, yes_really, json_wanted)
     memory = opened(ctx)
     with bar("recording") as progress:
-        commit = memory.adopt(yes_really, progress)
+        commit = setup.adopt(memory, yes_really, progress)
     _say(memory, commit, {}, json_wanted)
     _refuse(memory)
 
@@ -71,14 +72,14 @@ def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) 
     _prepare(root, meant.profile, yes_really)
     ctx.obj = replace(meant, folder=str(root))
     memory = opened(ctx)
-    before = memory.log(limit=1)
+    before = history.log(memory, limit=1)
     with bar("recording") as progress:
-        memory.init(claim=True, is_seeded=False, progress=progress)
-    memory.adopt(yes_really)
-    commit = next((newest for newest in memory.log(limit=1) if newest not in before), None)
-    facts = memory.stats().entries
+        setup.init(memory, claim=True, is_seeded=False, progress=progress)
+    setup.adopt(memory, yes_really)
+    commit = next((newest for newest in history.log(memory, limit=1) if newest not in before), None)
+    facts = maintenance.stats(memory).entries
     _say(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
-    kept = f"{counted(len(memory.blobs()), 'file')}, {counted(facts, 'fact')} among them, in {root}"
+    kept = f"{counted(len(files.blobs(memory)), 'file')}, {counted(facts, 'fact')} among them, in {root}"
     tell(f"{kept}: give every command --dir {root}, or set CRABMEM_DIR={root}")
     for line in _left_out(memory):
         tell(line)
@@ -92,9 +93,9 @@ def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) 
     _refuse(memory)
 
 
-def _left_out(memory: Memory) -> Iterator[str]:
+def _left_out(memory: Session) -> Iterator[str]:
     """A line for each file that is no part of memory; of those that are none for the same reason, the first."""
-    from ..operations.doctor import left_out  # late: the other verbs ask for none
+    from ..operations.doctor.examine import left_out  # late: the other verbs ask for none
 
     times = Counter[str]()
     for found in left_out(Workspace(memory.root, memory.layout)):
@@ -104,20 +105,20 @@ def _left_out(memory: Memory) -> Iterator[str]:
     yield from (f"left out: {count - _TOLD} more: {why}" for why, count in times.items() if count > _TOLD)
 
 
-def _why_nothing(memory: Memory) -> str:
+def _why_nothing(memory: Session) -> str:
     """Why nothing of what a folder holds can be recalled."""
-    broken = memory.stats().unreadable
+    broken = maintenance.stats(memory).unreadable
     if broken:
         return f"nothing in it can be recalled: {counted(broken, 'file')} cannot be read; `crabmem doctor` says why"
-    what = "no Markdown file lies" if memory.blobs().keys() <= {SETTINGS} else "none of its files lies"
+    what = "no Markdown file lies" if files.blobs(memory).keys() <= {SETTINGS} else "none of its files lies"
     return f"nothing in it can be recalled yet: facts are Markdown files, and {what} {memory.layout.where}"
 
 
-def _is_claude_code(memory: Memory) -> bool:
+def _is_claude_code(memory: Session) -> bool:
     """Whether a folder looks like one in which Claude Code keeps facts."""
     from ..importers import Tree, source_of  # late: the other verbs ask for none
 
-    top = islice((path for path in sorted(memory.blobs()) if "/" not in path), _LOOKED_AT)
+    top = islice((path for path in sorted(files.blobs(memory)) if "/" not in path), _LOOKED_AT)
     hidden = frozenset(name for name in os.listdir(memory.root) if name.startswith(".") and name != ".git")
     tree = Tree(memory.root.parts, dict.fromkeys(top), lambda path: fs.read(memory.file(path))[0], hidden)
     return ".claude" in memory.root.parts or source_of(tree, None).name == "claude-code"
@@ -151,15 +152,15 @@ def _join(root: Path, profile: str) -> None:
         )
 
 
-def _say(memory: Memory, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:
+def _say(memory: Session, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:
     if json_wanted:
         show(json_wanted, {**about, "commit": wire.commit(commit) if commit else None}, str)
     else:
         recorded(memory, commit)
 
 
-def _refuse(memory: Memory) -> None:
-    if held := memory.unrecorded():
+def _refuse(memory: Session) -> None:
+    if held := setup.unrecorded(memory):
         raise Failure(str(held.error))
 
 
@@ -168,7 +169,7 @@ def _refuse(memory: Memory) -> None:
 @click.pass_context
 def restore(ctx: click.Context, json_wanted: bool) -> None:
     """Bring back the facts that are gone from disk and that nobody forgot."""
-    done = opened(ctx).restore()
+    done = revert.restore(opened(ctx))
     words = f"restored {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
     show(json_wanted, wire.restored(done), lambda: "\n".join([words, *(f"  {plain(path)}" for path in done.paths)]))
 

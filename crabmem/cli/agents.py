@@ -3,6 +3,7 @@
 import click
 
 from .. import wire
+from ..operations import agents
 from ..results import Agent, Begun
 from ..text.edit import counted
 from .base import LINE, as_json, complete_agents, opened, plain, show, tell
@@ -32,7 +33,7 @@ def agents_verbs(ctx: click.Context, json_wanted: bool) -> None:
 def list_(ctx: click.Context, json_wanted: bool) -> None:
     """List the agents, with how many facts each has and when it was last written."""
     memory = opened(ctx)
-    found = memory.agents()
+    found = agents.agents(memory)
     data = {"workspace": str(memory.root), "agents": [wire.agent(agent) for agent in found]}
     show(json_wanted, data, lambda: "\n".join(map(_line, found)))
     if not found and not json_wanted:
@@ -46,7 +47,7 @@ def list_(ctx: click.Context, json_wanted: bool) -> None:
 @click.pass_context
 def new(ctx: click.Context, name: str, description: str, json_wanted: bool) -> None:
     """Make a workspace for the agent NAME, with the files that the profile has it begin with."""
-    _say(opened(ctx).new_agent(name, description), json_wanted)
+    _say(agents.new_agent(opened(ctx), name, description), json_wanted)
 
 
 @agents_verbs.command()
@@ -59,7 +60,7 @@ def clone(ctx: click.Context, source: str, target: str, json_wanted: bool) -> No
 
     The profile says which files that are. What TO has already stays as it is.
     """
-    _say(opened(ctx).clone_agent(source, target), json_wanted)
+    _say(agents.clone_agent(opened(ctx), source, target), json_wanted)
 
 
 def _line(agent: Agent) -> str:

@@ -18,13 +18,16 @@ from typing import Any
 import click
 
 from .. import __version__
-from ..api import Memory
 from ..disk import fs
 from ..disk.allowed import Allowed
 from ..disk.fork_lock import BEYOND_TIME
 from ..errors import CrabmemError, InvalidArguments, MassLoss, NotFound
-from ..locate import workspace_at
+from ..operations import agents, facts, history
+from ..operations import files as files_operations
 from ..results import Commit
+from ..session.locate import workspace_at
+from ..session.opening import session_at
+from ..session.session import Session
 from ..text.templates import visible
 from ..workspace.workspace import root_of
 
@@ -185,7 +188,7 @@ def bar(label: str) -> Iterator[Callable[[int, int], None]]:
         yield told
 
 
-def completed(of: Callable[[Memory], Iterable[str]], is_around: bool = False) -> Callable[..., list[str]]:
+def completed(of: Callable[[Session], Iterable[str]], is_around: bool = False) -> Callable[..., list[str]]:
     """What a shell completes an argument with: of the texts that `of` finds in the workspace, those that begin so.
 
     With `is_around`, in the workspace around an agent's own.
@@ -195,7 +198,7 @@ def completed(of: Callable[[Memory], Iterable[str]], is_around: bool = False) ->
         try:
             wanted = _wanted_so_far(ctx)
             folder = replace(wanted, workspace="").root if is_around else wanted.root
-            with Memory(folder, profile=wanted.profile) as memory:
+            with session_at(folder, profile=wanted.profile) as memory:
                 return [text for text in of(memory) if text.startswith(begun)]
         except CrabmemError:
             return []
@@ -241,9 +244,11 @@ def _complete_kinds(ctx: click.Context, param: click.Parameter, begun: str) -> l
     return [kind for kind in KINDS if kind.startswith(begun)]
 
 
-complete_agents = completed(lambda memory: [agent.name for agent in memory.agents()], is_around=True)
-complete_tags = completed(lambda memory: sorted({tag for entry in memory.entries() for tag in entry.labels}))
-complete_writers = completed(lambda memory: sorted({commit.agent for commit in memory.log(limit=200) if commit.agent}))
+complete_agents = completed(lambda memory: [agent.name for agent in agents.agents(memory)], is_around=True)
+complete_tags = completed(lambda memory: sorted({tag for entry in facts.entries(memory) for tag in entry.labels}))
+complete_writers = completed(
+    lambda memory: sorted({commit.agent for commit in history.log(memory, limit=200) if commit.agent})
+)
 _WORKSPACE = "The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]"
 
 
@@ -289,14 +294,14 @@ def wanted_of(ctx: click.Context) -> Wanted:
     return wanted
 
 
-def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True) -> Memory:
+def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True) -> Session:
     """The memory that the global options name, closed when the verb is done.
 
     Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
     yet, the person is told, for the folder may be mistyped; not so without `tells_place`.
     """
     wanted, progress = wanted_of(ctx), _reading if sys.stderr.isatty() else None
-    memory = Memory(
+    memory = session_at(
         wanted.root,
         agent=wanted.agent,
         session=wanted.session,
@@ -307,7 +312,7 @@ def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True)
         is_parent_named=wanted.names_agent,
     )
     ctx.call_on_close(partial(memory.close, wait=False))
-    if is_person and tells_place and not memory.is_begun:
+    if is_person and tells_place and not agents.is_begun(memory):
         ctx.with_resource(_telling_place(memory))
     for repair in memory.recovered:
         tell(repair)
@@ -317,20 +322,20 @@ def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True)
 
 
 @contextmanager
-def _telling_place(memory: Memory) -> Iterator[None]:
+def _telling_place(memory: Session) -> Iterator[None]:
     """Say of a folder without a memory that it is one, or that a verb began a memory there.
 
     Raises:
         NotFound: the verb did not find something, which says now that there is nothing at all.
     """
-    near = difflib.get_close_matches(memory.root.name, memory.neighbours, n=1)
+    near = difflib.get_close_matches(memory.root.name, agents.neighbours(memory), n=1)
     hint = f"; did you mean --workspace {near[0]}?" if near else ""
     nothing = f"there is no memory in {memory.root} yet{hint}"
     try:
         yield
     except NotFound as error:
         raise NotFound(f"{error}; {nothing}") from None
-    if not memory.is_begun:
+    if not agents.is_begun(memory):
         tell(nothing)
     elif memory.root != Path.home() / ".crabmem":  # which nobody mistypes
         tell(f"began a new memory in {memory.root}{hint}")
@@ -464,15 +469,15 @@ def confirm(question: str, refused: str) -> None:
     click.confirm(question, abort=True, err=True)
 
 
-def recorded(memory: Memory, commit: Commit | None) -> None:
+def recorded(memory: Session, commit: Commit | None) -> None:
     """Say what became of the person's own edit."""
     tell(f"recorded: {commit.subject}" if commit else "nothing changed")
     warn_of_secrets(memory, commit.paths if commit else ())
 
 
-def warn_of_secrets(memory: Memory, paths: Iterable[str]) -> None:
+def warn_of_secrets(memory: Session, paths: Iterable[str]) -> None:
     """Say which of the person's files hold what looks like a credential."""
-    warn(f"{found.path}: {found.message}" for found in memory.secrets(paths))
+    warn(f"{found.path}: {found.message}" for found in files_operations.secrets(memory, paths))
 
 
 def here(time: datetime) -> datetime:

@@ -9,10 +9,12 @@ from pathlib import Path
 import click
 
 from .. import wire
-from ..api import Memory
+from ..operations import facts, history
 from ..operations.assertions import Claim, parsed
-from ..operations.bisect import Moment, Test
+from ..operations.bisect import Test
 from ..results import Bisected, Commit, Step
+from ..session.session import Session
+from ..session.snapshot import Snapshot
 from ..text.hashes import short
 from ..text.limits import RECALL_LIMIT
 from .base import Failure, as_json, opened, plain, show, tell
@@ -57,7 +59,7 @@ def bisect(
     memory = opened(ctx)
     _check_names(memory, claims, until)
     test = _by_command(command) if command else _by_claims(claims, limit)
-    done = memory.bisect(test, since, until, None if json_wanted else _told)
+    done = history.bisect(memory, test, since, until, None if json_wanted else _told)
     show(json_wanted, wire.bisected(done), lambda: _words(done))
 
 
@@ -68,11 +70,11 @@ def _claims(option: str, sentences: Sequence[str], is_wanted: bool) -> list[Clai
     return claims
 
 
-def _check_names(memory: Memory, claims: Sequence[Claim], until: str | None) -> None:
+def _check_names(memory: Session, claims: Sequence[Claim], until: str | None) -> None:
     """Refuse a name that nothing has where it is found now: then there would be nothing to find."""
     for claim in claims:
         if not claim.is_wanted:
-            memory.get(claim.name, "HEAD" if until is None else until)
+            facts.get(memory, claim.name, "HEAD" if until is None else until)
 
 
 def _by_claims(claims: Sequence[Claim], limit: int) -> Test:
@@ -84,7 +86,7 @@ def _by_command(command: Sequence[str]) -> Test:
     if os.path.dirname(program):
         program = os.path.abspath(program)  # it runs elsewhere
 
-    def test(moment: Moment) -> bool | None:
+    def test(moment: Snapshot) -> bool | None:
         with tempfile.TemporaryDirectory(prefix="crabmem-bisect-", ignore_cleanup_errors=True) as folder:
             moment.put_into(Path(folder))
             status = _status([program, *arguments], folder)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ..disk.allowed import Allowed, Reach
 from ..errors import Disabled
-from ..locate import known_settings_at, reach_of, settings_at
+from ..session.locate import known_settings_at, reach_of, settings_at
 from ..workspace import settings
 from ..workspace.settings import Vectors
 from ..workspace.workspace import SETTINGS

@@ -10,12 +10,14 @@ from contextlib import suppress
 import click
 
 from .. import wire
-from ..api import Memory
 from ..disk import fs
 from ..errors import NotFound
+from ..operations import agents, facts, setup
+from ..operations import recall as recall_operations
 from ..recall.marking import on_terminal
 from ..recall.ranking import text_of
 from ..results import Hit, Match
+from ..session.session import Session
 from ..text.edit import shortened
 from ..text.entry import Entry, decoded
 from ..text.hashes import short, version_of
@@ -99,7 +101,8 @@ def remember(
         description, if_version = before.description, if_version or before.version
     elif not description.strip():
         raise click.UsageError("the description is empty: say in a line what the fact is about; left out, it stays")
-    saved = memory.remember(
+    saved = facts.remember(
+        memory,
         name,
         description,
         text,
@@ -113,14 +116,14 @@ def remember(
     warn(saved.warnings)
 
 
-def _called(memory: Memory, name: str) -> Entry:
+def _called(memory: Session, name: str) -> Entry:
     """The fact that is replaced by one of that name.
 
     Raises:
         UsageError: there is none.
     """
     with suppress(NotFound):
-        entry = memory.get(name)
+        entry = facts.get(memory, name)
         if name_key(entry.name) == name_key(name):  # and not only an alias
             return entry
     raise click.UsageError(f"there is no fact called {name} yet: give -d DESC, a line that says what it is about")
@@ -172,8 +175,8 @@ def recall(
     """
     asked = words_of(ctx, query)
     memory = opened(ctx)
-    found = memory.recall(
-        asked, limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of, blame=blame
+    found = recall_operations.recall(
+        memory, asked, limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of, blame=blame
     )
     language = memory.settings.language
     if sys.stdout.isatty():
@@ -182,7 +185,7 @@ def recall(
         text = answer([_told(hit) + _explained(hit, explain) for hit in found]) if found.hits else ""
     show(json_wanted, wire.recall(found), lambda: text)
     if not found.hits and tags:
-        _tell_unknown(memory.entries(as_of), tags)
+        _tell_unknown(facts.entries(memory, as_of), tags)
     if found.note and not json_wanted:
         tell(f"no memories found: {found.note}" if not found.hits else found.note)
     if not found.hits and not json_wanted and (files := memory.profile.search.files):
@@ -241,7 +244,7 @@ def _places(matches: Sequence[Match]) -> str:
 @click.pass_context
 def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> None:
     """Print one fact, looked up by name, file name or alias."""
-    entry = opened(ctx).get(name, at)
+    entry = facts.get(opened(ctx), name, at)
     show(json_wanted, wire.entry(entry), lambda: plain(entry_text(entry.name, entry.description, entry.content)))
 
 
@@ -272,9 +275,9 @@ def list_(
     if at and order == "changed":
         raise click.UsageError("--sort changed goes by the files of now; leave out --at")
     memory = opened(ctx)
-    entries = memory.entries(at, since=since)
+    entries = facts.entries(memory, at, since=since)
     if wanted:
-        _tell_unknown(entries if since is None else memory.entries(at), wanted)
+        _tell_unknown(entries if since is None else facts.entries(memory, at), wanted)
         entries = [entry for entry in entries if _labels(wanted) <= _labels(entry.labels)]
     if order != "file":
         key = (lambda entry: entry.name.casefold()) if order == "name" else (lambda entry: -_changed(memory, entry))
@@ -285,7 +288,7 @@ def list_(
     if json_wanted:
         return show(True, [wire.entry(entry) for entry in shown], str)
     paged(ctx, (_line(label, entry, width) for label, entry in zip(labels, shown, strict=True)))
-    if not shown and memory.is_begun:
+    if not shown and agents.is_begun(memory):
         tell("no fact is like that" if wanted or since else "nothing has been remembered yet")
 
 
@@ -301,7 +304,7 @@ def _width(text: str) -> int:
     )
 
 
-def _changed(memory: Memory, entry: Entry) -> int:
+def _changed(memory: Session, entry: Entry) -> int:
     """When a file was changed, in nanoseconds; long ago when it is gone meanwhile."""
     try:
         return fs.status(memory.file(entry.path)).st_mtime_ns
@@ -331,7 +334,7 @@ def tags_(ctx: click.Context, json_wanted: bool) -> None:
     spelled: dict[str, str] = {}
     counts = Counter(
         spelled.setdefault(label.casefold(), label) and label.casefold()
-        for entry in memory.entries()
+        for entry in facts.entries(memory)
         for label in dict.fromkeys(entry.labels)
     )
     found = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -339,7 +342,7 @@ def tags_(ctx: click.Context, json_wanted: bool) -> None:
     if json_wanted:
         return show(True, data, str)
     paged(ctx, (f"{count:6,}  {plain(spelled[label])}\n" for label, count in found))
-    if not found and memory.is_begun:
+    if not found and agents.is_begun(memory):
         tell("no fact has a tag; `crabmem remember NAME -t TAG …` gives one")
 
 
@@ -352,14 +355,14 @@ def edit(ctx: click.Context, name: str) -> None:
     With --agent it is recorded as the agent's.
     """
     memory = opened(ctx)
-    entry = memory.get(name)
+    entry = facts.get(memory, name)
     file = memory.file(entry.path)
     if not wanted_of(ctx).agent:
         edited(file)
-        return recorded(memory, memory.adopt())
+        return recorded(memory, setup.adopt(memory))
     before = fs.read(file)[0]
     text, version = decoded(str(file), before), version_of(before)
-    done = edited_by_agent(file.name, text, lambda text: memory.rewrite_entry(name, text, version))
+    done = edited_by_agent(file.name, text, lambda text: facts.rewrite_entry(memory, name, text, version))
     tell(f"recorded: edit: {entry.name}" if done else "nothing changed")
     warn(done.warnings if done else ())
 
@@ -370,7 +373,7 @@ def edit(ctx: click.Context, name: str) -> None:
 @click.pass_context
 def forget(ctx: click.Context, name: str, json_wanted: bool) -> None:
     """Remove one fact. History still holds it: `crabmem undo` brings it back, and `crabmem purge` erases it."""
-    gone = opened(ctx).forget(name)
+    gone = facts.forget(opened(ctx), name)
     show(json_wanted, wire.forgotten(gone), lambda: f"forgot: {plain(gone.name)}")
 
 

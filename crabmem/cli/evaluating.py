@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import click
 
 from .. import wire
+from ..operations import recall
 from ..results import Answer, Evaluation
 from ..text.edit import shortened
 from ..text.measures import NAMES
@@ -79,7 +80,7 @@ def eval_(
     """
     given = content_of(ctx, None, file, None)
     questions = parsed(given, "stdin" if file == "-" else file)
-    done = opened(ctx).evaluate(questions, limit, compare, _asking if sys.stderr.isatty() else None)
+    done = recall.evaluate(opened(ctx), questions, limit, compare, _asking if sys.stderr.isatty() else None)
     show(json_wanted, wire.evaluation(done), lambda: plain(_told(done)))
     if done.elsewhere and not json_wanted:
         tell(f"{_counted(len(done.elsewhere))} passed over, for other workspaces")

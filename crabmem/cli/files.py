@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import wire
-from ..api import Memory
 from ..disk import fs
+from ..operations import files, proposals, setup
 from ..results import Changed, Document, Proposed
+from ..session.session import Session
 from ..text.entry import decoded
 from ..text.hashes import short, version_of
+from ..tools import guide
 from .base import TEXT, as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
 from .editing import edited, edited_by_agent
 
@@ -23,10 +25,10 @@ def _file_verbs(
     name: str,
     file_name: str,
     about: str,
-    read: Callable[[Memory], Document],
-    write: Callable[[Memory, str, str | None], Changed],
-    seed: Callable[[Memory], str],
-    check: Callable[[Memory], None],
+    read: Callable[[Session], Document],
+    write: Callable[[Session, str, str | None], Changed],
+    seed: Callable[[Session], str],
+    check: Callable[[Session], None],
 ) -> click.Group:
     """The verb `name` with show, set and edit for the file that is called so.
 
@@ -68,7 +70,7 @@ def _file_verbs(
     def edit(ctx: click.Context) -> None:
         memory = opened(ctx)
         check(memory)
-        memory.init()
+        setup.init(memory)
         file = memory.file(read(memory).path)
         if wanted_of(ctx).agent:
             return _edit_as_agent(memory, file, seed(memory))
@@ -81,9 +83,9 @@ def _file_verbs(
         finally:
             if made and file.read_bytes() == text.encode():
                 fs.unlink(file)
-        recorded(memory, memory.adopt())
+        recorded(memory, setup.adopt(memory))
 
-    def _edit_as_agent(memory: Memory, file: Path, seeded: str) -> None:
+    def _edit_as_agent(memory: Session, file: Path, seeded: str) -> None:
         before = fs.read(file)[0] if file.exists() else None
         text = seeded if before is None else decoded(str(file), before)
         version = None if before is None else version_of(before)
@@ -109,8 +111,8 @@ memory_verbs = _file_verbs(
     "memory",
     "MEMORY.md",
     "the overview, MEMORY.md, which is always in the prompt",
-    Memory.overview,
-    lambda memory, text, version: memory.write_overview(text, version),
+    files.overview,
+    files.write_overview,
     lambda memory: "",
     lambda memory: None,
 )
@@ -118,10 +120,10 @@ soul_verbs = _file_verbs(
     "soul",
     "Crab.md",
     "the identity, Crab.md; what agents propose for it is in `crabmem proposals`",
-    Memory.identity,
-    lambda memory, text, version: memory.write_identity(text, version),
-    lambda memory: memory.identity().text,
-    Memory.check_identity_is_writable,
+    files.identity,
+    proposals.write_identity,
+    lambda memory: files.identity(memory).text,
+    proposals.check_identity_is_writable,
 )
 
 
@@ -137,7 +139,7 @@ def prompt(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
 
     Which files these are, in which order and how much of each, says the profile; `crabmem context` accounts for it.
     """
-    text = opened(ctx).prompt(as_of)
+    text = guide.prompt(opened(ctx), as_of)
     show(json_wanted, {"prompt": text}, lambda: text)
 
 
@@ -152,11 +154,11 @@ def context(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
     For other kinds of sessions: `crabmem --kind group context`. Tokens are counted as four characters each.
     """
     memory = opened(ctx)
-    found = memory.context(as_of=as_of)
+    found = guide.context(memory, as_of=as_of)
     show(json_wanted, {"workspace": str(memory.root), **wire.context(found)}, lambda: _account(memory, found))
 
 
-def _account(memory: Memory, found: "Context") -> str:
+def _account(memory: Session, found: "Context") -> str:
     rows = [["file", "", "characters", "tokens", "injected", "tokens", "limit"]]
     for part in found.parts:
         counts = (part.raw, part.raw_tokens, part.injected, part.injected_tokens, part.limit)

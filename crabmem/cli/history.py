@@ -7,6 +7,7 @@ from itertools import chain, islice
 import click
 
 from .. import wire
+from ..operations import agents, history, revert
 from ..results import Commit, Restored
 from ..text.edit import counted
 from ..text.hashes import short
@@ -44,8 +45,10 @@ def log(
     A star marks a person: `ann*` is Ann, `ann` would be an agent.
     """
     memory = opened(ctx)
-    found = memory.commits(name, agent=agent, session=session, tool=tool, author=author, since=since, until=until)
-    diffs = ((commit, memory.patch(commit.commit, name) if patch else "") for commit in islice(found, limit))
+    found = history.commits(
+        memory, name, agent=agent, session=session, tool=tool, author=author, since=since, until=until
+    )
+    diffs = ((commit, history.patch(memory, commit.commit, name) if patch else "") for commit in islice(found, limit))
     if json_wanted:
         show(True, [wire.commit(commit) | ({"patch": diff} if patch else {}) for commit, diff in diffs], str)
     else:
@@ -53,7 +56,7 @@ def log(
         lines = (f"{_line(commit)}\n{coloured_diff(diff)}" for commit, diff in diffs)
         if first := next(lines, ""):
             paged(ctx, chain([first], lines))
-        elif memory.is_begun:
+        elif agents.is_begun(memory):
             tell("no commit is like that")
 
 
@@ -69,7 +72,7 @@ def diff(ctx: click.Context, since: str | None, until: str | None, name: str | N
     Without arguments: edits of yours that are not recorded yet. With SINCE (a commit, or a time such
     as '2 days ago'): from then to the files as they are; with UNTIL: to that moment.
     """
-    text = opened(ctx).diff(since, until, name)
+    text = history.diff(opened(ctx), since, until, name)
     if json_wanted:
         return show(True, {"since": since, "until": until, "diff": text}, str)
     paged(ctx, [coloured_diff(text)])
@@ -89,7 +92,7 @@ def rollback(ctx: click.Context, to: str, name: str | None, dry_run: bool, yes_r
 
     `crabmem revert` takes back single commits, and keeps what was done since.
     """
-    done = opened(ctx).rollback(to, name, dry_run=dry_run, even_if_many=yes_really)
+    done = revert.rollback(opened(ctx), to, name, dry_run=dry_run, even_if_many=yes_really)
     words = f"{_files(done, 'would restore' if dry_run else '')} {'as of' if done.paths else 'from'} {short(done.to)}"
     show(json_wanted, wire.restored(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
 
@@ -105,7 +108,7 @@ def undo(ctx: click.Context, redo: bool, yes_really: bool, json_wanted: bool) ->
     With --redo it brings back what was undone, step by step too, until something else is written.
     """
     memory = opened(ctx)
-    done = (memory.redo if redo else memory.undo)(even_if_many=yes_really)
+    done = (revert.redo if redo else revert.undo)(memory, even_if_many=yes_really)
     words = f"{'redone' if redo else 'undone'}: {done.operation.subject if done.operation else 'nothing'}"
     show(json_wanted, wire.restored(done), lambda: f"{plain(words)}; {_files(done)}\n{coloured_diff(done.diff)}")
     if not json_wanted and not redo and sys.stderr.isatty():

@@ -13,13 +13,14 @@ from typing import Any, TypeAlias
 import click
 
 from .. import hosts
-from ..api import Memory
 from ..disk.allowed import Allowed
 from ..errors import CrabmemError, InvalidArguments
 from ..hosts import Change, Host, Order, Surroundings, Whose
-from ..locate import workspace_at
 from ..results import Finding
+from ..session.locate import workspace_at
+from ..session.opening import session_at
 from ..text.extras import how_to_get, whole
+from ..tools import Toolbox
 from .base import Failure, can_ask, coloured_diff, confirm, opened, plain, show, tell, wanted_of, warn
 from .importing import Import, import_data, import_lines, summary, take_in
 
@@ -366,8 +367,8 @@ def _order(ctx: click.Context) -> Order:
     workspace = workspace_at(root, wanted.profile, Allowed(os.environ))
     chosen: tuple[str, ...] = () if root == Path.home() / ".crabmem" else ("--dir", str(root))
     chosen += ("--profile", workspace.profile) if wanted.profile and workspace.profile else ()
-    with Memory(root, profile=wanted.profile) as memory:
-        tools = tuple(memory.usual_tools)
+    with session_at(root, profile=wanted.profile) as memory:
+        tools = tuple(Toolbox(memory).usual)
     return Order((*_program(), *chosen), sys.platform, root / workspace.layout.memory, tools=tools)
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from ..api import Memory
 from ..errors import AlreadyThere, CrabmemError
+from ..operations import facts as facts_operations
 from ..results import Saved
+from ..session.session import Session
 from ..text.entry import Fact
 from .base import Failure, as_json, bar, opened, plain, show, tell, warn
 
@@ -104,7 +105,7 @@ def import_(
     facts = [item.what for item in found if isinstance(item.what, Fact)]
     name = "stdin" if str(place) == "-" else place.resolve().name
     with bar("writing") as progress:
-        saved = memory.remember_all(facts, name, dry_run, replace, progress=progress)
+        saved = facts_operations.remember_all(memory, facts, name, dry_run, replace, progress=progress)
     done = Import(str(place), source.name, _done(found, saved), dry_run)
     lines = list(import_lines(done, quiet))
     if json_wanted or lines:
@@ -113,7 +114,7 @@ def import_(
     _conclude(done, json_wanted)
 
 
-def take_in(memory: Memory, places: "Sequence[Path]", dry_run: bool, source: str | None = None) -> Import:
+def take_in(memory: Session, places: "Sequence[Path]", dry_run: bool, source: str | None = None) -> Import:
     """Remember what a host keeps at some places, folders of one kind, in one commit. Nothing there changes.
 
     Facts of one name are told apart by the folder each is from. `source` says whose files they are, as `import --from`
@@ -129,7 +130,7 @@ def take_in(memory: Memory, places: "Sequence[Path]", dry_run: bool, source: str
         found += [item._replace(where=inside + item.where) for item in source_of(tree, source).facts(tree)]
     items = completed(found, (), _named_place(base))
     facts = [item.what for item in items if isinstance(item.what, Fact)]
-    saved = memory.remember_all(facts, base.name, dry_run)
+    saved = facts_operations.remember_all(memory, facts, base.name, dry_run)
     return Import(str(base), "folder", _done(items, saved), dry_run)
 
 

@@ -3,6 +3,7 @@
 import click
 
 from .. import wire
+from ..operations import notes
 from ..text import learnings
 from ..text.learnings import Lesson
 from .base import TEXT, as_json, coloured_diff, opened, show, tell, warn
@@ -59,7 +60,7 @@ def win_(ctx: click.Context, words: str, json_wanted: bool) -> None:
 
 def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:
     memory = opened(ctx, is_person=False)
-    changed = memory.learn(lesson)
+    changed = notes.learn(memory, lesson)
     state = "learned" if changed.commit else "said so already"
     show(json_wanted, wire.changed(changed), lambda: f"{state}: {changed.path}\n{coloured_diff(changed.diff)}")
     warn(changed.warnings)

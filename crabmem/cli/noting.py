@@ -3,6 +3,7 @@
 import click
 
 from .. import wire
+from ..operations import context, notes
 from .base import as_json, opened, plain, show, tell, warn, words_of
 
 
@@ -17,7 +18,7 @@ def note(ctx: click.Context, text: tuple[str, ...], json_wanted: bool) -> None:
     crabmem note Called the vet, Luna is fine
     pbpaste | crabmem note -
     """
-    changed = opened(ctx).write_note(words_of(ctx, text))
+    changed = notes.write_note(opened(ctx), words_of(ctx, text))
     show(json_wanted, wire.changed(changed), lambda: f"noted in {plain(changed.path)}")
     warn(changed.warnings)
 
@@ -39,7 +40,7 @@ def flush(ctx: click.Context, tokens: int, window: int, cycle: int, flushed: int
     \b
     crabmem --profile claw flush --tokens 177000 --window 200000
     """
-    due = opened(ctx, tells_place=False).due(tokens, window, cycle=cycle, flushed=flushed)
+    due = context.due(opened(ctx, tells_place=False), tokens, window, cycle=cycle, flushed=flushed)
     show(json_wanted, wire.due(due), lambda: "\n\n".join(filter(None, (due.prompt, due.warning))))
     if not json_wanted:
         at = ", ".join(f"{step} at {least:,}" for step, least in due.thresholds.items())

@@ -3,13 +3,14 @@
 import click
 
 from .. import wire
+from ..operations import proposals as proposals_operations
 from ..results import Proposal, byline
 from ..text.edit import shortened
 from ..text.hashes import short
 from .base import as_json, coloured_diff, completed, confirm, opened, plain, show, sure, tell
 from .files import show_changed
 
-_complete = completed(lambda memory: [short(proposal.id) for proposal in memory.proposals()])
+_complete = completed(lambda memory: [short(proposal.id) for proposal in proposals_operations.proposals(memory)])
 _REASON = 80
 _NONE = 'nothing waits; with soul = "propose" in crabmem.toml, agents propose what they would have the identity say'
 _CLASHES = "the same lines were changed since: to have it, edit the file, and reject the proposal"
@@ -32,7 +33,7 @@ def proposals(ctx: click.Context, json_wanted: bool) -> None:
     crabmem proposals reject 3f2a91c7
     """
     if ctx.invoked_subcommand is None:
-        found = opened(ctx).proposals()
+        found = proposals_operations.proposals(opened(ctx))
         show(json_wanted, [wire.proposal(each) for each in found], lambda: "\n".join(map(_line, found)))
         if not found and not json_wanted:
             tell(_NONE)
@@ -44,7 +45,7 @@ def proposals(ctx: click.Context, json_wanted: bool) -> None:
 @click.pass_context
 def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
     """Show who proposes what and why, as a diff against the identity of now."""
-    found = opened(ctx).proposal(id)
+    found = proposals_operations.proposal(opened(ctx), id)
     show(json_wanted, wire.proposal(found), lambda: f"{_heading(found)}\n\n{coloured_diff(found.diff)}")
 
 
@@ -54,7 +55,7 @@ def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
 @click.pass_context
 def apply_(ctx: click.Context, id: str, json_wanted: bool) -> None:
     """Write the identity as it was proposed, as yours; what you changed in it since stays."""
-    show_changed(json_wanted, opened(ctx).apply_proposal(id))
+    show_changed(json_wanted, proposals_operations.apply_proposal(opened(ctx), id))
 
 
 @proposals.command("reject")
@@ -66,8 +67,8 @@ def reject(ctx: click.Context, id: str, yes: bool, json_wanted: bool) -> None:
     """Let a proposal go. Git removes its text by and by; `crabmem purge` erases a text at once."""
     memory = opened(ctx)
     if not yes:
-        confirm(f"{_line(memory.proposal(id))}\nReject this?", "rejected")
-    done = memory.reject_proposal(id)
+        confirm(f"{_line(proposals_operations.proposal(memory, id))}\nReject this?", "rejected")
+    done = proposals_operations.reject_proposal(memory, id)
     show(json_wanted, wire.proposal(done), lambda: f"rejected: {plain(_line(done))}")
 
 

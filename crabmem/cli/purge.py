@@ -6,7 +6,8 @@ from textwrap import indent
 import click
 
 from .. import wire
-from ..agents import ALL
+from ..operations import agents, purging
+from ..operations.agents import ALL
 from ..results import Purge, Standing
 from .base import LINE, as_json, complete_names, confirm, opened, plain, show, sure
 
@@ -50,12 +51,13 @@ def purge(
     """
     memory = opened(ctx)
     if verify:
-        return _verified(ctx, memory.standing(name, text=text, pattern=pattern), json_wanted)
+        return _verified(ctx, purging.standing(memory, name, text=text, pattern=pattern), json_wanted)
     plans: dict[str, Purge] = {}
     if dry_run or not yes:
-        plan = memory.purge_plan if not everywhere else memory.purge_plans
-        planned = plan(name, text=text, pattern=pattern)
-        plans = planned if isinstance(planned, dict) else {ALL: planned}
+        if everywhere:
+            plans = agents.purge_plans(memory, name, text=text, pattern=pattern)
+        else:
+            plans = {ALL: purging.purge_plan(memory, name, text=text, pattern=pattern)}
         if not json_wanted:
             click.echo(plain("\n".join(_headed(place, _plan(each)) for place, each in plans.items())))
     if dry_run:
@@ -63,9 +65,9 @@ def purge(
     if not yes:
         confirm("Erase this for good?", "purged")
     if everywhere:
-        done = memory.purge_everywhere(name, text=text, pattern=pattern, force=force)
+        done = agents.purge_everywhere(memory, name, text=text, pattern=pattern, force=force)
     else:
-        done = {ALL: memory.purge(name, text=text, pattern=pattern, force=force)}
+        done = {ALL: purging.purge(memory, name, text=text, pattern=pattern, force=force)}
     told = "\n".join(_headed(place, _done(each, with_plan=not plans)) for place, each in done.items())
     show(json_wanted, _data(done, everywhere), lambda: plain(told))
     if any(each.standing and each.standing.places for each in done.values()):

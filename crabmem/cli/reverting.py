@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 
 from .. import wire
+from ..operations import revert as revert_operations
 from ..results import Commit, Reverted
 from ..text.edit import counted
 from ..text.hashes import short
@@ -53,7 +54,8 @@ def revert(
     """
     memory = opened(ctx)
     try:
-        done = memory.revert(
+        done = revert_operations.revert(
+            memory,
             commits,
             session=session,
             agent=agent,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from ..api import Memory
+from ..operations import setup
+from ..session.opening import session_at
 from .base import cli, tell
 
 #: Seconds between two steps on a terminal, so that a reader keeps up.
@@ -51,8 +52,8 @@ def try_(keep: bool) -> None:
     """A guided first minute in a throw-away workspace."""
     root = Path(tempfile.mkdtemp(prefix="crabmem-try-"))
     try:
-        with Memory(root) as memory:
-            memory.init()  # or the first command would tell which folder it begins, as if that could be a mistake
+        with session_at(root) as memory:
+            setup.init(memory)  # or the first command would tell which folder it begins, as if that could be a mistake
         for words, action in _commands(root):
             if words:
                 time.sleep(_PAUSE if sys.stdout.isatty() else 0)

@@ -6,6 +6,7 @@ import click
 
 from .. import wire
 from ..git.traces import Digest, Line, News, Sighting, Sightings
+from ..operations import history
 from ..results import byline
 from ..text.edit import shortened
 from ..text.hashes import short
@@ -25,7 +26,7 @@ def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
 
     A star marks a person. NAME may be MEMORY.md or Crab.md too.
     """
-    lines = opened(ctx).blame(name)
+    lines = history.blame(opened(ctx), name)
     if json_wanted:
         return show(True, [wire.line(line) for line in lines], str)
     paged(ctx, map(_line, lines))
@@ -54,7 +55,7 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
     A text that memory ever said word by word is looked for so, any other by its words: all of them in
     one entry. A star marks a person.
     """
-    found = opened(ctx).when(words_of(ctx, query))
+    found = history.when(opened(ctx), words_of(ctx, query))
     show(json_wanted, wire.sightings(found), lambda: "".join(map(_sighting, found.steps)))
     if not json_wanted:
         tell(_today(found))
@@ -93,7 +94,7 @@ def _today(found: Sightings) -> str:
 @click.pass_context
 def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool) -> None:
     """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown."""
-    found = opened(ctx).digest(since, until)
+    found = history.digest(opened(ctx), since, until)
     if json_wanted:
         return show(True, wire.digest(found), str)
     paged(ctx, [_markdown(found)])

@@ -8,12 +8,14 @@ import click
 from click.shell_completion import get_completion_class
 
 from .. import wire
-from ..api import Memory
 from ..errors import CrabmemError
-from ..operations.doctor import CHECKS
+from ..operations import maintenance, setup
+from ..operations.doctor.examine import CHECKS
 from ..results import Stats
+from ..session.session import Session
 from ..text.edit import counted
 from ..text.hashes import short
+from ..tools import Toolbox
 from ..tools.formats import FORMATS
 from .base import (  # fmt: skip
     TEXT,
@@ -53,7 +55,8 @@ def init(ctx: click.Context, dry_run: bool, json_wanted: bool) -> None:
     crabmem init --profile camel                 see `crabmem profile list`
     """
     memory = opened(ctx, tells_place=False)
-    done = (memory.use_profile if wanted_of(ctx).profile else memory.init)(claim=True, dry_run=dry_run)
+    begin = setup.use_profile if wanted_of(ctx).profile else setup.init
+    done = begin(memory, claim=True, dry_run=dry_run)
     verb = "would make" if dry_run else "made"
     words = f"{verb if done.made else 'already there:'} {memory.root}"
     show(json_wanted, wire.begun(done), lambda: words)
@@ -75,7 +78,7 @@ def path(ctx: click.Context, json_wanted: bool) -> None:
 @click.pass_context
 def stats(ctx: click.Context, json_wanted: bool) -> None:
     """How much there is, and how often it spoke before a turn without being asked."""
-    found = opened(ctx).stats()
+    found = maintenance.stats(opened(ctx))
     show(json_wanted, wire.stats(found), lambda: _told(found))
 
 
@@ -107,7 +110,7 @@ def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
     memory = opened(ctx)
     if fix:
         _mend(memory)
-    findings = [*memory.doctor(_progress), *hosting.findings()]
+    findings = [*maintenance.doctor(memory, _progress), *hosting.findings()]
     troubled = {finding.check for finding in findings if finding.level != "info"}
     fine = (f"{click.style('ok', fg='green')}: {check}" for check in (*CHECKS, "hosts") if check not in troubled)
     lines = (
@@ -120,9 +123,9 @@ def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
         ctx.exit(1)
 
 
-def _mend(memory: Memory) -> None:
+def _mend(memory: Session) -> None:
     try:
-        for words in memory.mend():
+        for words in maintenance.mend(memory):
             tell(f"mended: {words}")
     except CrabmemError as error:  # what is wrong is told with the rest
         tell(f"not mended: {error}")
@@ -143,7 +146,7 @@ def reindex(ctx: click.Context, json_wanted: bool) -> None:
     [vectors] in crabmem.toml, and allowed that with `crabmem config allow`: it fetches a model that is not on this
     machine, which recall never does.
     """
-    done = opened(ctx).reindex(_embedding)
+    done = maintenance.reindex(opened(ctx), _embedding)
     about = f"; vectors by {done.embedder}, {done.dimension} dimensions: {done.made} made now" if done.embedder else ""
     sections = f" and {done.sections} sections of files" if done.sections else ""
     show(json_wanted, wire.reindexed(done), lambda: f"read: {done.entries} entries{sections}{plain(about)}")
@@ -199,7 +202,7 @@ def call(ctx: click.Context, tool: str, arguments: str, tools: str | None, json_
         raise Failure(
             f"{tool} is not among the tools offered; ask for it by name: crabmem call --tools {tool} {tool} …"
         )
-    result = memory.call(tool, arguments, names)
+    result = Toolbox(memory).call(tool, arguments, names)
     data = {"text": result.text, "data": result.data, "is_error": result.is_error}
     if result.is_error and not json_wanted:
         raise Failure(result.text.partition("\n")[0])
@@ -208,10 +211,10 @@ def call(ctx: click.Context, tool: str, arguments: str, tools: str | None, json_
         ctx.exit(1)
 
 
-def _is_for_who_asks(memory: Memory, tool: str) -> bool:
+def _is_for_who_asks(memory: Session, tool: str) -> bool:
     """Whether there is a tool of that name that is only offered to who names it."""
     try:
-        return tool not in memory.usual_tools and bool(memory.tools_named([tool]))
+        return tool not in Toolbox(memory).usual and bool(Toolbox(memory).chosen([tool]))
     except CrabmemError:  # there is none, or what is wrong is said by the call
         return False
 
@@ -227,7 +230,7 @@ def tools(ctx: click.Context, wanted: str | None, json_wanted: bool) -> None:
 
     With --format, the definitions for function calling: answer each call of the model with `crabmem call`.
     """
-    offered = opened(ctx, tells_place=False).tools
+    offered = Toolbox(opened(ctx, tells_place=False)).offered
     if wanted:
         return click.echo(as_text(FORMATS[wanted](offered), indent=2))
     data = [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in offered]

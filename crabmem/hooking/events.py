@@ -11,13 +11,13 @@ from ..disk import fs
 from ..disk.bylines import Bylines, kept, signed
 from ..disk.turns import Kind, Talk, Turn, Turns
 from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
-from ..locate import known_settings_at, settings_at
+from ..session.locate import known_settings_at, settings_at
 from ..workspace.settings import Settings
 from ..workspace.workspace import DEFAULT, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..api import Memory
+    from ..session.session import Session
 
 SUBAGENT = "subagent"
 
@@ -85,9 +85,11 @@ def _session_start(call: Call) -> Json:
     call.note("begun")
     if call.asked.is_emptied:
         call.note("anew")
+    from ..tools.guide import prompt
+
     is_known = call.without == "overview"  # a host whose own memory is the workspace reads it there
     with _memory(call) as memory:
-        words = memory.prompt(guide=call.is_guide, limit=call.asked.host.limit, overview=not is_known)
+        words = prompt(memory, guide=call.is_guide, limit=call.asked.host.limit, overview=not is_known)
         return call.asked.host.context(call.asked.called, words)
 
 
@@ -96,9 +98,11 @@ def _subagent_start(call: Call) -> Json:
 
     In a session that does not see everything it is what that session may see.
     """
+    from ..tools.guide import prompt
+
     kind = SUBAGENT if call.kind == "main" else call.kind
     with _memory(call._replace(kind=kind)) as memory:
-        said = memory.prompt(limit=call.asked.host.limit)
+        said = prompt(memory, limit=call.asked.host.limit)
         return call.asked.host.context(call.asked.called, said) if said else {}
 
 
@@ -114,8 +118,10 @@ def _prompt(call: Call) -> Json:
             call.workspace, call.asked.message, call.settings, call.session, call.now, call.claim, call.environment
         )
     if said is None:
+        from ..operations.context import before_turn as answered
+
         with _memory(call) as memory:
-            said = memory.before_turn(call.asked.message, is_heard=call.claim)
+            said = answered(memory, call.asked.message, is_heard=call.claim)
     return call.asked.host.context(call.asked.called, said) if said else {}
 
 
@@ -142,9 +148,11 @@ def _has_stored(call: Call, talk: Talk) -> bool:
     """Whether the agent has written to memory since the talk began."""
     if talk.since is None:
         return False
+    from ..operations.history import commits
+
     since = talk.since - timedelta(seconds=1)  # commits know no smaller time, and are asked for after it
     with _memory(call) as memory:
-        found = memory.commits(agent=call.agent, since=since.isoformat(timespec="seconds"))
+        found = commits(memory, agent=call.agent, since=since.isoformat(timespec="seconds"))
         return next(found, None) is not None
 
 
@@ -159,8 +167,10 @@ def _session_end(call: Call) -> Json:
 
     Of the agent is only what its host said that it wrote; all else may be the person's, and is recorded as theirs.
     """
+    from ..operations.setup import adopt
+
     with _memory(call) as memory:
-        memory.adopt()
+        adopt(memory)
     return {}
 
 
@@ -170,16 +180,18 @@ def _wrote(call: Call) -> Json:
     if paths := kept(call.workspace, files):
         # A watcher may be about to record them as the person's.
         Bylines(call.workspace.bylines).add(signed(root, paths, call.agent, call.session))
+        from ..operations.setup import wrote
+
         with _memory(call) as memory:
-            memory.wrote(files)
+            wrote(memory, files)
     return {}
 
 
-def _memory(call: Call) -> "Memory":
-    from ..api import Memory
+def _memory(call: Call) -> "Session":
+    from ..session.opening import session_at
 
     profile = call.workspace.profile or DEFAULT  # it was looked for already, and the settings may not be who said it
-    return Memory(call.workspace.root, agent=call.agent, session=call.session, profile=profile, kind=call.kind)
+    return session_at(call.workspace.root, agent=call.agent, session=call.session, profile=profile, kind=call.kind)
 
 
 _EVENTS: dict[str, Callable[[Call], Json]] = {

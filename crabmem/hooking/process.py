@@ -17,7 +17,7 @@ from ..disk.allowed import Allowed
 from ..errors import InvalidArguments
 from ..hooks import Asked, asked
 from ..hooks.hosts import PROMPT
-from ..locate import known_settings_at, workspace_at
+from ..session.locate import known_settings_at, workspace_at
 from ..workspace.workspace import Workspace, root_of
 from . import Command, Reply, reading
 from .events import Call, answer

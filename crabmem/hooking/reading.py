@@ -15,12 +15,13 @@ def begin(workspace: Workspace) -> None:
 
 def main(root: str) -> None:
     """The process that reads; one at a time."""
-    from ..api import Memory
     from ..disk.lock import WriterLock
     from ..errors import CrabmemError
+    from ..operations.maintenance import stats
+    from ..session.opening import session_at
 
     try:
-        with WriterLock(Workspace(Path(root)).private / "reading").held(0), Memory(root) as memory:
-            memory.stats()
+        with WriterLock(Workspace(Path(root)).private / "reading").held(0), session_at(Path(root)) as memory:
+            stats(memory)
     except CrabmemError:
         return  # another one reads, or it is what the hook has told of

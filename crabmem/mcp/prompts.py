@@ -21,7 +21,8 @@ from mcp_types import (
     TextContent,
 )
 
-from ..api import Memory
+from ..operations import facts, history
+from ..session.session import Session
 from ..text.edit import counted, shortened
 from ..text.templates import asking, block, one_line, template, visible
 from ..tools.looking import told
@@ -42,29 +43,29 @@ class Offer:
     title: str
     description: str
     arguments: Mapping[str, str]
-    text: Callable[[Memory, Given], str]
+    text: Callable[[Session, Given], str]
 
 
-def _flush(memory: Memory, given: Given) -> str:
+def _flush(memory: Session, given: Given) -> str:
     focus = given.get("focus", "").strip()
     return asking("flush").replace("{focus}", f", above all about: {focus}" if focus else "")
 
 
-def _review(memory: Memory, given: Given) -> str:
+def _review(memory: Session, given: Given) -> str:
     since, entry = given.get("since", "").strip(), given.get("entry", "").strip()
-    commits = tuple(islice(memory.commits(entry or None, since=since or None), _COMMITS))
+    commits = tuple(islice(history.commits(memory, entry or None, since=since or None), _COMMITS))
     about = (f" about {entry}" if entry else "") + (f", since {since}" if since else "")
     return template("review").replace("{about}", about).replace("{log}", block("memory", told(commits)))
 
 
-def _tidy(memory: Memory, given: Given) -> str:
-    entry, entries = given.get("entry", "").strip(), memory.entries()
+def _tidy(memory: Session, given: Given) -> str:
+    entry, entries = given.get("entry", "").strip(), facts.entries(memory)
     lines = [
         one_line(f"- {each.name}: {shortened(each.description or each.content, _WIDTH)}") for each in entries[:_FACTS]
     ]
     more = len(entries) - len(lines)
     text = "\n".join(lines) + (f"\n({counted(more, 'more fact')})" if more else "") or "none yet"
-    about = f", above all what has to do with {memory.get(entry).name}" if entry else ""
+    about = f", above all what has to do with {facts.get(memory, entry).name}" if entry else ""
     return template("tidy").replace("{about}", about).replace("{facts}", block("memory", text))
 
 
@@ -127,10 +128,10 @@ class Prompts:
         return CompleteResult(completion=Completion(values=values, total=len(found), has_more=len(found) > _MOST))
 
     def _names(self) -> Iterator[str]:
-        return (visible(entry.name) for entry in self._memory.entries())
+        return (visible(entry.name) for entry in facts.entries(self._memory))
 
     def _slugs(self) -> Iterator[str]:
-        return (self._memory.layout.label(entry.path) for entry in self._memory.entries())
+        return (self._memory.layout.label(entry.path) for entry in facts.entries(self._memory))
 
 
 def _fitting(names: Callable[[], Iterator[str]], typed: str) -> list[str]:

@@ -15,6 +15,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
+from ..operations import facts, files, history
 from ..text.entry import Entry
 from ..text.templates import hit_text, visible
 from ..tools.looking import told
@@ -50,7 +51,7 @@ class Resources:
         if cursor is not None and not cursor.startswith(_AFTER):
             raise no_such(cursor)
         after = cursor.removeprefix(_AFTER) if cursor else ""
-        entries = await aside(self._memory, self._memory.page, after, _PAGE + 1)
+        entries = await aside(self._memory, facts.page, self._memory, after, _PAGE + 1)
         page = entries[:_PAGE]
         follows = f"{_AFTER}{page[-1].path}" if len(entries) > _PAGE else None
         fixed = [] if cursor else list(_FIXED)
@@ -70,13 +71,13 @@ class Resources:
 
     def _text(self, uri: str) -> tuple[str, str]:
         if uri == MEMORY:
-            return self._memory.overview().text, MARKDOWN
+            return files.overview(self._memory).text, MARKDOWN
         if uri == SOUL:
-            return self._memory.identity().text, MARKDOWN
+            return files.identity(self._memory).text, MARKDOWN
         if uri == LOG:
-            return told(tuple(islice(self._memory.commits(), _COMMITS))), PLAIN
+            return told(tuple(islice(history.commits(self._memory), _COMMITS))), PLAIN
         if name := name_at(uri):
-            found = self._memory.get(name)
+            found = facts.get(self._memory, name)
             return hit_text(found.path, found.name, found.description, found.content, found.version), MARKDOWN
         raise MCPError(INVALID_PARAMS, f"no resource at: {uri[:200]}", {"uri": uri})
 

@@ -10,10 +10,10 @@ from mcp import MCPError
 from mcp.server.context import ServerRequestContext
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, PaginatedRequestParams
 
-from ..api import Memory
 from ..errors import CrabmemError, InvalidArguments, InvalidSettings, NotFound
+from ..session.session import Session
 from ..text.limits import MAX_WHO
-from ..tools import Tool
+from ..tools import Tool, Toolbox, guide
 from ..tools.result import without_root
 from .sessions import Sessions
 
@@ -27,7 +27,7 @@ class Served:
 
     def __init__(
         self,
-        memory: Memory,
+        memory: Session,
         agent: str | None,
         session: str | None,
         names: Sequence[str] | None = None,
@@ -48,29 +48,29 @@ class Served:
         self._agent, self._session = agent, session
         self._sessions = Sessions(environment)
         #: The tools to offer, be they allowed at the moment or not: who calls one that is not is told.
-        self.names = memory.usual_tools if names is None else names
-        self._offered = memory.tools_named(self.names)
+        self.names = Toolbox(memory).usual if names is None else names
+        self._offered = Toolbox(memory).chosen(self.names)
 
     @property
     def tools(self) -> list[Tool]:
         """The tools that the settings allow now; the last ones while the settings cannot be read."""
         with suppress(InvalidSettings):
-            self._offered = self.memory.tools_named(self.names)
+            self._offered = Toolbox(self.memory).chosen(self.names)
         return self._offered
 
     @property
     def guidance(self) -> str:
         """How to use memory with these tools."""
-        return self.memory.guidance(self.tools)
+        return guide.guidance(self.memory, self.tools)
 
-    def spoken_to(self, context: Context) -> Memory:
+    def spoken_to(self, context: Context) -> Session:
         """The memory for the client that asks."""
         client = context.session.client_params
         name = client.client_info.name[:MAX_WHO] if client else None
-        return self.memory.spoken_by(self._agent or name, self._session or self._sessions.of(context))
+        return self.memory.for_actor(self._agent or name, self._session or self._sessions.of(context))
 
 
-async def aside(memory: Memory, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+async def aside(memory: Session, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     """What `work` on a memory gives, on a thread. Its end is waited for even when nobody wants the answer any more.
 
     Raises:

@@ -14,6 +14,7 @@ from mcp_types import (
 from starlette.requests import Request
 
 from .. import tools
+from ..tools import Toolbox
 from .served import Context, Served, aside, refuse_cursor
 
 #: Claude Code shows a model only the names of tools until it asks for more, but for those that say this.
@@ -40,7 +41,7 @@ class Tools:
             there = ", ".join(tool.name for tool in self._served.tools)
             raise MCPError(INVALID_PARAMS, f"no tool named: {params.name} (there are: {there})")
         memory = self._served.spoken_to(context)
-        done = await aside(memory, memory.call, params.name, params.arguments or {}, self._served.names)
+        done = await aside(memory, Toolbox(memory).call, params.name, params.arguments or {}, self._served.names)
         # Some clients check the data of errors against the schema, too, which is not theirs.
         data = done.data if self._wants_data(context) and not done.is_error else None
         return CallToolResult(content=[TextContent(text=done.text)], structured_content=data, is_error=done.is_error)

@@ -1,79 +1,18 @@
 """Which commit changed an answer: looks at as few moments as halving needs, and moves no file of the person's."""
 
-from collections.abc import Callable, Mapping
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Callable
 from typing import NamedTuple
 
-from ..disk import fs
 from ..errors import InvalidArguments
 from ..git.line import Line
 from ..git.timeline import Timeline
-from ..recall.catalog import found
-from ..recall.ranking import check_question
-from ..recall.source import Source
-from ..results import Bisected, Recall, Step
-from ..text.entry import Entry
+from ..results import Bisected, Step
+from ..session.snapshot import Snapshot
 from ..text.hashes import short
-from ..workspace.workspace import Workspace
-
-
-class Moment:
-    """Memory as it was at a commit: what a test is given. `commit` is its id."""
-
-    def __init__(
-        self,
-        commit: str,
-        files: Callable[[], Mapping[str, str]],
-        blob: Callable[[str], bytes],
-        source: Callable[[], Source],
-    ) -> None:
-        """`files` tells path and blob of those of the commit, `source` what is searched: each when it is asked for."""
-        self.commit = commit
-        self._list = files
-        self._blob = blob
-        self._make = source
-
-    @cached_property
-    def _files(self) -> Mapping[str, str]:
-        return self._list()
-
-    @cached_property
-    def _source(self) -> Source:
-        return self._make()
-
-    def recall(self, query: str, limit: int | None = None, tags: tuple[str, ...] = ()) -> Recall:
-        """What recall would have found then."""
-        check_question(query, limit, tags)
-        return self._source.recall(query, limit, tags)
-
-    def get(self, name: str) -> Entry:
-        """The entry called `name`; NotFound when there was none."""
-        return found(self._source.shelf, name)
-
-    @property
-    def paths(self) -> list[str]:
-        """The paths of all files of memory."""
-        return list(self._files)
-
-    def read(self, path: str) -> bytes | None:
-        """The bytes of the file at a path; None when there was none."""
-        blob = self._files.get(path)
-        return None if blob is None else self._blob(blob)
-
-    def put_into(self, folder: Path) -> None:
-        """Write all files of memory into an empty folder."""
-        files = {Workspace(folder).file(path): blob for path, blob in self._files.items()}
-        for parent in {file.parent for file in files}:
-            fs.make_folder(parent)
-        with fs.durability(waits=False):
-            for file, blob in files.items():
-                fs.create(file, self._blob(blob))
-
 
 #: Whether memory was good at a moment; None when that cannot be told.
-Test = Callable[[Moment], bool | None]
-#: Told what came of each moment that was looked at.
+Test = Callable[[Snapshot], bool | None]
+#: Called with what came of each moment that was looked at.
 Progress = Callable[[Step], None]
 
 
@@ -86,7 +25,7 @@ class Found(NamedTuple):
 
 def bisected(
     timeline: Timeline,
-    moment: Callable[[str], Moment],
+    moment: Callable[[str], Snapshot],
     test: Test,
     since: str | None = None,
     until: str | None = None,
@@ -118,7 +57,7 @@ class _Trial:
         self,
         timeline: Timeline,
         line: Line,
-        moment: Callable[[str], Moment],
+        moment: Callable[[str], Snapshot],
         test: Test,
         progress: Progress | None,
     ) -> None:

@@ -5,10 +5,9 @@ from contextlib import suppress
 from itertools import count
 
 from ..errors import InvalidArguments, NotFound
-from ..recall.catalog import Shelf, found
 from ..recall.ranking import check_question
-from ..recall.source import Source
 from ..results import Answer, Evaluation, Recall
+from ..session.snapshot import Snapshot
 from ..text.measures import figures
 from ..text.questions import Expectation
 from ..text.slug import name_key
@@ -21,8 +20,8 @@ def evaluated(
     questions: Iterable[Expectation],
     workspace: str,
     limit: int,
-    now: Source,
-    past: Source | None = None,
+    now: Snapshot,
+    past: Snapshot | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """How well those of `questions` that are for `workspace` are answered, now and in the past.
@@ -38,9 +37,9 @@ def evaluated(
         _check_wanted(question, sources)
     done = count(1)
 
-    def answers(source: Source) -> Iterator[Answer]:
+    def answers(source: Snapshot) -> Iterator[Answer]:
         for question in asked:
-            yield _answer(question, source.shelf, source.recall(question.query, limit, question.tags))
+            yield _answer(question, source, source.recall(question.query, limit, question.tags))
             if progress:
                 progress(next(done), len(asked) * len(sources))
 
@@ -60,18 +59,18 @@ def _parted(questions: Sequence[Expectation], workspace: str) -> tuple[list[Expe
     return asked, elsewhere
 
 
-def _check_wanted(question: Expectation, sources: Sequence[Source]) -> None:
+def _check_wanted(question: Expectation, sources: Sequence[Snapshot]) -> None:
     """Refuse a question whose answer is nowhere; the error is that of the first source."""
     for name in question.find:
         try:
-            found(sources[0].shelf, name)
+            sources[0].get(name)
         except (NotFound, InvalidArguments) as error:
-            if not any(_path(source.shelf, name) for source in sources):
+            if not any(_path(source, name) for source in sources):
                 raise type(error)(f"{question.query}: {error}") from None
 
 
-def _answer(question: Expectation, shelf: Shelf, recall: Recall) -> Answer:
-    wanted = {_path(shelf, name) or f"?{name_key(name)}": name for name in question.find}
+def _answer(question: Expectation, now: Snapshot, recall: Recall) -> Answer:
+    wanted = {_path(now, name) or f"?{name_key(name)}": name for name in question.find}
     ranked = [hit.entry.path for hit in recall]
     missing = tuple(name for path, name in wanted.items() if path not in ranked)
     is_first = bool(ranked) and ranked[0] in wanted
@@ -80,8 +79,8 @@ def _answer(question: Expectation, shelf: Shelf, recall: Recall) -> Answer:
     return Answer(question, recall, missing, is_right, figures(gains, [1] * len(wanted)))
 
 
-def _path(shelf: Shelf, name: str) -> str:
+def _path(now: Snapshot, name: str) -> str:
     """The path of the entry called `name`; "" where there is none, or not one alone."""
     with suppress(NotFound, InvalidArguments):
-        return found(shelf, name).path
+        return now.get(name).path
     return ""

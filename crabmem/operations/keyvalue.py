@@ -1,126 +1,200 @@
-"""Memory as a store of keys and values sees it: entries by namespace and key. Changes nothing."""
+"""Memory as a store of keys and values: entries by the slot that a store keeps them in.
 
-from collections.abc import Callable, Container, Iterable, Sequence
+What no store made is in the namespace `ELSEWHERE`, by its name.
+"""
+
+import dataclasses
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..disk.stat import changed_ns
-from ..disk.store import Scan
-from ..recall.catalog import LIFE, NAME, Listing, kept_at, within
-from ..text.entry import Entry
+from ..git import Note
+from ..git.commit import TIME
+from ..recall.catalog import LIFE, NAME, kept_at, within
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.edit import counted
+from ..text.entry import Entry, Fact, checked
 from ..text.slots import ELSEWHERE, Slot, check_slot, own_slot
-from .looking_back import Hindsight
+from ..write.losses import LEAST
+from ..write.writer import Draft
+from .plan import Plan
 
 if TYPE_CHECKING:
     from ..embeddings.embedder import Array, Embedder
 
 
-class Keyed(Hindsight):
-    """Entries by the slot that a store keeps them in; what no store made is in `ELSEWHERE`, by its name."""
+def item(session: Session, slot: Slot) -> Entry | None:
+    """The entry that is kept at `slot`; None when there is none."""
+    check_slot(slot)
+    return session.look(lambda now: kept_at(now.listing, slot))
 
-    def item(self, slot: Slot) -> Entry | None:
-        """The entry that is kept at `slot`; None when there is none."""
+
+def items(
+    session: Session,
+    namespace: tuple[str, ...] = (),
+    where: Callable[[Entry], bool] | None = None,
+    offset: int = 0,
+    limit: int | None = None,
+) -> list[Entry]:
+    """The entries in a namespace and below it, so many after the first `offset`: by namespace and key, which
+    of those from elsewhere is their name without regard to case.
+    """
+    end = None if limit is None else offset + limit
+
+    def read(now: Snapshot) -> list[Entry]:
+        paths = _ordered(now, namespace)
+        if where is None:
+            return list(map(now.at, paths[offset:end]))
+        return list(islice(filter(where, map(now.at, paths)), offset, end))
+
+    return session.look(read)
+
+
+def namespaces(session: Session, without: Container[str] = ()) -> set[tuple[str, ...]]:
+    """All namespaces in which something is kept, at another path than those to be left out."""
+    slots = session.look(lambda now: within(now.index, (), now.notes))
+    return {slot.namespace if slot else ELSEWHERE for path, slot in slots.items() if path not in without}
+
+
+def expired(session: Session) -> frozenset[str]:
+    """The paths of items whose life is over; they are there until `sweep` removes them."""
+    return frozenset(session.look(partial(_expired, session)))
+
+
+def prolong(session: Session, slots: Iterable[Slot]) -> None:
+    """Have the lives of what is in these slots begin anew, where they end at all. No file of memory changes."""
+    session.engine.reads.add([slot.mark for slot in slots], session.engine.clock())
+
+
+def nearness(session: Session, scores: Iterable[float]) -> list[float]:
+    """Scores of hits of `recall`, in order, from 0 to 1."""
+    if session.engine.meaning.is_wanted(session.settings.vectors):
+        return [min(max(score, 0.0), 1.0) for score in scores]
+    return [score / (1 + score) for score in scores]
+
+
+def vectors_of(session: Session, embedder: "Embedder", texts: Sequence[str]) -> "Array":
+    """The vectors that `embedder` makes of texts, of unit length; kept, so that it need not make them again.
+
+    Raises:
+        EmbedderFailed: it cannot.
+    """
+    return session.engine.item_vectors.of(embedder, texts)
+
+
+def keep(session: Session, items: Mapping[Slot, Fact | None]) -> str | None:
+    """Save facts in slots and empty those of None, all in one commit; its id, None when nothing was to be done.
+
+    What is in a slot already keeps its name; a new fact whose name another has gets a digest of its slot after it.
+
+    Raises: as `remember`.
+    """
+    for slot in items:
         check_slot(slot)
-        entry = self._steadily(lambda: kept_at(self._listing(), slot))
-        return entry if entry and self._sees(entry.path) else None
+    facts = {
+        slot: fact and checked(dataclasses.replace(fact, keys={**fact.keys, **slot.keys}))
+        for slot, fact in items.items()
+    }
+    if not any(facts.values()) and not any(item(session, slot) for slot in facts):
+        return None
+    screen = session.screen(*(fact.words for fact in facts.values() if fact))
 
-    def items(
-        self,
-        namespace: tuple[str, ...] = (),
-        where: Callable[[Entry], bool] | None = None,
-        offset: int = 0,
-        limit: int | None = None,
-    ) -> list[Entry]:
-        """The entries in a namespace and below it, so many after the first `offset`: by namespace and key, which
-        of those from elsewhere is their name without regard to case.
-        """
-        end = None if limit is None else offset + limit
+    def decide(now: Snapshot) -> Draft[None]:
+        plan = Plan(now, screen)
+        names = [(fact, plan.keep(slot, fact)) for slot, fact in facts.items()]
+        note = _note(session, [(fact is None, name) for fact, name in names if name])
+        note = dataclasses.replace(note, trailers=(*note.trailers, (TIME, session.engine.clock().isoformat())))
+        # Each of those that go was named, which a few are by no accident.
+        return Draft(plan.files, note, None, even_if_many=list(facts.values()).count(None) < LEAST)
 
-        def look() -> list[Entry]:
-            listing = self._listing()
-            paths = list(filter(self._sees, _ordered(listing, namespace)))
-            if where is None:
-                return list(map(listing.at, paths[offset:end]))
-            return list(islice(filter(where, map(listing.at, paths)), offset, end))
-
-        return self._steadily(look)
-
-    def namespaces(self, without: Container[str] = ()) -> set[tuple[str, ...]]:
-        """All namespaces in which something is kept, at another path than those to be left out."""
-        listing = self._steadily(self._listing)
-        slots = within(listing.index, (), listing.notes)
-        there = ((path, slot) for path, slot in slots.items() if path not in without and self._sees(path))
-        return {slot.namespace if slot else ELSEWHERE for _, slot in there}
-
-    def expired(self) -> frozenset[str]:
-        """The paths of items whose life is over; they are there until `sweep` removes them."""
-        return frozenset(self._steadily(lambda: self._expired(self._listing())))
-
-    def prolong(self, slots: Iterable[Slot]) -> None:
-        """Have the lives of what is in these slots begin anew, where they end at all. No file of memory changes."""
-        self._reads.add([slot.mark for slot in slots], self._clock())
-
-    def nearness(self, scores: Iterable[float]) -> list[float]:
-        """Scores of hits of `recall`, in order, from 0 to 1."""
-        if self._meaning.is_wanted(self.settings.vectors):
-            return [min(max(score, 0.0), 1.0) for score in scores]
-        return [score / (1 + score) for score in scores]
-
-    def vectors_of(self, embedder: "Embedder", texts: Sequence[str]) -> "Array":
-        """The vectors that `embedder` makes of texts, of unit length; kept, so that it need not make them again.
-
-        Raises:
-            EmbedderFailed: it cannot.
-        """
-        return self._item_vectors.of(embedder, texts)
-
-    def _expired(self, listing: Listing) -> dict[str, Slot]:
-        """The slots of these items, by path."""
-        lives = {path: float(label.removeprefix(LIFE)) for label, path in listing.index.pairs(LIFE)}
-        if not lives:
-            return {}
-        slots = {path: slot for path in lives if self._sees(path) and (slot := own_slot(listing.at(path).keys))}
-        read = self._reads.known()
-        now = self._clock()
-
-        def is_over(path: str, since: datetime | None) -> bool:
-            return since is None or since + timedelta(seconds=lives[path]) <= now
-
-        # A change counts as well: what was just put may not be among the reads yet, and a person's edit never is.
-        seeming = [listing.at(path) for path, slot in slots.items() if is_over(path, read.get(slot.mark))]
-        changed = zip(seeming, self.times(seeming), strict=True)
-        return {entry.path: slots[entry.path] for entry, (_, last) in changed if is_over(entry.path, last)}
-
-    def times(self, entries: Sequence[Entry]) -> list[tuple[datetime, datetime]]:
-        """When each of `entries` was learned and last changed: by history, and by the disk for what it lacks.
-
-        To the microsecond what `keep` wrote and what is not recorded yet, to the second what others wrote; a change
-        is never before what it changed.
-        """
-        if not entries:
-            return []
-        scan, has_begun = self._store.scan(), self._history.exists()
-        written = self._history.writers([entry.path for entry in entries])
-        head = self._history.files(self._history.head()) if has_begun else {}
-        found = []
-        for path in (entry.path for entry in entries):
-            times = [commit.time for commit in written[path]]
-            if not times or head.get(path) != scan.blob(path):
-                times.insert(0, self._touched(scan, path))
-            found.append((times[-1], max(times)))
-        return found
-
-    def _touched(self, scan: Scan, path: str) -> datetime:
-        """When a file was changed on disk; now, when it is gone meanwhile."""
-        file = scan.files.get(path)
-        return datetime.fromtimestamp(changed_ns(file.mark) / 1e9, UTC) if file else self._clock()
+    return session.write(decide).commit
 
 
-def _ordered(listing: Listing, namespace: tuple[str, ...]) -> list[str]:
+def sweep(session: Session) -> int:
+    """Remove the items whose life is over, all in one commit; how many. History keeps them, as what is forgotten.
+
+    Raises: as `remember`.
+    """
+    known = session.look(partial(_expired, session))
+    if not known:
+        return 0
+
+    def decide(now: Snapshot) -> Draft[None]:
+        gone = _expired(session, now)
+        note = session.note("store", f"{counted(len(gone), 'expired fact')} removed")
+        return Draft(dict.fromkeys(gone), note, None, even_if_many=True)  # whoever put them said when
+
+    removed = session.write(decide).after
+    session.engine.reads.tidy({slot.mark for path, slot in known.items() if path in removed})
+    return len(removed)
+
+
+def times(session: Session, entries: Sequence[Entry]) -> list[tuple[datetime, datetime]]:
+    """When each of `entries` was learned and last changed: by history, and by the disk for what it lacks.
+
+    To the microsecond what `keep` wrote and what is not recorded yet, to the second what others wrote; a change
+    is never before what it changed.
+    """
+    return session.look(partial(_times, session, entries))
+
+
+def changed_at(session: Session, now: Snapshot, path: str) -> datetime:
+    """When a file was changed on disk; now, when it is gone meanwhile."""
+    file = now.scan.files.get(path)
+    return datetime.fromtimestamp(changed_ns(file.mark) / 1e9, UTC) if file else session.engine.clock()
+
+
+def _times(session: Session, entries: Sequence[Entry], now: Snapshot) -> list[tuple[datetime, datetime]]:
+    if not entries:
+        return []
+    history = session.engine.history
+    has_begun = history.exists()
+    written = history.writers([entry.path for entry in entries])
+    head = history.files(history.head()) if has_begun else {}
+    found = []
+    for path in (entry.path for entry in entries):
+        moments = [commit.time for commit in written[path]]
+        if not moments or head.get(path) != now.scan.blob(path):
+            moments.insert(0, changed_at(session, now, path))
+        found.append((moments[-1], max(moments)))
+    return found
+
+
+def _expired(session: Session, now: Snapshot) -> dict[str, Slot]:
+    """The slots of the items whose life is over, by path."""
+    lives = {path: float(label.removeprefix(LIFE)) for label, path in now.index.pairs(LIFE)}
+    if not lives:
+        return {}
+    slots = {path: slot for path in lives if (slot := own_slot(now.at(path).keys))}
+    read, moment = session.engine.reads.known(), session.engine.clock()
+
+    def is_over(path: str, since: datetime | None) -> bool:
+        return since is None or since + timedelta(seconds=lives[path]) <= moment
+
+    # A change counts as well: what was just put may not be among the reads yet, and a person's edit never is.
+    seeming = [now.at(path) for path, slot in slots.items() if is_over(path, read.get(slot.mark))]
+    changed = zip(seeming, _times(session, seeming, now), strict=True)
+    return {entry.path: slots[entry.path] for entry, (_, last) in changed if is_over(entry.path, last)}
+
+
+def _note(session: Session, names: Sequence[tuple[bool, str]]) -> Note:
+    """The words for facts that are saved or, where True, removed: of a single one those of its tool."""
+    if len(names) == 1:
+        [(is_gone, name)] = names
+        return session.note("forget" if is_gone else "remember", name)
+    gone = sum(is_gone for is_gone, _ in names)
+    parts = (f"{counted(len(names) - gone, 'fact')} saved", f"{gone} removed" if gone else "")
+    return session.note("store", ", ".join(filter(None, parts)))
+
+
+def _ordered(now: Snapshot, namespace: tuple[str, ...]) -> list[str]:
     """The paths of the entries in a namespace and below it, by slot. No file is read for that."""
-    slots = within(listing.index, namespace, listing.notes)
-    names = listing.index.pairs(NAME) if None in slots.values() else ()
+    slots = within(now.index, namespace, now.notes)
+    names = now.index.pairs(NAME) if None in slots.values() else ()
     called = {path: label.removeprefix(NAME) for label, path in names}
     keys = {path: slot.key if slot else called[path] for path, slot in slots.items()}
     places = {path: slot.namespace if slot else ELSEWHERE for path, slot in slots.items()}

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from ..disk.store import Scan
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
-from ..recall.catalog import NAME, ORIGIN, Listing, kept_at, place_for, readable, updated
+from ..recall.catalog import NAME, ORIGIN, kept_at, place_for, readable, updated
+from ..session.snapshot import Snapshot
 from ..text.credentials import Screen
 from ..text.entry import IMPORTED, Entry, Fact, checked, decoded, written
 from ..text.slots import Slot
@@ -19,21 +19,15 @@ _DIGEST = 8
 class Plan:
     """The files of one write, by path, as facts are added. Touches no disk."""
 
-    def __init__(
-        self,
-        listing: Listing,
-        scan: Scan,
-        screen: Screen,
-        sees: Callable[[str], bool],
-        text_of: Callable[[Fact, str | None], str] = written,
-    ) -> None:
-        """`listing` are the entries of `scan`; `screen` should know the words of the facts that will be added; `sees`
-        tells what who writes may see. `text_of` is `written`, or remembers what that said."""
+    def __init__(self, now: Snapshot, screen: Screen, text_of: Callable[[Fact, str | None], str] = written) -> None:
+        """`screen` should know the words of the facts that will be added. `text_of` is `written`, or remembers what
+        that said."""
         self.files: dict[str, bytes | None] = {}
-        self._listing = listing
-        self._scan = scan
+        # A fact must not take the place of one that is hidden.
+        self._listing = now.whole.listing
+        self._scan = now.scan
         self._screen = screen
-        self._sees = sees
+        self._sees = now.view.allows
         self._written = text_of
         self._names: set[str] = set()
         self._names_at: dict[str, str] = {}

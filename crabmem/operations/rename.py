@@ -22,14 +22,16 @@ class Renaming:
     left: tuple[str, ...]
 
 
-def references(listing: Listing) -> Iterator[Reference]:
-    """Every link to a note, in the order of the files; None is where those lead that lead nowhere."""
+def references(listing: Listing, sees: Callable[[str], bool]) -> Iterator[Reference]:
+    """Every link to a note in the files that `sees` accepts, in their order; None is where those lead that lead
+    nowhere, or to a file that it does not accept."""
     lookup = lookup_in(listing)
     where = cache(lambda target: place(target, lookup))
     for path, text in _texts(listing):
-        for link in links(text):
+        for link in links(text) if sees(path) else ():
             if not link.is_attachment:
-                yield Reference(path, link.target, where(link.target))
+                to = where(link.target)
+                yield Reference(path, link.target, to if to and sees(to) else None)
 
 
 def lookup_in(listing: Listing) -> Lookup:

@@ -171,6 +171,10 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Whether tools may only add to the file at `path`."""
         return matches(path, self.append_only)
 
+    def hidden_from(self, kind: Kind) -> Patterns:
+        """The patterns of the files that a session of that kind may not see; see `Session.hides`."""
+        return self.kinds.get(kind, Session()).hides
+
     def hides(self, path: str, kind: Kind) -> bool:
         """Whether a session of that kind may not see the file at `path`, or a folder it is in, in whatever case its
         name is written."""

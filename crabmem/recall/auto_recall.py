@@ -1,6 +1,6 @@
 """What memory says of itself before a turn, and when it had better be silent."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
@@ -47,11 +47,10 @@ class Speaker:
         language: str,
         prompt: str,
         again: bool = False,
-        sees: Callable[[str], bool] = lambda path: True,
     ) -> Said:
         """What to say before a turn on `message`; `prompt` is what the model reads anyway.
 
-        With `again`, also what was said in this session before. `sees` says whether an entry may be told of at all.
+        With `again`, also what was said in this session before.
         """
         told = set() if again else self._told | (self._turns.versions(self._session) if self._session else set())
         seen = " ".join(prompt.split())
@@ -59,8 +58,6 @@ class Speaker:
         worth = {word: shelf.index.rarity(word) for word in words}
 
         def is_new(path: str) -> bool:
-            if not sees(path):
-                return False
             entry = _told_of(shelf, path, worth, language)
             return entry.version not in told and not _is_in(entry, seen)
 
@@ -92,21 +89,19 @@ def counted(entries: int, unreadable: int, turns: Sequence[Turn]) -> Stats:
     )
 
 
-def bearing(
-    message: str, shelf: Shelf, rules: AutoRecall, language: str, sees: Callable[[str], bool] | None = None
-) -> float:
-    """The confidence of the entry that a message finds first, of those that who asks `sees`; 0 when it finds none."""
+def bearing(message: str, shelf: Shelf, rules: AutoRecall, language: str) -> float:
+    """The confidence of the entry that a message finds first; 0 when it finds none."""
     words = telling(message, shelf.index, rules.words, language)
     worth = {word: shelf.index.rarity(word) for word in words}
-    found = (_told_of(shelf, each.key, worth, language) for each in shelf.index.search(words, 1, sees))
+    found = (_told_of(shelf, each.key, worth, language) for each in shelf.index.search(words, 1))
     return max((_confidence_in(entry, shelf.index, words, language) for entry in found), default=0.0)
 
 
-def likest(text: str, shelf: Shelf, language: str, fits: Callable[[str], bool] | None = None) -> Entry | None:
-    """The entry of those that fit that `text` finds first; no daily note."""
+def likest(text: str, shelf: Shelf, language: str) -> Entry | None:
+    """The entry that `text` finds first; no daily note."""
 
     def is_fact(path: str) -> bool:
-        return path not in shelf.notes and (fits is None or fits(path))
+        return path not in shelf.notes
 
     found = shelf.index.search(telling(text, shelf.index, 0, language), 1, is_fact)
     return shelf.at(found[0].key) if found else None

@@ -26,7 +26,7 @@ from ..text.passages import passage
 from ..text.patterns import matches
 from ..workspace.workspace import Workspace
 from .cached import WORTH_SAVING, CachedIndex
-from .ranking import Fits, Question, Ranking, recalled, worth_of
+from .ranking import Question, Ranking, recalled, worth_of
 from .sections import Search, Section, aged, taken_apart
 
 if TYPE_CHECKING:
@@ -76,6 +76,11 @@ class Files(NamedTuple):
     size: Callable[[str], int]
     is_past: bool
     unusable: tuple[str, ...] = ()
+
+    def only(self, fits: Callable[[str], bool]) -> "Files":
+        """Those of the files whose paths fit."""
+        marks = {path: mark for path, mark in self.marks.items() if fits(path)}
+        return self._replace(marks=marks, unusable=tuple(filter(fits, self.unusable)))
 
 
 def on_disk(scan: Scan, search: Search) -> Files:
@@ -250,29 +255,21 @@ class Searcher:
 
 
 def searched(
-    shelf: Sections,
-    query: str,
-    limit: int | None,
-    way: Way,
-    today: date,
-    sees: Callable[[str], bool],
-    ranking: Ranking | None = None,
+    shelf: Sections, query: str, limit: int | None, way: Way, today: date, ranking: Ranking | None = None
 ) -> FileSearch:
-    """The sections that answer `query`, of the files that who asks `sees`; `limit` of None is the profile's."""
-    paths, unreadable = list(filter(sees, shelf.files.marks)), set(filter(sees, shelf.unreadable))
-    fits: Fits | None = None if len(paths) == len(shelf.files.marks) else lambda key: sees(_path(key))
+    """The sections that answer `query`; `limit` of None is the profile's."""
     factor = partial(way.freshness, today) if way.search.recent else None
     question = Question(query, limit or way.search.results, (), way.language, factor=factor)
-    found = recalled(shelf, question, fits, ranking)
+    found = recalled(shelf, question, None, ranking)
     words = wanted(asked(query), shelf.index, way.language)
     worth, scale = worth_of(words, shelf.index), 1.0 if ranking else _scale(words, shelf.index, way.search.among)
     hits = tuple(_hit(shelf, hit.entry.path, hit.score * scale, worth, way) for hit in found)
     return FileSearch(
         query=query,
         hits=hits,
-        searched=len(set(paths) - unreadable),
-        size=sum(map(shelf.files.size, paths)),
-        unreadable=len(unreadable),
+        searched=len(shelf.files.marks.keys() - set(shelf.unreadable)),
+        size=sum(map(shelf.files.size, shelf.files.marks)),
+        unreadable=len(set(shelf.unreadable)),
         has_words=found.has_words,
         unsaid=found.unsaid,
         trouble=found.trouble,

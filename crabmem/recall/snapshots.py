@@ -39,7 +39,7 @@ class Past:
         """`unreadable` are the paths of files that were no entry; `read` makes an entry of a path and a blob."""
         self.index = index
         self.unreadable = unreadable
-        self._read = read
+        self.entry_of = read
 
     @cached_property
     def versions(self) -> dict[str, bytes]:
@@ -51,10 +51,15 @@ class Past:
         """The paths of the daily notes among them."""
         return notes_in(self.index)
 
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """Those of the entries, in order."""
+        return tuple(path for path in self.versions if path not in self.notes)
+
     @property
     def entries(self) -> list[Entry]:
         """All entries, in the order of their paths."""
-        return [self.at(path) for path in self.versions if path not in self.notes]
+        return list(map(self.at, self.paths))
 
     def blob(self, path: str) -> str | None:
         """The blob of the entry at a path; None when there is none."""
@@ -63,7 +68,7 @@ class Past:
 
     def at(self, path: str) -> Entry:
         """The entry, or the daily note, at a path that the index knows."""
-        return self._read(path, self.index.marks()[path][BLOB].hex())
+        return self.entry_of(path, self.index.marks()[path][BLOB].hex())
 
     def having(self, label: str) -> list[Entry]:
         """The entries that have a label, in the order of their paths."""

@@ -44,6 +44,13 @@ class Uses:
             moments[line.fact].append(line.when)
         return lambda path: used(moments.get(_digest(path), ())) if moments else None
 
+    def move(self, old: str, new: str) -> None:
+        """Have the fact that was at `old` keep its uses at `new`."""
+        before, after = _digest(old), _digest(new)
+        if moved := [Use(line.when, after) for line in self._lines.all() if line.fact == before]:
+            self._lines.add_all(moved)
+            self._lines.keep(lambda line: line.fact != before)
+
     def keep(self, paths: Iterable[str]) -> None:
         """Forget the uses of all facts but those at `paths`."""
         there = set(map(_digest, paths))

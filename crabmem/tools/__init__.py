@@ -18,7 +18,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from ..errors import CrabmemError, Disabled, InvalidArguments, InvalidSettings, NotFound, Stale
-from ..memory import Memory
+from ..session.session import Session
 from ..text.templates import visible
 from .result import Hints, Result, ToolFunction, stale_text, without_root
 
@@ -48,7 +48,7 @@ class Tool:
 class Toolbox:
     """The tools over one memory."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Session) -> None:
         self._memory = memory
 
     @property
@@ -138,7 +138,7 @@ def family(name: str) -> tuple[ToolFunction, ...]:
     return found
 
 
-def _run(function: Callable[..., Result], memory: Memory, arguments: dict[str, Any]) -> Result:
+def _run(function: Callable[..., Result], memory: Session, arguments: dict[str, Any]) -> Result:
     try:
         return function(memory, **arguments)
     except Stale as error:

@@ -5,7 +5,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from .. import wire
-from ..memory import Memory as _Memory
+from ..operations import files, proposals
+from ..session.session import Session as _Memory
 from .entries import Version
 from .proposing import Reason, identity_result
 from .result import Hints, Result, ToolFunction, changed_text
@@ -17,7 +18,7 @@ def memory(
     if_version: Version = None,
 ) -> Annotated[Result, wire.ChangedData]:
     """Replace the overview. Keep it short and curated, and read the whole of it before you replace it."""
-    changed = memory.write_overview(content, if_version)
+    changed = files.write_overview(memory, content, if_version)
     name = changed.path.rpartition("/")[2]
     text = f"{name} updated" if content.strip() else f"{name} is empty now: nothing of it is in view any more"
     return Result(changed_text(text, changed), dict(wire.changed(changed)))
@@ -29,7 +30,7 @@ def soul(
     reason: Reason = "",
 ) -> Annotated[Result, wire.IdentityData]:
     """Replace the file that says who you are, or propose that where a person decides. Tell the person when you do."""
-    return identity_result(memory.write_identity(content, reason=reason))
+    return identity_result(proposals.write_identity(memory, content, reason=reason))
 
 
 def _may_write_soul(memory: _Memory) -> bool:

@@ -7,8 +7,10 @@ from msgspec import Meta
 
 from .. import wire
 from ..errors import InvalidArguments
-from ..memory import Memory
+from ..operations import facts as facts_operations
+from ..operations import history
 from ..results import Commit
+from ..session.session import Session
 from ..text.edit import counted, shortened
 from ..text.entry import Entry
 from ..text.hashes import short
@@ -48,7 +50,7 @@ class LogData(TypedDict):
 
 
 def get(
-    memory: Memory,
+    memory: Session,
     name: Annotated[str, Meta(description="Name, file name or alias of the fact.")],
     at: Annotated[
         str | None,
@@ -56,19 +58,19 @@ def get(
     ] = None,
 ) -> Annotated[Result, wire.EntryData]:
     """Read one fact whole, by its name, with the version that a careful write names."""
-    found = memory.get(name, at)
+    found = facts_operations.get(memory, name, at)
     text = hit_text(found.path, found.name, found.description, found.content, found.version)
     return Result(f"From memory: {DATA}.\n\n{text}", dict(wire.entry(found)))
 
 
 def list(
-    memory: Memory,
+    memory: Session,
     limit: Limit = _PAGE,
     after: Annotated[str | None, Meta(description="The `next` of the page before; without it the first page.")] = None,
 ) -> Annotated[Result, ListData]:
     """List the facts there are, by name and description, a page at a time."""
     _check_limit(limit)
-    entries = memory.entries()
+    entries = facts_operations.entries(memory)
     rest = [entry for entry in entries if after is None or entry.path > after]
     page = rest[:limit]
     follows = page[-1].path if len(rest) > len(page) else None
@@ -78,7 +80,7 @@ def list(
 
 
 def log(
-    memory: Memory,
+    memory: Session,
     limit: Limit = 20,
     name: Annotated[str | None, Meta(description="Only what touched this fact, even if it was forgotten.")] = None,
     since: Annotated[
@@ -87,7 +89,7 @@ def log(
 ) -> Annotated[Result, LogData]:
     """List who wrote what when, newest first: yourself, other agents, or a person, whom a star marks."""
     _check_limit(limit)
-    commits = tuple(islice(memory.commits(name, since=since), limit))
+    commits = tuple(islice(history.commits(memory, name, since=since), limit))
     return Result(told(commits), {"commits": [dict(wire.commit(commit)) for commit in commits]})
 
 

@@ -9,8 +9,9 @@ from msgspec import Meta
 
 from .. import wire
 from ..errors import InvalidArguments
-from ..memory import Memory
+from ..operations import files as files_operations
 from ..results import Document
+from ..session.session import Session
 from ..text.edit import BOM, counted, in_breaks_of, inserted, lines_in, places_of
 from ..text.hashes import version_of
 from ..workspace.workspace import way
@@ -32,27 +33,27 @@ class FilesData(TypedDict):
     files: tuple[str, ...]
 
 
-def memory_read(memory: Memory, filename: Filename) -> Annotated[Result, wire.DocumentData]:
+def memory_read(memory: Session, filename: Filename) -> Annotated[Result, wire.DocumentData]:
     """Read a file of memory whole. Look here for decisions and insights of earlier sessions before you ask for them."""
     path = _placed(memory, filename)
-    text = memory.browse(partial(_text, path, filename))
+    text = files_operations.browse(memory, partial(_text, path, filename))
     found = Document(memory.layout.memory_path(path), text, version_of(text.encode()))
     return Result(text, dict(wire.document(found)))
 
 
 def memory_write(
-    memory: Memory,
+    memory: Session,
     filename: Filename,
     content: Annotated[str, Meta(description="The whole new text of the file, not just what is added.")],
     if_version: Version = None,
 ) -> Annotated[Result, wire.ChangedData]:
     """Write a file of memory, in place of what it said. What must outlast this session has to be in a file."""
-    reply = f"Memory file '{filename}' written successfully."
+    reply = f"Session file '{filename}' written successfully."
     return _changed(memory, "write", filename, partial(_written, content), reply, if_version)
 
 
 def memory_replace(
-    memory: Memory,
+    memory: Session,
     filename: Filename,
     old_str: Annotated[str, Meta(description="The text to replace, exactly as it stands there, and there only once.")],
     new_str: Annotated[str, Meta(description="The text to put in its place.")],
@@ -65,7 +66,7 @@ def memory_replace(
 
 
 def memory_insert(
-    memory: Memory,
+    memory: Session,
     filename: Filename,
     line: Annotated[int, Meta(ge=0, description="The line after which to insert; 0 is the top of the file.")],
     text: Annotated[str, Meta(description="What to insert, as lines of its own.")],
@@ -76,19 +77,19 @@ def memory_insert(
     return _changed(memory, "insert into", filename, partial(_inserted, filename, line, text), reply, if_version)
 
 
-def memory_list(memory: Memory) -> Annotated[Result, FilesData]:
+def memory_list(memory: Session) -> Annotated[Result, FilesData]:
     """List the files of memory, to see what earlier sessions left."""
-    files = memory.browse(Tree.paths)
+    files = files_operations.browse(memory, Tree.paths)
     if not files:
         is_there = os.path.isdir(memory.file(memory.layout.memory))
-        return Result("No memory files yet." if is_there else "Memory directory not found.", {"files": []})
+        return Result("No memory files yet." if is_there else "Session directory not found.", {"files": []})
     more = len(files) - _MOST_LISTED
     rest = [f"({counted(more, 'more file')} not listed)"] if more > 0 else []
     return Result("\n".join([*files[:_MOST_LISTED], *rest]), {"files": files})
 
 
 def _changed(
-    memory: Memory,
+    memory: Session,
     verb: str,
     filename: str,
     change: Callable[[str | None], str],
@@ -97,11 +98,11 @@ def _changed(
 ) -> Result:
     """Make the change in one commit, and say so."""
     path = _placed(memory, filename)
-    done = memory.rewrite_file(f"{verb} {path}", path, change, if_version)
+    done = files_operations.rewrite_file(memory, f"{verb} {path}", path, change, if_version)
     return Result(warned(reply, done.warnings), dict(wire.changed(done)))
 
 
-def _placed(memory: Memory, filename: str) -> str:
+def _placed(memory: Session, filename: str) -> str:
     """The path in memory of the file that is meant. No more than words hang on this look: no write follows a link."""
     path = None if "\\" in filename or "\0" in filename else inside(filename)
     if path is None or any(os.path.islink(memory.file(place)) for place in way(memory.layout.memory_path(path))):
@@ -118,7 +119,7 @@ def _text(path: str, filename: str, tree: Tree) -> str:
 
 def _there(text: str | None, filename: str) -> str:
     if text is None:
-        raise Refusal(f"Memory file '{filename}' not found.")
+        raise Refusal(f"Session file '{filename}' not found.")
     return text
 
 

@@ -5,16 +5,17 @@ from typing import Annotated
 from msgspec import Meta
 
 from .. import wire
-from ..memory import Memory
+from ..operations import notes
+from ..session.session import Session
 from .result import Hints, Result, ToolFunction, warned
 
 
 def note(
-    memory: Memory,
+    memory: Session,
     text: Annotated[str, Meta(description="What to add, in Markdown; a line for each thing.")],
 ) -> Annotated[Result, wire.ChangedData]:
     """Add a text to the note of today. What is there stays; for what happened, and is no fact of its own yet."""
-    changed = memory.write_note(text)
+    changed = notes.write_note(memory, text)
     return Result(warned(f"noted in {changed.path}", changed.warnings), dict(wire.changed(changed)))
 
 

@@ -5,8 +5,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from .. import wire
-from ..memory import Memory
+from ..operations import files, proposals
 from ..results import Changed, Proposed
+from ..session.session import Session
 from ..text.hashes import short
 from ..text.markdown import with_section
 from .result import Hints, Result, ToolFunction, changed_text
@@ -15,14 +16,14 @@ Reason = Annotated[str, Meta(description="Why, in a sentence or two, for the per
 
 
 def prompt_propose(
-    memory: Memory,
+    memory: Session,
     section: Annotated[str, Meta(description="The heading in your identity that it is about; a new one is added.")],
     reason: Reason,
     proposal: Annotated[str, Meta(description="All that should stand under that heading, in Markdown.")],
 ) -> Annotated[Result, wire.IdentityData]:
     """Propose a change to a section of the file that says who you are. Nothing changes before a person decides."""
-    text = with_section(memory.identity().text, section, proposal)
-    return identity_result(memory.propose_identity(text, reason))
+    text = with_section(files.identity(memory).text, section, proposal)
+    return identity_result(proposals.propose_identity(memory, text, reason))
 
 
 def identity_result(done: Changed) -> Result:

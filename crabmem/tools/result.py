@@ -10,9 +10,9 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from ..errors import CrabmemError, Stale
-from ..memory import Memory
 from ..recall.ranking import text_of
 from ..results import Changed, Hit, Recall, Saved
+from ..session.session import Session
 from ..text import edit
 from ..text.edit import counted
 from ..text.plain import DATA, answer
@@ -52,7 +52,7 @@ class Hints:
     open_world: bool = False
 
 
-def _always(memory: Memory) -> bool:
+def _always(memory: Session) -> bool:
     return True
 
 
@@ -66,7 +66,7 @@ class ToolFunction:
     function: Callable[..., Result]
     title: str
     hints: Hints
-    allowed: Callable[[Memory], bool] = _always
+    allowed: Callable[[Session], bool] = _always
 
     @property
     def name(self) -> str:

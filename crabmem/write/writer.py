@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from ..disk import fs
 from ..disk.bylines import Byline, Bylines, signed
@@ -47,23 +47,28 @@ _ADVICE = (
 
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True)
-class Draft:
+class Draft(Generic[T_co]):
     """What an operation wants: bytes by path (None removes the file), and the words of its commit.
 
+    `result` is what the operation has to say of it: it may be asked twice, and only what was written last counts.
     `even_if_many` says that many facts are meant to be lost, if they are.
     """
 
     changes: Mapping[str, bytes | None]
     note: Note
+    result: T_co
     even_if_many: bool = False
 
 
 @dataclass(frozen=True)
-class Written:
+class Written(Generic[T_co]):
     """What a write did: its commit (None when everything was so already), and the bytes before and after.
+
+    `result` is that of its draft.
 
     `unrecorded` are so many facts that were lost outside that this waits for somebody to confirm it. With
     `is_index_foreign` the person's Git does not know of the write: their next commit would take it back. `secrets`
@@ -74,6 +79,7 @@ class Written:
     before: Mapping[str, bytes | None]
     after: Mapping[str, bytes | None]
     secrets: str
+    result: T_co
     unrecorded: Losses | None = None
     is_index_foreign: bool = False
 
@@ -121,7 +127,7 @@ class Writer:
         #: The last scan whose newest files were looked up in the history.
         self._examined: Scan | None = None
 
-    def write(self, decide: Callable[[Scan], Draft]) -> Written:
+    def write(self, decide: Callable[[Scan], Draft[T]]) -> Written[T]:
         """Record outside edits, ask `decide` with the files as they then are, and write what it says.
 
         Raises:
@@ -396,7 +402,7 @@ class Writer:
             elif done.data != now:
                 changes[path] = done.data
         if changes:
-            self._applied(Draft(changes, _later_note(), even_if_many=True), scan)
+            self._applied(Draft(changes, _later_note(), None, even_if_many=True), scan)
             scan = self._store.scan()
         self._history.forget_waiting()
         return scan
@@ -466,11 +472,11 @@ class Writer:
             self._agreed = Agreed(agreed.scan, commit, agreed.doubts | blobs.keys()) if follows else None
         return commit
 
-    def _applied(self, draft: Draft, scan: Scan) -> Written:
+    def _applied(self, draft: Draft[T], scan: Scan) -> Written[T]:
         changes = {path: data for path, data in draft.changes.items() if scan.data(path) != data}
         before, secrets = {path: scan.data(path) for path in draft.changes}, self._settings().secrets
         if not changes:
-            return Written(None, before, draft.changes, secrets, self._unrecorded)
+            return Written(None, before, draft.changes, secrets, draft.result, self._unrecorded)
         self._refuse_unusable(changes, scan)
         if len(changes) >= LEAST_OF_FEW and not draft.even_if_many:
             _refuse_mass_loss(lost(before, changes, scan.files, self._layout))
@@ -481,7 +487,7 @@ class Writer:
         self._conclude(intent, placed)
         displaced = {path: place.displaced for path, place in placed.items()}
         is_foreign = self._history.is_index_foreign()
-        return Written(commit, before | displaced, draft.changes, secrets, self._unrecorded, is_foreign)
+        return Written(commit, before | displaced, draft.changes, secrets, draft.result, self._unrecorded, is_foreign)
 
     def _record_replaced(self, paths: Iterable[str], scan: Scan) -> None:
         """Record what is about to be replaced, and what the last look therefore left unrecorded.

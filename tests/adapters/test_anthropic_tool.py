@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
 from crabmem.adapters.anthropic import AsyncMemoryTool, MemoryTool
+from crabmem.operations import files as files_operations
 from crabmem.text.slug import is_portable
 from crabmem.write.tree import Tree
 from tests.conftest import git
@@ -146,7 +147,7 @@ def test_sizes_are_written_as_the_sdk_writes_them(memory: Memory, tool: MemoryTo
 
 
 def test_of_very_many_files_the_first_thousand_are_listed(memory: Memory, tool: MemoryTool) -> None:
-    memory.rewrite("many", lambda tree: {f"entries/{number:04}.md": "x\n" for number in range(1_003)})
+    files_operations.rewrite(memory, "many", lambda tree: {f"entries/{number:04}.md": "x\n" for number in range(1_003)})
     lines = answer(tool, {"command": "view", "path": "/memories/entries"}).splitlines()
     assert lines[-2:] == ["2B\t/memories/entries/0999.md", "(3 more are not listed)"] and len(lines) == 1_003
 
@@ -355,12 +356,14 @@ def reach(path: str, tree: Tree) -> dict[str, str | None]:
 
 
 def test_a_program_may_rewrite_files_too_and_what_it_raises_writes_nothing(memory: Memory) -> None:
-    done = memory.rewrite("sort", lambda tree: {"people/luna.md": "The dog.\n", "MEMORY.md": "# Overview\n"})
+    done = files_operations.rewrite(
+        memory, "sort", lambda tree: {"people/luna.md": "The dog.\n", "MEMORY.md": "# Overview\n"}
+    )
     assert done.paths == ("memory/people/luna.md", "memory/MEMORY.md") and done.commit == memory.log(1)[0].commit
-    assert memory.browse(lambda tree: tree.paths("people")) == ["people/luna.md"]
+    assert files_operations.browse(memory, lambda tree: tree.paths("people")) == ["people/luna.md"]
     for path in ("../Crab.md", "../crabmem.toml", "/etc/x.md", "", "a//b.md"):
         with pytest.raises(InvalidArguments):
-            memory.rewrite("reach", partial(reach, path))
+            files_operations.rewrite(memory, "reach", partial(reach, path))
     assert len(memory.log()) == 2
 
 
@@ -372,7 +375,7 @@ def test_no_folder_takes_the_place_of_a_file_that_has_a_meaning(tmp_path: Path, 
     with Memory(tmp_path, agent="coder") as memory:
         for path in paths:
             with pytest.raises(InvalidArguments, match="use another name"):
-                memory.rewrite("take", partial(reach, path))
+                files_operations.rewrite(memory, "take", partial(reach, path))
         assert memory.write_overview("# Overview\n").created and "# Overview" in memory.prompt()
 
 

@@ -35,6 +35,7 @@ from crabmem.adapters.langgraph.values import value_of as as_value
 from crabmem.embeddings.kept import load
 from crabmem.git import Note
 from crabmem.git.commit import raw_commit, read_commit
+from crabmem.operations import history, keyvalue
 from crabmem.text.entry import checked, parsed, written
 from crabmem.text.hashes import blob_id
 from crabmem.text.slots import Slot
@@ -516,7 +517,7 @@ def test_an_item_is_gone_when_its_time_is_over_and_a_sweep_forgets_it(
     assert (store.sweep_ttl(), store.sweep_ttl()) == (2, 0)
     assert [entry.name for entry in memory.entries()] == ["users/Ada/stays"]
     assert len(memory.log()) == before + 1 and memory.log()[0].subject == "store: 2 expired facts removed"
-    assert "tea, today" in memory.patch("HEAD")  # which history keeps
+    assert "tea, today" in history.patch(memory, "HEAD")  # which history keeps
     assert git(memory.root, "status", "--porcelain") == ""
 
 
@@ -569,7 +570,7 @@ def test_putting_the_same_again_has_its_life_begin_anew(clock: Clock, memory: Me
 def test_what_was_put_again_lives_before_its_time_is_noted(clock: Clock, memory: Memory, store: Store) -> None:
     store.put(USER, "a", {"content": "x"}, ttl=5)
     clock.pass_minutes(10)
-    memory.keep({Slot(USER, "a"): as_fact(Slot(USER, "a"), {"content": "y"}, None, 5)})
+    keyvalue.keep(memory, {Slot(USER, "a"): as_fact(Slot(USER, "a"), {"content": "y"}, None, 5)})
     assert store.sweep_ttl() == 0
     item = store.get(USER, "a")
     assert item and item.value == {"content": "y"}

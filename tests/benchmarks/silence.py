@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from crabmem import Memory
+from crabmem.operations import context
 
 #: The share of messages on topic that a threshold has to keep.
 KEPT = 0.9
@@ -24,7 +25,7 @@ def judge(memory: Memory) -> Judge:
     """How auto-recall looks at a message."""
 
     def judged(message: str) -> tuple[float, float]:
-        return max((hit.score for hit in memory.recall(message, 1)), default=0.0), memory.confidence(message)
+        return max((hit.score for hit in memory.recall(message, 1)), default=0.0), context.confidence(memory, message)
 
     return judged
 

@@ -21,6 +21,7 @@ from click.testing import CliRunner, Result
 import crabmem
 from crabmem import Fact, Memory, __version__
 from crabmem.cli import cli
+from crabmem.operations import proposals
 from tests.conftest import FIXTURES, Run, completed, git
 
 SAMPLES: dict[str, list[str]] = {
@@ -171,7 +172,7 @@ def sample_of(verb: str, root: Path) -> list[str]:
     if "PROPOSAL" not in SAMPLES[verb]:
         return [*verb.split(), *SAMPLES[verb]]
     with Memory(root, agent="coder") as memory:
-        made = memory.propose_identity("# A lobster\n", "I grew.").proposal
+        made = proposals.propose_identity(memory, "# A lobster\n", "I grew.").proposal
     return [*verb.split(), *(made.id if word == "PROPOSAL" else word for word in SAMPLES[verb])]
 
 

@@ -19,9 +19,11 @@ from click.testing import CliRunner, Result
 from crabmem import EmbedderFailed, InvalidSettings, Memory, Unwritable, memory
 from crabmem.cli import cli
 from crabmem.disk.allowed import Allowed, Reach
+from crabmem.operations import maintenance
 from crabmem.write.actor import Voice
 from tests.conftest import allow
 from tests.embedding import Own, Service, saved_model, service
+from tests.opening import opened_with
 from tests.serving import connected
 
 SECRET = "the value of a variable"
@@ -140,7 +142,7 @@ class Seen(Mapping[str, str]):
 
 
 def with_environment(root: Path, environment: Mapping[str, str]) -> memory.Memory:
-    return memory.Memory(root, Voice(None, None, True), lambda: datetime.now(UTC), environment=environment)
+    return opened_with(root, Voice(None, None, True), lambda: datetime.now(UTC), environment=environment)
 
 
 def test_no_variable_of_a_key_is_read_before_it_is_allowed(root: Path, told: Service) -> None:
@@ -150,7 +152,7 @@ def test_no_variable_of_a_key_is_read_before_it_is_allowed(root: Path, told: Ser
         both.recall("salary")
         both.doctor()
         with pytest.raises(EmbedderFailed):
-            both.reindex()
+            maintenance.reindex(both)
         assert "CRABMEM_KEY" not in seen.asked and not told.paths
         allow(root)
         both.recall("salary")
@@ -238,7 +240,9 @@ def test_an_embedder_of_the_callers_own_needs_no_permission(root: Path, told: Se
     asks(root, told.url)
     own = Own()
     with Memory(root, embedder=own) as memory:
-        assert [hit.entry.name for hit in memory.recall("puppy physician")] == ["Luna"] and memory.reindex().entries
+        assert [hit.entry.name for hit in memory.recall("puppy physician")] == ["Luna"] and maintenance.reindex(
+            memory
+        ).entries
     assert own.asked and not told.paths
 
 

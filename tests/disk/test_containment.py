@@ -8,6 +8,7 @@ import pytest
 from crabmem import Memory
 from crabmem.disk.fs import inside
 from crabmem.errors import InvalidArguments, InvalidSettings
+from crabmem.operations import setup
 
 LAYOUTS = [
     'identity = "../outside.md"', 'identity = "a/../../outside.md"', 'identity = "/etc/outside.md"', 'identity = ""',
@@ -53,7 +54,7 @@ def test_no_seed_is_a_text_of_the_machine(cloned: Path, tmp_path: Path) -> None:
         f'about = "x"\npart = []\n[[seed]]\nfile = "S.md"\ntemplate = "{tmp_path}/outside"'
     )
     with pytest.raises(InvalidSettings, match="has no template"):
-        Memory(cloned).use_profile(claim=True)
+        setup.use_profile(Memory(cloned), claim=True)
     assert not (cloned / "S.md").exists()
 
 

@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from crabmem import CrabmemError, Fact, Memory, Slot
+from crabmem.operations import files as files_operations
+from crabmem.operations import keyvalue, setup
 from crabmem.text import entry
 from crabmem.write import writer
 from tests.faults.repository import complaints, git
@@ -92,20 +94,22 @@ def _rename(memory: Memory) -> None:
 
 
 def _rewrite(memory: Memory) -> None:
-    memory.rewrite("sort", lambda tree: {_OTHER: None, "people/other.md": OLD, "MEMORY.md": NEW, "b.md": NEW})
+    files_operations.rewrite(
+        memory, "sort", lambda tree: {_OTHER: None, "people/other.md": OLD, "MEMORY.md": NEW, "b.md": NEW}
+    )
 
 
 def _keep(memory: Memory) -> None:
     slots = [Slot(("memory",), "Other"), Slot(("memory",), "Luna's vet"), Slot(("users", "ada"), "coffee")]
-    memory.keep({slots[0]: None, **{slot: Fact(slot.name, "what a store keeps", NEW) for slot in slots[1:]}})
+    keyvalue.keep(memory, {slots[0]: None, **{slot: Fact(slot.name, "what a store keeps", NEW) for slot in slots[1:]}})
 
 
 def _wrote(memory: Memory) -> None:
-    memory.wrote([str(memory.root / path) for path in (VET, OTHER)])
+    setup.wrote(memory, [str(memory.root / path) for path in (VET, OTHER)])
 
 
 def _compact(memory: Memory) -> None:
-    memory._history.compact()
+    memory.engine.history.compact()
 
 
 def _nothing(root: Path) -> None:
@@ -121,7 +125,9 @@ def _saved_by_the_person(root: Path) -> None:
 def _linked(root: Path) -> None:
     """Files in every place lead to the entry."""
     with Shim(sync=False), opened(root, "before") as memory:
-        memory.rewrite("link", lambda tree: {**dict.fromkeys(_LINKING, LINKS), _OTHER: tree.text(_OTHER) + LINKS})
+        files_operations.rewrite(
+            memory, "link", lambda tree: {**dict.fromkeys(_LINKING, LINKS), _OTHER: tree.text(_OTHER) + LINKS}
+        )
 
 
 def _packed_before(root: Path) -> None:

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from crabmem import Busy, CrabmemError, Memory, Unwritable
 from crabmem.disk import fs
-from crabmem.memory import Memory as Core
 from crabmem.write.actor import Voice
+from tests.opening import opened_with
 
 from . import Counts, Say
 from .actors import (
@@ -151,13 +151,13 @@ def _refused_compactions(
                 memory.remember(f"fact {number % 3}", "what is written", body(text))
                 disk.fill(number)
                 try:
-                    counts["compacted"] += bool(memory._history.compact())
+                    counts["compacted"] += bool(memory.engine.history.compact())
                 except CrabmemError as error:
                     assert isinstance(error, Unwritable), f"refused with {error!r}"
                     counts["refused"] += 1
                 assert len(memory.log()) == number + 2, "the history cannot be read"
                 disk.free()
-            memory._history.compact()
+            memory.engine.history.compact()
         assert list((root / ".git/objects/pack").glob("tmp_*")) == []
         _check(root, written)
     assert counts["refused"] and counts["compacted"], f"not both refused and done: {counts}"
@@ -365,7 +365,7 @@ def _write_some(root: Path, record: Record, writer: int) -> None:
 def _clock_going_back(folder: Path, chance: random.Random) -> Counter[str]:
     """The history is told in the order it happened, whatever the clock said meanwhile."""
     root, now, jumps = folder / "memory", [datetime(2026, 3, 1, tzinfo=UTC)], 12
-    with Core(root, Voice("agent", None), lambda: now[0]) as memory:
+    with opened_with(root, Voice("agent", None), lambda: now[0]) as memory:
         for number in range(jumps):
             now[0] += timedelta(hours=chance.randint(-100_000, 60_000))
             memory.remember("fact", "what is written", body(token("agent", number)))
@@ -379,7 +379,7 @@ def _clock_going_back(folder: Path, chance: random.Random) -> Counter[str]:
     return Counter({"jumps": jumps, "written": jumps})
 
 
-def _assert_seen(memory: Core, file: Path, text: str) -> None:
+def _assert_seen(memory: Memory, file: Path, text: str) -> None:
     """What a person saves is what is recalled next."""
     file.write_text(page("fact", text))
     [hit] = memory.recall("fact")
@@ -390,7 +390,7 @@ def _hidden_edit(folder: Path, chance: random.Random) -> Counter[str]:
     """A save that leaves size and time as they were is seen all the same."""
     root, edits = folder / "memory", 20
     ahead = datetime.now(UTC) + timedelta(hours=1)  # by this clock nothing was changed of late
-    with Core(root, Voice("agent", None), lambda: ahead) as memory:
+    with opened_with(root, Voice("agent", None), lambda: ahead) as memory:
         memory.remember("fact", "what is written", body(token("agent", 0)))
         file = root / "memory/entries/fact.md"
         file.write_text(page("fact", token("person", 0)))

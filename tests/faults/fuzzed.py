@@ -36,6 +36,7 @@ from crabmem.git.index import Index
 from crabmem.git.known import Known
 from crabmem.git.objects import Objects
 from crabmem.git.refs import Refs
+from crabmem.operations import history as history_operations
 from crabmem.search import Document as Asked
 from crabmem.search import Index as Search
 from crabmem.search import load, save, tokens
@@ -640,7 +641,7 @@ def _assert_goes_on(root: Path, place: str, new: bytes) -> None:
         try:
             memory.remember("After", "written after", "It works.")
             assert memory.get("After").content == "It works."
-            stored = ORDINARY.is_kept(place) and memory._history.has(blob_id(new))
+            stored = ORDINARY.is_kept(place) and memory.engine.history.has(blob_id(new))
         except CrabmemError as error:
             assert str(error).strip() and "\n" not in str(error)
             stored = False
@@ -710,7 +711,11 @@ def revisions(data: bytes) -> None:
     memory, one, other = _asked(), source.text(4, surrogates=True), source.text(4, surrogates=True)
     asked: tuple[Callable[[], object], ...] = (
         *(lambda: memory.entries(one), lambda: memory.diff(one, other), lambda: memory.log(3, one)),
-        *(lambda: memory.get(one, other or None), lambda: memory.patch(one), lambda: memory.rollback(one)),
+        *(
+            lambda: memory.get(one, other or None),
+            lambda: history_operations.patch(memory, one),
+            lambda: memory.rollback(one),
+        ),
         *(lambda: memory.recall(one), lambda: memory.before_turn(one), lambda: memory.get(one)),
         *(lambda: memory.blame(one), lambda: memory.when(one), lambda: memory.digest(one, other or None)),
         *(lambda: memory.log(3, since=one, author=other), lambda: memory.recall(one, blame=True)),

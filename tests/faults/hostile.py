@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from crabmem import Memory
+from crabmem.operations import maintenance, setup
 from tests.faults.repository import git
 
 ROOT = Path(__file__).parents[2]
@@ -283,16 +284,16 @@ def ordinary(root: Path) -> None:
         memory.remember("Vet", "where the vet of Luna is", "In the old town, see [[Luna]].")
         memory.remember("Luna", "the dog", "Eats at eight.")
         memory.write_overview("# Overview\n\nLuna is a dog.\n")
-        memory.compact()
+        maintenance.compact(memory)
         memory.forget("Luna")
         memory.purge(text="at eight")
         memory.remember("Vet", "where the vet of Luna is", "In the new town.")
         memory.before_turn("where is the vet of Luna?")
-        memory.wrote([str(root / "memory/entries/vet.md")])
+        setup.wrote(memory, [str(root / "memory/entries/vet.md")])
         memory.search("vet") if hasattr(memory, "search") else None
         (root / "memory/2026-01-01.md").write_text("- walked Luna\n")
         memory.adopt()
-        memory.compact()
+        maintenance.compact(memory)
         memory.recall("vet", as_of="HEAD~1")
         list(memory.log())
     with Memory(root) as memory:

@@ -194,7 +194,7 @@ class Turn:
 
     def _compact(self, memory: Memory, serial: int) -> None:
         while True:
-            memory._history.compact()
+            memory.engine.history.compact()
             time.sleep(0.005)
 
     def _acknowledge(self, write: Callable[[], str | None], text: str | None = None) -> None:
@@ -215,7 +215,7 @@ class Turn:
         with Memory(self._root, agent="next") as memory:
             memory.remember("After", "written after the kills", "It works.")
             took = time.monotonic() - began
-            memory._history.compact()
+            memory.engine.history.compact()
             errors = [found for found in memory.doctor() if found.level in ("error", "warning")]
         self._counts["repairs"] += bool(errors) + bool(left_locks(self._root)) + (took > _SLOWEST)
         assert took < _SLOWEST, f"the next write took {took:.1f} s"

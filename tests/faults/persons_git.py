@@ -167,7 +167,7 @@ class Play:
         with Memory(self._root) as memory:
             while True:
                 with suppress(CrabmemError):
-                    self._record.say("compacted", f"{memory._history.compact()}")
+                    self._record.say("compacted", f"{memory.engine.history.compact()}")
                 time.sleep(0.02)
 
     def _write(self, agent: int) -> None:

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from crabmem import CrabmemError, Memory, Unwritable
-from crabmem import memory as core
-from crabmem.api import local_time
 from crabmem.disk import fs
+from crabmem.operations import files as files_operations
+from crabmem.operations import maintenance
+from crabmem.session.opening import local_time
 from crabmem.write.actor import Voice
 from tests.conftest import assert_clean
 from tests.git.test_purge_crashes import Death, Died
+from tests.opening import opened_with
 from tests.operations.test_purge import traces
 
 SECRET = "HUNTER2SECRET"
@@ -89,8 +91,8 @@ def test_no_order_of_a_purge_touches_what_no_purge_touches(
         memory.doctor()
         assert snapshot(root) == before
         memory.remember("Next", "a write", "It works.")
-        assert any("names files that a purge does not touch" in line for line in memory._writer.repairs())
-        memory.mend()
+        assert any("names files that a purge does not touch" in line for line in memory.engine.writer.repairs())
+        maintenance.mend(memory)
     assert {file.name: file.read_text() for file in victim.iterdir()} == {"bashrc": "mine\n", "precious": "precious\n"}
     assert "PWNED" not in (root / ".git/config").read_text()
     assert_clean(root)
@@ -113,11 +115,11 @@ def half_purged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for at in range(1, 1000):
         copy = tmp_path / f"copy-{at}"
         shutil.copytree(root, copy)
-        memory_of_copy = core.Memory(copy, Voice(), local_time, environment=os.environ)
+        memory_of_copy = opened_with(copy, Voice(), local_time, environment=os.environ)
         with monkeypatch.context() as patched, suppress(Died):
             patched.setattr(fs, "before", Death(at))
             memory_of_copy.purge(text=SECRET)
-        memory_of_copy._history.close()
+        memory_of_copy.engine.history.close()
         if (copy / ".git/crabmem/purging/order").exists():
             return copy
         shutil.rmtree(copy)
@@ -142,7 +144,7 @@ def test_a_purge_of_another_user_waits_for_the_persons_word(
         with pytest.raises(Unwritable, match="crabmem doctor --fix"):
             memory.remember("New", "d", "c")
         assert snapshot(half_purged) == before
-        memory.mend()
+        maintenance.mend(memory)
         memory.remember("New", "d", "c")
     assert traces(half_purged, SECRET) == []
     assert_clean(half_purged)
@@ -152,7 +154,7 @@ def interrupted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A write of two files that dies when the first is in its place."""
     with Memory(root, agent="a") as memory:
         memory.remember("Fish", "what it eats", "Flakes.")
-    dying = core.Memory(root, Voice("coder"), local_time, environment=os.environ)
+    dying = opened_with(root, Voice("coder"), local_time, environment=os.environ)
 
     def before(operation: str, path: str) -> None:
         if operation == "exchange" and path.endswith("vet.md"):
@@ -160,8 +162,8 @@ def interrupted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     with monkeypatch.context() as patched, suppress(Died):
         patched.setattr(fs, "before", before)
-        dying.rewrite("move", lambda tree: {"entries/fish.md": "fish!\n", "entries/vet.md": "vet!\n"})
-    dying._history.close()
+        files_operations.rewrite(dying, "move", lambda tree: {"entries/fish.md": "fish!\n", "entries/vet.md": "vet!\n"})
+    dying.engine.history.close()
     assert (root / ".git/crabmem/journal").stat().st_size
 
 
@@ -177,7 +179,7 @@ def test_a_write_of_another_user_is_kept_aside_and_writes_go_on(
         memory.remember("New", "d", "c")
         assert any("the write 'memory: move'" in found.message for found in memory.doctor())
         assert (root / "memory/entries/vet.md").read_text() != "vet!\n"
-        memory.mend()
+        maintenance.mend(memory)
         assert (root / "memory/entries/vet.md").read_text() == "vet!\n"
         assert not any("was begun by another user" in found.message for found in memory.doctor())
     assert_clean(root)
@@ -201,7 +203,7 @@ def test_no_order_of_a_stranger_gives_a_file_elsewhere_a_name_in_memory(root: Pa
     links = (tmp_path / "id_rsa").stat().st_nlink
     with Memory(root, agent="me") as memory:
         with suppress(CrabmemError):
-            memory.mend()
+            maintenance.mend(memory)
         assert not memory.recall("secretkey")
     assert not (root / "memory/entries/notes.md").exists()
     assert (tmp_path / "id_rsa").stat().st_nlink == links

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
-from crabmem import memory as core
-from crabmem.api import local_time
 from crabmem.disk import fs
+from crabmem.operations import maintenance
+from crabmem.session.opening import local_time
 from crabmem.write.actor import Voice
 from tests import long_history
 from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints
+from tests.opening import opened_with
 from tests.operations.test_purge import blobs, traces
 
 SECRET = "HUNTER2SECRET"
@@ -50,7 +51,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.remember(f"About {SECRET}", "what it is", f"It is {SECRET}.")
         memory.write_overview(f"The key is {SECRET}.\n")
         memory.remember("Wifi", "how to get online", "Ask.")
-        memory.compact()
+        maintenance.compact(memory)
         memory.remember("Vault", "where keys are", f"{SECRET}\nor nowhere.")
         memory.forget(f"About {SECRET}")
         memory.recall("vault")
@@ -62,12 +63,12 @@ def dying(root: Path, at: int, monkeypatch: pytest.MonkeyPatch) -> int:
     return dying_at(root, at, monkeypatch, lambda memory: memory.purge(text=SECRET))
 
 
-def dying_at(root: Path, at: int, monkeypatch: pytest.MonkeyPatch, work: Callable[[core.Memory], object]) -> int:
-    memory, death = core.Memory(root, Voice(), local_time, environment=os.environ), Death(at)
+def dying_at(root: Path, at: int, monkeypatch: pytest.MonkeyPatch, work: Callable[[Memory], object]) -> int:
+    memory, death = opened_with(root, Voice(), local_time, environment=os.environ), Death(at)
     with monkeypatch.context() as patched, suppress(Died):
         patched.setattr(fs, "before", death)
         work(memory)
-    memory._history.close()
+    memory.engine.history.close()
     return death.count
 
 
@@ -77,7 +78,7 @@ def assert_old_or_new(root: Path, old: set[str]) -> bool:
     with Memory(root, agent="next") as memory:
         is_new = not traces(root, "HUNTER2", "hunter2")
         assert is_new or old <= blobs(root)
-        said = [line for line in memory._writer.repairs() if "purge" in line]
+        said = [line for line in memory.engine.writer.repairs() if "purge" in line]
         assert all(("new one" if is_new else "old one") in line for line in said)
         memory.remember("After", "written after the crash", "It works.")
         assert [found for found in memory.doctor() if found.level == "error"] == []
@@ -126,7 +127,7 @@ def test_a_death_while_a_death_is_mended_does_no_harm(
         shutil.copytree(original, root)
         dying(root, at, monkeypatch)
         for again in range(1, 40, 9):
-            dying_at(root, again, monkeypatch, lambda memory: memory.recover())
+            dying_at(root, again, monkeypatch, lambda memory: memory.engine.recover())
         assert_old_or_new(root, old)
         shutil.rmtree(root)
 

@@ -18,7 +18,8 @@ from crabmem import Memory, NotFound, Stale
 from crabmem.adapters.anthropic import MemoryTool
 from crabmem.adapters.langgraph import Store
 from crabmem.cli import cli
-from crabmem.tools import Tool
+from crabmem.operations import proposals
+from crabmem.tools import Tool, Toolbox
 from tests.conftest import git
 from tests.serving import connected
 
@@ -97,7 +98,9 @@ def planted(folder: Path, profile: str) -> Ground:
         ids += git(root, "rev-parse", "HEAD:memory/MEMORY.md").split()
     else:
         with Memory(root, agent="painter", profile=given) as painter:
-            proposal = painter.propose_identity(f"# Me\n\n{CANARY} as painter has it\n", f"{CANARY} is why").proposal
+            proposal = proposals.propose_identity(
+                painter, f"# Me\n\n{CANARY} as painter has it\n", f"{CANARY} is why"
+            ).proposal
         ids += [proposal.id, *git(root, "rev-parse", f"{proposal.id}^{{tree}}").split()]
     prefixes = [oid[:digits] for oid in ids for digits in (4, 8, 12, 40)]
     refs = [ref for ref in git(root, "for-each-ref", "--format=%(refname)").split() if ref not in OURS]
@@ -143,7 +146,7 @@ def texts_of(tool: Tool) -> list[str]:
 def tools_of(memory: Memory) -> list[Tool]:
     """Every tool that the profile has, also those that only look."""
     more = () if "group" in memory.kind else ("get", "list", "log", "note")
-    return memory.tools_named([*dict.fromkeys([*memory.usual_tools, *more])])
+    return memory.tools_named([*dict.fromkeys([*Toolbox(memory).usual, *more])])
 
 
 def refuse_canary(memory: Memory, tool: str, arguments: dict[str, Any]) -> None:
@@ -218,7 +221,7 @@ def test_a_person_may_name_any_commit(crab: Ground) -> None:
         with pytest.raises(NotFound):
             agent.overview("secret")
         with pytest.raises(NotFound):
-            person.spoken_by("mole", None).overview("secret")
+            person.for_actor("mole", None).overview("secret")
 
 
 def test_the_server_and_the_adapters_show_no_other_branch_either(crab: Ground) -> None:

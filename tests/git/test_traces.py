@@ -10,6 +10,7 @@ import pytest
 from crabmem import Commit, InvalidArguments, Memory, NotFound
 from crabmem.git import History
 from crabmem.git.ancestry import Ancestry
+from crabmem.operations import history as history_operations
 from crabmem.workspace.workspace import Workspace
 from tests import story
 from tests.conftest import git
@@ -226,7 +227,7 @@ def test_log_of_less_than_one_commit_is_refused(past: Memory) -> None:
 
 
 def test_commits_come_one_by_one(past: Memory) -> None:
-    commits = past.commits(author="ann", until="2026-03-05")
+    commits = history_operations.commits(past, author="ann", until="2026-03-05")
     assert next(commits).subject == "edit: Office plants"
     assert [*itertools.islice(commits, 1)] == past.log(3, author="ann")[2:]
 

@@ -70,7 +70,7 @@ def test_a_write_is_done_where_no_process_and_no_thread_can_be_begun(
         patched.setattr(threading.Thread, "start", refused)
         for number in range(10):
             memory.remember(f"Fact {number}", "d", "x")
-        assert memory._upkeep._worker is None and memory._history.is_compaction_due()
+        assert memory.engine.upkeep._worker is None and memory.engine.history.is_compaction_due()
         memory.close()
 
 

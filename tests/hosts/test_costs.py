@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
+from crabmem.tools import guide as guide_of
 from tests.serving import connected, environment
 
 pytestmark = pytest.mark.anyio
@@ -79,14 +80,14 @@ async def test_a_session_costs_no_more_than_its_profile_may_and_as_much_as_is_do
 @pytest.mark.parametrize("profile", MOST)
 def test_instructions_speak_of_nothing_that_stands_elsewhere(tmp_path: Path, profile: str) -> None:
     with Memory(tmp_path, profile=profile) as memory:
-        guide = memory.guidance()
+        guide = guide_of.guidance(memory)
         assert re.findall(r"`(\w+)`", guide.split("Tools")[-1])[:1] and not re.search(r"\b(above|below)\b", guide)
         assert {name for name in re.findall(r"`(\w+)`", guide)} >= {tool.name for tool in memory.tools}
 
 
 def test_what_guards_against_misuse_is_said(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
-        guide, tools = memory.guidance(), {tool.name: json.dumps(tool.input_schema) for tool in memory.tools}
+        guide, tools = guide_of.guidance(memory), {tool.name: json.dumps(tool.input_schema) for tool in memory.tools}
         said = " ".join(" ".join([guide, *(tool.description for tool in memory.tools)]).split())
     for words in (
         "One fact, one entry",

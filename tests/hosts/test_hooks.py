@@ -24,6 +24,7 @@ from crabmem.hooking.quickly import before_turn
 from crabmem.hooks import EVENTS, HOSTS, Asked, asked, is_due
 from crabmem.hooks.hosts import named
 from crabmem.text.templates import asking, units
+from crabmem.tools import guide as guide_of
 from crabmem.workspace.settings import Hooks, Settings
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import assert_clean, git
@@ -343,7 +344,7 @@ def test_an_overview_is_cut_once_where_a_host_has_less_room_than_the_profile(roo
 def test_a_session_begins_with_how_to_use_memory_only_where_the_hook_is_to_say_it(root: Path, host: str) -> None:
     (root / "memory/MEMORY.md").write_text("The cart is named Marabou.\n")
     with Memory(root) as memory:
-        guide = memory.guidance()
+        guide = guide_of.guidance(memory)
     usual = context(heard(root, spoken(host, "session-start"), "session-start", "--host", host))
     guided = context(heard(root, spoken(host, "session-start"), "session-start", "--guide", "--host", host))
     assert "named Marabou" in usual and "`remember`" not in usual and guided == f"{usual}\n\n{guide}"

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.mcp.stdio import Refusal, dumped, parsed
+from crabmem.operations import history, setup
 from tests.conftest import assert_clean
 from tests.serving import META, TODAY, TOKEN, Wire, command, piped, request, web
 
@@ -117,24 +118,24 @@ def test_answers_of_a_client_that_nobody_asked_and_unknown_notifications_are_pas
 
 
 def test_ten_megabytes_of_arguments_are_refused_and_nothing_is_written(wire: Wire, root: Path) -> None:
-    before = Memory(root).newest()
+    before = history.newest(Memory(root))
     for bad in ({**VET, "content": LARGE}, {**VET, "name": LARGE}, {**VET, "aliases": [LARGE]}, {LARGE: 1}):
         result = wire.call("remember", **bad)
         assert result["isError"] and result["content"][0]["text"].startswith("invalid arguments: ")
         assert "structuredContent" not in result
     assert wire.call("recall", query=LARGE)["isError"]
-    assert Memory(root).newest() == before
+    assert history.newest(Memory(root)) == before
 
 
 def test_half_a_surrogate_pair_is_refused_by_the_tool_and_nothing_is_written(wire: Wire, root: Path) -> None:
-    before = Memory(root).newest()
+    before = history.newest(Memory(root))
     for bad in ({**VET, "name": "x\ud83d"}, {**VET, "content": "\udc00"}, {**VET, "tags": ["\ud83d"]}):
         result = wire.call("remember", **bad)
         assert result["isError"] and "half of a surrogate pair" in result["content"][0]["text"]
     assert wire.call("remember", **{**VET, "colour\ud83d": 1})["isError"]
     found = wire.call("recall", query="\ud83d deploy")
     assert not found["isError"] and "## Deploy key" in found["content"][0]["text"]
-    assert Memory(root).newest() == before
+    assert history.newest(Memory(root)) == before
 
 
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
@@ -201,7 +202,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_call_leaves_nothing_half_writte
             assert wire.process.stderr and wire.process.stderr.read() == b""
         assert_clean(root)
         with Memory(root) as memory:
-            assert memory.unrecorded() is None
+            assert setup.unrecorded(memory) is None
             assert {len(entry.content) for entry in memory.entries()} <= {13, 100_000}
 
 

@@ -15,7 +15,9 @@ from mcp import Client, MCPError
 from mcp_types import Implementation, PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
 
 from crabmem import Fact, Memory
+from crabmem.operations import history
 from crabmem.text.extras import how_to_get
+from crabmem.tools import guide as guide_of
 from tests.conftest import assert_clean, git
 from tests.serving import (
     CLIENT,
@@ -86,11 +88,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
     root = tmp_path_factory.mktemp("served") / "notes"
     fill(root)
     with Memory(root) as memory:
-        before = memory.newest()
+        before = history.newest(memory)
     with web(root) as url:
         yield root, url
     with Memory(root) as memory:
-        assert memory.newest() == before
+        assert history.newest(memory) == before
     assert_clean(root)
 
 
@@ -176,7 +178,7 @@ async def test_tools_are_those_of_memory_with_all_hints_and_schemas(
     served: tuple[Path, str], transport: Transport, mode: Mode
 ) -> None:
     with Memory(served[0]) as memory:
-        offered, guidance = memory.tools, memory.guidance()
+        offered, guidance = memory.tools, guide_of.guidance(memory)
     async with looking(served, transport, mode) as client:
         listed = (await client.list_tools()).tools
         assert client.instructions == guidance
@@ -321,7 +323,7 @@ def test_without_the_library_the_command_says_what_to_install(root: Path) -> Non
 
 def test_the_command_line_loads_nothing_of_the_library() -> None:
     heavy = "mcp", "mcp_types", "anyio", "pydantic", "starlette", "uvicorn", "watchfiles"
-    look = f"import sys, crabmem.cli, crabmem.api; print(sorted(set({heavy}) & set(sys.modules)))"
+    look = f"import sys, crabmem.cli, crabmem.memory; print(sorted(set({heavy}) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from crabmem import AlreadyThere, InvalidArguments, Memory, NotFound, Unwritable
 from crabmem.cli import cli
+from crabmem.operations import agents, files, setup
 from crabmem.workspace.workspace import agent_folder
 from tests.conftest import assert_clean, git
 from tests.profiles.test_sixth import SIXTH
@@ -25,7 +26,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
     """A workspace of a family that has seeds for agents; all of its histories must end up clean."""
     (tmp_path / "bees.toml").write_text(SIXTH)
     with Memory(tmp_path / "bees", profile=str(tmp_path / "bees.toml"), is_person=True) as memory:
-        memory.use_profile()
+        setup.use_profile(memory)
         yield memory
     for root in (memory.root, *memory.root.glob("agents/*/")):
         if not root.is_symlink():
@@ -124,7 +125,7 @@ def test_a_clone_has_the_memory_of_the_other_in_one_commit_that_says_whose_it_wa
         anna.remember("Queen", "how old she is", "Two years.")
         anna.write_overview("Boxes are green.")
         anna.file("memory/hives/queen.md").write_text("Three years.")
-        made = memory.clone_agent("anna", "Ben")
+        made = agents.clone_agent(memory, "anna", "Ben")
         head = git(anna.root, "rev-parse", "--short=8", "HEAD").strip()
         assert anna.log(limit=1)[0].subject == "edit: queen"
     assert (made.made, made.paths, made.left) == (True, ("LEDGER.md", "memory/hives/queen.md"), ())
@@ -140,10 +141,10 @@ def test_a_clone_overwrites_nothing_and_says_what_it_left(memory: Memory) -> Non
     memory.new_agent("Ben")
     with own(memory, "ben") as ben:
         ben.write_overview("Ben's own.")
-        made = memory.clone_agent(".", "ben")
+        made = agents.clone_agent(memory, ".", "ben")
         assert (made.made, made.paths, made.left) == (False, ("memory/hives/queen.md",), ("LEDGER.md",))
         assert ben.overview().text == "Ben's own.\n" and ben.log(limit=1)[0].subject.startswith("clone: from . at ")
-        again = memory.clone_agent(".", "ben")
+        again = agents.clone_agent(memory, ".", "ben")
         assert (again.commit, again.paths) == (None, ()) and len(again.left) == 2
 
 
@@ -152,9 +153,9 @@ def test_an_overview_by_its_older_name_is_cloned_as_the_one_overview(tmp_path: P
         old = tmp_path / "agents" / "anna" / "memory.md"
         old.parent.mkdir(parents=True)
         old.write_text("Boxes are green.\n")
-        assert "MEMORY.md" in memory.clone_agent("anna", "ben").paths
+        assert "MEMORY.md" in agents.clone_agent(memory, "anna", "ben").paths
         memory.new_agent("carl")
-        assert "MEMORY.md" in memory.clone_agent("anna", "carl").left
+        assert "MEMORY.md" in agents.clone_agent(memory, "anna", "carl").left
     for name in ("ben", "carl"):
         found = [file.name for file in (tmp_path / "agents" / name).iterdir() if file.name.casefold() == "memory.md"]
         assert found == ["MEMORY.md"]
@@ -165,13 +166,13 @@ def test_an_overview_by_its_older_name_is_cloned_as_the_one_overview(tmp_path: P
 def test_nobody_is_a_copy_of_itself(memory: Memory, source: str, target: str) -> None:
     memory.new_agent("anna")
     with pytest.raises(InvalidArguments, match="cannot be a copy of"):
-        memory.clone_agent(source, target)
+        agents.clone_agent(memory, source, target)
 
 
 def test_a_clone_of_nobody_names_those_there_are_and_makes_nothing(memory: Memory) -> None:
     memory.new_agent("anna")
     with pytest.raises(NotFound, match=r"no agent named: carl \(there are: anna\)"):
-        memory.clone_agent("carl", "ben")
+        agents.clone_agent(memory, "carl", "ben")
     assert os.listdir(memory.root / "agents") == ["anna"]
 
 
@@ -229,5 +230,5 @@ def test_an_agent_that_was_half_made_when_its_maker_was_killed_is_made_whole(mem
     with suppress(AlreadyThere):  # where only what follows the commit was left to do
         memory.new_agent("second")
     with own(memory, "first") as first, own(memory, "second") as second:
-        second.recover()
-        assert second.blobs().keys() == first.blobs().keys() != set()
+        second.engine.recover()
+        assert files.blobs(second).keys() == files.blobs(first).keys() != set()

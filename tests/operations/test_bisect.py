@@ -14,8 +14,9 @@ from crabmem import InvalidArguments, Memory, NotFound
 from crabmem.cli import cli
 from crabmem.git.line import Line
 from crabmem.operations.assertions import Claim, parsed
-from crabmem.operations.bisect import Found, Moment, _last_good, halved, spread
+from crabmem.operations.bisect import Found, _last_good, halved, spread
 from crabmem.results import Step
+from crabmem.session.snapshot import Snapshot
 from tests.conftest import git
 
 
@@ -92,7 +93,7 @@ def test_the_commit_is_the_one_that_a_look_at_every_commit_finds(
         ids = [commit.commit for commit in memory.log()]
         answers = [returns(query, name).holds(memory.recall(query, as_of=commit)) for commit in ids]
         changes = {new for new, older, a, b in zip(ids, ids[1:], answers, answers[1:], strict=False) if a != b}
-        end = answers[ids.index(memory._timeline.commit_at(until or "HEAD"))]
+        end = answers[ids.index(memory.timeline.commit_at(until or "HEAD"))]
         claim = Claim(query, name, not end)
         done = memory.bisect(lambda moment: claim.holds(moment.recall(query)), since, until)
         assert done.commit and done.commit.commit == done.bad in changes
@@ -156,7 +157,7 @@ def test_where_it_cannot_be_told_all_that_may_have_done_it_are_named(story: Path
     with Memory(story) as memory:
         ids = [commit.commit for commit in memory.log()][::-1]
         verdicts = {commit: at < 20 or (None if at < 24 else False) for at, commit in enumerate(ids)}
-        done = memory.bisect(lambda moment: verdicts[moment.commit])
+        done = memory.bisect(lambda moment: verdicts[moment.commit or ""])
         assert done.commit is None
         assert [commit.commit for commit in done.suspects] == ids[20:25]
         assert (done.good, done.bad) == (ids[19], ids[24])
@@ -166,8 +167,8 @@ def test_commits_with_the_same_files_are_looked_at_once(story: Path) -> None:
     git(story, "-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "--allow-empty", "-m", "again")
     seen = list[str]()
 
-    def test(moment: Moment) -> bool:
-        seen.append(moment.commit)
+    def test(moment: Snapshot) -> bool:
+        seen.append(moment.commit or "")
         return False
 
     with Memory(story) as memory, pytest.raises(InvalidArguments, match="bad already"):
@@ -189,7 +190,7 @@ def test_a_merge_of_a_person_is_named_for_what_it_brought(story: Path) -> None:
         memory.remember("After", "what came after", "Nothing.")
         claim = Claim("side number", "side-2", False)
 
-        def test(moment: Moment) -> bool:
+        def test(moment: Snapshot) -> bool:
             return claim.holds(moment.recall(claim.query))
 
         merged = memory.bisect(test)

@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem import memory as core
-from crabmem.conversations import NAMESPACE, Compacted, compacted, compacted_async, pruned
+from crabmem.operations import context
+from crabmem.operations.conversations import NAMESPACE, Compacted, compacted, compacted_async, pruned
 from crabmem.prompt.windows import Window
 from crabmem.text.messages import Message, portions, told
 from crabmem.text.slots import slot_of
 from crabmem.write.actor import Voice
 from tests.conftest import Clock
+from tests.opening import opened_with
 
 FACTS = Window(keep=2, least=100)
 NOTE = Window(keep=2, least=100, store="note", silent="NOTHING")
@@ -140,7 +141,7 @@ def test_of_facts_of_several_portions_the_newest_counts(memory: Memory) -> None:
 
 # feature: 84
 def test_lines_of_a_note_are_added_to_that_of_the_local_day(tmp_path: Path, clock: Clock) -> None:
-    with core.Memory(tmp_path, Voice("coder"), clock) as memory:
+    with opened_with(tmp_path, Voice("coder"), clock) as memory:
         memory.write_note("By hand.")
         done = compacted(memory, conversation(), Model("- The dog is Luna.\n- It rained."), NOTE)
         text = memory.file("memory/2026-03-01.md").read_text()
@@ -297,7 +298,7 @@ def test_a_long_conversation_in_a_small_window_loses_nothing_that_was_worth_it(t
     with Memory(tmp_path / "m", agent="coder", profile=family) as memory:
         for number in range(150):
             messages.append({"role": "user", "content": f"Please note that {number} is prime. " + "Well. " * 20})
-            due = memory.due(tokens := len(told(messages)) // 4, size, cycle=cycle, flushed=flushed)
+            due = context.due(memory, tokens := len(told(messages)) // 4, size, cycle=cycle, flushed=flushed)
             assert tokens < size and ("prune" not in due.steps)
             if "flush" in due.steps:
                 flushes.append(cycle)

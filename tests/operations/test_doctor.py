@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from crabmem import Finding, Memory
 from crabmem.cli import cli
-from crabmem.operations.doctor import CHECKS
+from crabmem.operations import maintenance
+from crabmem.operations.doctor.examine import CHECKS
 from tests.conftest import git
 
 Sample = Callable[[str], Path]
@@ -242,7 +243,7 @@ def test_a_lock_of_another_git_process_is_warned_about(tmp_path: Path, name: str
     os.utime(lock, (0, 0))
     found = about(memory, f".git/{name}")
     assert found.level == "warning" and f"`rm {lock}`" in found.message
-    memory.mend()
+    maintenance.mend(memory)
     assert lock.exists()
 
 
@@ -290,7 +291,7 @@ def test_text_that_a_prune_took_is_put_back_from_the_disk_and_reported(memory: M
     memory.remember("Other", "a write puts back what was changed last", "x")
     [lost] = [item for item in memory.doctor() if item.level == "error"]
     assert lost.path == "memory/entries/luna.md" and "--fix" in lost.message
-    assert [words.partition(" ")[2][6:] for words in memory.mend()] == [
+    assert [words.partition(" ")[2][6:] for words in maintenance.mend(memory)] == [
         "the text of memory/entries/luna.md was missing from the history and was put back"
     ]
     assert not [item for item in memory.doctor() if item.level == "error"]
@@ -331,7 +332,7 @@ def test_workspace_that_others_can_read_is_made_private_by_a_fix(tmp_path: Path)
         above = [folder for folder in memory.root.parents if folder.stat().st_mode & 0o077 == 0]
         memory.root.chmod(0o755)
         assert ("permissions" in {item.check for item in memory.doctor()}) == (not above)
-        memory.mend()
+        maintenance.mend(memory)
         assert above or memory.root.stat().st_mode & 0o077 == 0
 
 

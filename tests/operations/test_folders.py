@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Fact, InvalidArguments, Memory, NotFound, Saved, Unreadable, Unwritable
 from crabmem.cli import cli
+from crabmem.operations import facts, files, keyvalue, purging
 from crabmem.text.limits import DEEPEST
 from crabmem.text.slots import Slot
 from tests.conftest import assert_clean, git
@@ -326,12 +327,12 @@ def test_a_path_means_its_entry_whatever_is_called_so(readmes: Memory) -> None:
     readmes.adopt()
     assert readmes.get(path).path == path
     assert readmes.remember(path, "d", "New.").path == path
-    assert readmes.rewrite_entry(path, "Newer.\n").path == path
+    assert facts.rewrite_entry(readmes, path, "Newer.\n").path == path
     assert [line.text for line in readmes.blame(path)] == ["Newer."]
     assert all(path in commit.paths for commit in readmes.log(name=path))
     assert readmes.rename("memory/entries/B/readme.md", "Beta").path_before == "memory/entries/B/readme.md"
     with Memory(readmes.root) as person:
-        plan = person.purge_plan(path)
+        plan = purging.purge_plan(person, path)
         assert plan.erased == (path,) and plan.entries == ("readme",)
         person.purge(path)
         assert names(person) >= {impostor} and path not in names(person)
@@ -378,9 +379,9 @@ def test_purge_says_which_files_it_erases(readmes: Memory) -> None:
 
 def test_a_store_of_keys_keeps_its_items_apart_from_files_of_their_names(ordered: Memory) -> None:
     slot = Slot(("People",), "marta-alves")
-    ordered.keep({slot: Fact("People/marta-alves", "", "Hers.")})
+    keyvalue.keep(ordered, {slot: Fact("People/marta-alves", "", "Hers.")})
     assert (ordered.root / _PLACE).read_text() == _MARTA
-    item = ordered.item(slot)
+    item = keyvalue.item(ordered, slot)
     assert item is not None and item.content == "Hers."
 
 
@@ -402,7 +403,7 @@ def test_nothing_is_written_into_a_folder_that_is_a_repository_of_its_own(
     before = (ordered.root / path).read_bytes()
     with Memory(ordered.root) as fresh_one:
         with pytest.raises(Unwritable, match=rf"{below}/\.git.*a repository of its own.*move .*\.git away"):
-            fresh_one.rewrite("x", lambda tree: {path.removeprefix("memory/"): "New.\n"}, even_if_many=True)
+            files.rewrite(fresh_one, "x", lambda tree: {path.removeprefix("memory/"): "New.\n"}, even_if_many=True)
         if below != "memory/entries/People":
             with pytest.raises(Unwritable, match=rf"{below}/\.git"):
                 fresh_one.remember("Dog", "the dog", "Sleeps.")

@@ -5,6 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crabmem import Fact, InvalidArguments, MassLoss, Memory, Slot
+from crabmem.operations import keyvalue
 from crabmem.text.entry import Entry, checked, parsed, written
 from crabmem.text.slots import ELSEWHERE, from_label, own_slot, slot_of
 
@@ -65,52 +66,52 @@ def test_keys_of_a_fact_are_set_and_removed_and_all_others_stay() -> None:
 
 def test_recall_looks_in_one_namespace_and_where_it_is_told_today_and_in_the_past(memory: Memory) -> None:
     facts = {Slot(ADA, "a"): fact("tea", "a"), Slot(("users", "Bob"), "b"): fact("tea", "b")}
-    memory.keep({**facts, Slot(ELSEWHERE, "c"): fact("tea", "c")})
+    keyvalue.keep(memory, {**facts, Slot(ELSEWHERE, "c"): fact("tea", "c")})
 
     def found(as_of: str | None = None, namespace: tuple[str, ...] = (), without: str = "") -> list[str]:
         hits = memory.recall("tea", namespace=namespace, where=lambda entry: entry.name != without, as_of=as_of)
         return sorted(hit.entry.name for hit in hits)
 
-    memory.keep({Slot(ADA, "a"): None})
+    keyvalue.keep(memory, {Slot(ADA, "a"): None})
     assert (found(), found(namespace=("users",)), found(without="b")) == (["b", "c"], ["b"], ["c"])
     assert found("HEAD~1", ("users",)) == ["a", "b"] and found("HEAD~1", ADA) == ["a"]
     assert found(namespace=ELSEWHERE) == ["c"]
 
 
 def test_entries_of_a_namespace_come_by_namespace_and_key_in_pages(memory: Memory) -> None:
-    memory.keep({Slot((space,), key): fact("x", f"{space}{key}") for space in "ba" for key in "21"})
+    keyvalue.keep(memory, {Slot((space,), key): fact("x", f"{space}{key}") for space in "ba" for key in "21"})
 
     def is_first(entry: Entry) -> bool:
         return slot_of(entry).key == "1"
 
-    assert [entry.name for entry in memory.items()] == ["a1", "a2", "b1", "b2"]
-    assert [entry.name for entry in memory.items(("b",), offset=1)] == ["b2"]
-    assert [entry.name for entry in memory.items(where=is_first, offset=1, limit=1)] == ["b1"]
-    assert memory.namespaces() == {("a",), ("b",)}
+    assert [entry.name for entry in keyvalue.items(memory)] == ["a1", "a2", "b1", "b2"]
+    assert [entry.name for entry in keyvalue.items(memory, ("b",), offset=1)] == ["b2"]
+    assert [entry.name for entry in keyvalue.items(memory, where=is_first, offset=1, limit=1)] == ["b1"]
+    assert keyvalue.namespaces(memory) == {("a",), ("b",)}
 
 
 def test_a_new_process_knows_the_slots_that_an_earlier_one_made(memory: Memory) -> None:
-    memory.keep({Slot(ADA, str(number)): fact("x", str(number)) for number in range(40)})
+    keyvalue.keep(memory, {Slot(ADA, str(number)): fact("x", str(number)) for number in range(40)})
     memory.entries()
     memory.close()
     with Memory(memory.root) as other:
-        found = other.item(Slot(ADA, "7"))
+        found = keyvalue.item(other, Slot(ADA, "7"))
         assert found and found.name == "7"
-        assert other.item(Slot(("users",), "7")) is None
+        assert keyvalue.item(other, Slot(("users",), "7")) is None
 
 
 def test_emptying_many_slots_at_once_takes_the_same_word_as_any_mass_loss(memory: Memory) -> None:
     made = [Slot(ADA, str(number)) for number in range(12)]
-    memory.keep({slot: fact("x", slot.key) for slot in made})
+    keyvalue.keep(memory, {slot: fact("x", slot.key) for slot in made})
     with pytest.raises(MassLoss):
-        memory.keep(dict.fromkeys(made))
-    assert len(memory.items(ADA)) == 12
+        keyvalue.keep(memory, dict.fromkeys(made))
+    assert len(keyvalue.items(memory, ADA)) == 12
 
 
 def test_a_page_of_a_listing_is_by_namespace_and_key_and_reads_no_other_file(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory.keep({Slot(ADA, key): fact("x", key) for key in ("b", "A", "c")})
+    keyvalue.keep(memory, {Slot(ADA, key): fact("x", key) for key in ("b", "A", "c")})
     memory.remember_all([Fact(name, "", "x") for name in ("zebra", "Ant", "bee")], "notes")
     read: list[str] = []
 
@@ -121,6 +122,6 @@ def test_a_page_of_a_listing_is_by_namespace_and_key_and_reads_no_other_file(
     with Memory(memory.root) as other:
         other.recall("x")
         monkeypatch.setattr("crabmem.recall.catalog.parsed", noted)
-        other._catalog._parsed.clear()
-        assert [entry.name for entry in other.items((), None, 1, 2)] == ["bee", "zebra"] and len(read) == 2
-        assert [entry.name for entry in other.items()] == ["Ant", "bee", "zebra", "A", "b", "c"]
+        other.engine.catalog._parsed.clear()
+        assert [entry.name for entry in keyvalue.items(other, (), None, 1, 2)] == ["bee", "zebra"] and len(read) == 2
+        assert [entry.name for entry in keyvalue.items(other)] == ["Ant", "bee", "zebra", "A", "b", "c"]

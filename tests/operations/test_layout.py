@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from crabmem import InvalidArguments, InvalidSettings, MassLoss, Memory, NotFound, Unreadable, Unwritable
 from crabmem.cli import cli
 from crabmem.disk import fs
+from crabmem.operations import purging, setup
 from crabmem.operations.adopting import prepared
 from crabmem.workspace.workspace import FLAT
 from tests.conftest import FIXTURES, assert_clean, git
@@ -398,7 +399,7 @@ def test_the_past_of_a_fact_is_told_in_either_folder(tmp_path: Path, folder: str
         memory.rollback("HEAD~1", "Luna")
         memory.revert("HEAD~2")
         assert file.read_text() == LUNA
-        assert memory.purge("Luna").is_done and memory.standing("Luna").places == ()
+        assert memory.purge("Luna").is_done and purging.standing(memory, "Luna").places == ()
         with pytest.raises(NotFound):
             memory.get("luna")
     assert_clean(root)
@@ -409,7 +410,7 @@ def test_a_moment_is_known_again_until_a_fact_changes_wherever_it_lies(shared: P
         memory.adopt()
 
         def known_as() -> str:
-            return memory._timeline.entries_id(memory.log(limit=1)[0].commit)
+            return memory.timeline.entries_id(memory.log(limit=1)[0].commit)
 
         before = known_as()
         memory.write_overview("# New\n")
@@ -431,7 +432,7 @@ def test_many_facts_are_not_lost_by_a_slip_in_either_folder(tmp_path: Path, fold
         before = files(memory.root)
         for number in range(12):
             (memory.root / folder / f"fact-{number}.md").unlink()
-        assert memory.adopt() is None and (held := memory.unrecorded()) and (held.count, held.total) == (12, 12)
+        assert memory.adopt() is None and (held := setup.unrecorded(memory)) and (held.count, held.total) == (12, 12)
         memory.restore()
         assert files(memory.root) == before
         with pytest.raises(MassLoss):

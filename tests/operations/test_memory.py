@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from crabmem import Disabled, Fact, InvalidArguments, MassLoss, Memory, NotFound, Stale, Unwritable
-from crabmem import memory as core
+from crabmem.operations import facts, history
 from crabmem.recall import catalog
 from crabmem.text import entry
 from crabmem.text.entry import Entry
 from crabmem.write.actor import Voice
 from tests.conftest import Clock, assert_clean, git
+from tests.opening import opened_with
 
 NOTE = "memory/entries/luna.md"
 
@@ -117,11 +118,11 @@ def test_a_page_is_the_entries_after_a_path_and_only_they_are_parsed(
 
     monkeypatch.setattr(catalog, "parsed", counted)
     with Memory(tmp_path) as memory:
-        page = memory.page("memory/entries/fact-100.md", 20)
+        page = facts.page(memory, "memory/entries/fact-100.md", 20)
         assert parsed == [found.path for found in page]
         entries = memory.entries()
     assert page == entries[101:121]
-    assert memory.page(entries[-1].path, 20) == []
+    assert facts.page(memory, entries[-1].path, 20) == []
 
 
 def test_forgotten_entry_stays_in_history(memory: Memory) -> None:
@@ -257,7 +258,7 @@ def test_rollback_brings_back_exact_bytes(memory: Memory) -> None:
 
 
 def test_rollback_to_a_time_finds_what_was_current_then(tmp_path: Path, clock: Clock) -> None:
-    with core.Memory(tmp_path, Voice("coder"), clock) as memory:
+    with opened_with(tmp_path, Voice("coder"), clock) as memory:
         memory.remember("Luna", "dog", "March")
         clock.now = clock.now.replace(month=6)
         memory.remember("Luna", "dog", "June")
@@ -583,13 +584,15 @@ def test_patch_shows_one_commit_and_of_it_one_entry(memory: Memory) -> None:
     (memory.root / "memory/MEMORY.md").write_text("# Mine\n")
     (memory.root / NOTE).write_text("edited\n")
     edit = memory.adopt()
-    assert edit and "+# Mine\n" in memory.patch(edit.commit)
-    assert "+edited\n" in memory.patch(edit.commit, "luna") and "Mine" not in memory.patch(edit.commit, "luna")
-    assert "+++ b/Crab.md" in memory.patch("HEAD~2")
+    assert edit and "+# Mine\n" in history.patch(memory, edit.commit)
+    assert "+edited\n" in history.patch(memory, edit.commit, "luna") and "Mine" not in history.patch(
+        memory, edit.commit, "luna"
+    )
+    assert "+++ b/Crab.md" in history.patch(memory, "HEAD~2")
 
 
 def test_diff_since_before_the_beginning_is_everything(tmp_path: Path, clock: Clock) -> None:
-    with core.Memory(tmp_path, Voice(), clock) as memory:
+    with opened_with(tmp_path, Voice(), clock) as memory:
         memory.remember("Luna", "dog", "Thursday")
         assert "+Thursday\n" in memory.diff("2 years ago")
 
@@ -618,7 +621,7 @@ def test_folder_that_cannot_be_is_refused(name: str) -> None:
 
 def test_agent_of_any_name_can_write(tmp_path: Path) -> None:
     for agent in ("x\ud800", "a\nb", "<>", "日本"):
-        with Memory(tmp_path).spoken_by(agent, "s\ud800\n") as memory:
+        with Memory(tmp_path).for_actor(agent, "s\ud800\n") as memory:
             memory.remember("Luna", "dog", agent.encode("utf-8", "replace").decode())
     assert_clean(tmp_path)
 
@@ -686,7 +689,7 @@ def test_another_language_in_the_settings_is_searched_by_at_once(tmp_path: Path)
 
 # feature: 6
 def test_a_note_is_added_to_that_of_the_day_under_the_time(tmp_path: Path, clock: Clock) -> None:
-    with core.Memory(tmp_path, Voice("coder"), clock) as memory:
+    with opened_with(tmp_path, Voice("coder"), clock) as memory:
         first, second = memory.write_note("Asked about tea."), memory.write_note("Asked about coffee.")
         text = memory.file("memory/2026-03-01.md").read_text()
         assert text.split("## ")[0] == "# 2026-03-01\n\n"
@@ -698,7 +701,7 @@ def test_a_note_is_added_to_that_of_the_day_under_the_time(tmp_path: Path, clock
 
 
 def test_what_holds_a_memory_can_be_copied_deep_and_the_copy_writes_to_the_same(tmp_path: Path, clock: Clock) -> None:
-    with core.Memory(tmp_path, Voice("coder"), clock) as memory:
+    with opened_with(tmp_path, Voice("coder"), clock) as memory:
         copied = deepcopy({"memory": memory})["memory"]
         copied.remember("Tea", "what to drink", "Green.")
         assert memory.get("tea").content == "Green." and memory.log(1)[0].agent == "coder"

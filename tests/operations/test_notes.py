@@ -13,12 +13,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import Disabled, InvalidArguments, Memory
-from crabmem import memory as core
 from crabmem.adapters.anthropic import MemoryTool
 from crabmem.cli import cli
+from crabmem.operations import context, files
 from crabmem.write.actor import Voice
 from crabmem.write.tree import Tree
 from tests.conftest import Clock, assert_clean
+from tests.opening import opened_with
 
 FAMILY = """
 about = "notes that only grow"
@@ -55,21 +56,21 @@ def family(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def growing(tmp_path: Path, family: str, clock: Clock) -> Iterator[core.Memory]:
+def growing(tmp_path: Path, family: str, clock: Clock) -> Iterator[Memory]:
     """A memory with that profile, in which a note of today was written."""
-    with core.Memory(tmp_path / "m", Voice("coder", "s-1"), clock, profile=family) as memory:
+    with opened_with(tmp_path / "m", Voice("coder", "s-1"), clock, profile=family) as memory:
         memory.write_note("Asked about tea.")
         yield memory
     assert_clean(memory.root)
 
 
-def put(memory: core.Memory, text: str | None, day: str = DAY) -> None:
+def put(memory: Memory, text: str | None, day: str = DAY) -> None:
     """Write a note as tools for whole files do."""
-    memory.rewrite(f"edit {day}", lambda tree: {day: text})
+    files.rewrite(memory, f"edit {day}", lambda tree: {day: text})
 
 
 # feature: 86, 6
-def test_a_whole_text_that_adds_to_a_note_is_written_and_one_that_changes_it_is_not(growing: core.Memory) -> None:
+def test_a_whole_text_that_adds_to_a_note_is_written_and_one_that_changes_it_is_not(growing: Memory) -> None:
     file = growing.file(f"memory/{DAY}")
     text, head = file.read_text(), growing.log(1)[0].commit
     for changed in (None, "", "# Anew\n", text.replace("tea", "coffee"), text[1:], "Before.\n" + text):
@@ -80,21 +81,21 @@ def test_a_whole_text_that_adds_to_a_note_is_written_and_one_that_changes_it_is_
     assert file.read_text() == text + "- And coffee.\n"
 
 
-def test_who_read_a_note_before_another_added_to_it_does_not_undo_that(growing: core.Memory) -> None:
-    read = growing.browse(lambda tree: tree.text(DAY))
+def test_who_read_a_note_before_another_added_to_it_does_not_undo_that(growing: Memory) -> None:
+    read = files.browse(growing, lambda tree: tree.text(DAY))
     growing.write_note("Meanwhile.")
     with pytest.raises(Disabled, match="read it again"):
         put(growing, read + "- Later.\n")
-    assert "Meanwhile." in growing.browse(lambda tree: tree.text(DAY))
+    assert "Meanwhile." in files.browse(growing, lambda tree: tree.text(DAY))
 
 
-def test_a_note_cannot_be_moved_away_nor_hidden_among_other_changes(growing: core.Memory) -> None:
+def test_a_note_cannot_be_moved_away_nor_hidden_among_other_changes(growing: Memory) -> None:
     def work(tree: Tree) -> dict[str, str | None]:
         return {"other.md": tree.text(DAY), DAY: None}
 
     with pytest.raises(Disabled, match=DAY):
-        growing.rewrite("rename", work)
-    assert growing.browse(lambda tree: tree.paths()) == [DAY]
+        files.rewrite(growing, "rename", work)
+    assert files.browse(growing, lambda tree: tree.paths()) == [DAY]
 
 
 def test_an_overview_that_only_grows_is_not_replaced(tmp_path: Path) -> None:
@@ -109,7 +110,7 @@ def test_an_overview_that_only_grows_is_not_replaced(tmp_path: Path) -> None:
         assert memory.overview().text == "# Overview\n\nOld.\nNew.\n"
 
 
-def test_notes_of_other_days_can_be_begun_and_other_files_changed(growing: core.Memory) -> None:
+def test_notes_of_other_days_can_be_begun_and_other_files_changed(growing: Memory) -> None:
     for day, texts in {"2026-02-28.md": ("One.\n", "One.\nTwo.\n"), "plan.md": ("One.\n", "Two.\n")}.items():
         for text in texts:
             put(growing, text, day)
@@ -132,7 +133,7 @@ def test_claude_may_add_to_a_note_by_its_own_tool_and_change_none(tmp_path: Path
 def test_where_no_profile_says_so_a_note_may_be_changed(memory: Memory) -> None:
     day = memory.write_note("Tea.").path.rpartition("/")[2]
     put(memory, "Anew.\n", day)
-    assert memory.browse(lambda tree: tree.text(day)) == "Anew.\n"
+    assert files.browse(memory, lambda tree: tree.text(day)) == "Anew.\n"
 
 
 STYLES = {
@@ -148,7 +149,7 @@ def test_a_note_by_hand_keeps_its_bytes_and_its_line_breaks(tmp_path: Path, cloc
     file = tmp_path / "memory" / DAY
     file.parent.mkdir()
     file.write_bytes(before)
-    with core.Memory(tmp_path, Voice("coder"), clock) as memory:
+    with opened_with(tmp_path, Voice("coder"), clock) as memory:
         memory.write_note("One.\nTwo.", "by the way")
     after = file.read_bytes()
     newline = b"\r\n" if b"\r\n" in before else b"\n"
@@ -158,7 +159,7 @@ def test_a_note_by_hand_keeps_its_bytes_and_its_line_breaks(tmp_path: Path, cloc
     assert newline * 2 + b"## 12:" in after
 
 
-def test_a_whole_text_in_other_line_breaks_adds_to_a_note_in_its_own(growing: core.Memory) -> None:
+def test_a_whole_text_in_other_line_breaks_adds_to_a_note_in_its_own(growing: Memory) -> None:
     file = growing.file("memory/2026-02-27.md")
     file.write_bytes(b"\xef\xbb\xbf# Day\r\n\r\nBy hand.\r\n")
     put(growing, "# Day\n\nBy hand.\nMore.\n", "2026-02-27.md")
@@ -167,18 +168,18 @@ def test_a_whole_text_in_other_line_breaks_adds_to_a_note_in_its_own(growing: co
 
 def test_the_prompt_and_the_note_are_of_the_local_day_whatever_day_it_is_elsewhere(tmp_path: Path, family: str) -> None:
     zone = timezone(timedelta(hours=9))
-    with core.Memory(
+    with opened_with(
         tmp_path / "m", Voice("coder"), lambda: datetime(2026, 3, 2, 0, 30, tzinfo=zone), profile=family
     ) as memory:
         assert datetime(2026, 3, 2, 0, 30, tzinfo=zone).astimezone(UTC).day == 1
-        assert "memory/2026-03-02.md, the note of 2026-03-02" in memory.due(180_000, 200_000).prompt
+        assert "memory/2026-03-02.md, the note of 2026-03-02" in context.due(memory, 180_000, 200_000).prompt
         assert memory.write_note("Late.").path == "memory/2026-03-02.md"
 
 
 # feature: 86
-def test_midnight_between_the_prompt_and_the_write_costs_nothing(growing: core.Memory, clock: Clock) -> None:
-    assert "memory/2026-03-01.md" in growing.due(180_000, 200_000).prompt
-    old = growing.browse(lambda tree: tree.text(DAY))
+def test_midnight_between_the_prompt_and_the_write_costs_nothing(growing: Memory, clock: Clock) -> None:
+    assert "memory/2026-03-01.md" in context.due(growing, 180_000, 200_000).prompt
+    old = files.browse(growing, lambda tree: tree.text(DAY))
     clock.now += timedelta(hours=12)
     assert growing.write_note("By the tool.").path == "memory/2026-03-02.md"
     put(growing, old + "By the path that the prompt named.\n")
@@ -199,18 +200,18 @@ def test_processes_that_note_at_once_lose_nothing(tmp_path: Path) -> None:
 
 
 # feature: 84
-def test_a_flush_is_due_with_its_prompt_and_a_heartbeat_is_never_asked(growing: core.Memory) -> None:
-    due = growing.due(180_000, 200_000)
+def test_a_flush_is_due_with_its_prompt_and_a_heartbeat_is_never_asked(growing: Memory) -> None:
+    due = context.due(growing, 180_000, 200_000)
     assert due.steps == ("flush", "warn") and due.thresholds == {"flush": 176_000, "warn": 160_000}
     assert due.silent == "NO_REPLY" in due.prompt and "90 % full" in due.warning
-    assert growing.due(150_000, 200_000).prompt == growing.due(150_000, 200_000).warning == ""
-    assert growing.due(180_000, 200_000, cycle=1, flushed=1).steps == ("warn",)
-    assert growing.of_kind("heartbeat").due(180_000, 200_000).steps == ("warn",)
+    assert context.due(growing, 150_000, 200_000).prompt == context.due(growing, 150_000, 200_000).warning == ""
+    assert context.due(growing, 180_000, 200_000, cycle=1, flushed=1).steps == ("warn",)
+    assert context.due(growing.of_kind("heartbeat"), 180_000, 200_000).steps == ("warn",)
 
 
-def test_a_session_that_may_not_see_notes_is_not_asked_to_write_one_and_cannot(growing: core.Memory) -> None:
+def test_a_session_that_may_not_see_notes_is_not_asked_to_write_one_and_cannot(growing: Memory) -> None:
     group = growing.of_kind("group")
-    assert group.due(180_000, 200_000).steps == ("warn",) and not group.may_flush
+    assert context.due(group, 180_000, 200_000).steps == ("warn",) and not context.may_flush(group)
     with pytest.raises(Disabled, match="group"):
         group.write_note("Said in a group.")
 
@@ -223,7 +224,7 @@ def test_on_a_read_only_disk_nobody_is_asked_to_store(family: str) -> None:
                 os.chmod(folder, mode)
                 if is_root:  # who is asked for is not, and root may everything
                     os.setreuid(65_534, 0)
-                asked[mode] = memory.due(180_000, 200_000).steps
+                asked[mode] = context.due(memory, 180_000, 200_000).steps
         finally:
             if is_root:
                 os.setreuid(0, 0)

@@ -28,15 +28,16 @@ from crabmem import (
     Proposed,
     Stale,
 )
-from crabmem import memory as core
-from crabmem.api import local_time
 from crabmem.disk import fs
 from crabmem.git.proposals import MOST
+from crabmem.operations import maintenance, proposals, purging
+from crabmem.session.opening import local_time
 from crabmem.text.merge import Conflicting
 from crabmem.write.actor import Voice
 from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints
 from tests.git.test_purge_crashes import Death, Died
+from tests.opening import opened_with
 from tests.operations.test_purge import traces
 
 TEXT = "# Who I am\n\nA crab.\n\n## Voice\n\nLoud.\n\n## Limits\n\nNone.\n"
@@ -76,8 +77,8 @@ def state(root: Path) -> dict[str, bytes]:
     return {**files, "HEAD": git(root, "rev-parse", "HEAD").encode()}
 
 
-def proposed(memory: core.Memory, text: str = LOUDER, reason: str = "") -> Proposal:
-    return memory.propose_identity(text, reason).proposal
+def proposed(memory: Memory, text: str = LOUDER, reason: str = "") -> Proposal:
+    return proposals.propose_identity(memory, text, reason).proposal
 
 
 # Proposing
@@ -170,14 +171,14 @@ def test_what_cannot_be_proposed_is_refused_and_leaves_nothing(
 ) -> None:
     before = state(root), git(root, "count-objects", "-v")
     with pytest.raises(InvalidArguments, match=words):
-        agent.propose_identity(content, reason)
+        proposals.propose_identity(agent, content, reason)
     assert agent.proposals() == []
     assert (state(root), git(root, "count-objects", "-v")) == before
 
 
 def test_what_cannot_be_proposed_makes_no_workspace(tmp_path: Path) -> None:
     with Memory(tmp_path / "new", agent="coder") as memory, pytest.raises(HoldsSecret):
-        memory.propose_identity(f"My key is {KEY}.")
+        proposals.propose_identity(memory, f"My key is {KEY}.")
     assert not (tmp_path / "new").exists()
 
 
@@ -297,12 +298,12 @@ def test_an_id_that_tells_too_little_is_refused(root: Path, agent: Memory, perso
 @pytest.mark.parametrize("who", ["coder", "painter", "person", " "])
 def test_no_agent_decides_whatever_it_is_called(root: Path, agent: Memory, who: str) -> None:
     made, before = proposed(agent), state(root)
-    with Memory(root, is_person=True, soul_editable=True).spoken_by(who, None) as memory:
+    with Memory(root, is_person=True, soul_editable=True).for_actor(who, None) as memory:
         for decide in (memory.apply_proposal, memory.reject_proposal):
             with pytest.raises(Disabled, match="a person decides"):
                 decide(made.id)
         with pytest.raises(Disabled):
-            Memory(root).spoken_by(who, None).apply_proposal(made.id)
+            Memory(root).for_actor(who, None).apply_proposal(made.id)
     assert state(root) == before
     assert [each.id for each in agent.proposals()] == [made.id]
 
@@ -327,7 +328,7 @@ def test_no_face_but_the_command_line_knows_how_to_decide() -> None:
         for file in package.rglob("*.py")
         if re.search(r"apply_proposal|reject_proposal", file.read_text())
     }
-    assert knowing == {"operations/proposing.py", "cli/proposing.py"}
+    assert knowing == {"operations/proposals.py", "memory.py", "cli/proposing.py"}
 
 
 # On the command line
@@ -414,7 +415,7 @@ def test_doctor_sees_a_proposal_that_is_broken_and_the_others_are_still_read(
 def test_proposals_outlive_whoever_packs_and_go_when_they_are_decided_on(root: Path, agent: Memory, packs: str) -> None:
     made, other = proposed(agent), proposed(agent, TEXT + "\nMore.\n")
     if packs in ("compact", "all"):
-        assert agent.compact()
+        assert maintenance.compact(agent)
     if packs in ("gc", "all"):
         git(root, "gc", "--quiet", "--prune=now")
     if packs in ("pack-refs", "all"):
@@ -433,8 +434,8 @@ def test_proposals_outlive_whoever_packs_and_go_when_they_are_decided_on(root: P
 
 def test_a_purge_finds_a_text_that_stands_in_a_proposal_alone(root: Path, agent: Memory, person: Memory) -> None:
     made = proposed(agent, f"{LOUDER}\nHUNTER2SECRET\n", reason="HUNTER2SECRET told me.")
-    person.compact()
-    assert person.purge_plan(text="HUNTER2SECRET").paths == ("Crab.md",)
+    maintenance.compact(person)
+    assert purging.purge_plan(person, text="HUNTER2SECRET").paths == ("Crab.md",)
     done = person.purge(text="HUNTER2SECRET")
     assert done.standing and done.standing.places == ()
     assert traces(root, "HUNTER2SECRET", made.id) == []
@@ -495,12 +496,13 @@ def test_an_agents_own_workspace_has_its_own_proposals(root: Path, agent: Memory
 PROPOSER = """
 import sys
 from crabmem import Memory
+from crabmem.operations.proposals import propose_identity
 with Memory(sys.argv[1], agent=sys.argv[2]) as memory:
     print("ready", flush=True)
     sys.stdin.readline()
     for number in range(int(sys.argv[3])):
         for text in (f"All say {number}", f"{sys.argv[2]} says {number}"):
-            print(memory.propose_identity(text).proposal.id, flush=True)
+            print(propose_identity(memory, text).proposal.id, flush=True)
 """
 
 
@@ -540,20 +542,20 @@ def test_a_kill_at_any_moment_leaves_a_whole_history_and_what_was_acknowledged(r
 
 
 def dying_at_each_call(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                       work: Callable[[core.Memory], object]) -> Iterator[tuple[bool, Path]]:  # fmt: skip
+                       work: Callable[[Memory], object]) -> Iterator[tuple[bool, Path]]:  # fmt: skip
     """Do `work` in copies, and die at each change of the disk in its turn; whether it died, and the copy."""
     at, died = 0, True
     while died:
         at += 1
         copy = Path(shutil.copytree(root, tmp_path / f"copy-{at}", symlinks=True))
-        memory, died = core.Memory(copy, Voice(), local_time, environment=os.environ), False
+        memory, died = opened_with(copy, Voice(), local_time, environment=os.environ), False
         with monkeypatch.context() as patched:
             patched.setattr(fs, "before", Death(at))
             try:
                 work(memory)
             except Died:
                 died = True
-        memory._history.close()
+        memory.engine.history.close()
         yield died, copy
         shutil.rmtree(copy)
     assert at > 5
@@ -580,7 +582,7 @@ def test_a_decision_that_dies_at_any_call_is_made_or_not(
     git(root, "pack-refs", "--all", "--prune")
     for died, copy in dying_at_each_call(root, tmp_path, monkeypatch, lambda it: it.apply_proposal(made.id)):
         with Memory(copy, is_person=True) as memory:
-            memory.recover()
+            memory.engine.recover()
             waiting = {each.id for each in memory.proposals()}
             text = memory.identity().text
             assert waiting == {other.id} or (died and waiting == {made.id, other.id})
@@ -674,6 +676,6 @@ def test_a_tool_that_is_called_badly_proposes_nothing(tmp_path: Path, family: Pa
 def test_a_session_that_does_not_see_the_identity_proposes_nothing_for_it(tmp_path: Path, family: Path) -> None:
     with Memory(tmp_path / "theirs", agent="ox", profile=str(family), kind="group") as memory:
         with pytest.raises(Disabled, match="not for sessions of the kind group"):
-            memory.propose_identity(LOUDER)
+            proposals.propose_identity(memory, LOUDER)
         with pytest.raises(Disabled, match="not for sessions of the kind group"):
             memory.proposals()

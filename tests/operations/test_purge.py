@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from crabmem import Busy, Fact, InvalidArguments, Memory, NotFound, Unwritable
 from crabmem.disk import fs
+from crabmem.operations import agents, maintenance, purging
 from tests import long_history, story
 from tests.conftest import assert_clean, git
 
@@ -123,7 +124,7 @@ def test_what_quotes_a_purged_entry_stays_and_is_told(told: Memory) -> None:
 
 def test_the_plan_says_what_is_done_and_changes_nothing(told: Memory) -> None:
     head, size = git(told.root, "rev-parse", "HEAD"), len(list(told.root.rglob("*")))
-    plan = told.purge_plan(text=SECRET)
+    plan = purging.purge_plan(told, text=SECRET)
     assert git(told.root, "rev-parse", "HEAD") == head and len(list(told.root.rglob("*"))) == size
     done = told.purge(text=SECRET)
     assert replace(plan, is_done=True, standing=done.standing) == done
@@ -132,8 +133,8 @@ def test_the_plan_says_what_is_done_and_changes_nothing(told: Memory) -> None:
 
 def test_what_is_not_recorded_yet_is_purged_too(told: Memory) -> None:
     told.file("memory/entries/draft.md").write_text(f"---\nname: Draft\n---\n\n{SECRET} as a draft\n")
-    assert told.purge_plan("Draft").paths == ("memory/entries/draft.md",)
-    assert "memory/entries/draft.md" in told.purge_plan(text=SECRET).paths
+    assert purging.purge_plan(told, "Draft").paths == ("memory/entries/draft.md",)
+    assert "memory/entries/draft.md" in purging.purge_plan(told, text=SECRET).paths
     told.purge(text=SECRET)
     assert traces(told.root, "HUNTER2") == []
     assert told.purge("Draft").entries == ("Draft",)
@@ -186,7 +187,7 @@ def test_tags_notes_stash_and_logs_are_rewritten(told: Memory) -> None:
 
 def test_what_nothing_reaches_goes_too(told: Memory) -> None:
     subprocess.run(["git", "-C", str(told.root), "hash-object", "-w", "--stdin"], input=b"HUNTER2 lost", check=True)
-    plan = told.purge_plan(text=SECRET)
+    plan = purging.purge_plan(told, text=SECRET)
     assert plan.unreachable >= 1
     told.purge(text=SECRET)
     assert traces(told.root, "HUNTER2") == []
@@ -214,7 +215,7 @@ def test_where_it_still_stands_is_told(told: Memory) -> None:
     done = told.purge(text=SECRET)
     assert done.standing and done.standing.places == (".git/config", "shopping.txt")
     (told.root / "shopping.txt").unlink()
-    assert told.standing(text=SECRET).places == (".git/config",)
+    assert purging.standing(told, text=SECRET).places == (".git/config",)
 
 
 def test_another_memory_brings_nothing_back(told: Memory) -> None:
@@ -227,7 +228,7 @@ def test_another_memory_brings_nothing_back(told: Memory) -> None:
     assert traces(told.root, "HUNTER2", "hunter2") == []
     assert_clean(told.root)
     told.remember("Later still", "x", "y")
-    told.compact()
+    maintenance.compact(told)
     assert_clean(told.root)
 
 
@@ -357,7 +358,7 @@ def team(memory: Memory) -> Memory:
     """A memory that holds a secret, of which two agents have a copy, one of them only in its history."""
     memory.remember("Code", "opens the door", f"The code of the door is {PIN}, since March.")
     for name in ("bob", "eve"):
-        memory.clone_agent(".", name)
+        agents.clone_agent(memory, ".", name)
     with Memory(memory.root / "agents/bob", agent="bob") as bob:
         bob.forget("Code")
     with Memory(memory.root / "agents/eve", agent="eve") as eve:
@@ -367,10 +368,10 @@ def team(memory: Memory) -> Memory:
 
 @pytest.mark.parametrize("asked", [{"text": PIN}, {"name": "Code"}])
 def test_a_purge_names_the_agents_whose_workspaces_still_hold_it(team: Memory, asked: dict[str, Any]) -> None:
-    assert team.purge_plan(**asked).nested == ("agents/bob (history)", "agents/eve (history and files)")
+    assert purging.purge_plan(team, **asked).nested == ("agents/bob (history)", "agents/eve (history and files)")
     done = team.purge(**asked)
     assert done.standing and done.standing.places == ("agents/bob (history)", "agents/eve (history and files)")
-    assert team.standing(text=PIN).places == done.standing.places
+    assert purging.standing(team, text=PIN).places == done.standing.places
 
 
 def run(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -410,7 +411,7 @@ def test_agents_are_purged_where_only_they_have_it(memory: Memory) -> None:
         bob.remember("Code", "opens the door", f"It is {PIN}.")
     with pytest.raises(NotFound, match="it stands in agents/bob"):
         memory.purge(text=PIN)
-    assert list(memory.purge_everywhere(text=PIN)) == ["agents/bob"]
+    assert list(agents.purge_everywhere(memory, text=PIN)) == ["agents/bob"]
     assert traces(memory.root, PIN) == []
 
 
@@ -429,7 +430,7 @@ def test_another_repository_inside_the_workspace_is_looked_into(memory: Memory) 
 def test_remotes_of_which_nobody_knows_what_they_have_are_named(memory: Memory) -> None:
     memory.remember("Code", "opens the door", f"It is {PIN}.")
     git(memory.root, "remote", "add", "origin", "https://example.org/notes.git")
-    assert memory.purge_plan(text=PIN).unknown == {"origin": "https://example.org/notes.git"}
+    assert purging.purge_plan(memory, text=PIN).unknown == {"origin": "https://example.org/notes.git"}
     told = run(memory.root, "--text", PIN, "--yes")
     assert "origin https://example.org/notes.git may have it" in told.stdout
 
@@ -506,14 +507,14 @@ def test_a_value_of_frontmatter_that_is_written_with_escapes_or_folded_is_found_
         memory.remember("Wifi", "how to get online", rest)
         file.write_text(f"---\nname: Tea\n{rest}\n{line}\n---\n\nGreen.\n")
         memory.adopt()
-    assert len(memory.standing(text=text).places) == 3
-    assert memory.purge_plan(text=text).entries == ("Tea",)
+    assert len(purging.standing(memory, text=text).places) == 3
+    assert purging.purge_plan(memory, text=text).entries == ("Tea",)
     done = memory.purge(text=text)
     assert done.standing and done.standing.places == () and done.versions == 2
     entry = memory.get("Tea")
     assert (entry.problem, entry.content, entry.keys["author"]) == (None, "Green.", "Ben")
     assert text not in " ".join(str(entry).split())
-    assert memory.standing(text=text).places == ()
+    assert purging.standing(memory, text=text).places == ()
 
 
 def test_a_pattern_for_whole_lines_takes_no_value_that_is_part_of_one(memory: Memory) -> None:
@@ -568,7 +569,7 @@ def test_what_was_not_looked_into_is_named_instead_of_nowhere(memory: Memory) ->
         "photos (compressed)",
     )
     assert all(f"not looked into: {each}\n" in done.stdout for each in unread)
-    looked = memory.standing(text=PIN)
+    looked = purging.standing(memory, text=PIN)
     assert (looked.places, looked.unread) == ((), unread)
     again = run(memory.root, "--text", PIN, "--yes")
     assert again.returncode == 1 and "nowhere" not in again.stderr and "not looked into: all.bundle" in again.stderr
@@ -609,5 +610,5 @@ def test_every_file_of_the_repository_is_looked_into(memory: Memory, name: str) 
     before = file.read_bytes() if file.exists() else None
     said = f"blob 11\0{PIN}".encode()
     file.write_bytes(zlib.compress(said) if "tmp_obj" in name or "recent" in name else said)
-    assert memory.standing(text=PIN).places == (f".git/{name}",)
+    assert purging.standing(memory, text=PIN).places == (f".git/{name}",)
     file.unlink() if before is None else file.write_bytes(before)

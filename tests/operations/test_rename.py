@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from crabmem import Disabled, Fact, HoldsSecret, InvalidArguments, Memory, NotFound, Saved, Unwritable
 from crabmem.cli import cli
+from crabmem.operations import history
 from crabmem.results import Links
 from tests.conftest import FIXTURES, git
 
@@ -254,7 +255,9 @@ def test_history_follows_a_rename(memory: Memory, content: str) -> None:
     assert (said[content], said["New line."]) == (first.commit, last.commit)
     [hit] = memory.recall("moreno", blame=True)
     assert hit.provenance and hit.provenance.learned and hit.provenance.learned.commit == first.commit
-    assert first.commit and "+description: d" in memory.patch(first.commit, "dr. moreno at the veterinary clinic")
+    assert first.commit and "+description: d" in history.patch(
+        memory, first.commit, "dr. moreno at the veterinary clinic"
+    )
 
 
 def test_log_of_the_old_name_finds_the_entry(linked: Memory) -> None:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from crabmem import InvalidArguments, Memory
 from crabmem.cli import cli
 from crabmem.disk import fs
-from crabmem.operations.seeding import naming
+from crabmem.operations import setup
+from crabmem.prompt.seeding import naming
 from crabmem.workspace.settings import parsed
 from tests.conftest import assert_clean, git
 from tests.faults.crashes import in_child
@@ -70,7 +71,7 @@ def test_what_the_first_session_deletes_does_not_come_back(tmp_path: Path, famil
 def test_a_workspace_whose_files_vanished_is_not_begun_anew(tmp_path: Path, family: str) -> None:
     root = tmp_path / "bees"
     with Memory(root, profile=family) as memory:
-        memory.use_profile()
+        setup.use_profile(memory)
         for number in range(12):
             memory.remember(f"Hive {number}", "a hive", "Full.")
         before = files(root)

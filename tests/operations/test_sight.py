@@ -8,6 +8,7 @@ import pytest
 
 from crabmem import CrabmemError, Fact, Memory
 from crabmem.errors import Stale
+from crabmem.operations import files, history, keyvalue, salience, setup
 from crabmem.prompt.profile import named, parsed
 from crabmem.text.questions import Expectation
 from crabmem.text.slots import Slot
@@ -55,8 +56,8 @@ WAYS: dict[str, Way] = {
     "recall": lambda memory: memory.recall("feeding marsupial", explain=True, blame=True),
     "recall of then": lambda memory: memory.recall("feeding marsupial", as_of="HEAD", tags=["zoo"]),
     "recall by namespace": lambda memory: memory.recall("feeding", namespace=["zoo"]),
-    "facts": lambda memory: memory.recall_facts("feeding marsupial"),
-    "salience": lambda memory: memory.salient(),
+    "facts": lambda memory: salience.recall_facts(memory, "feeding marsupial"),
+    "salience": lambda memory: salience.salient(memory),
     "search": lambda memory: memory.search("feeding marsupial"),
     "search of then": lambda memory: memory.search("feeding", as_of="HEAD"),
     "before a turn": lambda memory: memory.before_turn("how does the marsupial feeding go?"),
@@ -65,18 +66,20 @@ WAYS: dict[str, Way] = {
     "overview": lambda memory: memory.overview(),
     "links": lambda memory: memory.links(),
     "links of an entry": lambda memory: memory.links("Wifi"),
-    "a slot": lambda memory: memory.item(PLACE),
-    "slots": lambda memory: memory.items(),
-    "a namespace": lambda memory: memory.items(("zoo",)),
-    "namespaces": lambda memory: memory.namespaces(),
-    "emptying a slot": lambda memory: memory.keep({PLACE: None}),
-    "filling a slot": lambda memory: memory.keep({PLACE: Fact("x", "", "y")}),
+    "a slot": lambda memory: keyvalue.item(memory, PLACE),
+    "slots": lambda memory: keyvalue.items(memory),
+    "a namespace": lambda memory: keyvalue.items(memory, ("zoo",)),
+    "namespaces": lambda memory: keyvalue.namespaces(memory),
+    "emptying a slot": lambda memory: keyvalue.keep(memory, {PLACE: None}),
+    "filling a slot": lambda memory: keyvalue.keep(memory, {PLACE: Fact("x", "", "y")}),
     "blame": lambda memory: memory.blame("marsupial"),
     "blame of the overview": lambda memory: memory.blame("NOTES.md"),
     "the log": lambda memory: memory.log(),
     "the log of it": lambda memory: memory.log(name="marsupial"),
-    "a patch": lambda memory: [memory.patch(commit) for commit in git(memory.root, "rev-list", "HEAD").split()],
-    "a patch of it": lambda memory: memory.patch("HEAD~1", "NOTES.md"),
+    "a patch": lambda memory: [
+        history.patch(memory, commit) for commit in git(memory.root, "rev-list", "HEAD").split()
+    ],
+    "a patch of it": lambda memory: history.patch(memory, "HEAD~1", "NOTES.md"),
     "a diff": lambda memory: memory.diff(git(memory.root, "rev-list", "HEAD").split()[-1]),
     "a diff of it": lambda memory: memory.diff("HEAD~3", name="NOTES.md"),
     "when it was said": lambda memory: memory.when("feeding"),
@@ -89,8 +92,8 @@ WAYS: dict[str, Way] = {
     "reverting": lambda memory: memory.revert(git(memory.root, "rev-list", "HEAD").split()[:2], dry_run=True),
     "reverting for good": lambda memory: memory.revert(git(memory.root, "rev-list", "HEAD").split()[:2]),
     "undoing": lambda memory: memory.undo(),
-    "browsing": lambda memory: memory.browse(lambda tree: tree.paths()),
-    "blobs": lambda memory: memory.blobs(),
+    "browsing": lambda memory: files.browse(memory, lambda tree: tree.paths()),
+    "blobs": lambda memory: files.blobs(memory),
     "tools": lambda memory: [
         memory.call(tool.name, arguments, [tool.name])
         for tool in memory.tools_named(["recall", "get", "list", "log", "memory_search", "memory_list", "memory_read"])
@@ -109,7 +112,9 @@ def secretive(tmp_path: Path) -> Iterator[Path]:
     root = tmp_path / "memory"
     with Memory(root, profile=str(tmp_path / "family.toml")) as memory:
         memory.remember("Wifi", "the network", "The network of the house. See [[marsupial]].")
-        memory.keep({PLACE: Fact("Private quokka", "feeding the quokka", "The quokka: at dawn, by hand. [[Wifi]]")})
+        keyvalue.keep(
+            memory, {PLACE: Fact("Private quokka", "feeding the quokka", "The quokka: at dawn, by hand. [[Wifi]]")}
+        )
         memory.remember("Private quokka", "feeding", "The quokka: at dawn, by hand. [[Wifi]]", aliases=["marsupial"])
         vet = "---\nname: Vet\n---\n\nDr. Moreno looks after the quokka.\n"
         (root / "memory/entries/private-vet.md").write_text(vet)
@@ -142,7 +147,7 @@ def test_what_is_counted_is_what_a_session_sees(secretive: Path, tmp_path: Path)
     with Memory(secretive, profile=str(tmp_path / "family.toml"), kind="group") as guest:
         found = guest.recall("submarine")
         assert (found.searched, found.note) == (1, "no match among 1 entry")
-        assert guest.recall_facts("submarine").note == "no match among 1 entry"
+        assert salience.recall_facts(guest, "submarine").note == "no match among 1 entry"
 
 
 def test_the_figures_of_a_session_count_what_it_sees(secretive: Path, tmp_path: Path) -> None:
@@ -161,7 +166,7 @@ def test_a_hidden_name_is_hidden_however_its_letters_are_composed() -> None:
 
 def test_an_agent_of_another_family_does_not_show_groups_what_its_parent_hides(tmp_path: Path) -> None:
     with Memory(tmp_path / "home", profile="camel") as home:
-        home.use_profile()
+        setup.use_profile(home)
         home.write_overview("# Notes\n\nThe quokka is fed at dawn.\n")
         home.new_agent("writer")
     own = tmp_path / "home/agents/writer"

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 from crabmem import CrabmemError, Disabled, Fact, Memory
 from crabmem.cli import cli
 from crabmem.errors import Stale
+from crabmem.operations import context, purging
 from tests.conftest import git
 from tests.operations.test_sight import FAMILY, told
 
@@ -172,8 +174,8 @@ def test_no_public_operation_tells_a_session_what_it_may_not_see(secretive: Path
 def test_how_much_of_a_message_is_known_is_told_of_what_is_seen(secretive: Path) -> None:
     family = str(secretive.parent / "family.toml")
     with Memory(secretive, profile=family) as memory:
-        assert memory.confidence("the quokka at dawn by hand") > memory.of_kind("group").confidence(
-            "the quokka at dawn by hand"
+        assert context.confidence(memory, "the quokka at dawn by hand") > context.confidence(
+            memory.of_kind("group"), "the quokka at dawn by hand"
         )
 
 
@@ -187,8 +189,8 @@ def test_an_edit_of_a_hidden_file_is_recorded_for_a_session_that_is_not_told_of_
 def test_a_purge_is_refused_to_a_session_that_does_not_see_all(secretive: Path) -> None:
     family = str(secretive.parent / "family.toml")
     with Memory(secretive, profile=family, kind="group") as guest:
-        for way in (guest.purge, guest.purge_plan, guest.standing):
+        for way in (guest.purge, partial(purging.purge_plan, guest), partial(purging.standing, guest)):
             with pytest.raises(Disabled, match="sessions of the kind group"):
                 way("Wifi")
     with Memory(secretive, kind="group") as guest:  # of a family that hides nothing
-        assert guest.purge_plan("Wifi").entries == ("Wifi",)
+        assert purging.purge_plan(guest, "Wifi").entries == ("Wifi",)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
 from crabmem.adapters.anthropic import AsyncMemoryTool, MemoryTool
+from crabmem.operations import files
 from tests.adapters.test_anthropic_tool import answer, create
 from tests.conftest import git
 from tests.faults.repository import complaints
@@ -236,7 +237,7 @@ def test_a_large_text_is_kept_up_to_what_is_read_again_and_is_no_fact(memory: Me
 
 def test_a_large_text_of_lines_that_recur_is_edited_at_once(memory: Memory, tool: MemoryTool) -> None:
     # Comparing the two takes minutes: each line is found in thousands of places.
-    memory.rewrite("begin", lambda tree: {"large.txt": "".join(f"line {n % 150}\n" for n in range(300_000))})
+    files.rewrite(memory, "begin", lambda tree: {"large.txt": "".join(f"line {n % 150}\n" for n in range(300_000))})
     before = time.process_time()
     insert = {"command": "insert", "path": "/memories/large.txt", "insert_line": 150_000, "insert_text": "more"}
     assert answer(tool, insert) == "The file /memories/large.txt has been edited."
@@ -316,7 +317,7 @@ def test_a_file_and_a_folder_of_one_name_do_not_replace_each_other(memory: Memor
     assert "already exists" in answer(tool, over)
     assert "Cannot delete the /memories directory itself" in answer(tool, {"command": "delete", "path": "/memories/"})
     with pytest.raises(InvalidArguments, match="something with a meaning"):
-        memory.rewrite("take", lambda tree: {"entries": "x"})
+        files.rewrite(memory, "take", lambda tree: {"entries": "x"})
     assert memory.remember("Vet", "Luna's vet", "Dr. Moreno.").commit
 
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from crabmem import Memory, api
 from crabmem.cli import cli
 from crabmem.errors import CrabmemError
+from crabmem.operations import files as files_operations
 from crabmem.prompt.profile import KINDS, Kind, named, names
 from crabmem.text.templates import template
 from tests.serving import connected
@@ -422,7 +423,7 @@ def test_each_family_stores_at_its_own_mark_of_a_full_window_and_into_the_days_n
 def test_a_days_note_only_grows_by_tools(sample: Sample, profile: str) -> None:
     with Memory(sample(profile), profile=profile, agent="quill") as memory:
         with pytest.raises(CrabmemError, match=r"memory/2026-02-27\.md"):
-            memory.rewrite("tidied", lambda tree: {"2026-02-27.md": "Shorter."})
+            files_operations.rewrite(memory, "tidied", lambda tree: {"2026-02-27.md": "Shorter."})
         assert not memory.log()
 
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from mcp_types import CallToolResult, TextContent
 
 from crabmem import Memory, Result
+from crabmem.operations import files
 from crabmem.text.edit import BOM
 from tests.conftest import assert_clean, git
 from tests.faults.attacks import PATHS, Ground, folded, folder, grounds
@@ -319,7 +320,7 @@ def test_what_is_hidden_from_a_session_is_told_by_no_tool(tmp_path: Path) -> Non
         told = [call(memory, *each("private.md")) for each in EACH]
         told += [call(memory, *each("private.md"), if_version="0123456789ab") for each in EACH[1::2]]
         assert all(result.is_error and "secret" not in repr(result) for result in told)
-        done = memory.rewrite("copy", lambda tree: {f"copy-of-{path}": "x\n" for path in tree.paths()})
+        done = files.rewrite(memory, "copy", lambda tree: {f"copy-of-{path}": "x\n" for path in tree.paths()})
         assert done.paths == ("memory/copy-of-open.md",)
     assert (tmp_path / "ember/memory/private.md").read_text() == "secret\n"
 

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from crabmem import CrabmemError, Memory
 from crabmem.cli import cli
 from crabmem.errors import Disabled, InvalidArguments, InvalidSettings, NotFound
+from crabmem.operations import files, history
 from crabmem.prompt.profile import named
 from tests.conftest import allow, git
 
@@ -85,8 +86,11 @@ def test_the_settings_name_a_profile_beginning_at_their_folder(root: Path, famil
 def test_a_profile_says_how_much_may_be_written_to_a_whole_file(root: Path, family: Path) -> None:
     family.write_text(f"largest = 20\n{FAMILY}")
     with Memory(root, profile=str(family)) as memory:
-        assert memory.write_overview("x" * 20).commit and memory.rewrite("fit", lambda tree: {"a.md": "x" * 20}).commit
-        for write in (memory.write_overview, lambda text: memory.rewrite("grow", lambda tree: {"a.md": text})):
+        assert (
+            memory.write_overview("x" * 20).commit
+            and files.rewrite(memory, "fit", lambda tree: {"a.md": "x" * 20}).commit
+        )
+        for write in (memory.write_overview, lambda text: files.rewrite(memory, "grow", lambda tree: {"a.md": text})):
             with pytest.raises(InvalidArguments, match="the content has 21 characters; at most 20 fit"):
                 write("x" * 21)
         memory.remember("Long", "a fact", "x" * 100)
@@ -113,20 +117,20 @@ def test_a_group_never_sees_what_is_hidden_from_it(root: Path) -> None:
         assert "asked for" not in memory.recall("quokka").note and "asked for" in memory.recall("x", tags=["y"]).note
         assert [entry.name for entry in memory.entries()] == ["Wifi"] and memory.overview().text == ""
         assert "Walross" not in memory.before_turn("what is the password of the house and of the guests?")
-        assert memory.browse(lambda tree: tree.paths()) == ["entries/wifi.md"] and memory.notes() == []
+        assert files.browse(memory, lambda tree: tree.paths()) == ["entries/wifi.md"] and files.notes(memory) == []
         with pytest.raises(NotFound, match=r"^no entry named: Private wifi \(nearest: Wifi\)$"):
             memory.get("Private wifi")
         with pytest.raises(NotFound, match=r"^no entry named: Private wifi \(nearest: Wifi\)$"):
             memory.forget("Private wifi")
         with Memory(root) as main:
-            head = main.newest()
+            head = history.newest(main)
         for write in (
             lambda: memory.write_overview("Mine."),
             lambda: memory.remember("Private wifi", "the password of the house", "Seehund"),
             lambda: memory.write_note("More."),
         ):
             refused(write)
-        assert memory.newest() == head
+        assert history.newest(memory) == head
 
 
 def refused(write: Callable[[], object]) -> None:

@@ -10,22 +10,23 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import Memory, NotFound, quick
-from crabmem import memory as core
 from crabmem.cli import cli
+from crabmem.operations import context, history, keyvalue, maintenance, salience
 from crabmem.prompt.profile import named, names
 from crabmem.text.passages import blocks_with
 from crabmem.text.slots import Slot
 from crabmem.workspace.workspace import FLAT, ORDINARY
 from crabmem.write.actor import Voice
 from tests.conftest import Clock
+from tests.opening import opened_with
 
 SAID = "Called the vet, Luna is fine"
 
 
 @pytest.fixture
-def noted(tmp_path: Path, clock: Clock) -> Iterator[core.Memory]:
+def noted(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
     """A memory with a fact, a note of today, and one that a person wrote in an editor long ago."""
-    with core.Memory(tmp_path / "m", Voice("coder", "s-1"), clock) as memory:
+    with opened_with(tmp_path / "m", Voice("coder", "s-1"), clock) as memory:
         memory.remember("Boiler", "the heating", "An E-4711, serviced in May.", tags=["home"])
         memory.write_note("Bought a boat.")
         clock.now += timedelta(hours=2)
@@ -34,15 +35,15 @@ def noted(tmp_path: Path, clock: Clock) -> Iterator[core.Memory]:
         yield memory
 
 
-def today(memory: core.Memory) -> str:
-    return memory.layout.note_path(memory._today())
+def today(memory: Memory) -> str:
+    return memory.layout.note_path(memory.today())
 
 
-def asked(memory: core.Memory, *words: str) -> Result:
+def asked(memory: Memory, *words: str) -> Result:
     return CliRunner().invoke(cli, ["--dir", str(memory.root), *words])
 
 
-def test_a_note_is_recalled_with_its_date_its_file_and_the_block_that_answers(noted: core.Memory) -> None:
+def test_a_note_is_recalled_with_its_date_its_file_and_the_block_that_answers(noted: Memory) -> None:
     [hit] = noted.recall("vet luna")
     path = today(noted)
     assert hit.entry.is_note and hit.entry.path == path and hit.entry.name == f"note of {hit.entry.slug}"
@@ -55,7 +56,7 @@ def test_a_note_is_recalled_with_its_date_its_file_and_the_block_that_answers(no
     assert f"## note of {hit.entry.slug}" in told.text and path in told.text
 
 
-def test_a_note_that_a_person_wrote_in_an_editor_is_recalled_however_old_it_is(noted: core.Memory) -> None:
+def test_a_note_that_a_person_wrote_in_an_editor_is_recalled_however_old_it_is(noted: Memory) -> None:
     assert [hit.entry.path for hit in noted.recall("chimney")] == ["memory/2025-01-02.md"]
     (noted.root / "memory/2025-01-02.md").write_text("The gutter was cleaned.\n")
     assert not noted.recall("chimney") and noted.recall("gutter")
@@ -63,24 +64,24 @@ def test_a_note_that_a_person_wrote_in_an_editor_is_recalled_however_old_it_is(n
     assert not noted.recall("gutter")
 
 
-def test_the_data_of_a_hit_says_that_it_is_a_note(noted: core.Memory) -> None:
+def test_the_data_of_a_hit_says_that_it_is_a_note(noted: Memory) -> None:
     with Memory(noted.root) as memory:
         found = {query: memory.call("recall", {"query": query}).data["hits"] for query in ("vet", "boiler")}
     kinds = {query: hits[0].get("kind") for query, hits in found.items()}
     assert kinds == {"vet": "note", "boiler": None}
 
 
-def test_facts_and_notes_are_ranked_together(noted: core.Memory) -> None:
+def test_facts_and_notes_are_ranked_together(noted: Memory) -> None:
     noted.remember("Vet", "who looks after Luna", "Dr. Moreno.")
     assert [hit.entry.is_note for hit in noted.recall("who looks after luna, the vet")] == [False, True]
 
 
-def test_a_note_is_found_by_its_day_and_not_by_the_word_note(noted: core.Memory) -> None:
+def test_a_note_is_found_by_its_day_and_not_by_the_word_note(noted: Memory) -> None:
     assert [hit.entry.path for hit in noted.recall("2 January 2025")] == ["memory/2025-01-02.md"]
     assert not noted.recall("notes")
 
 
-def test_when_knows_what_a_note_says_and_said(noted: core.Memory) -> None:
+def test_when_knows_what_a_note_says_and_said(noted: Memory) -> None:
     found = noted.when("Luna is fine")
     assert found.is_exact and [step.what for step in found.steps] == ["appeared"]
     assert found.now == (f"note of {Path(today(noted)).stem}",)
@@ -91,7 +92,7 @@ def test_when_knows_what_a_note_says_and_said(noted: core.Memory) -> None:
 
 
 @pytest.mark.parametrize("form", ["{}", "{}.md", "memory/{}.md", "note of {}"])
-def test_a_note_is_shown_whole_by_its_day(noted: core.Memory, form: str) -> None:
+def test_a_note_is_shown_whole_by_its_day(noted: Memory, form: str) -> None:
     day = Path(today(noted)).stem
     shown = asked(noted, "show", form.format(day))
     assert shown.exit_code == 0 and SAID in shown.stdout and "Bought a boat." in shown.stdout
@@ -99,35 +100,35 @@ def test_a_note_is_shown_whole_by_its_day(noted: core.Memory, form: str) -> None
         noted.get(form.format("2001-01-01"))
 
 
-def test_a_note_is_shown_and_recalled_as_it_was(noted: core.Memory) -> None:
-    then = noted.newest() or ""
+def test_a_note_is_shown_and_recalled_as_it_was(noted: Memory) -> None:
+    then = history.newest(noted) or ""
     noted.write_note("The zebra came by.")
     assert noted.recall("zebra") and not noted.recall("zebra", as_of=then)
     assert SAID in noted.recall("vet", as_of=then)[0].shown
     assert "zebra" not in noted.get(Path(today(noted)).stem, then).content
 
 
-def test_since_and_until_hold_for_notes(noted: core.Memory) -> None:
+def test_since_and_until_hold_for_notes(noted: Memory) -> None:
     noted.adopt()
-    then = noted.newest() or ""
+    then = history.newest(noted) or ""
     assert not noted.recall("vet", since=then) and noted.recall("vet", until=then)
     noted.write_note("The vet wrote a bill.")
     assert noted.recall("vet", since=then)
 
 
-def test_a_filter_by_tags_finds_no_note(noted: core.Memory) -> None:
+def test_a_filter_by_tags_finds_no_note(noted: Memory) -> None:
     found = noted.recall("vet boiler", tags=["home"])
     assert [hit.entry.name for hit in found] == ["Boiler"]
     assert noted.recall("vet", tags=["home"]).note.startswith("no match among 1 entry, with the tags")
 
 
-def test_notes_are_no_facts(noted: core.Memory) -> None:
+def test_notes_are_no_facts(noted: Memory) -> None:
     day = Path(today(noted)).stem
     assert [entry.name for entry in noted.entries()] == [entry.name for entry in noted.entries("HEAD")] == ["Boiler"]
-    assert noted.stats().entries == noted.reindex().entries == 1
-    assert [hit.entry.name for hit in noted.salient()] == ["Boiler"]
-    assert noted.recall_facts("vet").note == "no match among 1 entry"
-    assert [entry.name for entry in noted.items()] == ["Boiler"] and noted.item(Slot((), day)) is None
+    assert noted.stats().entries == maintenance.reindex(noted).entries == 1
+    assert [hit.entry.name for hit in salience.salient(noted)] == ["Boiler"]
+    assert salience.recall_facts(noted, "vet").note == "no match among 1 entry"
+    assert [entry.name for entry in keyvalue.items(noted)] == ["Boiler"] and keyvalue.item(noted, Slot((), day)) is None
     assert not noted.recall("vet", where=lambda entry: True) and not noted.recall("vet", namespace=["anywhere"])
     with pytest.raises(NotFound):
         noted.forget(day)
@@ -135,7 +136,7 @@ def test_notes_are_no_facts(noted: core.Memory) -> None:
     assert not noted.get(day).is_note and noted.get(today(noted)).is_note
 
 
-def test_the_words_why_nothing_was_found_count_notes_apart(noted: core.Memory, tmp_path: Path) -> None:
+def test_the_words_why_nothing_was_found_count_notes_apart(noted: Memory, tmp_path: Path) -> None:
     assert noted.recall("zebra").note == "no match among 1 entry and 2 notes"
     with Memory(tmp_path / "empty") as memory:
         assert memory.recall("zebra").note == "nothing has been remembered yet"
@@ -144,7 +145,7 @@ def test_the_words_why_nothing_was_found_count_notes_apart(noted: core.Memory, t
         assert memory.recall("zebra").searched == 0 and memory.recall("boat").note == ""
 
 
-def test_links_out_of_and_into_a_note_are_what_they_were(noted: core.Memory) -> None:
+def test_links_out_of_and_into_a_note_are_what_they_were(noted: Memory) -> None:
     noted.write_note("See [[Boiler]] and [[nowhere]].")
     day = Path(today(noted)).stem
     noted.remember("Trip", "by boat", f"As in [[{day}]].")
@@ -153,7 +154,7 @@ def test_links_out_of_and_into_a_note_are_what_they_were(noted: core.Memory) -> 
     assert [link.path for link in noted.links(day).into] == ["memory/entries/trip.md"]
 
 
-def test_a_budget_leaves_the_blocks_of_a_note_that_answer(noted: core.Memory) -> None:
+def test_a_budget_leaves_the_blocks_of_a_note_that_answer(noted: Memory) -> None:
     noted.write_note("The vet, at length. " * 200)
     [hit] = noted.recall("vet")
     assert len(hit.shown) <= 700
@@ -161,20 +162,20 @@ def test_a_budget_leaves_the_blocks_of_a_note_that_answer(noted: core.Memory) ->
     assert short.passage is not None and "vet" in short.passage and len(short.passage) < 300
 
 
-def test_before_a_turn_a_note_is_told_of_in_its_block_and_only_once(noted: core.Memory) -> None:
+def test_before_a_turn_a_note_is_told_of_in_its_block_and_only_once(noted: Memory) -> None:
     first = noted.before_turn("Is Luna fine, what did the vet say?")
     assert SAID in first and f"(from {today(noted)})" in first and "boat" not in first
     noted.write_note("Something else.")  # the file is another, the block is not
     assert noted.before_turn("Is Luna fine, what did the vet say?") == ""
 
 
-def test_words_from_all_over_a_day_are_no_reason_to_speak_of_it(noted: core.Memory) -> None:
+def test_words_from_all_over_a_day_are_no_reason_to_speak_of_it(noted: Memory) -> None:
     words = ["harbour", "violin", "granite", "saffron", "pendulum", "orchid"]
     for word in words:
         noted.write_note(f"About the {word}, and a great deal of what has to do with it besides. " * 4)
-    scattered = noted.confidence(" ".join(words))
+    scattered = context.confidence(noted, " ".join(words))
     noted.write_note(f"About {' '.join(words)}.")
-    assert scattered < noted.confidence(" ".join(words))
+    assert scattered < context.confidence(noted, " ".join(words))
 
 
 def test_a_session_that_may_not_see_a_note_is_not_told_of_it(tmp_path: Path, clock: Clock) -> None:
@@ -182,13 +183,16 @@ def test_a_session_that_may_not_see_a_note_is_not_told_of_it(tmp_path: Path, clo
     family.write_text(
         'about = "hidden notes"\n[kinds.group]\nhides = ["memory/????-??-??.md"]\n[[part]]\nfile = "{identity}"\n'
     )
-    with core.Memory(tmp_path / "m", Voice("coder"), clock, profile=str(family)) as memory:
+    with opened_with(tmp_path / "m", Voice("coder"), clock, profile=str(family)) as memory:
         memory.remember("Boiler", "the heating", "An E-4711.")
         memory.write_note(SAID)
         group = memory.of_kind("group")
         assert memory.recall("vet") and not group.recall("vet") and not group.recall("vet", as_of="HEAD")
         assert group.recall("vet").note == "no match among 1 entry"
-        assert group.before_turn("what about the vet, is Luna fine?") == "" and group.confidence("vet luna fine") == 0
+        assert (
+            group.before_turn("what about the vet, is Luna fine?") == ""
+            and context.confidence(group, "vet luna fine") == 0
+        )
         for name in (Path(today(memory)).stem, today(memory)):
             with pytest.raises(NotFound):
                 group.get(name)
@@ -205,14 +209,14 @@ def test_profiles_with_a_rule_of_their_own_for_notes_recall_facts_alone(tmp_path
         assert not memory.recall("vet").hits and memory.when("vet").steps == ()
 
 
-def test_a_cache_of_another_profile_gives_and_hides_no_note(noted: core.Memory) -> None:
+def test_a_cache_of_another_profile_gives_and_hides_no_note(noted: Memory) -> None:
     noted.close()
     for profile, count in (("camel", 0), ("crab", 1)):
         with Memory(noted.root, profile=profile) as memory:
             assert len(memory.recall("vet")) == count
 
 
-def test_a_note_of_which_part_is_no_text_is_named_and_a_blank_one_is_nothing(noted: core.Memory) -> None:
+def test_a_note_of_which_part_is_no_text_is_named_and_a_blank_one_is_nothing(noted: Memory) -> None:
     (noted.root / "memory/2025-01-03.md").write_bytes(b"\xff\xfe")
     (noted.root / "memory/2025-01-04.md").write_bytes(b"")
     assert noted.recall("zebra").note.endswith("1 file unreadable (`crabmem doctor` names them)")
@@ -221,14 +225,14 @@ def test_a_note_of_which_part_is_no_text_is_named_and_a_blank_one_is_nothing(not
 
 
 def test_a_fresh_process_answers_with_facts_and_leaves_notes_to_the_whole_program(
-    noted: core.Memory, capsys: pytest.CaptureFixture[str]
+    noted: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for file in noted.root.rglob("*.md"):
         os.utime(file, (1, 1))
     noted.recall("boiler")
     noted.close()
     with Memory(noted.root) as memory:
-        memory.reindex()
+        maintenance.reindex(memory)
     assert not quick.answered(["--dir", str(noted.root), "recall", "vet"], os.environ)
     (noted.root / "memory/2025-01-05.md").write_text("The boiler hums.\n")
     assert not quick.answered(["--dir", str(noted.root), "recall", "boiler"], os.environ)

@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.errors import InvalidArguments, NotFound, Unreadable
-from crabmem.memory import Memory as Core
+from crabmem.operations import files as files_operations
+from crabmem.operations import maintenance
 from crabmem.recall import file_search as searching
 from crabmem.recall.sections import Search, Section, taken_apart
 from crabmem.results import FileSearch
 from crabmem.write.actor import Voice
 from tests.conftest import git
 from tests.embedding import Own
+from tests.opening import opened_with
 from tests.searched import profile, write
 
 FILES = {
@@ -40,10 +42,10 @@ def opened(root: Path, unit: str = "paragraph", kind: str = "main", **search: ob
     return Memory(root, profile=profile(root.parent, unit, "chunks", **search), kind=kind)
 
 
-def on(day: datetime, root: Path, **search: object) -> Core:
+def on(day: datetime, root: Path, **search: object) -> Memory:
     """The memory as it is at that time."""
     where = profile(root.parent, "paragraph", "chunks", **search)
-    return Core(root, Voice(), lambda: day, profile=where)
+    return opened_with(root, Voice(), lambda: day, profile=where)
 
 
 def paths(found: FileSearch) -> list[str]:
@@ -228,9 +230,9 @@ def test_links_are_not_followed_and_are_told(root: Path, tmp_path: Path) -> None
     with opened(root) as memory:
         assert paths(memory.search("zebra")) == [] and memory.search("zebra").unreadable == 1
         with pytest.raises(Unreadable):
-            memory.excerpt("memory/link.md")
+            files_operations.excerpt(memory, "memory/link.md")
         with pytest.raises((NotFound, Unreadable)):
-            memory.excerpt("memory/folder/secret.md")
+            files_operations.excerpt(memory, "memory/folder/secret.md")
 
 
 # Fresh at each look
@@ -290,7 +292,7 @@ def test_searching_changes_no_file_and_no_history(root: Path) -> None:
         memory.adopt()
         before = {path: (root / path).stat().st_mtime_ns for path in FILES}, git(root, "rev-parse", "HEAD")
         memory.search("vet")
-        memory.excerpt("MEMORY.md")
+        files_operations.excerpt(memory, "MEMORY.md")
     assert before == ({path: (root / path).stat().st_mtime_ns for path in FILES}, git(root, "rev-parse", "HEAD"))
     assert not git(root, "status", "--porcelain").strip()
 
@@ -379,10 +381,10 @@ def test_files_are_searched_as_they_were(root: Path) -> None:
         assert memory.search("zebra", as_of=then).note == f"no match among 3 files; as memory was at {then[:8]}"
         assert paths(memory.search("zebra")) == ["memory/zoo.md"]
         [hit] = [hit for hit in found if hit.path == "memory/2026-03-14.md"]
-        read = memory.excerpt(hit.path, hit.start, hit.end - hit.start + 1, at=then)
+        read = files_operations.excerpt(memory, hit.path, hit.start, hit.end - hit.start + 1, at=then)
         assert hit.snippet in "".join(read.lines) and read.total >= hit.end
         with pytest.raises(NotFound, match=f"there was no memory/zoo.md at {then}"):
-            memory.excerpt("memory/zoo.md", at=then)
+            files_operations.excerpt(memory, "memory/zoo.md", at=then)
 
 
 # By meaning
@@ -443,8 +445,8 @@ def test_only_sections_that_changed_get_new_vectors(root: Path) -> None:
 def test_reindexing_reads_files_anew_and_gives_all_sections_vectors(root: Path) -> None:
     with Memory(root, profile=profile(root.parent, "paragraph"), embedder=Own()) as memory:
         memory.init()
-        done = memory.reindex()
-        assert done.sections == 7 and done.made >= 7 and memory.reindex().made == 0
+        done = maintenance.reindex(memory)
+        assert done.sections == 7 and done.made >= 7 and maintenance.reindex(memory).made == 0
 
 
 # What a kind of session does not see
@@ -462,7 +464,7 @@ def test_a_group_never_finds_or_reads_what_is_hidden_from_it(root: Path) -> None
             assert memory.search("Moreno").note == "no match among 2 files"
             for path in ("MEMORY.md", "memory/2026-03-14.md"):
                 with pytest.raises(NotFound):
-                    memory.excerpt(path)
+                    files_operations.excerpt(memory, path)
             assert "MEMORY.md" in paths(memory.of_kind("main").search("vet"))
 
 
@@ -473,17 +475,17 @@ def test_lines_are_given_as_they_are(root: Path) -> None:
     text = "one\r\ntwo\n\nfour"
     write(root, {"memory/lines.md": text})
     with opened(root) as memory:
-        whole = memory.excerpt("memory/lines.md")
+        whole = files_operations.excerpt(memory, "memory/lines.md")
         assert "".join(whole.lines) == text and whole.total == 4 and whole.version
-        assert memory.excerpt("memory/lines.md", 2, 2).lines == ("two\n", "\n")
-        assert memory.excerpt("memory/lines.md", 4, 100).lines == ("four",)
-        assert memory.excerpt("memory/lines.md", 5).lines == ()
+        assert files_operations.excerpt(memory, "memory/lines.md", 2, 2).lines == ("two\n", "\n")
+        assert files_operations.excerpt(memory, "memory/lines.md", 4, 100).lines == ("four",)
+        assert files_operations.excerpt(memory, "memory/lines.md", 5).lines == ()
 
 
 @pytest.mark.parametrize(("start", "lines"), [(0, None), (-1, 2), (1, 0)])
 def test_lines_are_counted_from_1(root: Path, start: int, lines: int | None) -> None:
     with opened(root) as memory, pytest.raises(InvalidArguments, match="at least 1"):
-        memory.excerpt("MEMORY.md", start, lines)
+        files_operations.excerpt(memory, "MEMORY.md", start, lines)
 
 
 # feature: 94
@@ -496,16 +498,16 @@ def test_lines_are_counted_from_1(root: Path, start: int, lines: int | None) -> 
 def test_nothing_but_the_files_that_are_searched_is_read(root: Path, path: str) -> None:
     write(root.parent / "ab", {"MEMORY.md": "a secret"})
     with opened(root) as memory, pytest.raises(InvalidArguments, match="none of the files"):
-        memory.excerpt(path)
+        files_operations.excerpt(memory, path)
 
 
 def test_a_file_that_is_not_there_yet_is_not_found(root: Path) -> None:
     with opened(root) as memory, pytest.raises(NotFound, match="may not have been written yet"):
-        memory.excerpt(f"memory/{date(2026, 3, 15) + timedelta(days=1)}.md")
+        files_operations.excerpt(memory, f"memory/{date(2026, 3, 15) + timedelta(days=1)}.md")
 
 
 # feature: 25
 def test_the_overview_is_found_under_its_old_name_too(tmp_path: Path) -> None:
     root = write(tmp_path / "notes", {"memory.md": "The vet is Dr. Moreno.\n"})
     with opened(root) as memory:
-        assert paths(memory.search("vet")) == ["memory.md"] and memory.excerpt("memory.md").total == 1
+        assert paths(memory.search("vet")) == ["memory.md"] and files_operations.excerpt(memory, "memory.md").total == 1

@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 
 from crabmem import EmbedderFailed, Expectation, Memory, memory
 from crabmem.cli import cli
+from crabmem.operations import maintenance
 from crabmem.recall import hybrid as meaning
 from crabmem.text.extras import how_to_get
 from crabmem.write.actor import Voice
 from tests.conftest import allow
 from tests.embedding import GROUPS, Array, Own, Reply, Service, good, saved_model, service, vectors
+from tests.opening import opened_with
 
 FACTS = {
     "Luna": ("who looks after the dog", "Dr. Moreno, every Thursday. The vet is open at nine."),
@@ -288,7 +290,7 @@ def test_a_service_that_failed_three_times_is_left_alone_for_a_minute(root: Path
     now = [datetime(2026, 3, 1, tzinfo=UTC)]
     wants(root, url=told.url, timeout=10)
     told.reply = lambda texts: (401, b"")
-    with memory.Memory(root, Voice(None, None, True), lambda: now[0], environment=os.environ) as both:
+    with opened_with(root, Voice(None, None, True), lambda: now[0], environment=os.environ) as both:
         for _ in range(6):
             names(both, "noise")
         assert len(told.asked) == 3
@@ -451,9 +453,9 @@ def test_vectors_of_one_service_never_meet_those_of_another_that_did_not_answer_
 def test_reindexing_makes_all_vectors_and_says_how_far_it_is(root: Path) -> None:
     own, seen = Own(), list[tuple[int, int]]()
     with Memory(root, embedder=own) as both:
-        done = both.reindex(lambda *told: seen.append(told))
+        done = maintenance.reindex(both, lambda *told: seen.append(told))
         assert (done.entries, done.embedder, done.dimension, done.made) == (4, "Own", len(GROUPS), 4)
-        assert seen == [(4, 4)] and both.reindex().made == 0
+        assert seen == [(4, 4)] and maintenance.reindex(both).made == 0
         own.asked.clear()
         assert names(both, "puppy") == ["Luna"] and own.asked == ["puppy"]
 
@@ -463,7 +465,7 @@ def test_reindexing_reads_every_entry_anew(root: Path) -> None:
         names(words, "noise")
     (root / ".git/crabmem/index/base").write_bytes(b"nonsense")
     with Memory(root) as words:
-        assert words.reindex().entries == 4 and names(words, "noise") == ["Cellar"]
+        assert maintenance.reindex(words).entries == 4 and names(words, "noise") == ["Cellar"]
         assert names(words, "noise") == ["Cellar"]
 
 
@@ -475,9 +477,9 @@ def test_reindexing_keeps_what_it_made_when_a_service_fails(
     told.reply = lambda texts: (400, b"") if len(told.asked) > 2 else good(texts)
     with Memory(root) as both:
         with pytest.raises(EmbedderFailed, match="status 400"):
-            both.reindex()
+            maintenance.reindex(both)
         told.reply = good
-        assert both.reindex().made == 2
+        assert maintenance.reindex(both).made == 2
 
 
 def run(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -556,5 +558,5 @@ def test_notes_are_found_by_what_they_mean_and_no_entries_with_vectors(tmp_path:
     with Memory(filled(tmp_path, {"Wifi": ("the network", "Pinguin.")}), embedder=Own()) as both:
         both.write_note("Called the vet, Luna is fine.")
         assert [hit.entry.is_note for hit in both.recall("physician puppy")] == [True]
-        assert both.reindex().entries == 1
+        assert maintenance.reindex(both).entries == 1
         assert findings(both)[0][1].endswith("1 of 1 entries have vectors")

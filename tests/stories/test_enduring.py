@@ -10,6 +10,7 @@ import pytest
 from crabmem import Fact, Memory
 from crabmem.git import known
 from crabmem.git.known import Known, may_touch
+from crabmem.operations import history, maintenance
 
 
 def grown(count: int) -> float:
@@ -35,17 +36,17 @@ def test_a_process_does_not_grow_over_tens_of_thousands_of_operations() -> None:
 def test_of_large_entries_no_more_than_some_megabytes_are_kept(memory: Memory) -> None:
     memory.remember_all([Fact(f"Fact {number}", "d", f"{number} {'word ' * 48_000}") for number in range(45)], "a test")
     assert len(memory.entries()) == 45
-    kept = memory._catalog._parsed.values()
+    kept = memory.engine.catalog._parsed.values()
     assert 0 < sum(len(entry.content) for entry in kept) <= 8_000_000
-    assert memory._catalog._parsed_characters == sum(len(entry.content) for entry in kept)
+    assert memory.engine.catalog._parsed_characters == sum(len(entry.content) for entry in kept)
 
 
 def test_what_dulwich_keeps_of_packs_is_a_few_megabytes(memory: Memory) -> None:
     for number in range(3):
         memory.remember("Fact", "d", f"{number}")
-    memory.compact()
-    assert memory.patch("HEAD~1")
-    packs = list(memory._history._objects._store.packs)
+    maintenance.compact(memory)
+    assert history.patch(memory, "HEAD~1")
+    packs = list(memory.engine.history._objects._store.packs)
     assert packs and all(pack.delta_base_cache_limit == 4 << 20 for pack in packs)
 
 
@@ -66,5 +67,5 @@ def test_settings_that_were_once_are_not_all_kept(memory: Memory) -> None:
     for number in range(80):
         (memory.root / "crabmem.toml").write_text(f"# {number}\nrecall_limit = 3\n")
         assert memory.settings.recall_limit == 3
-    assert len(memory._known_settings) <= 64
+    assert len(memory.engine._settings) <= 64
     memory.adopt()

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem import CrabmemError, Fact, Memory, Slot
+from crabmem.operations import files, keyvalue, setup
 from tests.conftest import assert_clean, git
 
 #: Names that share a slug, a key or a file that has a meaning, and some that do not.
@@ -81,17 +82,17 @@ class Play:
     def _rewrite(self, token: str) -> bool:
         path = self._one_of(["MEMORY.md", "luna.md", "entries/wifi.md", "people/ada.md", "MEMORY.md/x.md", "Crab.md"])
         text = self._text(token)
-        return self.memory.rewrite("put", lambda tree: {path: text}).commit is not None
+        return files.rewrite(self.memory, "put", lambda tree: {path: text}).commit is not None
 
     def _move(self, token: str) -> bool:
         old, new = self._one_of(["luna.md", "entries/wifi.md", "people/ada.md"]), self._one_of(["x.md", "people/x.md"])
-        self.memory.rewrite("move", lambda tree: {old: None, new: tree.text(old)} if old in tree else {})
+        files.rewrite(self.memory, "move", lambda tree: {old: None, new: tree.text(old)} if old in tree else {})
         return False
 
     def _keep(self, token: str) -> bool:
         slots = [Slot(("memory",), self._new()), Slot(("users", "ada"), self._new())]
         fact = Fact(slots[0].name, "what a store keeps", self._text(token))
-        self.memory.keep({slots[0]: fact, slots[1]: None})
+        keyvalue.keep(self.memory, {slots[0]: fact, slots[1]: None})
         return True
 
     def _outside(self, token: str) -> bool:
@@ -103,7 +104,7 @@ class Play:
         self.memory.adopt()
         file = self._file()
         file.write_text(self._text(token))
-        self.memory.wrote([str(file)])
+        setup.wrote(self.memory, [str(file)])
         return True
 
     def _moved(self, token: str) -> bool:

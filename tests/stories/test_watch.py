@@ -17,6 +17,7 @@ from crabmem import Busy, CrabmemError, Memory
 from crabmem import watch as watcher
 from crabmem.disk.bylines import Bylines, signed
 from crabmem.disk.turns import Turn, Turns
+from crabmem.operations import history
 from crabmem.results import Commit
 from crabmem.watch import News, followed, watched, watched_in_turn
 from crabmem.workspace.workspace import Workspace
@@ -310,12 +311,12 @@ def test_following_records_nothing_and_is_deaf_to_what_is_not_memory(memory: Mem
     follow.wait_for("Crab.md")
     time.sleep(0.5)
     follow.news.clear()
-    head = memory.newest()
+    head = history.newest(memory)
     (memory.root / "notes.txt").write_text("x")
     (memory.root / "Crab.md").write_text("# Mine\n")
     follow.wait_for("Crab.md")
     time.sleep(0.5)
-    assert (follow.changed, memory.newest()) == ({"Crab.md"}, head)
+    assert (follow.changed, history.newest(memory)) == ({"Crab.md"}, head)
     (memory.root / "notes.txt").unlink()
     memory.adopt()
 

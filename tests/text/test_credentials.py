@@ -11,6 +11,8 @@ from click.testing import CliRunner
 from crabmem import Busy, Fact, HoldsSecret, Memory
 from crabmem.cli import cli
 from crabmem.disk.lock import WriterLock
+from crabmem.operations import files as files_operations
+from crabmem.operations import keyvalue, notes, proposals
 from crabmem.text import credentials
 from crabmem.text.credentials import credentials_in
 from crabmem.text.learnings import Lesson
@@ -125,7 +127,7 @@ def test_secret_that_a_person_wrote_stays_and_is_warned_about(memory: Memory) ->
         file.write(f"{TOKEN}\n")
     commit = memory.adopt()
     assert commit and TOKEN in memory.get("luna").content
-    assert [finding.path for finding in memory.secrets(commit.paths)] == ["memory/entries/luna.md"]
+    assert [finding.path for finding in files_operations.secrets(memory, commit.paths)] == ["memory/entries/luna.md"]
     again = memory.remember("Luna", "dog", f"Friday. {TOKEN}")
     assert again.commit and again.warnings == ()
 
@@ -146,15 +148,15 @@ def test_no_text_is_looked_into_while_others_wait_for_the_lock(memory: Memory, m
     writes: list[Callable[[], object]] = [
         lambda: memory.remember("Luna", "dog", "Friday"),
         lambda: memory.remember_all([Fact("Rex", "dog", "Monday"), Fact("Luna", "dog", "Sunday")], "a list"),
-        lambda: memory.keep({Slot(("pets",), "ada"): Fact("Ada", "cat", "Tuesday")}),
+        lambda: keyvalue.keep(memory, {Slot(("pets",), "ada"): Fact("Ada", "cat", "Tuesday")}),
         lambda: memory.rename("Rex", "Max"),
         lambda: memory.write_overview("# Overview\n"),
-        lambda: memory.rewrite("more", lambda tree: {"MEMORY.md": tree.text("MEMORY.md") + "more\n"}),
-        lambda: memory.rewrite_file("less", "MEMORY.md", lambda text: "less\n"),
-        lambda: memory.save_fact("The boiler was mended in May."),
+        lambda: files_operations.rewrite(memory, "more", lambda tree: {"MEMORY.md": tree.text("MEMORY.md") + "more\n"}),
+        lambda: files_operations.rewrite_file(memory, "less", "MEMORY.md", lambda text: "less\n"),
+        lambda: notes.save_fact(memory, "The boiler was mended in May."),
         lambda: memory.write_note("Called the vet."),
-        lambda: memory.learn(Lesson("errors", "look first")),
-        lambda: memory.propose_identity("# Who I am\n"),
+        lambda: notes.learn(memory, Lesson("errors", "look first")),
+        lambda: proposals.propose_identity(memory, "# Who I am\n"),
     ]
     for write in writes:
         looked.clear()
@@ -179,7 +181,7 @@ def test_setting_warns_or_is_silent(memory: Memory) -> None:
     assert len(result.data["warnings"]) == 1
     (memory.root / "crabmem.toml").write_text('secrets = "off"\n')
     saved = memory.remember("Other", "what", SHAPES["Stripe key"])
-    assert saved.warnings == () and memory.secrets([saved.path]) == []
+    assert saved.warnings == () and files_operations.secrets(memory, [saved.path]) == []
 
 
 def test_command_line_refuses_and_warns_on_stderr(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
+from crabmem.operations import setup
 from crabmem.text.names import agent_name, refuse_taken
 from crabmem.write.actor import Voice
 from tests.conftest import git
@@ -72,7 +73,7 @@ def test_one_that_nobody_typed_is_marked_and_told_apart(tmp_path: Path, name: st
         person.init()
         (root / "crabmem.toml").write_text(f'person = "{ANN}"\n')
         person.remember("Tea", "d", "the person's")
-        person.spoken_by(name, None).remember("Tea", "d", "the agent's")
+        person.for_actor(name, None).remember("Tea", "d", "the agent's")
         theirs, hers = person.log(limit=2)
     assert theirs.author == "agent" or theirs.author.endswith(" (agent)")
     assert (theirs.is_person, hers.is_person, hers.author) == (False, True, "Ann Lee")
@@ -104,7 +105,7 @@ def test_what_a_host_wrote_for_such_an_agent_is_marked_too(memory: Memory) -> No
     memory.remember("Tea", "d", "Green.")
     file = memory.file("memory/entries/tea.md")
     file.write_text(file.read_text().replace("Green", "Black"))
-    memory.spoken_by("person", None).wrote([str(file)])
+    setup.wrote(memory.for_actor("person", None), [str(file)])
     newest = memory.log(limit=1)[0]
     assert (newest.tool, newest.author) == ("write", "person (agent)")
 
@@ -116,7 +117,7 @@ def test_no_sign_that_nobody_sees_gets_into_the_line_of_an_author(tmp_path: Path
     (tmp_path / "crabmem.toml").write_text(f'person = "{sign}An{sign}n <ann{sign}@example.org>"\n', "utf-8")
     with Memory(tmp_path, is_person=True) as memory:
         memory.remember("Tea", "d", "Green.")
-        memory.spoken_by(f"{sign}nosrep{sign}", None).remember("Tea", "d", "Black.")
+        memory.for_actor(f"{sign}nosrep{sign}", None).remember("Tea", "d", "Black.")
     authors = git(tmp_path, "log", "-2", "--format=%an <%ae>").splitlines()
     assert authors == ["nosrep <nosrep@agents.crabmem.invalid>", "Ann <ann@example.org>"]
 

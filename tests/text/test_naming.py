@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.errors import InvalidArguments
+from crabmem.operations import notes, salience, uses
 from crabmem.text.naming import name_of, tiered
 from tests.conftest import git
 from tests.embedding import Own
@@ -61,30 +62,30 @@ def test_the_best_categories_come_first_the_best_hit_stays_first_and_none_is_los
 # feature: 47, 79
 def test_saving_is_one_commit_of_the_fact_and_a_line_in_the_note_of_today(memory: Memory) -> None:
     memory.init()
-    saved = memory.save_fact("Meet Ann at 10:30 tomorrow.\nShe brings the plans.", "meetings")
+    saved = notes.save_fact(memory, "Meet Ann at 10:30 tomorrow.\nShe brings the plans.", "meetings")
     assert saved.entry.name == "Meet Ann at 10:30 tomorrow" and saved.entry.tags == ("meetings",)
     paths = git(memory.root, "show", "--name-only", "--format=%s", "HEAD").split()
     assert paths[-2].startswith("memory/20") and paths[-1] == saved.entry.path
     note = memory.root / paths[-2]
     assert note.read_text().rstrip().endswith("] Meet Ann at 10:30 tomorrow. She brings the plans.")
-    memory.save_fact("The gate code is 7.")
+    notes.save_fact(memory, "The gate code is 7.")
     assert note.read_text().count("\n- [") == 2 and "\n\n- [" not in note.read_text().partition("- [")[2]
 
 
 # feature: 79
 def test_the_same_again_changes_nothing_and_more_of_it_replaces(memory: Memory) -> None:
-    memory.save_fact("The deploy key is in the vault. Rotated in May.", "ops")
+    notes.save_fact(memory, "The deploy key is in the vault. Rotated in May.", "ops")
     head = git(memory.root, "rev-parse", "HEAD")
-    assert memory.save_fact("The deploy key is in the vault. Rotated in May.").commit is None
+    assert notes.save_fact(memory, "The deploy key is in the vault. Rotated in May.").commit is None
     assert git(memory.root, "rev-parse", "HEAD") == head
-    again = memory.save_fact("The deploy key is in the vault. Rotated in June.")
+    again = notes.save_fact(memory, "The deploy key is in the vault. Rotated in June.")
     assert (
         not again.created
         and again.entry.tags == ("ops",)
         and "-The deploy key is in the vault. Rotated in May." in again.diff
     )
     memory.remember(again.entry.name, "where it lies", "x", tags=["ops", "keys"])
-    entry = memory.save_fact("The deploy key is in the vault", "secrets").entry
+    entry = notes.save_fact(memory, "The deploy key is in the vault", "secrets").entry
     assert (entry.tags, entry.description) == (("secrets", "keys"), "where it lies")
 
 
@@ -92,52 +93,54 @@ def test_facts_that_only_begin_alike_do_not_replace_each_other(memory: Memory) -
     start = (
         "Ann, who has worked at the harbour office for eleven years and knows every pilot of the port by name, likes"
     )
-    memory.save_fact(f"{start} tea.")
-    memory.save_fact(f"{start} coffee.")
+    notes.save_fact(memory, f"{start} tea.")
+    notes.save_fact(memory, f"{start} coffee.")
     assert len(memory.entries()) == 2
 
 
 # feature: 78
 def test_a_fact_that_is_very_much_like_another_gets_its_category(memory: Memory) -> None:
-    memory.save_fact("Ann drinks green tea without sugar in the morning", "preferences")
-    assert memory.save_fact("In the morning Ann drinks green tea without sugar or milk").entry.tags == ("preferences",)
-    assert memory.save_fact("The harbour crane is rented until the end of May").entry.tags == ()
+    notes.save_fact(memory, "Ann drinks green tea without sugar in the morning", "preferences")
+    assert notes.save_fact(memory, "In the morning Ann drinks green tea without sugar or milk").entry.tags == (
+        "preferences",
+    )
+    assert notes.save_fact(memory, "The harbour crane is rented until the end of May").entry.tags == ()
 
 
 def test_a_fact_that_says_nearly_the_same_as_another_is_told_of_and_never_merged(memory: Memory) -> None:
-    memory.save_fact("The north gate is locked at ten by the harbour guard")
-    saved = memory.save_fact("At ten the harbour guard locked the north gate")
+    notes.save_fact(memory, "The north gate is locked at ten by the harbour guard")
+    saved = notes.save_fact(memory, "At ten the harbour guard locked the north gate")
     assert saved.warnings == (
         "The north gate is locked at ten by the harbour guard says nearly the same; forget one of them",
     )
     assert len(memory.entries()) == 2
-    assert not memory.save_fact("At ten the harbour guard locked the north gate. Always.").warnings
-    assert not memory.save_fact("The south gate is never locked").warnings
+    assert not notes.save_fact(memory, "At ten the harbour guard locked the north gate. Always.").warnings
+    assert not notes.save_fact(memory, "The south gate is never locked").warnings
 
 
 @pytest.mark.parametrize("content", ["", " \n", "---"])
 def test_a_blank_fact_is_refused_and_nothing_is_made(memory: Memory, content: str) -> None:
     with pytest.raises(InvalidArguments, match="blank"):
-        memory.save_fact(content)
+        notes.save_fact(memory, content)
     assert not memory.root.exists()
 
 
 def filled(memory: Memory) -> None:
-    memory.save_fact("Tea is what Ann drinks", "preferences")
-    memory.save_fact("Tea arrives with the ship from Assam", "trade")
-    memory.save_fact("Tea is taxed by weight", "law")
-    memory.save_fact("Tea stains are removed with salt and lemon", "household")
-    memory.save_fact("Ann is the pilot of the tug", "people")
+    notes.save_fact(memory, "Tea is what Ann drinks", "preferences")
+    notes.save_fact(memory, "Tea arrives with the ship from Assam", "trade")
+    notes.save_fact(memory, "Tea is taxed by weight", "law")
+    notes.save_fact(memory, "Tea stains are removed with salt and lemon", "household")
+    notes.save_fact(memory, "Ann is the pilot of the tug", "people")
 
 
 # feature: 48
 def test_a_category_is_searched_alone_unless_nothing_there_answers(memory: Memory) -> None:
     filled(memory)
-    assert [each.entry.tags[0] for each in memory.recall_facts("tea", "Trade")] == ["trade"]
-    elsewhere = memory.recall_facts("lemon", "trade")
+    assert [each.entry.tags[0] for each in salience.recall_facts(memory, "tea", "Trade")] == ["trade"]
+    elsewhere = salience.recall_facts(memory, "lemon", "trade")
     assert [each.entry.tags[0] for each in elsewhere] == ["household"]
     assert "nothing in the category trade answers" in elsewhere.note
-    assert memory.recall_facts("submarine", "trade").note.startswith("no match among 5 entries")
+    assert salience.recall_facts(memory, "submarine", "trade").note.startswith("no match among 5 entries")
 
 
 # feature: 48
@@ -145,7 +148,7 @@ def test_a_category_is_searched_alone_unless_nothing_there_answers(memory: Memor
 @pytest.mark.parametrize("category", [None, "trade", "nowhere"])
 def test_an_answer_never_has_more_than_was_asked_for(memory: Memory, limit: int, category: str | None) -> None:
     filled(memory)
-    found = memory.recall_facts("tea Ann", category, limit)
+    found = salience.recall_facts(memory, "tea Ann", category, limit)
     assert 0 < len(found) <= limit and len({each.entry.path for each in found}) == len(found)
 
 
@@ -153,30 +156,33 @@ def test_an_answer_never_has_more_than_was_asked_for(memory: Memory, limit: int,
 def test_of_two_that_answer_alike_the_one_that_matters_more_is_first(memory: Memory) -> None:
     for name in ("North", "South"):
         memory.remember(f"{name} gate", "", "The gate is locked at ten.")
-    first, second = (each.entry.name for each in memory.recall_facts("gate locked"))
-    memory.used([second] * 5)
-    assert [each.entry.name for each in memory.recall_facts("gate locked")] == [second, first]
+    first, second = (each.entry.name for each in salience.recall_facts(memory, "gate locked"))
+    uses.used(memory, [second] * 5)
+    assert [each.entry.name for each in salience.recall_facts(memory, "gate locked")] == [second, first]
 
 
 # feature: 48, 59
 def test_with_vectors_facts_are_recalled_by_meaning_in_the_same_tiers(tmp_path: Path) -> None:
     with Memory(tmp_path / "m", embedder=Own()) as memory:
-        memory.save_fact("Moreno is the vet of the puppy", "animals")
-        memory.save_fact("The network is down on Mondays", "house")
-        assert [each.entry.tags[0] for each in memory.recall_facts("physician for my dog")][:1] == ["animals"]
-        assert [each.entry.tags for each in memory.recall_facts("internet", "house", 5)] == [("house",)]
-        assert len(memory.recall_facts("doctor wifi", limit=1)) == 1
+        notes.save_fact(memory, "Moreno is the vet of the puppy", "animals")
+        notes.save_fact(memory, "The network is down on Mondays", "house")
+        assert [each.entry.tags[0] for each in salience.recall_facts(memory, "physician for my dog")][:1] == ["animals"]
+        assert [each.entry.tags for each in salience.recall_facts(memory, "internet", "house", 5)] == [("house",)]
+        assert len(salience.recall_facts(memory, "doctor wifi", limit=1)) == 1
 
 
 def test_only_what_was_asked_for_by_its_name_counts_as_used(memory: Memory) -> None:
     memory.remember("North gate", "", "Locked at ten.", aliases=["Old gate"])
     memory.remember("South gate", "", "Never locked.")
     for query in ("gate locked", "north  GATE", "old gate"):
-        memory.used_by_name(memory.recall_facts(query))
-    assert {each.entry.name: each.score > 1 for each in memory.salient()} == {"North gate": True, "South gate": False}
+        uses.used_by_name(memory, salience.recall_facts(memory, query))
+    assert {each.entry.name: each.score > 1 for each in salience.salient(memory)} == {
+        "North gate": True,
+        "South gate": False,
+    }
 
 
 @pytest.mark.parametrize(("query", "limit"), [("", 5), ("tea", 0), ("tea", -1), ("tea", 1_001)])
 def test_what_cannot_be_asked_is_refused(memory: Memory, query: str, limit: int) -> None:
     with pytest.raises(InvalidArguments):
-        memory.recall_facts(query, limit=limit)
+        salience.recall_facts(memory, query, limit=limit)

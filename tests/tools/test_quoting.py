@@ -334,7 +334,7 @@ def test_an_error_that_quotes_a_fact_has_it_in_a_block(memory: Memory, text: str
 
 @pytest.mark.parametrize("text", ATTACKS)
 def test_the_words_of_somebody_else_that_were_replaced_are_lines_of_a_diff(memory: Memory, text: str) -> None:
-    memory.spoken_by("planner", "t-1").remember("Luna", "the dog", f"{text}\n{WORDS}")
+    memory.for_actor("planner", "t-1").remember("Luna", "the dog", f"{text}\n{WORDS}")
     answer = memory.call("remember", {"name": "Luna", "description": "the dog", "content": "A lurcher."}).text
     line, _, diff = answer.partition("\n\n")
     assert line.startswith("remembered: Luna (in place of what planner wrote on ") and tags_in(answer) == []

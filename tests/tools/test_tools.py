@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from crabmem import Memory, NotFound, Tool
+from crabmem.tools import guide
 from tests.conftest import git
 
 Arguments = dict[str, Any]
@@ -251,7 +252,7 @@ def test_the_log_tells_who_wrote_and_can_be_asked_for_one_fact(free: Memory) -> 
 
 def test_a_memory_spoken_by_another_is_the_same_memory_with_another_author(memory: Memory) -> None:
     memory.remember("One", "", "x")
-    other = memory.spoken_by("planner", "s-9")
+    other = memory.for_actor("planner", "s-9")
     assert not other.call("remember", WIFI).is_error
     assert [(commit.agent, commit.session) for commit in memory.log(limit=2)] == [("planner", "s-9"), ("coder", "s-1")]
     assert memory.get("wifi") == other.get("wifi")
@@ -268,7 +269,7 @@ def test_only_recall_is_marked_as_reading_only_and_remember_as_not_destructive(f
 def test_the_prompt_names_exactly_the_offered_tools(tmp_path: Path, soul_editable: bool) -> None:
     with Memory(tmp_path, soul_editable=soul_editable) as memory:
         named = re.findall(r"`(\w+)`", memory.prompt())
-        assert named == [tool.name for tool in memory.tools] == re.findall(r"`(\w+)`", memory.guidance())
+        assert named == [tool.name for tool in memory.tools] == re.findall(r"`(\w+)`", guide.guidance(memory))
         assert ("soul" in named) == soul_editable
 
 
@@ -294,7 +295,7 @@ def test_remembering_again_tells_when_the_agent_wrote_what_it_replaced(memory: M
 
 
 def test_remembering_shows_what_is_gone_of_somebody_elses_words(memory: Memory) -> None:
-    memory.spoken_by("planner", "t-9").call("remember", VET)
+    memory.for_actor("planner", "t-9").call("remember", VET)
     result = memory.call("remember", {**VET, "content": "Dr. Okafor."})
     assert re.fullmatch(
         r"remembered: Luna's vet \(in place of what planner wrote on \d{4}-\d\d-\d\d\)\n\n-Dr. Moreno.\n\+Dr. Okafor.",
@@ -311,7 +312,7 @@ def test_remembering_tells_that_it_was_a_person_whose_words_it_replaced(memory: 
 
 
 def test_what_was_only_added_to_is_not_shown_again(memory: Memory) -> None:
-    memory.spoken_by("planner", "t-9").call("remember", VET)
+    memory.for_actor("planner", "t-9").call("remember", VET)
     result = memory.call("remember", {**VET, "content": "Dr. Moreno.\nOn Mondays."})
     assert "planner" in result.text and "\n" not in result.text
     memory.call("memory", {"content": "# One\n"})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.errors import BadConfig, InvalidArguments, InvalidSettings
-from crabmem.operations.seeding import naming
+from crabmem.prompt.seeding import naming
 from crabmem.text.toml import MOST_TEXT
 from crabmem.workspace.settings import KEYS, AutoRecall, Settings, Vectors, as_dict, as_toml, parsed
 

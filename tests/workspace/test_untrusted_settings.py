@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from crabmem import CrabmemError, InvalidSettings, Memory
+from crabmem.operations import context
 from crabmem.prompt.profile import Profile, parsed
 from crabmem.text.toml import struct_in
 from crabmem.workspace.settings import Settings
@@ -146,7 +147,7 @@ def test_texts_of_a_profile_stay_texts(tmp_path: Path) -> None:
     with Memory(root, agent="me") as memory:
         memory.write_overview("long " * 500)
         assert "{tools.__class__} {0} {} %s" in memory.prompt() and "<class" not in memory.prompt()
-        due = memory.due(900, 1_000)
+        due = context.due(memory, 900, 1_000)
         assert "{tools.__class__}" in due.prompt and "{tools.__class__}" in due.warning
         assert (root / "SEED.md").read_text().startswith("{tools.__class__} {0}")
         memory.before_turn("long overview")

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import memory as core
+from crabmem import Memory
 from crabmem.disk import fs
 from crabmem.write.actor import Voice
 from tests.conftest import assert_clean, git
 from tests.git.test_purge_crashes import Death, Died
+from tests.opening import opened_with
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 AHEAD = timedelta(days=3652)
@@ -36,13 +37,13 @@ def clock() -> Settable:
 
 
 @pytest.fixture
-def memory(tmp_path: Path, clock: Settable) -> Iterator[core.Memory]:
-    with core.Memory(tmp_path / "memory", Voice("coder"), clock) as memory:
+def memory(tmp_path: Path, clock: Settable) -> Iterator[Memory]:
+    with opened_with(tmp_path / "memory", Voice("coder"), clock) as memory:
         yield memory
     assert_clean(memory.root)
 
 
-def written(memory: core.Memory, clock: Settable, *moments: timedelta) -> None:
+def written(memory: Memory, clock: Settable, *moments: timedelta) -> None:
     """One fact again and again, saying when after the start it was written."""
     for moment in moments:
         clock.now = START + moment
@@ -55,7 +56,7 @@ def hours(*numbers: int) -> list[timedelta]:
 
 @pytest.mark.parametrize("wrong", [AHEAD, -AHEAD, timedelta(days=40)])
 def test_one_write_by_a_wrong_clock_leaves_every_other_moment_right(
-    memory: core.Memory, clock: Settable, wrong: timedelta
+    memory: Memory, clock: Settable, wrong: timedelta
 ) -> None:
     written(memory, clock, *hours(0, 1, 2), wrong, *hours(3, 4, 5, 6))
     assert [commit.time for commit in memory.log(limit=4)] == [START + each for each in hours(6, 5, 4, 3)]
@@ -71,7 +72,7 @@ def test_one_write_by_a_wrong_clock_leaves_every_other_moment_right(
     assert memory.get("Fact").content == f"at {timedelta(hours=5)}"
 
 
-def test_the_same_holds_when_the_wrong_commit_came_from_another_machine(memory: core.Memory, clock: Settable) -> None:
+def test_the_same_holds_when_the_wrong_commit_came_from_another_machine(memory: Memory, clock: Settable) -> None:
     written(memory, clock, *hours(0, 1))
     (memory.root / "theirs.txt").write_text("x")
     git(memory.root, "add", "theirs.txt")
@@ -83,7 +84,7 @@ def test_the_same_holds_when_the_wrong_commit_came_from_another_machine(memory: 
     assert [commit.time for commit in memory.log(limit=2)] == [START + each for each in hours(3, 2)]
 
 
-def test_git_still_finds_no_commit_older_than_its_parent(memory: core.Memory, clock: Settable) -> None:
+def test_git_still_finds_no_commit_older_than_its_parent(memory: Memory, clock: Settable) -> None:
     written(memory, clock, *hours(0), AHEAD, *hours(1, 2))
     times = [int(line) for line in git(memory.root, "log", "--reverse", "--format=%ct").split()]
     assert times == sorted(times)
@@ -91,7 +92,7 @@ def test_git_still_finds_no_commit_older_than_its_parent(memory: core.Memory, cl
     assert noted[0] == f"HEAD@{{{int((START + timedelta(hours=2)).timestamp())}}}"
 
 
-def test_the_doctor_names_commits_of_the_future(memory: core.Memory, clock: Settable) -> None:
+def test_the_doctor_names_commits_of_the_future(memory: Memory, clock: Settable) -> None:
     written(memory, clock, *hours(0, 1))
     assert [each for each in memory.doctor() if each.check == "times"] == []
     written(memory, clock, AHEAD, AHEAD + timedelta(hours=1), *hours(2))
@@ -106,12 +107,12 @@ def test_a_crash_is_recovered_from_whatever_the_clock_says_then(
     tmp_path: Path, clock: Settable, clocks: tuple[timedelta, timedelta], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, number = tmp_path / "memory", 0
-    with core.Memory(root, Voice("coder"), clock) as memory:
+    with opened_with(root, Voice("coder"), clock) as memory:
         written(memory, clock, *hours(0))
     while True:
         number += 1
         copy = Path(shutil.copytree(root, tmp_path / f"copy{number}"))
-        memory, died = core.Memory(copy, Voice("coder"), clock), False
+        memory, died = opened_with(copy, Voice("coder"), clock), False
         with monkeypatch.context() as patched:
             patched.setattr(fs, "before", Death(number))
             try:
@@ -119,7 +120,7 @@ def test_a_crash_is_recovered_from_whatever_the_clock_says_then(
             except Died:
                 died = True
         clock.now = START + clocks[1]
-        with core.Memory(copy, Voice("coder"), clock) as again:
+        with opened_with(copy, Voice("coder"), clock) as again:
             again.remember("Next", "d", "c")
             subjects = [commit.subject for commit in again.log()]
             assert subjects.count("remember: Fact") <= 2 and not any(each.startswith("edit:") for each in subjects)

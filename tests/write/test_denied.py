@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import CrabmemError, DeniedHistory, Memory, Unreadable
 from crabmem.cli import base, cli
+from crabmem.operations import files, history, maintenance, purging, salience, setup
 from tests.conftest import assert_clean
 from tests.serving import command, piped
 
@@ -162,7 +164,7 @@ def test_what_cannot_be_read_is_not_recorded_as_removed(root: Path, place: str) 
 
 def test_an_object_that_may_not_be_read_is_not_taken_for_a_damaged_one(root: Path) -> None:
     with Memory(root) as memory:
-        head = memory.newest()
+        head = history.newest(memory)
     assert head
     file = root / ".git/objects" / head[:2] / head[2:]
     with Shut(root, f".git/objects/{head[:2]}/{head[2:]}", 0o000):
@@ -171,7 +173,7 @@ def test_an_object_that_may_not_be_read_is_not_taken_for_a_damaged_one(root: Pat
             assert (done.exit_code, f"`chmod -R u+rwX {file}`" in done.stderr) == (1, True), verb
         assert "broken" not in said(root, "doctor").stdout
     with Memory(root) as memory:
-        assert memory.newest() == head
+        assert history.newest(memory) == head
 
 
 def test_of_another_users_folder_the_owner_is_told(root: Path) -> None:
@@ -222,12 +224,14 @@ def test_a_server_starts_and_says_it_to_who_calls(root: Path, place: str) -> Non
 def test_memory_raises_errors_of_ours_alone(root: Path) -> None:
     def each(memory: Memory) -> None:
         ways: list[Callable[[], object]] = [
-            memory.entries, memory.blobs, memory.overview, memory.identity, memory.links, memory.notes, memory.newest,
-            memory.log, memory.diff, memory.digest, memory.stats, memory.doctor, memory.adopt, memory.init, memory.mend,
-            memory.compact, memory.reindex, memory.agents, memory.proposals, memory.unrecorded, memory.prompt,
+            memory.entries, memory.overview, memory.identity, memory.links, memory.log, memory.diff, memory.digest,
+            memory.stats, memory.doctor, memory.adopt, memory.init, memory.agents, memory.proposals, memory.prompt,
+            *(partial(work, memory) for work in (files.blobs, files.notes, history.newest, maintenance.mend)),
+            *(partial(work, memory) for work in (maintenance.compact, maintenance.reindex, setup.unrecorded)),
             lambda: memory.get("Vet"), lambda: memory.blame("Vet"), lambda: memory.before_turn("where is the boiler?"),
-            lambda: memory.when("boiler"), lambda: memory.standing("Vet"), lambda: memory.purge_plan("Vet"),
-            lambda: memory.search("boiler"), lambda: memory.salient(), lambda: list(memory.commits()),
+            lambda: memory.when("boiler"), lambda: purging.standing(memory, "Vet"),
+            lambda: purging.purge_plan(memory, "Vet"),
+            lambda: memory.search("boiler"), lambda: salience.salient(memory), lambda: list(history.commits(memory)),
             lambda: memory.recall("boiler", as_of="1 minute ago"), lambda: memory.write_note("x"),
         ]  # fmt: skip
         for way in ways:

@@ -16,6 +16,7 @@ from crabmem.disk import fs
 from crabmem.disk.journal import Intent
 from crabmem.disk.store import Placed, Scan
 from crabmem.git import packing
+from crabmem.operations import files, keyvalue, salience
 from crabmem.results import Proposed
 from crabmem.text.entry import Fact
 from crabmem.text.slots import Slot
@@ -152,14 +153,14 @@ class Failing:
 
 WRITES: dict[str, Callable[[Memory], object]] = {
     "remember": lambda memory: memory.remember("One", "d", "another"),
-    "keep": lambda memory: memory.keep({Slot(("a",), "b"): Fact("New", "d", "text")}),
+    "keep": lambda memory: keyvalue.keep(memory, {Slot(("a",), "b"): Fact("New", "d", "text")}),
     "remember_all": lambda memory: memory.remember_all([Fact("New", "d", "text")], "here"),
     "forget": lambda memory: memory.forget("One"),
     "rename": lambda memory: memory.rename("One", "Uno"),
     "write_overview": lambda memory: memory.write_overview("text"),
     "write_identity": lambda memory: memory.write_identity("text"),
     "write_note": lambda memory: memory.write_note("text"),
-    "rewrite": lambda memory: memory.rewrite("text", lambda tree: {"entries/two.md": "text"}),
+    "rewrite": lambda memory: files.rewrite(memory, "text", lambda tree: {"entries/two.md": "text"}),
     "undo": lambda memory: memory.undo(),
     "revert": lambda memory: memory.revert("HEAD"),
 }
@@ -175,7 +176,7 @@ def test_nothing_that_fails_after_the_commit_makes_a_failure_of_the_write(
         (root / "crabmem.toml").write_text("soul_editable = true\n")
         memory.adopt()
         memory.remember("One", "d", "as it was")
-        memory.recall_facts("text")
+        salience.recall_facts(memory, "text")
     before = len(subjects(root))
     memory = Memory(root, agent="server")
     with monkeypatch.context() as patched:

@@ -7,12 +7,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from crabmem import CrabmemError, Memory, Moved
 from crabmem.disk.lock import WriterLock
+from crabmem.operations import files
 from crabmem.watch import watched, watched_in_turn
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
@@ -53,7 +55,7 @@ def test_reading_a_workspace_that_was_moved_says_so_instead_of_nothing(opened: M
     for read in (
         lambda: opened.recall("lagotto"),
         opened.entries,
-        opened.blobs,
+        partial(files.blobs, opened),
         opened.log,
         lambda: opened.get("Luna"),
         opened.overview,

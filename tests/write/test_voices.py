@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Disabled, Memory, Proposed
+from crabmem.operations import proposals
 from tests.cli.test_cli import SAMPLES, STDIN, UNTIL_STOPPED, VERBS
 from tests.conftest import Run, assert_clean, git
 
@@ -69,7 +70,7 @@ def prepared(verb: str, root: Path, tmp_path: Path) -> list[str]:
         (root / "memory" / "entries" / "wifi.md").unlink()
     if "PROPOSAL" in words:
         with Memory(root, agent="other") as memory:
-            made = memory.propose_identity("# A lobster\n", "I grew.").proposal
+            made = proposals.propose_identity(memory, "# A lobster\n", "I grew.").proposal
         words = [made.id if word == "PROPOSAL" else word for word in words]
     return [*verb.split(), *words]
 
@@ -179,7 +180,7 @@ def test_only_who_says_it_is_the_person_is_not_gated(tmp_path: Path) -> None:
     with Memory(tmp_path / "m", is_person=True) as memory:
         assert not isinstance(memory.write_identity("# A lobster\n"), Proposed)
         with pytest.raises(Disabled):
-            memory.spoken_by("coder", None).write_identity("# A whale\n")
+            memory.for_actor("coder", None).write_identity("# A whale\n")
 
 
 def test_log_tells_a_person_from_an_agent(run: Run, root: Path) -> None:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from langgraph.store.base import SearchOp, get_text_at_path
 
-from ...api import Memory
 from ...errors import InvalidArguments
+from ...memory import Memory
+from ...operations import keyvalue
 from ...search import tokens
 from ...text.entry import Entry
 from ...text.limits import MAX_LIMIT, MAX_QUERY
@@ -39,11 +40,11 @@ def found(memory: Memory, op: SearchOp, vectors: Vectors | None, gone: frozenset
 
     if not (op.query and op.query.strip()):
         asked = fits if where or gone else None
-        return [Found(entry, None) for entry in memory.items(namespace, asked, op.offset, op.limit)]
+        return [Found(entry, None) for entry in keyvalue.items(memory, namespace, asked, op.offset, op.limit)]
     if not op.limit:
         return []
     if vectors:
-        ranked = [Found(*each) for each in vectors.ranked(op.query, memory.items(namespace, fits))]
+        ranked = [Found(*each) for each in vectors.ranked(op.query, keyvalue.items(memory, namespace, fits))]
         others: float | None = None
     else:
         ranked, others = _by_words(memory, op.query, namespace, end, fits), 0.0
@@ -64,7 +65,7 @@ def _by_words(memory: Memory, query: str, namespace: tuple[str, ...], limit: int
     hits = memory.recall(
         question, min(limit, MAX_LIMIT), namespace=namespace, where=lambda entry: is_searched(entry) and fits(entry)
     ).hits
-    scores = memory.nearness(hit.score for hit in hits)
+    scores = keyvalue.nearness(memory, (hit.score for hit in hits))
     return [Found(hit.entry, score) for hit, score in zip(hits, scores, strict=True)]
 
 
@@ -78,7 +79,7 @@ def _filled(
         def is_one(entry: Entry) -> bool:
             return entry.path not in there and (paths_of(entry) != []) is are_searched and fits(entry)
 
-        return memory.items(namespace, is_one, 0, end - len(full)) if len(full) < end else []
+        return keyvalue.items(memory, namespace, is_one, 0, end - len(full)) if len(full) < end else []
 
     full += [Found(entry, score) for entry in others(True)]
     full += [Found(entry, None) for entry in others(False)]

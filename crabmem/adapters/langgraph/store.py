@@ -23,8 +23,9 @@ from langgraph.store.base import (
     TTLConfig,
 )
 
-from ...api import Memory
 from ...errors import CrabmemError, InvalidArguments
+from ...memory import Memory
+from ...operations import keyvalue
 from ...text.slots import Slot, life_of, slot_of
 from .filters import listed
 from .lane import Lane
@@ -69,8 +70,10 @@ class Store(BaseStore):
         }
         answers = self._answers(given)
         if facts:
-            self._memory.keep(facts)
-            self._memory.prolong(slot for slot, op in puts.items() if op.value is not None and op.ttl is not None)
+            keyvalue.keep(self._memory, facts)
+            keyvalue.prolong(
+                self._memory, (slot for slot, op in puts.items() if op.value is not None and op.ttl is not None)
+            )
         return answers
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -83,7 +86,7 @@ class Store(BaseStore):
 
     def sweep_ttl(self) -> int:
         """Remove the items that are expired, all in one commit; how many there were."""
-        return self._memory.sweep()
+        return keyvalue.sweep(self._memory)
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
         """Sweep now and then on a thread of its own, until `stop_ttl_sweeper`, or until nobody has the store any more.
@@ -110,7 +113,7 @@ class Store(BaseStore):
 
     def _answers(self, ops: Sequence[Op]) -> list[Result]:
         """What `ops` ask, one look for all that ask the same."""
-        gone = self._memory.expired() if any(not isinstance(op, PutOp) for op in ops) else frozenset[str]()
+        gone = keyvalue.expired(self._memory) if any(not isinstance(op, PutOp) for op in ops) else frozenset[str]()
         places, answers = _Places(), list[tuple[Op, _Answer]]()
         for op in ops:
             if not isinstance(op, PutOp) and places.of(op) == len(answers):
@@ -121,24 +124,26 @@ class Store(BaseStore):
 
     def _answer(self, op: Op, gone: frozenset[str]) -> _Answer:
         if isinstance(op, GetOp):
-            entry = self._memory.item(Slot(tuple(op.namespace), op.key))
+            entry = keyvalue.item(self._memory, Slot(tuple(op.namespace), op.key))
             return [] if entry is None or entry.path in gone else [Found(entry, None)]
         if isinstance(op, SearchOp):
             return found(self._memory, op, self._vectors, gone)
         if isinstance(op, ListNamespacesOp):
-            return listed(self._memory.namespaces(without=gone), op)
+            return listed(keyvalue.namespaces(self._memory, without=gone), op)
         raise InvalidArguments(f"this store does not know the operation {type(op).__name__}")
 
     def _prolong_read(self, answers: Iterable[tuple[Op, _Answer]]) -> None:
         """Have lives begin anew where reading does that, as the configuration says."""
         if (self.ttl_config or {}).get("refresh_on_read"):
             read = (each for op, answer in answers if getattr(op, "refresh_ttl", False) for each in _found(answer))
-            self._memory.prolong({slot_of(each.entry) for each in read if life_of(each.entry.keys) is not None})
+            keyvalue.prolong(
+                self._memory, {slot_of(each.entry) for each in read if life_of(each.entry.keys) is not None}
+            )
 
     def _results(self, answers: Sequence[tuple[Op, _Answer]]) -> list[Result]:
         """Answers as LangGraph has them; when things were written is looked up once for all."""
         entries = list({each.entry.path: each.entry for _, answer in answers for each in _found(answer)}.values())
-        times = dict(zip((entry.path for entry in entries), self._memory.times(entries), strict=True))
+        times = dict(zip((entry.path for entry in entries), keyvalue.times(self._memory, entries), strict=True))
         return [_result(op, answer, times) for op, answer in answers]
 
 
@@ -172,7 +177,7 @@ class _Sweeper:
     def _run(self) -> None:
         while not self._is_over.wait(self._seconds):
             with suppress(CrabmemError):  # somebody writes, or the disk is full: the next time is soon
-                self._memory.sweep()
+                keyvalue.sweep(self._memory)
 
 
 def _paths(op: PutOp) -> Sequence[str] | None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from langgraph.store.base import IndexConfig, ensure_embeddings, get_text_at_path
 
-from ...api import Memory
 from ...errors import EmbedderFailed
+from ...memory import Memory
+from ...operations import keyvalue
 from ...text.entry import Entry
 from .values import paths_of, value_of
 
@@ -78,7 +79,7 @@ class Vectors:
         every = list(dict.fromkeys(text for _, some in texts for text in some))
         if not every:
             return []
-        rows = self._memory.vectors_of(self._embedding, every)
+        rows = keyvalue.vectors_of(self._memory, self._embedding, every)
         near = dict(zip(every, (rows @ self._embedding.question(query)).tolist(), strict=True))
         found = [(entry, max(near[text] for text in some)) for entry, some in texts if some]
         found.sort(key=lambda each: -each[1])

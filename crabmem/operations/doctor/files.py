@@ -163,7 +163,7 @@ def links(patient: Patient) -> Iterator[Finding]:
     from ..rename import references  # other verbs name the checks and run none
 
     broken: dict[str, dict[str, None]] = defaultdict(dict)
-    for link in references(patient.catalog.listing(patient.scan)):
+    for link in references(patient.catalog.listing(patient.scan), lambda path: True):
         if link.to is None:
             broken[link.path][f"[[{shortened(link.target, _SHOWN)}]]"] = None
     for path, said in broken.items():

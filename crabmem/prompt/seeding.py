@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from ..prompt.profile import Profile, Seed
 from ..text import toml_edit as tables
 from ..text.edit import BOM
 from ..text.jsonc import at
 from ..text.templates import filled, template
 from ..text.toml import check_extent
 from ..workspace.workspace import SETTINGS, Layout
+from .profile import Profile, Seed
 
 
 def seeds(profile: Profile, layout: Layout, is_own: bool, is_new: bool, about: Mapping[str, str]) -> dict[str, str]:

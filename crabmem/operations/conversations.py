@@ -9,16 +9,18 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from .errors import CrabmemError, HoldsSecret, InvalidArguments
-from .memory import Memory
-from .prompt.windows import Window
-from .text.credentials import Screen
-from .text.edit import shortened
-from .text.entry import Fact, checked
-from .text.messages import Message, facts_in, parted, portions, told
-from .text.slots import Slot
-from .text.slug import name_key
-from .text.templates import escaped, filled, template, worth
+from ..errors import CrabmemError, HoldsSecret, InvalidArguments
+from ..operations import context, keyvalue, notes
+from ..operations import facts as facts_operations
+from ..prompt.windows import Window
+from ..session.session import Session
+from ..text.credentials import Screen
+from ..text.edit import shortened
+from ..text.entry import Fact, checked
+from ..text.messages import Message, facts_in, parted, portions, told
+from ..text.slots import Slot
+from ..text.slug import name_key
+from ..text.templates import escaped, filled, template, worth
 
 #: Where facts lie that a model took from a conversation: each again under its key, none in the place of another's.
 NAMESPACE = ("conversation",)
@@ -50,7 +52,7 @@ _Work: TypeAlias = Generator[str, Answer, Compacted]
 
 
 def compacted(
-    memory: Memory,
+    memory: Session,
     messages: Sequence[Message],
     ask: Callable[[str], str],
     window: Window | None = None,
@@ -73,7 +75,7 @@ def compacted(
 
 
 async def compacted_async(
-    memory: Memory,
+    memory: Session,
     messages: Sequence[Message],
     ask: Callable[[str], Awaitable[str]],
     window: Window | None = None,
@@ -110,13 +112,13 @@ def _next(work: _Work, answer: Answer) -> str | Compacted:
         return made
 
 
-def _compacting(memory: Memory, messages: list[Message], window: Window, store: bool) -> _Work:
+def _compacting(memory: Session, messages: list[Message], window: Window, store: bool) -> _Work:
     first, old, kept = parted(messages, window.keep, window.unit)
     text, done = told(old), Compacted(messages)
     if len(text) < max(window.least, 1):
         return replace(done, trouble=(f"there are only {len(text)} characters of old text; nothing was done",))
     try:
-        if store and memory.may_flush:
+        if store and context.may_flush(memory):
             done = yield from _stored(memory, text, window, done)
         summary = yield from _summed_up(text, window)
     except CrabmemError as error:
@@ -124,7 +126,7 @@ def _compacting(memory: Memory, messages: list[Message], window: Window, store: 
     return replace(done, messages=[*first, {"role": "user", "content": _SUMMARY + summary}, *kept], is_shorter=True)
 
 
-def _stored(memory: Memory, text: str, window: Window, done: Compacted) -> Generator[str, Answer, Compacted]:
+def _stored(memory: Session, text: str, window: Window, done: Compacted) -> Generator[str, Answer, Compacted]:
     """Ask about all of the text, and write what is worth it in one commit."""
     replies = []
     for portion in portions(text, window.portion):
@@ -135,7 +137,7 @@ def _stored(memory: Memory, text: str, window: Window, done: Compacted) -> Gener
     return _with_lines(memory, [reply.strip() for reply in replies if not window.is_nothing(reply)], done)
 
 
-def _with_lines(memory: Memory, texts: Sequence[str], done: Compacted) -> Compacted:
+def _with_lines(memory: Session, texts: Sequence[str], done: Compacted) -> Compacted:
     """Add texts to the note of today, without their lines that the settings refuse."""
     lines, trouble = list[str](), list[str]()
     for line in "\n".join(texts).splitlines():
@@ -146,11 +148,11 @@ def _with_lines(memory: Memory, texts: Sequence[str], done: Compacted) -> Compac
             trouble.append(f"not stored: {error}")
     if not lines:
         return replace(done, trouble=tuple(trouble))
-    note = memory.write_note("\n".join(lines), _TITLE)
+    note = notes.write_note(memory, "\n".join(lines), _TITLE)
     return replace(done, stored=(note.path,), commit=note.commit, trouble=tuple(trouble))
 
 
-def _with_facts(memory: Memory, replies: Sequence[str], done: Compacted) -> Compacted:
+def _with_facts(memory: Session, replies: Sequence[str], done: Compacted) -> Compacted:
     """Write the facts of all replies; of one that is there twice the newest."""
     facts, trouble = dict[Slot, Fact](), list[str]()
     for item in (item for reply in replies for item in _items(reply)):
@@ -163,7 +165,7 @@ def _with_facts(memory: Memory, replies: Sequence[str], done: Compacted) -> Comp
             if not _is_known(memory, fact):
                 facts[Slot(NAMESPACE, name_key(fact.name))] = fact
     names = tuple(fact.name for fact in facts.values())
-    return replace(done, stored=names, commit=memory.keep(facts), trouble=tuple(trouble))
+    return replace(done, stored=names, commit=keyvalue.keep(memory, facts), trouble=tuple(trouble))
 
 
 def _items(reply: str) -> list[Mapping[str, Any]]:
@@ -188,10 +190,10 @@ def _fact(item: Mapping[str, Any], secrets: str) -> Fact:
     return checked(Fact(" ".join(key.split()), "", value, tags=(category,) if category else None))
 
 
-def _is_known(memory: Memory, fact: Fact) -> bool:
+def _is_known(memory: Session, fact: Fact) -> bool:
     """Whether a line of the entry called so says this already, whoever wrote it."""
     try:
-        content = memory.get(fact.name).content
+        content = facts_operations.get(memory, fact.name).content
     except CrabmemError:  # none, or one that cannot be read
         return False
     return fact.content in (content.strip(), *map(str.strip, content.splitlines()))

@@ -8,12 +8,12 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
-from .disk import fs
-from .disk.allowed import Allowed, Reach
-from .errors import InvalidSettings, Unreadable
-from .workspace import settings
-from .workspace.settings import Settings
-from .workspace.workspace import DEFAULT, LAYOUTS, SETTINGS, Layout, Workspace
+from ..disk import fs
+from ..disk.allowed import Allowed, Reach
+from ..errors import InvalidSettings, Unreadable
+from ..workspace import settings
+from ..workspace.settings import Settings
+from ..workspace.workspace import DEFAULT, LAYOUTS, SETTINGS, Layout, Workspace
 
 
 def workspace_at(root: Path, profile: str | None, allowed: Allowed) -> Workspace:
@@ -75,7 +75,7 @@ def known_settings_at(root: Path) -> tuple[Settings, str]:
         return Settings(), ""
     except OSError as error:
         raise Unreadable(f"{file} cannot be read: {fs.reason(error)}") from None
-    from .text.entry import decoded  # late: most workspaces have no settings
+    from ..text.entry import decoded  # late: most workspaces have no settings
 
     return settings.parsed_as_known(decoded(SETTINGS, data), str(file))
 
@@ -107,7 +107,7 @@ def _whole(folder: Path, profile: str) -> str:
 def _layout(root: Path, profile: str) -> Layout | None:
     if not profile:
         return None
-    from .prompt.profile import layout_of, named  # late: most workspaces name none
+    from ..prompt.profile import layout_of, named  # late: most workspaces name none
 
     layout = layout_of(profile, named(profile))
     return layout and _as_spelled(root, layout)

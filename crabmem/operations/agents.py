@@ -1,0 +1,194 @@
+"""Named agents: each has a workspace of its own inside that of all, with its own history."""
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from ..disk import fs
+from ..errors import AlreadyThere, CrabmemError, InvalidArguments, NotFound, Unwritable
+from ..git import Note, identity
+from ..git.commit import one_line
+from ..results import CREATOR, Agent, Begun, Purge
+from ..session.engine import Engine
+from ..session.session import Session
+from ..text.entry import MAX_NAME, check_text
+from ..text.hashes import short
+from ..text.patterns import matches
+from ..workspace.workspace import AGENTS, Layout, agent_folder
+from .history import log
+from .maintenance import stats
+from .purging import purge, purge_plan
+from .setup import adopt
+
+#: What the workspace of all is called among its agents.
+ALL = "."
+
+
+def agents(session: Session) -> list[Agent]:
+    """The agents that have a workspace of their own here, by name."""
+    return [_agent(session, folder) for folder in _agent_folders(session)]
+
+
+def is_begun(session: Session) -> bool:
+    """Whether there is a memory in this folder: a history of ours, or files that would be kept in one."""
+    try:
+        private = session.engine.workspace.private
+        return fs.is_own_folder(private) or bool(session.look(lambda now: now.whole.files))
+    except (CrabmemError, OSError):  # something is there, and whoever needs it says what is wrong with it
+        return True
+
+
+def neighbours(session: Session) -> list[str]:
+    """The names of the agents that have a workspace beside this one; none where this is no agent's own."""
+    if session.engine.workspace.around is None:
+        return []
+    return [each.name for each in _folders(session.root.parent) if each.name != session.root.name]
+
+
+def new_agent(session: Session, name: str, description: str = "") -> Begun:
+    """Make an agent's own workspace, with what the profile has it begin with; what it lacks, it shows of this one.
+
+    Files that lie in its folder already stay as they are.
+
+    Raises:
+        AlreadyThere: there is one in the folder of that name.
+        InvalidArguments: the name is empty, or the profile keeps no description.
+    """
+    from ..prompt.seeding import tells  # late: profiles are
+
+    root = _agent_root(session, name)
+    check_text("name", name, MAX_NAME)
+    check_text("description", description)
+    if description and not tells(session.profile, "description"):
+        raise InvalidArguments(f"the profile {session.profile_name} keeps no description of an agent; leave it out")
+    with _opened(session, root) as agent:
+        if _is_made(agent):
+            raise AlreadyThere(f"there is an agent in {root} already; `crabmem agents` lists them")
+        session.begin()
+        note = Note(f"init: the agent {one_line(name)}", identity(CREATOR))
+        return agent.begin_with(lambda scan: agent.seeds(scan, name, description), note)
+
+
+def clone_agent(session: Session, source: str, target: str) -> Begun:
+    """Give the agent `target` what the profile says is the memory of the agent `source`, in one commit there.
+
+    `source` of "." is the workspace of all. Files of `target` stay as they are.
+
+    Raises:
+        NotFound: there is no agent `source`.
+        InvalidArguments: both are the same, or a name is empty.
+    """
+    root = _agent_root(session, target)
+    if target == ALL or (source != ALL and _agent_root(session, source) == root):
+        raise InvalidArguments(f"{target} cannot be a copy of {source}; name another agent")
+    session.begin()
+    with ExitStack() as stack:
+        origin = session if source == ALL else stack.enter_context(_opened(session, _existing(session, source)))
+        adopt(origin)
+        head = short(origin.timeline.head() or "")
+        agent = stack.enter_context(_opened(session, root))
+        files = _cloned(origin, agent.layout)
+        return agent.begin_with(lambda scan: files, agent.note("clone", f"from {one_line(source)} at {head}"))
+
+
+def purge_plans(
+    session: Session, name: str | None = None, *, text: str | None = None, pattern: str | None = None
+) -> dict[str, Purge]:
+    """What `purge_everywhere` would do, by the workspaces that have it; nothing is changed.
+
+    Raises: as `purge_plan`, NotFound only when none has it.
+    """
+    return _in_each(session, lambda memory: purge_plan(memory, name, text=text, pattern=pattern))
+
+
+def purge_everywhere(
+    session: Session,
+    name: str | None = None,
+    *,
+    text: str | None = None,
+    pattern: str | None = None,
+    force: bool = False,
+) -> dict[str, Purge]:
+    """Purge here and in the workspaces of agents, one after the other, each under its own lock: theirs first.
+
+    What was done by the folder of each that had it, "." for this one. What one refuses leaves those after it as
+    they were; once that is mended, do it again.
+
+    Raises: as `purge`, NotFound only when none has it.
+    """
+    return _in_each(session, lambda memory: purge(memory, name, text=text, pattern=pattern, force=force))
+
+
+def _in_each(session: Session, work: Callable[[Session], Purge]) -> dict[str, Purge]:
+    """What `work` did in each workspace of an agent, and at last in this one, where there was something to do."""
+    found, nothing = dict[str, Purge](), NotFound("there is nothing to purge")
+    for folder in _agent_folders(session):
+        with suppress(NotFound), _opened(session, folder) as agent:
+            theirs = _in_each(agent, work)
+            found |= {f"{AGENTS}/{folder.name}/{place}".removesuffix(f"/{ALL}"): theirs[place] for place in theirs}
+    try:
+        found[ALL] = work(session)
+    except NotFound as error:
+        nothing = error
+    if not found:
+        raise nothing
+    return found
+
+
+def _is_made(session: Session) -> bool:
+    """Whether there is this workspace, whole: who made it may have been killed before the first commit."""
+    is_there = fs.is_own_folder(session.engine.workspace.private)
+    return is_there and bool(session.timeline.head() or not session.seeds(session.engine.store.scan()))
+
+
+def _cloned(session: Session, layout: Layout) -> dict[str, bytes]:
+    """The files that another agent is given a copy of; the overview goes by its name in that agent's `layout`."""
+    patterns = [session.layout.named(pattern) for pattern in session.profile.clone]
+    renamed = {session.layout.overview: layout.overview}
+    return session.look(
+        lambda now: {
+            renamed.get(path, path): now.read(path) or b"" for path in sorted(now.files) if matches(path, patterns)
+        }
+    )
+
+
+def _agent(session: Session, folder: Path) -> Agent:
+    with _opened(session, folder) as agent:
+        newest = next(iter(log(agent, limit=1)), None)
+        return Agent(folder.name, str(folder), stats(agent).entries, newest.time if newest else None)
+
+
+def _agent_folders(session: Session) -> list[Path]:
+    """The folders of agents, and none that only links lead to."""
+    return _folders(session.root / AGENTS)
+
+
+def _existing(session: Session, name: str) -> Path:
+    root, there = _agent_root(session, name), {folder.name: folder for folder in _agent_folders(session)}
+    if root.name not in there:
+        raise NotFound(f"no agent named: {name} (there are: {', '.join(there) or 'none'})")
+    return root
+
+
+def _agent_root(session: Session, name: str) -> Path:
+    root = session.root / AGENTS / agent_folder(name)
+    for way in (root.parent, root):
+        if way.is_symlink():
+            raise Unwritable(f"{way} is a link, which crabmem does not follow; move the folder there")
+    return root
+
+
+def _opened(session: Session, root: Path) -> Session:
+    """The workspace of an agent, for whoever reads and writes here."""
+    own = session.engine
+    engine = Engine(root, own.clock, own.environment, soul_editable=own.soul_editable, profile=own.given_profile)
+    return Session(engine, session.actor, session.kind)
+
+
+def _folders(home: Path) -> list[Path]:
+    """The folders in `home`, by name; none that only links lead to."""
+    if os.path.islink(home) or not os.path.isdir(home):
+        return []
+    seen = (each for each in home.iterdir() if each.name[0] != "." and not each.is_symlink())
+    return sorted(each for each in seen if each.is_dir())

@@ -1,0 +1,136 @@
+"""What operations that write share: a whole file is replaced, and what a write did is told as a value."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import TypeVar
+
+from ..errors import Disabled
+from ..git import Note
+from ..results import Changed, Commit, Saved
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.credentials import Screen, warnings
+from ..text.edit import grown, in_style_of, shown, unified_diff
+from ..text.entry import check_text, parsed
+from ..text.hashes import version_of
+from ..text.limits import MAX_REASON
+from ..text.templates import visible
+from ..write.tree import drafted
+from ..write.writer import Draft, Written
+
+T = TypeVar("T")
+#: What a person has to know whose next commit would take back what was written.
+FOREIGN_INDEX = (
+    "Git's index is in a form that crabmem does not write, so your next `git commit` would take this back: "
+    "`git sparse-checkout disable` makes it a plain one"
+)
+
+
+def write_file(
+    session: Session,
+    path: str,
+    content: str,
+    tool: str,
+    if_version: str | None,
+    reason: str = "",
+    called: str = "",
+) -> Changed:
+    """Replace the file at `path`; the commit names it, or what it is `called`.
+
+    Raises:
+        InvalidArguments: the content cannot be kept.
+        Stale: the file is not at `if_version` any more.
+        HoldsSecret: there is a credential in it, and the settings refuse that.
+        Disabled: this session may not see the file, or it only grows and something in it would change.
+    """
+    check_text("content", content, session.profile.largest)
+    session.view.check_writable(path)
+    note, screen = note_with_reason(session, tool, called or path, reason), session.screen(content, reason)
+
+    def decide(now: Snapshot) -> Draft[None]:
+        return Draft({path: file_with(session, now, path, content, if_version, reason, screen)}, note, None)
+
+    return changed(session, session.write(decide), path)
+
+
+def file_with(
+    session: Session, now: Snapshot, path: str, content: str, if_version: str | None, reason: str, screen: Screen
+) -> bytes:
+    """What a whole file holds with `content`, which may be kept, as `reason` may; in the style of what is there."""
+    session.timeline.check_version(path, now.scan.files.get(path), if_version, now.view.allows)
+    before = now.text(path) or ""
+    for text in (content, reason):
+        screen.refuse_new(text, before)
+    data = in_style_of(content, before).encode()
+    return files_that_grow(session, now, {path: data}).get(path) or data
+
+
+def files_with(
+    session: Session, now: Snapshot, changes: Mapping[str, str | None], screen: Screen, may_shrink: bool = False
+) -> dict[str, bytes | None]:
+    """What to write for `changes` of files below `memory/`, by path in the workspace; see `drafted`."""
+    files = drafted(now.tree(), changes, screen, session.profile.largest)
+    return files if may_shrink else files | files_that_grow(session, now, files)
+
+
+def files_that_grow(session: Session, now: Snapshot, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+    """Those of `files` that the profile lets only grow: what is there, in its own bytes, and more.
+
+    Raises:
+        Disabled: something that is there would be gone.
+    """
+    profile = session.profile
+    paths = [path for path in files if path in now.files and profile.only_grows(path)]
+    texts = {path: grown(now.shown(path), shown(files[path]) or "") for path in paths}
+    if lost := next((path for path, text in texts.items() if text is None), None):
+        raise Disabled(
+            f"{lost} only grows, and something in it would change; read it again and add to its end, "
+            "or use the tool note"
+        )
+    return {path: (text or "").encode() for path, text in texts.items()}
+
+
+def note_with_reason(session: Session, tool: str, path: str, reason: str) -> Note:
+    """The words of a commit about a whole file."""
+    check_text("reason", reason, MAX_REASON)
+    note = session.note(tool, path.rpartition("/")[2])
+    return dataclasses.replace(note, body=visible(reason).strip())
+
+
+def changed(session: Session, done: Written[T], path: str) -> Changed:
+    """What a write did to the file at `path`."""
+    before, data = done.before[path], done.after[path]
+    commit = None if before == data else done.commit
+    diff = unified_diff(shown(before), shown(data), path)
+    notices, origin = notices_of(done, [path]), origin_of(session, path, commit)
+    return Changed(path, version_of(data or b""), commit, before is None, diff, notices, origin)
+
+
+def origin_of(session: Session, path: str, commit: str | None) -> "partial[Commit | None]":
+    """What looks up who wrote what `commit` replaced at `path`, when somebody asks."""
+    return partial(_origin, session, path, commit)
+
+
+def _origin(session: Session, path: str, commit: str | None) -> Commit | None:
+    return session.view.of_commit(session.timeline.origin(path, commit))
+
+
+def saved(session: Session, done: Written[T], path: str) -> Saved:
+    """What a write did to the entry at `path`."""
+    change = changed(session, done, path)
+    return Saved(**vars(change), entry=parsed(path, done.after[path] or b""))
+
+
+def notices_of(done: Written[T], paths: Iterable[str]) -> tuple[str, ...]:
+    """What whoever wrote `paths` should know: what looks like a credential, what was lost, what Git would take back."""
+    texts = ((shown(done.after[path]) or "", shown(done.before[path])) for path in paths)
+    found = tuple(words for text, before in texts for words in warnings(text, before, done.secrets))
+    if done.unrecorded:
+        found = (*found, done.unrecorded.words)
+    return (*found, FOREIGN_INDEX) if done.is_index_foreign else found
+
+
+def diff_of(done: Written[T]) -> str:
+    """What a write changed, as a unified diff."""
+    return "".join(unified_diff(shown(done.before[path]), shown(data), path) for path, data in done.after.items())

@@ -1,0 +1,185 @@
+"""What a model reads of memory: before a conversation the parts of a profile, before a turn what bears on it."""
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from operator import methodcaller
+from typing import TYPE_CHECKING
+
+from ..recall.auto_recall import bearing
+from ..session.session import Session
+from ..text.edit import counted
+from ..text.entry import decoded
+from ..text.own_words import own_words
+from ..text.templates import template
+from ..workspace.workspace import Layout
+from .files import notes
+from .salience import salient_text
+
+if TYPE_CHECKING:
+    from ..prompt.context import Context, Piece
+    from ..prompt.profile import Part, Say
+    from ..prompt.windows import Due
+
+
+def context(
+    session: Session,
+    tools: Sequence[str],
+    as_of: str | None = None,
+    *,
+    overview: bool = True,
+    limit: int | None = None,
+) -> "Context":
+    """What goes before a conversation of this session's kind, and the account of it; `tools` are the names of those
+    that the guide tells of.
+
+    The files are those of the revision or time `as_of`. Without `overview` nothing of that, for hosts that read the
+    file themselves. With `limit`, so many characters at most: of the last files only the beginning, and where the
+    rest is.
+
+    Raises:
+        NotFound: there is no such revision or time.
+    """
+    from ..prompt.context import assembled
+
+    sayings: dict[Say, str] = {"tools": listed(tools), **_sayings(session, as_of)}
+    shown = [piece for piece in pieces(session, as_of) if overview or piece.path != session.layout.overview]
+    return assembled(session.profile, session.kind, shown, sayings, list(tools), limit, session.root)
+
+
+def guidance(session: Session, tools: Sequence[str]) -> str:
+    """How to use memory with the tools of these names."""
+    from ..prompt.context import guidance as made
+
+    return made(session.profile.parts_for(session.kind), listed(tools))
+
+
+def listed(tools: Sequence[str]) -> str:
+    """Tools as a prompt names them. What each is for stands in its definition, which a model is given anyway."""
+    return ", ".join(f"`{name}`" for name in tools)
+
+
+def before_turn(
+    session: Session, message: str, again: bool = False, is_heard: Callable[[], bool] = lambda: True
+) -> str:
+    """What memory holds that bears on `message`, as a `<recall>` block; "" for silence.
+
+    What hosts, tools and memories put around a message, as in `<system-reminder>`, is not asked about.
+    Silent about what the prompt says anyway, what was said in this session before, and what does not
+    have enough in common with the message. With `again`, not about what was said before: for hosts that keep
+    nothing of it in view. `is_heard` is asked last: where nobody hears it any more, nothing is said, nor counts
+    as said. Changes no memory, and is never called by crabmem itself: the host decides.
+    """
+    rules, seen, message = session.settings, _read_anyway(session), own_words(message)
+    speaker = session.speaker
+    said = session.look(lambda now: speaker.bearing(message, now.shelf, rules.auto_recall, rules.language, seen, again))
+    session.engine.catalog.save()
+    if not is_heard():
+        return ""
+    speaker.said(said, session.engine.clock())
+    return said.text
+
+
+def confidence(session: Session, message: str) -> float:
+    """How much of what `message` says the fact has that bears most on it: what `auto_recall.threshold` bounds."""
+    rules = session.settings
+    return session.look(lambda now: bearing(message, now.shelf, rules.auto_recall, rules.language))
+
+
+def may_flush(session: Session) -> bool:
+    """Whether this session is to store what a full window would lose: its kind is, and the disk lets it."""
+    folder = next(folder for folder in (session.root, *session.root.parents) if os.path.exists(folder))
+    is_seen = session.view.allows(session.layout.note_path(session.today()))
+    return session.profile.flushes(session.kind) and is_seen and os.access(folder, os.W_OK)
+
+
+def due(session: Session, tokens: int | None, window: int, *, cycle: int = 0, flushed: int | None = None) -> "Due":
+    """What is due in this session, with so many tokens (None: nobody knows) in a window of so many, and its words.
+
+    `cycle` is how often the conversation was shortened, `flushed` in which cycle it was last asked to store: the
+    host keeps that number. The date is that of this machine, as for `write_note`.
+    """
+    from ..prompt.windows import due as computed
+
+    today = session.today()
+    note = session.layout.note_path(today)
+    return computed(session.profile.window, tokens, window, cycle, flushed, may_flush(session), note, today)
+
+
+def pieces(session: Session, at: str | None = None) -> list["Piece"]:
+    """What the parts of the profile are here, for a session of this kind, now or at a revision or time.
+
+    Words are as they are written: what stands in them for something is still there.
+    """
+    parts = session.profile.parts_for(session.kind)
+    return [piece for part in parts if _is_given(session, part.given, at) for piece in _pieces(session, part, at)]
+
+
+def _read_anyway(session: Session) -> str:
+    """What the model reads before the conversation."""
+    from ..prompt.context import assembled
+
+    text = assembled(session.profile, session.kind, pieces(session), {}, ()).text
+    return f"{text}\n{salient_text(session)}"
+
+
+def _is_given(session: Session, file: str, at: str | None) -> bool:
+    """Whether there is a file, with something in it, that a part is only for."""
+    return not file or bool((_file_text(session, "nearest", file, at) or "").strip())
+
+
+def _pieces(session: Session, part: "Part", at: str | None) -> list["Piece"]:
+    """What a part is here; one for each of the days whose notes it is."""
+    from ..prompt.context import Piece, written
+
+    layout = session.layout
+    if part.notes:
+        days = (session.today() - timedelta(days=ago) for ago in range(part.notes))
+        return [Piece(part, path, _file_text(session, "own", path, at)) for path in map(layout.note_path, days)]
+    if part.file:
+        path, text = layout.named(part.file), _file_text(session, part.of, part.file, at)
+        return [Piece(part, path, template(part.default) if text is None and part.default else text)]
+    return [Piece(part, "", written(part))]
+
+
+def _file_text(session: Session, of: str, file: str, at: str | None) -> str | None:
+    """The text of an agent's own file or of its parent's; None where there is none, or it is not to be seen."""
+    path_in: Callable[[Layout], str] = methodcaller("named", file)
+    path = path_in(session.layout)
+    if not session.view.allows(path):
+        return None
+    is_own = of != "parent" or session.engine.parent() is None
+    data = session.own(path, at) if is_own else session.parents(path_in, at)
+    if data is None and of == "nearest":
+        data = session.parents(path_in, at)
+    return None if data is None else decoded(path, data)
+
+
+def _sayings(session: Session, as_of: str | None) -> "dict[Say, str]":
+    """What the parts of the profile say that are in no file; what matters now did not at another time."""
+    makers: dict[Say, Callable[[Session], str]] = {
+        "time": _time,
+        "place": _place,
+        "notes": _notes,
+        "salient": salient_text,
+    }
+    wanted = {part.say for part in session.profile.parts_for(session.kind)} - ({"salient"} if as_of else set())
+    return {say: make(session) for say, make in makers.items() if say in wanted}
+
+
+def _time(session: Session) -> str:
+    now = session.engine.clock()
+    return f"It is {now:%A, %Y-%m-%d, %H:%M} ({now.tzname()}, UTC{now:%z})."
+
+
+def _place(session: Session) -> str:
+    import platform  # late: few profiles say it
+
+    host = f"Host: {platform.node()} ({platform.system()} {platform.release()})"
+    runtime = f"Runtime: Python {platform.python_version()}"
+    return "\n".join([f"Workspace: {session.root}", f"Working directory: {os.getcwd()}", host, runtime])
+
+
+def _notes(session: Session) -> str:
+    folder = session.file(session.layout.note_path(session.today())).parent
+    return f"{counted(len(notes(session)), 'daily note')} in {folder}"

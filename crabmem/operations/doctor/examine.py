@@ -1,0 +1,61 @@
+"""What is wrong or odd about a workspace. Looks, and changes nothing.
+
+A check is a function from a `Patient` to findings; adding one is adding it to `CHECKS` under its name.
+"""
+
+from collections.abc import Callable, Iterator
+
+from msgspec.structs import replace
+
+from ...disk import fs
+from ...errors import CrabmemError, InvalidSettings
+from ...results import Finding
+from . import files, machine, past
+from .files import left_out
+from .machine import open_to_others
+from .patient import Patient, error
+
+__all__ = ["CHECKS", "Patient", "examined", "left_out", "open_to_others"]
+
+#: What is looked at, by the name the person sees.
+CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
+    "settings": files.settings,
+    "place": machine.surroundings,
+    "permissions": machine.permissions,
+    "free space": machine.space,
+    "files": files.texts,
+    "entries": files.entries,
+    "links": files.links,
+    "history": past.objects,
+    "repository": past.repository,
+    "branch": past.branch,
+    "times": past.times,
+    "identity": past.identity,
+    "proposals": past.proposals,
+    "locks and leftovers": past.leftovers,
+    "cache": machine.cache,
+    "vectors": machine.vectors,
+    "secrets": files.secrets,
+}
+_ABOUT_HISTORY = ("history", "repository", "branch", "times", "identity", "proposals", "locks and leftovers")
+_LEVELS = ("error", "warning", "info")
+
+
+def examined(patient: Patient) -> list[Finding]:
+    """Everything there is to say, errors first."""
+    found: dict[tuple[str, str], Finding] = {}
+    for name in CHECKS:
+        for finding in _checked(name, patient):
+            found.setdefault((finding.path, finding.message), replace(finding, check=name))
+    return sorted(found.values(), key=lambda finding: _LEVELS.index(finding.level))
+
+
+def _checked(name: str, patient: Patient) -> Iterator[Finding]:
+    try:
+        yield from CHECKS[name](patient)
+    except InvalidSettings:
+        return  # which the check of the settings tells
+    except CrabmemError as failed:
+        yield error(".git" if name in _ABOUT_HISTORY else "", str(failed))
+    except OSError as failed:  # nobody asks `doctor` to stop at the first folder that it may not enter
+        yield error("", f"{failed.filename} cannot be read: {fs.reason(failed)}")

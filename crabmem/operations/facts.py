@@ -1,0 +1,283 @@
+"""Facts: saved, found by name, listed, renamed and forgotten."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
+from itertools import islice
+
+from ..errors import CrabmemError, InvalidArguments, NotFound
+from ..git import Note
+from ..git.commit import moving, one_line
+from ..recall.catalog import Progress, note_of, readable
+from ..recall.ranking import Fits
+from ..results import Changed, Forgotten, Links, Reference, Renamed, Saved
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.edit import counted, shown
+from ..text.entry import MAX_NAME, Entry, Fact, checked, checked_or_why, parsed, written
+from ..text.slug import slug_of
+from ..write.writer import Draft
+from .changes import diff_of, saved, write_file
+from .plan import Plan
+from .uses import follow_rename, forget_gone
+
+# So many facts are saved between two calls of `progress`.
+_PROGRESS_EVERY = 50
+
+
+def remember(
+    session: Session,
+    name: str,
+    description: str,
+    content: str,
+    *,
+    aliases: Sequence[str] | None = None,
+    tags: Sequence[str] | None = None,
+    if_version: str | None = None,
+) -> Saved:
+    """Save a fact under its name, replacing the entry of that name.
+
+    `aliases` and `tags` of None leave those there are. With `if_version` the entry must still
+    be that version.
+
+    Raises:
+        InvalidArguments: something given cannot be kept.
+        Stale: the entry is not at `if_version` any more.
+        HoldsSecret: there is a credential in it, and the settings refuse that.
+    """
+    fact = checked(Fact(name, description, content, labels_of(aliases), labels_of(tags)))
+    screen = session.screen(fact.words)
+
+    def decide(now: Snapshot) -> Draft[str]:
+        plan = Plan(now, screen)
+        path = plan.add(fact)
+        if now.view.allows(path):  # else the write is refused, and says no more
+            session.timeline.check_version(path, now.scan.files.get(path), if_version, now.view.allows)
+        return Draft(plan.files, session.note("remember", plan.name_at(path)), path)
+
+    done = session.write(decide)
+    return saved(session, done, done.result)
+
+
+def remember_all(
+    session: Session,
+    facts: Iterable[Fact],
+    source: str,
+    dry_run: bool = False,
+    replace: bool = True,
+    progress: Progress | None = None,
+) -> list[Saved | CrabmemError]:
+    """Save many facts in one commit, `import: N facts from <source>`; what became of each, in their order.
+
+    A fact that cannot be kept stands in the answer as the error that says why, and stops no other. Without
+    `replace`, entries that say something else stay, and are an `AlreadyThere`. With `dry_run` nothing is written,
+    and the answer is what it would be, without a commit. `progress` is called with how much of all of it is done.
+    """
+    given = [checked_or_why(fact) for fact in facts]
+    screen = session.screen(*(fact.words for fact in given if isinstance(fact, Fact)))
+    text_of = cache(written)  # others wait while it is asked for the second time
+    stage = partial(_reporter, progress, max(len(given), 1), 2 if dry_run else 4)
+
+    def deciding(report: Callable[[int], None]) -> Callable[[Snapshot], Draft[list[str | CrabmemError]]]:
+        def decide(now: Snapshot) -> Draft[list[str | CrabmemError]]:
+            plan, places = Plan(now, screen, text_of), list[str | CrabmemError]()
+            for fact in given:
+                places.append(plan.tried(fact, replace) if isinstance(fact, Fact) else fact)
+                report(len(places))
+            words = f"{counted(len(plan.changed), 'fact')} from {one_line(source)}"
+            return Draft(plan.files, session.note("import", words), places)
+
+        return decide
+
+    if dry_run:
+        done = session.write(deciding(stage(0)), dry_run=True)
+    else:
+        planned = session.write(deciding(stage(0)), dry_run=True)
+        session.begin()
+        after, before = planned.after, planned.before
+        new = dict.fromkeys(data for path, data in after.items() if data is not None and before[path] != data)
+        with session.engine.writer.ahead(new, stage(1)):
+            done = session.write(deciding(stage(2)))
+    found, report = list[Saved | CrabmemError](), stage(1 if dry_run else 3)
+    for place in done.result:
+        found.append(place if isinstance(place, CrabmemError) else saved(session, done, place))
+        report(len(found))
+    return found
+
+
+def forget(session: Session, name: str) -> Forgotten:
+    """Remove the entry called `name` from memory; history keeps it, and `purge` erases it from there too.
+
+    Raises:
+        NotFound: there is none.
+    """
+
+    def decide(now: Snapshot) -> Draft[str]:
+        entry = now.get(name)
+        return Draft({entry.path: None}, session.note("forget", entry.name), entry.path)
+
+    done = session.write(decide)
+    forget_gone(session)
+    path = done.result
+    entry = next(iter(readable([(path, done.before[path] or b"")])), None)
+    return Forgotten(entry.name if entry else name, path, done.commit)
+
+
+def rename(session: Session, old: str, new: str, *, keep_alias: bool = False, dry_run: bool = False) -> Renamed:
+    """Give the entry called `old` another name, and lead every `[[link]]` to it there, all in one commit.
+
+    Its file moves along when it is called by the old name; history follows, and so does how often it was used. The
+    old name is none of its names any more, unless `keep_alias` says so. With `dry_run` nothing is written.
+
+    Raises:
+        NotFound: there is no such entry.
+        InvalidArguments: the new name cannot be one, or another entry answers to it.
+    """
+    from .rename import Renaming, renaming
+
+    name = checked(Fact(new, "", "")).name
+    screen = session.screen(name)
+
+    def decide(now: Snapshot) -> Draft[tuple[Entry, Renaming]]:
+        entry = now.get(old)
+        plan = renaming(now.whole.listing, entry, name, keep_alias, session.kept_from_actor, now.view.allows)
+        screen.refuse_new(name, shown(now.read(entry.path)))
+        return Draft(plan.files, _renaming_note(session, entry, name, plan.path), (entry, plan))
+
+    done = session.write(decide, dry_run=dry_run)
+    entry, plan = done.result
+    if done.commit:
+        follow_rename(session, entry.path, plan.path)
+    paths = tuple(path for path, data in done.after.items() if data != done.before[path])
+    return Renamed(name, entry.name, plan.path, entry.path, done.commit, paths, plan.left, diff_of(done))
+
+
+def _renaming_note(session: Session, entry: Entry, name: str, path: str) -> Note:
+    note = session.note("rename", f"{entry.name} to {name}")
+    keys = (("Entry", name), ("Entry", entry.name), moving(entry.path, path))
+    return dataclasses.replace(note, trailers=(*note.trailers, *keys))
+
+
+def rewrite_entry(session: Session, name: str, text: str, if_version: str | None = None) -> Changed:
+    """Replace the whole file of the entry called `name`, frontmatter and all: `edit: NAME`.
+
+    Raises:
+        NotFound: there is no such entry.
+        Stale: the entry is not at `if_version` any more.
+        HoldsSecret: there is a credential in it, and the settings refuse that.
+    """
+    entry = get(session, name)
+    return write_file(session, entry.path, text, "edit", if_version, called=entry.name)
+
+
+def get(session: Session, name: str, at: str | None = None) -> Entry:
+    """The entry called `name`, now or as it was at a revision or time; else the daily note of that day, whole.
+
+    Raises:
+        NotFound: there is none.
+    """
+
+    def read(now: Snapshot) -> Entry:
+        try:
+            return now.get(name)
+        except NotFound:
+            if note := note_of(now.shelf, name):
+                return note
+            for path in [] if now.is_past else _places_of(now, slug_of(name[:MAX_NAME])):
+                if data := session.own(path):
+                    parsed(path, data)  # says so when the file is there and cannot be read
+            raise
+
+    return session.look(read, at)
+
+
+def _places_of(now: Snapshot, slug: str) -> list[str]:
+    """Where an entry whose file is called `slug` may be, though it cannot be read."""
+    broken = (item.path for item in now.listing.unreadable)
+    nested = [path for path in broken if path.endswith(f"/{slug}.md") and now.layout.is_entry(path)]
+    return [*now.layout.places(slug), *nested]
+
+
+def entries(session: Session, at: str | None = None, *, since: str | None = None) -> list[Entry]:
+    """All entries in the order of their paths, now or as they were at a revision or time.
+
+    With `since`, only those last changed after that revision or time.
+    """
+
+    def read(now: Snapshot) -> list[Entry]:
+        fits = changed_within(session, now, since, None)
+        return [now.at(path) for path in now.paths if fits is None or fits(path)]
+
+    return session.look(read, at)
+
+
+def page(session: Session, after: str, limit: int) -> list[Entry]:
+    """The first `limit` entries whose paths come after `after`, in the order of their paths; no other is read."""
+
+    def read(now: Snapshot) -> list[Entry]:
+        return [now.at(path) for path in islice((path for path in now.paths if path > after), limit)]
+
+    return session.look(read)
+
+
+def links(session: Session, name: str | None = None) -> Links:
+    """The `[[links]]` out of an entry (or MEMORY.md, Crab.md) and into it; without a name, all that lead nowhere.
+
+    A link leads to a file's name, else to a name, else to an alias. Every file is read for that.
+
+    Raises:
+        NotFound: there is no such entry.
+    """
+    from .paths import whole_file
+    from .rename import references
+
+    def read(now: Snapshot) -> tuple[tuple[Reference, ...], str | None]:
+        seen = now.view.allows
+        return tuple(references(now.whole.listing, seen)), name and whole_file(now, name)
+
+    found, path = session.look(read)
+    if name is None:
+        return Links(None, (), (), tuple(link for link in found if link.to is None))
+    path = path or get(session, name).path
+    own = tuple(link for link in found if link.path == path)
+    into = tuple(link for link in found if link.to == path != link.path)
+    return Links(path, own, into, tuple(link for link in own if link.to is None))
+
+
+def changed_within(session: Session, now: Snapshot, since: str | None, until: str | None) -> Fits | None:
+    """Tells of a path whether what is there was not yet at `since`, and already at `until`; None for neither.
+
+    In a snapshot of a commit, what came after it is not known.
+    """
+    if since is None and until is None:
+        return None
+    timeline = session.timeline
+    before = {} if since is None else timeline.state_since(since, now.commit)
+    after = None if until is None else timeline.state_since(until, now.commit, is_end=True)
+
+    def fits(path: str) -> bool:
+        own = now.shelf.blob(path)
+        return before.get(path) != own and (after is None or after.get(path) == own)
+
+    return fits
+
+
+def labels_of(labels: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Aliases or tags as they were given; None for none given.
+
+    Raises:
+        InvalidArguments: they are one text.
+    """
+    if isinstance(labels, str):
+        raise InvalidArguments(f"aliases and tags are lists of texts: give [{labels!r}]")
+    return None if labels is None else tuple(labels)
+
+
+def _reporter(progress: Progress | None, size: int, stages: int, stage: int) -> Callable[[int], None]:
+    """Calls `progress` with how much of a stage is done, of so many that each have the same size."""
+
+    def report(done: int) -> None:
+        if progress and (done % _PROGRESS_EVERY == 0 or done == size):
+            progress(stage * size + done, stages * size)
+
+    return report

@@ -1,0 +1,191 @@
+"""Memory as files: read whole, searched section by section by the rules of the profile, written and moved."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from operator import attrgetter
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from ..errors import InvalidArguments, NotFound, Unreadable
+from ..git.commit import one_line
+from ..recall.ranking import check_question
+from ..results import Changed, Document, Excerpt, FileSearch, Finding, Rewritten
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.credentials import warnings
+from ..text.edit import lines_in
+from ..text.entry import decoded
+from ..text.hashes import version_of
+from ..text.patterns import matches
+from ..text.templates import template
+from ..workspace.workspace import Layout
+from ..write.tree import Tree
+from ..write.writer import Draft
+from .changes import changed, diff_of, files_with, notices_of, write_file
+
+T = TypeVar("T")
+_identity, _overview = attrgetter("identity"), attrgetter("overview")
+
+
+def overview(session: Session, at: str | None = None) -> Document:
+    """`MEMORY.md`; an agent's own workspace without one shows its parent's.
+
+    With `at`, as it was at a revision or time.
+    """
+    return _document(session, _overview, at)
+
+
+def identity(session: Session, at: str | None = None) -> Document:
+    """`Crab.md`, else the parent's, else the text a new workspace begins with; with `at`, as it was then."""
+    document = _document(session, _identity, at)
+    is_there = document.text or document.version or not session.view.allows(document.path)
+    return document if is_there else Document(document.path, template("identity"), None)
+
+
+def write_overview(session: Session, content: str, if_version: str | None = None) -> Changed:
+    """Replace `MEMORY.md`; with `if_version`, only if it still is that version."""
+    return write_file(session, session.layout.overview, content, "memory", if_version)
+
+
+def blobs(session: Session) -> Mapping[str, str]:
+    """The id of the blob of every file that crabmem keeps the history of, by path, as they are on disk now."""
+    return session.look(lambda now: now.files)
+
+
+def browse(session: Session, read: Callable[[Tree], T]) -> T:
+    """What `read` makes of the files below `memory/`; it is called again when one of them is being changed."""
+    return session.look(lambda now: read(now.tree()))
+
+
+def rewrite(
+    session: Session, what: str, work: Callable[[Tree], Mapping[str, str | None]], *, even_if_many: bool = False
+) -> Rewritten:
+    """Write, move or remove files below `memory/` in one commit: what `work` says, by path, None for no file.
+
+    `work` is given the files as they are while nobody else writes; what it raises, nothing is written
+    after. It is called once before that, so that nobody waits while its texts are looked into. `what` becomes
+    the subject of the commit, `memory: <what>`.
+
+    Raises:
+        InvalidArguments: a path or a text cannot be kept.
+        HoldsSecret: there is a credential in a text, and the settings refuse that.
+        Disabled: it would change what is in a file that only grows, unless `even_if_many`.
+        MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
+    """
+    screen = session.screen()
+
+    def decide(now: Snapshot) -> Draft[None]:
+        files = files_with(session, now, work(now.tree()), screen, may_shrink=even_if_many)
+        return Draft(files, session.note("memory", one_line(what)), None, even_if_many)
+
+    session.look_ahead(decide)
+    done = session.write(decide)
+    return Rewritten(done.commit, tuple(done.after), notices_of(done, done.after), partial(diff_of, done))
+
+
+def rewrite_file(
+    session: Session, what: str, path: str, change: Callable[[str | None], str], if_version: str | None = None
+) -> Changed:
+    """Write the file at `path` below `memory/`: what `change` makes of what it says, None for no file.
+
+    Otherwise as `rewrite`; with `if_version`, only if the file still is that version.
+    """
+    whole, screen = session.layout.memory_path(path), session.screen()
+
+    def decide(now: Snapshot) -> Draft[None]:
+        tree = now.tree()
+        file = now.scan.files[whole] if path in tree else None
+        session.timeline.check_version(whole, file, if_version, now.view.allows)
+        text = change(tree.text(path) if file else None)
+        return Draft(files_with(session, now, {path: text}, screen), session.note("memory", one_line(what)), None)
+
+    session.look_ahead(decide)
+    return changed(session, session.write(decide), whole)
+
+
+def secrets(session: Session, paths: Iterable[str]) -> list[Finding]:
+    """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""
+    texts = session.look(lambda now: {path: now.shown(path) for path in paths})
+    rule = session.settings.secrets
+    return [Finding("warning", path, words) for path in texts for words in warnings(texts[path], None, rule)]
+
+
+def search(session: Session, query: str, limit: int | None = None, *, as_of: str | None = None) -> FileSearch:
+    """The sections of files that answer `query` best, at most `limit` (None: as many as the profile says).
+
+    Which files, in which sections, and how much the notes of late count more is in the profile, too. Words,
+    `deploy*` and `"deploy key"` are as in `recall`, and so is meaning. With `as_of`, in the files as they were
+    at that revision or time.
+
+    Raises:
+        InvalidArguments: a blank or endless query, or a limit out of its bounds.
+        NotFound: there is no such revision or time.
+    """
+    from ..recall.file_search import Way, searched
+
+    check_question(query, limit, ())
+    engine = session.engine
+    engine.searcher().begin()  # before the first look at the files, which then need not be read again
+
+    def read(now: Snapshot) -> FileSearch:
+        way = Way(session.profile.search, now.settings.language)
+        sections = now.sections(way)
+        ranker = engine.ranker_of_old(sections, now.settings, engine.meaning_of_sections)
+        found = searched(sections, query, limit, way, session.today(), ranker and ranker(query))
+        return replace(found, as_of=now.commit)
+
+    found = session.look(read, as_of)
+    engine.searcher().save()
+    engine.meaning_of_sections.save()
+    return found
+
+
+def excerpt(session: Session, path: str, start: int = 1, lines: int | None = None, at: str | None = None) -> Excerpt:
+    """So many `lines` of a file that is searched, from line `start` on; None for all. With `at`, as it was then.
+
+    Raises:
+        InvalidArguments: it is none of those files, or a number is below 1.
+        NotFound: there is no such file for a session of this kind, or no such revision or time.
+        Unreadable: something else than a text is there.
+    """
+    for name, value in (("the first line", start), ("the number of lines", lines)):
+        if value is not None and value < 1:
+            raise InvalidArguments(f"{name} must be at least 1, not {value}")
+    if not searches(session, path):
+        there = ", ".join(session.profile.search.files) or "none in this profile"
+        raise InvalidArguments(f"{path or 'nothing'} is none of the files that are searched ({there})")
+
+    def read(now: Snapshot) -> Excerpt:
+        data = now.read(path)
+        if data is None:
+            if not now.is_past and now.view.allows(path) and now.scan.is_hidden(path):
+                raise Unreadable(f"{path} is no regular file that could be read; `crabmem doctor` says why")
+            is_of_old = now.is_past and now.view.allows(path)
+            raise NotFound(
+                f"there was no {path} at {at}" if is_of_old else f"there is no {path}; it may not have been written yet"
+            )
+        all_lines = lines_in(decoded(path, data))
+        return Excerpt(path, start, tuple(all_lines[start - 1 :][:lines]), len(all_lines), version_of(data))
+
+    return session.look(read, at)
+
+
+def searches(session: Session, path: str) -> bool:
+    """Whether a file at `path` would be one of those that are searched."""
+    return bool(path) and session.layout.is_kept(path) and matches(path, session.profile.search.files)
+
+
+def notes(session: Session) -> list[str]:
+    """The paths of the daily notes there are, oldest first."""
+    return sorted(path for path in blobs(session) if session.layout.is_note(path))
+
+
+def _document(session: Session, path_in: Callable[[Layout], str], at: str | None = None) -> Document:
+    """A whole file; the parent's, without a version to write over, where there is none."""
+    path = path_in(session.layout)
+    if not session.view.allows(path):
+        return Document(path, "", None)
+    data = session.own(path, at)
+    text = decoded(path, (session.parents(path_in, at) if data is None else data) or b"")
+    return Document(path, text, None if data is None else version_of(data))

@@ -1,0 +1,151 @@
+"""The history of memory as people and programs ask for it: who wrote what and when. Changes nothing."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from ..errors import InvalidArguments
+from ..git.digest import digested
+from ..git.provenance import blamed
+from ..git.timeline import State, limited, state_on_disk
+from ..git.traces import Digest, Filter, Line, Sightings
+from ..results import Bisected, Commit, Step
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from .bisect import Test, bisected
+from .occurrences import seen
+from .paths import path_of
+
+
+def log(memory: Session, limit: int | None = None, name: str | None = None, **asked: str | None) -> list[Commit]:
+    """The newest commits first, at most `limit`: those of `commits`, which knows what may be `asked`."""
+    if limit is not None and limit < 1:
+        raise InvalidArguments(f"limit must be at least 1, not {limit}")
+    return list(islice(commits(memory, name, **asked), limit))
+
+
+def commits(
+    memory: Session,
+    name: str | None = None,
+    *,
+    agent: str | None = None,
+    session: str | None = None,
+    tool: str | None = None,
+    author: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+) -> Iterator[Commit]:
+    """The commits one by one, newest first; with `name`, those that touch that entry, even if it was forgotten.
+
+    Only those of an agent, a session, a tool (or `edit`, for edits from outside), or an author who is called
+    `author`, in whole words; only those after the revision or time `since` and not after `until`. Those that touch
+    what a session of this kind may not see are left out: their subjects name it.
+
+    Raises:
+        NotFound: there is no such entry, revision or time.
+    """
+    accept = Filter(agent or "", session or "", tool or "", author or "")
+    path = path_of(memory, name) if name else None
+    found = memory.timeline.commits(path, since, until, accept if accept != Filter() else None)
+    view = memory.view
+    return found if view.is_whole else (each for each in found if all(map(view.allows, each.paths)))
+
+
+def newest(session: Session) -> str | None:
+    """The id of the newest commit; None before the first."""
+    return session.timeline.head()
+
+
+def blame(session: Session, name: str) -> tuple[Line, ...]:
+    """The lines of an entry's file as it is on disk, or of MEMORY.md or Crab.md, with who wrote each and when.
+
+    Raises:
+        NotFound: there is none; of a forgotten one the message names the commit that removed it.
+    """
+    path = path_of(session, name)
+    return blamed(session.engine.history, session.timeline, path, name, session.own(path))
+
+
+def when(session: Session, query: str) -> Sightings:
+    """When memory said `query`: word by word if it ever did, else all its words in one entry.
+
+    Raises:
+        InvalidArguments: the query is blank.
+    """
+    session.view.check_whole()
+    engine = session.engine
+
+    def read(now: Snapshot) -> Sightings:
+        edited = {path: now.scan.data(path) for path in engine.writer.outside(now.scan)}
+        return seen(query, session.settings.language, engine.history, session.layout, edited)
+
+    return session.look(read)
+
+
+def digest(session: Session, since: str = "1 week ago", until: str | None = None) -> Digest:
+    """What was learned, changed and dropped between two revisions or times; `until` of None is the newest commit.
+
+    Raises:
+        NotFound: there is no such revision or time.
+    """
+    session.view.check_whole()
+    return digested(session.engine.history, session.timeline, session.layout, since, until)
+
+
+def diff(session: Session, since: str | None = None, until: str | None = None, name: str | None = None) -> str:
+    """What changed from `since` (None: the newest commit) to `until` (None: the files now), as a unified diff."""
+    timeline = session.timeline
+
+    def read(now: Snapshot) -> str:
+        before = timeline.state_since(since)
+        after = timeline.state_at(until) if until else state_on_disk(now.scan, before)
+        only = _paths_since(session, name, since) if name else None
+        return _diff(session, before, after, only, now)
+
+    return session.look(read)
+
+
+def patch(session: Session, commit: str, name: str | None = None) -> str:
+    """What a commit changed, as a unified diff; with `name`, in that entry."""
+    timeline = session.timeline
+    found_at = timeline.commit_at(commit)
+    before, after = timeline.state_of(timeline.parent(found_at)), timeline.state_of(found_at)
+    only = timeline.places(path_of(session, name), found_at) if name else None
+    return session.look(lambda now: _diff(session, before, after, only, now))
+
+
+def bisect(
+    session: Session,
+    test: Test,
+    since: str | None = None,
+    until: str | None = None,
+    progress: Callable[[Step], None] | None = None,
+) -> Bisected:
+    """The commit that made memory bad: `test` says of it at a moment whether it is good, None for cannot be told.
+
+    Looked for after `since`, where it was good, and not after `until` (None: the newest commit), where it is bad.
+    Without `since` the last good moment is looked for backwards, in steps that double. Takes about so many looks
+    as the number of commits can be halved; `progress` is called for each. No file of the workspace is touched.
+
+    Raises:
+        InvalidArguments: it is good at `until`, bad at `since`, or good nowhere.
+        NotFound: there is no such revision or time.
+    """
+    session.view.check_whole()
+
+    def moment(commit: str) -> Snapshot:
+        return session.look_at(commit, lambda then: then, keep=False)
+
+    return bisected(session.timeline, moment, test, since, until, progress)
+
+
+def _diff(session: Session, before: State, after: State, only: set[str] | None, now: Snapshot) -> str:
+    """What lies between two states, of the files at the paths `only` (None: all) that may be seen."""
+    one, other = (limited(state, only) for state in (before, after))
+    seen = None if now.view.is_whole else set(filter(now.view.allows, {*one, *other}))
+    return session.timeline.diff(limited(one, seen), limited(other, seen), now.scan)
+
+
+def _paths_since(session: Session, name: str, since: str | None) -> set[str]:
+    """Where the entry called `name` is, and where it was then."""
+    path, commit = path_of(session, name), session.timeline.before(since) if since else None
+    return {path, session.timeline.path_at(path, commit)} if commit else {path}

@@ -1,0 +1,95 @@
+"""Looking after a workspace: what is wrong with it, what can be mended, packing, indexing, counting."""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from ..disk import fs
+from ..errors import CrabmemError
+from ..git import Packed
+from ..recall.auto_recall import counted
+from ..recall.catalog import Progress
+from ..results import Finding, Reindexed, Stats
+from ..session.session import Session
+
+
+def doctor(session: Session, progress: Callable[[int], None] | None = None) -> list[Finding]:
+    """What is wrong or odd about the workspace, errors first; nothing is changed.
+
+    Reads the whole history, as `git fsck` does: `progress` is called with how many objects it has seen.
+    """
+    from .doctor.examine import Patient, examined
+
+    session.view.check_whole()
+    engine = session.engine
+    try:
+        scan = engine.store.scan()
+    except CrabmemError as error:
+        return [Finding("error", "", str(error), "files")]
+    parts = (engine.workspace, engine.history, engine.writer, engine.catalog, engine.meaning, session.checked_settings)
+    return examined(Patient(*parts, session.profile.finds, scan, engine.clock(), progress or (lambda count: None)))
+
+
+def mend(session: Session) -> list[str]:
+    """Mend what can be mended without a choice; what was done, a line each.
+
+    Finishes an interrupted write, stores again what the history lost and the disk has, brings Git's
+    index in step, and keeps other users of the machine out.
+    """
+    from .doctor.examine import open_to_others
+
+    session.view.check_whole()
+    engine = session.engine
+    if not engine.history.has_begun():
+        return []
+    session.check_may_write()
+    done = engine.writer.mend()
+    if open_to_others(session.root):
+        fs.chmod(session.root, fs.PRIVATE_FOLDER)
+        done.append(f"{session.root} was made private")
+    return done
+
+
+def compact(session: Session, progress: Callable[[int], None] | None = None) -> Packed | None:
+    """Pack what writes left behind, as happens by itself now and then; None when nothing was to be done.
+
+    Others may read and write meanwhile. `progress` is called with how many objects are packed. Work of that
+    kind that was begun here is waited for.
+    """
+    session.engine.upkeep.close()
+    return session.engine.history.compact(progress, whole=True)
+
+
+def reindex(session: Session, progress: Progress | None = None) -> Reindexed:
+    """Read every entry, and every file that is searched, anew, and make the vectors that meaning lacks, if wanted.
+
+    Needed for nothing: recall does it by and by. `progress` is called with of how many entries there are vectors. A
+    model that the settings name is fetched when it is not on this machine; nothing else ever does that.
+
+    Raises:
+        EmbedderFailed: vectors cannot be made; words are found all the same.
+    """
+    from ..recall.file_search import Sections, Way
+
+    engine, search, rules = session.engine, session.profile.search, session.settings
+    engine.catalog.begin_anew()
+    listing = session.look(lambda now: now.whole.listing)
+    engine.catalog.save(least=1)
+    sections: Sections | None = None
+    if search.files:
+        engine.searcher().begin_anew()
+        sections = session.look(lambda now: now.whole.sections(Way(search, now.settings.language)))
+        engine.searcher().save(least=1)
+    if not engine.meaning.is_wanted(rules.vectors):
+        return Reindexed(len(listing.paths), sections=len(sections.index) if sections else 0)
+    done = replace(engine.meaning.embed(listing, rules.vectors, progress), entries=len(listing.paths))
+    if sections is None:
+        return done
+    more = engine.meaning_of_sections.embed(sections, rules.vectors, progress)
+    return replace(done, made=done.made + more.made, sections=more.entries)
+
+
+def stats(session: Session) -> Stats:
+    """How much there is that this session may see, and how often memory spoke before turns, in any session."""
+    entries, unreadable = session.look(lambda now: (len(now.paths), len(now.unreadable)))
+    return counted(entries, unreadable, session.engine.turns.all())

@@ -1,0 +1,58 @@
+"""Purging, as a session asks for it."""
+
+from ..git.erasing import Wanted
+from ..results import Purge, Standing
+from ..session.session import Session
+from .purge import Purger
+from .uses import forget_gone
+
+
+def purge_plan(
+    session: Session, name: str | None = None, *, text: str | None = None, pattern: str | None = None
+) -> Purge:
+    """What `purge` would do; nothing is changed.
+
+    Raises:
+        NotFound: there is nothing to purge.
+        Unwritable: this history cannot be rewritten alone.
+    """
+    session.view.check_whole()
+    return _purger(session).plan(Wanted(name, text, pattern))
+
+
+def purge(
+    session: Session,
+    name: str | None = None,
+    *,
+    text: str | None = None,
+    pattern: str | None = None,
+    force: bool = False,
+) -> Purge:
+    """Erase an entry, a text, or what a regular expression finds, from the files and all of their history.
+
+    Every commit from the first that holds it on gets another id; all else of them stays, but signatures.
+    Nothing brings it back. Then every object and file is read: `standing` says where it still stands.
+
+    Raises:
+        NotFound: there is nothing to purge.
+        Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have what is purged.
+    """
+    session.view.check_whole()
+    session.engine.upkeep.close()
+    session.check_may_write()
+    done = _purger(session).purge(Wanted(name, text, pattern), force)
+    forget_gone(session)
+    return done
+
+
+def standing(
+    session: Session, name: str | None = None, *, text: str | None = None, pattern: str | None = None
+) -> Standing:
+    """Where an entry, a text, or what a regular expression finds, stands in any object or file; changes nothing."""
+    session.view.check_whole()
+    return _purger(session).standing(Wanted(name, text, pattern))
+
+
+def _purger(session: Session) -> Purger:
+    engine = session.engine
+    return Purger(engine.workspace, engine.history, engine.writer, lambda: session.look(lambda now: now.whole.listing))

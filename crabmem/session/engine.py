@@ -1,0 +1,319 @@
+"""The parts of one workspace that is open: every session on it shares them."""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import date, datetime
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
+
+from ..disk import fs
+from ..disk.allowed import Allowed
+from ..disk.seal import Seal, claim_caches
+from ..disk.store import Scan, Store, usable_folder
+from ..disk.turns import Turns
+from ..disk.user_state import state_folder
+from ..errors import CrabmemError, DeniedHistory, InvalidSettings, Moved
+from ..git import History
+from ..git.objects import remember
+from ..git.timeline import Timeline
+from ..git.upkeep import Upkeep
+from ..recall.catalog import Catalog, Progress
+from ..recall.hybrid import Entries, Meaning, TextVectors
+from ..recall.ranking import Ranking
+from ..recall.snapshots import Pasts
+from ..recall.uses import Reads, Uses
+from ..search import Index
+from ..text.entry import decoded
+from ..text.hashes import blob_id
+from ..workspace import settings
+from ..workspace.settings import Settings
+from ..workspace.workspace import DEFAULT, LAYOUTS, SETTINGS, Workspace
+from ..write.writer import Writer
+from .locate import profile_at, workspace_at
+from .view import View
+
+if TYPE_CHECKING:
+    from ..embeddings.embedder import Embedder
+    from ..recall.file_search import Searcher
+
+#: Settings, and what is wrong with the keys of them that are unknown; "" for nothing.
+Read: TypeAlias = tuple[Settings, str]
+#: Ranks the answers to a question, which it is given, by more than words.
+Ranker: TypeAlias = Callable[[str], Ranking]
+# So many settings are remembered, for those who look back at moments that had others.
+_SETTINGS = 64
+# Indexes without what a session may not see: of entries and sections, for two kinds of sessions.
+_SEEN = 4
+
+
+class Engine:
+    """Holds a workspace open: its files, its history, its indexes, its writer. Knows nobody who reads or writes."""
+
+    def __init__(
+        self,
+        root: Path,
+        clock: Callable[[], datetime],
+        environment: Mapping[str, str] | None = None,
+        *,
+        soul_editable: bool | None = None,
+        progress: Progress | None = None,
+        embedder: "Embedder | None" = None,
+        profile: str | None = None,
+        is_parent_named: bool = False,
+    ) -> None:
+        """`clock` returns the local time; `soul_editable`, `embedder` and `profile` override the settings.
+
+        `progress` is called with how many of the entries were read that have to be before recall can answer;
+        `environment` holds the keys that settings name, and says where it is kept what this user allowed them.
+        `is_parent_named`: a person named the folder around an agent's own as the workspace, so that it is one before
+        crabmem has written to it.
+        """
+        self.environment = environment or {}
+        self.clock = clock
+        self.soul_editable = soul_editable
+        self.given_profile = profile
+        state = state_folder(self.environment, root)
+        self.allowed = Allowed(self.environment)
+        self.workspace = workspace = workspace_at(usable_folder(root), profile, self.allowed)
+        self._is_parent_named = is_parent_named
+        self._settings: dict[str | None, Read] = {None: (Settings(), "")}
+        self._fit: Settings | None = None
+        self._seen: list[tuple[Index, View, Index]] = []
+        self.meaning = Meaning(workspace, self.environment, clock, embedder)
+        self.meaning_of_sections = Meaning(workspace, self.environment, clock, embedder, "section-vectors")
+        self.item_vectors = TextVectors(workspace, "item-vectors")
+        #: The index of the files that the profile has searched; made when somebody first searches them.
+        self.searcher = cache(partial(_searcher, workspace))
+        self.catalog = Catalog(workspace, self._language, progress)
+        self.store = Store(workspace, self._now_ns, self._marks)
+        claim_caches(workspace.private, state)
+        self.history = History(workspace, Seal(state, "purge"), partial(claim_caches, folder=state))
+        #: Memory's own past, and no other branch.
+        self.past = self.timeline(any_revision=False)
+        self.pasts = Pasts(workspace, self.past, self.catalog, self.history.blob)
+        self.writer = Writer(
+            workspace, self.store, self.history, clock, lambda: self.settings_now()[0], Seal(state, "journal")
+        )
+        self.turns = Turns(workspace.turns)
+        self.uses = Uses(workspace.uses)
+        self.reads = Reads(workspace.reads)
+        self.upkeep = Upkeep(workspace.root, self.history.is_compaction_due)
+        #: What `recover` had to repair, a line each.
+        self.recovered: tuple[str, ...] = ()
+        #: Why the history could not be read when that was last tried; "" when it could.
+        self.denied = ""
+
+    def close(self, wait: bool = True) -> None:
+        """Close what reading has opened, and keep for the next process what it need not read again.
+
+        With `wait`, until nothing that was begun here is at work on the files any more.
+        """
+        self.upkeep.close(wait)
+        self.catalog.close()
+        self.meaning.save(least=1)
+        self.item_vectors.save()
+        if self._has_searched():
+            self.searcher().save(least=1)
+            self.meaning_of_sections.save(least=1)
+        self.store.close()
+        self.history.close()
+
+    def timeline(self, any_revision: bool) -> Timeline:
+        """The past; with `any_revision` a revision may be one of any branch, not of memory's own alone."""
+        return Timeline(self.history, self.workspace.layout, self.clock, any_revision)
+
+    def today(self) -> date:
+        """The day it is here."""
+        return self.clock().date()
+
+    def recover(self) -> None:
+        """Finish what a crash interrupted, unless somebody is writing at this moment."""
+        if self.writer.is_interrupted():
+            known = len(self.writer.repairs())
+            with suppress(CrabmemError):  # the next write says what is wrong; reading goes on
+                self.writer.recover()
+                self.recovered = tuple(self.writer.repairs()[known:])
+        self.find_denied()
+
+    def find_denied(self) -> str:
+        """Why this user may not read the history; "" when nothing keeps them from it."""
+        try:
+            self.history.exists()
+            self.denied = ""
+        except DeniedHistory as error:
+            self.denied = str(error)
+        except CrabmemError:
+            self.denied = ""  # whoever asks the history learns of it
+        return self.denied
+
+    def check_not_moved(self) -> None:
+        """Tell a file that is not there from a workspace that is not.
+
+        Raises:
+            Moved: the workspace that was opened is not where it was.
+        """
+        try:
+            self.history.exists()
+        except Moved:
+            raise
+        except CrabmemError:
+            return  # whoever asks the history learns of it
+
+    def scan(self) -> Scan:
+        """The files as they are now.
+
+        Raises:
+            Moved: there is none, and the workspace that was opened is not where it was.
+        """
+        scan = self.store.scan()
+        if not scan.files:
+            self.history.exists()
+        return scan
+
+    # Settings
+
+    def settings_now(self) -> Read:
+        """What `crabmem.toml` says now.
+
+        Raises:
+            InvalidSettings: it says something that cannot be.
+        """
+        data = self.store.read(SETTINGS) or b""
+        rules, problem = self._settings_in(blob_id(data), lambda: data)
+        return self._fitting(rules), problem
+
+    def settings_of(self, scan: Scan) -> Read:
+        """What `crabmem.toml` says among the files of a look, which need not be read again."""
+        rules, problem = self._settings_in(scan.blob(SETTINGS), lambda: scan.data(SETTINGS))
+        return self._fitting(rules), problem
+
+    def settings_at(self, commit: str) -> Settings:
+        """The settings of a commit; the usual ones where they cannot be read."""
+        blob = self.history.file(commit, SETTINGS)
+        with suppress(CrabmemError):
+            return self._settings_in(blob, lambda: self.history.blob(blob) if blob else None)[0]
+        return Settings()
+
+    def _settings_in(self, blob: str | None, read: Callable[[], bytes | None]) -> Read:
+        """The settings in a blob, which `read` reads when it was not met before."""
+        found = self._settings.get(blob)
+        if found is None:
+            text = decoded(SETTINGS, read() or b"")
+            found = settings.parsed_as_known(text, str(self.workspace.file(SETTINGS)))
+            remember(self._settings, blob, found, _SETTINGS)
+        return found
+
+    def _fitting(self, rules: Settings) -> Settings:
+        """These settings, which have to be those of the workspace as it was opened."""
+        if rules is self._fit:  # every recall asks
+            return rules
+        opened = self.workspace
+        profile = opened.profile
+        if self.given_profile is None:
+            profile = profile_at(opened.root, rules.profile, self.allowed)
+        # Of a profile that has a layout of its own, what the settings say of it means nothing.
+        layout = rules.layout if opened.layout.name in LAYOUTS else opened.layout.name
+        for what, now, then in (("profile", profile, opened.profile), ("layout", layout, opened.layout.name)):
+            if now != then:
+                raise InvalidSettings(
+                    f"{opened.file(SETTINGS)} says that the {what} is {now or 'the usual'}, and it was "
+                    f"{then or 'the usual'} when this process opened the folder: start it again"
+                )
+        # What the workspace around an agent's own says may change meanwhile.
+        self._fit = None if opened.around else rules
+        return rules
+
+    def _language(self, scan: Scan) -> str:
+        """Whose endings recall removes; whoever needs settings that cannot be read says what is wrong with them."""
+        try:
+            return self.settings_of(scan)[0].language
+        except CrabmemError:
+            return Settings().language
+
+    # Parents
+
+    def parent(self) -> Workspace | None:
+        """The workspace that a named agent's own lies in, or that a person said lies beside it; None without one.
+
+        That an agent's folder lies in another makes no parent of that: it may be a stranger's.
+        """
+        around = self.workspace.around
+        if around is None:
+            return None
+        beside = self.allowed.reach(self.workspace.root).parent
+        place = Path(beside) if beside else around
+        if fs.is_own_folder(Workspace(place).private):
+            return workspace_at(place, self.given_profile, self.allowed)
+        return None if beside or not self._is_parent_named else self._hand_made(place)
+
+    def _hand_made(self, place: Path) -> Workspace | None:
+        """The workspace in a folder to which crabmem has not written yet: one that has files of its profile.
+
+        None for a repository, which is a project's.
+        """
+        from ..prompt.profile import named  # late: parents have a history, as a rule
+
+        if os.path.lexists(place / ".git"):
+            return None
+        parent = workspace_at(place, self.given_profile, self.allowed)
+        shown = (part.file for part in named(parent.profile or DEFAULT).part if part.file)
+        paths = [SETTINGS, parent.layout.identity, parent.layout.overview, *map(parent.layout.named, shown)]
+        return parent if any(os.path.lexists(parent.file(path)) for path in paths) else None
+
+    # Searching
+
+    def index_for(self, view: View, index: Index) -> Index:
+        """`index` without what `view` hides, so that nothing hidden counts: not in scores, nor among what is near.
+
+        The last answers are kept, as sessions ask again and again.
+        """
+        if view.is_whole:
+            return index
+        for known, whose, seen in self._seen:
+            if known is index and whose == view:
+                return seen
+        # The key of an entry is its path; that of a section of a file begins with it.
+        hidden = [key for key in index.marks() if not view.allows(key.partition("\0")[0])]
+        seen = index.updated(dict.fromkeys(hidden), may_join=False) if hidden else index
+        self._seen = [(index, view, seen), *self._seen[: _SEEN - 1]]
+        return seen
+
+    def ranker(self, entries: Entries, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
+        """What ranks answers by more than words; None while nobody is named who could.
+
+        `meaning` is that of the texts among `entries`, None for that of facts.
+        """
+        meaning = meaning or self.meaning
+        if not meaning.is_wanted(rules.vectors):
+            return None
+        return lambda query: partial(meaning.fused, entries, rules.vectors, query)
+
+    def ranker_of_old(self, entries: Entries, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
+        """`ranker` by settings of any time, with the key and the timeout of today's; None where these name somebody
+        else, who then is asked nothing."""
+        now = self.settings_now()[0].vectors
+        if not now.asks_like(rules.vectors):
+            return None
+        asked = replace(rules.vectors, key=now.key, timeout=now.timeout)
+        return self.ranker(entries, replace(rules, vectors=asked), meaning)
+
+    def _has_searched(self) -> bool:
+        return bool(self.searcher.cache_info().currsize)
+
+    def _marks(self) -> Mapping[str, bytes]:
+        """How the files looked whose words are known from before."""
+        entries = self.catalog.marks()
+        return {**self.searcher().marks(), **entries} if self._has_searched() else entries
+
+    def _now_ns(self) -> int:
+        return int(self.clock().timestamp() * 1_000_000_000)
+
+
+def _searcher(workspace: Workspace) -> "Searcher":
+    from ..recall.file_search import Searcher  # late: most processes search no files
+
+    return Searcher(workspace)

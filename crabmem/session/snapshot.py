@@ -1,0 +1,246 @@
+"""Memory at one moment, as far as a session may see it: the files as they are now, or as a commit has them."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence, Set
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..disk import fs
+from ..disk.store import Scan
+from ..recall.catalog import Listing, found
+from ..recall.ranking import Fits, Question, check_question, recalled
+from ..recall.snapshots import Past
+from ..results import Recall
+from ..search import Index
+from ..search.rank import day_of, recency
+from ..text.edit import shown
+from ..text.entry import Entry, decoded
+from ..workspace.settings import Settings
+from ..workspace.workspace import Layout, Workspace
+from ..write.tree import Tree
+from .engine import Engine, Ranker
+from .view import EVERYTHING, View
+
+if TYPE_CHECKING:
+    from ..recall.file_search import Sections, Way
+
+
+class Snapshot:
+    """The files, the entries and the settings of a moment.
+
+    What `view` hides is in none of them, nor does it count in any score or number. Files are read when they are asked
+    for: of the files of now, one that changes meanwhile is `Busy`, and whoever made the snapshot makes another.
+    """
+
+    def __init__(
+        self, engine: Engine, view: View, scan: Scan | None = None, commit: str | None = None, keep: bool = True
+    ) -> None:
+        """Of a look at the files, else of a `commit`; `keep` its index for the next process, too."""
+        self._engine = engine
+        self._scan = scan
+        self._keep = keep
+        self.view = view
+        #: The commit whose files these are; None for those on disk.
+        self.commit = commit
+
+    @property
+    def whole(self) -> "Snapshot":
+        """The same moment with what is hidden: only to decide where a write goes, and never shown."""
+        return self if self.view.is_whole else Snapshot(self._engine, EVERYTHING, self._scan, self.commit, self._keep)
+
+    @property
+    def layout(self) -> Layout:
+        """Which files are what."""
+        return self._engine.workspace.layout
+
+    @property
+    def scan(self) -> Scan:
+        """The look at the files that this is of, hidden ones among them: for writes, which compare with it."""
+        assert self._scan is not None, "a commit is no look at the files"
+        return self._scan
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What the settings said; of a commit the usual ones where they cannot be read."""
+        if self._scan is None:
+            return self._engine.settings_at(self.commit or "")
+        return self._engine.settings_of(self._scan)[0]
+
+    # Files
+
+    @cached_property
+    def files(self) -> Mapping[str, str]:
+        """The blob of every file, by path."""
+        if self._scan is None:
+            state = self._engine.past.state_of(self.commit)
+        else:
+            state = {path: file.blob for path, file in self._scan.files.items()}
+        return {path: blob for path, blob in state.items() if self.view.allows(path)}
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a file; None where there is none."""
+        if not self.view.allows(path):
+            return None
+        if self._scan is not None:
+            return self._scan.data(path)
+        blob = self.files.get(path)
+        return None if blob is None else self._engine.history.blob(blob)
+
+    def text(self, path: str) -> str | None:
+        """The text of a file; None where there is none.
+
+        Raises:
+            Unreadable: it is not UTF-8.
+        """
+        data = self.read(path)
+        return None if data is None else decoded(path, data)
+
+    def shown(self, path: str) -> str:
+        """The text of a file with a mark where it is not UTF-8; "" where there is none."""
+        return shown(self.read(path)) or ""
+
+    def tree(self) -> Tree:
+        """The files below `memory/`, as tools see them that keep memory as files."""
+        return Tree(self.scan, self.layout, self.view.allows)
+
+    def put_into(self, folder: Path) -> None:
+        """Write all files into an empty folder."""
+        files = {Workspace(folder).file(path): path for path in self.files}
+        for parent in {file.parent for file in files}:
+            fs.make_folder(parent)
+        with fs.durability(waits=False):
+            for file, path in files.items():
+                fs.create(file, self.read(path) or b"")
+
+    # Entries
+
+    @cached_property
+    def shelf(self) -> Listing | Past:
+        """The entries, and the daily notes that are recalled, as they are found and searched."""
+        engine, allows = self._engine, self.view.allows
+        if self._scan is None:
+            past = engine.pasts.at(self.commit or "", self.settings.language, self._keep)
+            if self.view.is_whole:
+                return past
+            return Past(engine.index_for(self.view, past.index), list(filter(allows, past.unreadable)), past.entry_of)
+        listing = engine.catalog.listing(self._scan)
+        if self.view.is_whole:
+            return listing
+        return dataclasses.replace(
+            listing,
+            index=engine.index_for(self.view, listing.index),
+            unreadable=tuple(item for item in listing.unreadable if allows(item.path)),
+            being_written=tuple(item for item in listing.being_written if allows(item.path)),
+        )
+
+    @property
+    def listing(self) -> Listing:
+        """`shelf`, of the files of now."""
+        assert isinstance(self.shelf, Listing), "a commit is no look at the files"
+        return self.shelf
+
+    @property
+    def index(self) -> Index:
+        """The words and the labels of the entries and the notes."""
+        return self.shelf.index
+
+    @property
+    def notes(self) -> Set[str]:
+        """The paths of the daily notes that are recalled."""
+        return self.shelf.notes
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """The paths of the entries, in order."""
+        return self.shelf.paths
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """All entries, in the order of their paths; each is read if need be."""
+        return self.shelf.entries
+
+    @property
+    def unreadable(self) -> Sequence[object]:
+        """The files that could not be read as an entry."""
+        return self.shelf.unreadable
+
+    @property
+    def versions(self) -> Mapping[str, bytes]:
+        """The id of the blob of each entry and note, in the order of their paths."""
+        return self.shelf.versions
+
+    @property
+    def is_past(self) -> bool:
+        """Whether this is of a commit."""
+        return self._scan is None
+
+    def at(self, path: str) -> Entry:
+        """The entry, or the note, at a path of `paths` or `notes`."""
+        return self.shelf.at(path)
+
+    def having(self, label: str) -> list[Entry]:
+        """The entries that have a label, in the order of their paths."""
+        return self.shelf.having(label)
+
+    def get(self, name: str) -> Entry:
+        """The entry called `name`: by its path, name, file name or alias.
+
+        Raises:
+            NotFound: there is none; the message has the nearest names.
+            InvalidArguments: there are several.
+        """
+        return found(self.shelf, name)
+
+    def recall(
+        self,
+        query: str,
+        limit: int | None = None,
+        tags: tuple[str, ...] = (),
+        budget: int | None = None,
+        explain: bool = False,
+        fits: Fits | None = None,
+        ranker: Ranker | None = None,
+    ) -> Recall:
+        """The entries that answer `query` best, of those that `fits` accepts; `limit` of None is the setting.
+
+        `ranker` takes the place of `self.ranker`.
+
+        Raises:
+            InvalidArguments: that cannot be asked.
+        """
+        check_question(query, limit, tags, budget)
+        rules, ranker = self.settings, ranker or self.ranker
+        factor = self._freshness if rules.recency else None
+        question = Question(query, limit or rules.recall_limit, tags, rules.language, budget, explain, factor)
+        return recalled(self.shelf, question, fits, ranker and ranker(query))
+
+    @property
+    def ranker(self) -> Ranker | None:
+        """What ranks by meaning, too, as the settings of this moment say; None where it does not count."""
+        make = self._engine.ranker if self._scan is not None else self._engine.ranker_of_old
+        return make(self.shelf, self.settings)
+
+    def _freshness(self, path: str) -> float:
+        day = day_of(path.rpartition("/")[2].removesuffix(".md"))
+        return recency((self._engine.today() - day).days, self.settings.recency) if day else 1.0
+
+    # Sections of files
+
+    def sections(self, way: "Way") -> "Sections":
+        """The sections of the files that are searched, taken apart in that `way`."""
+        searcher = self._engine.searcher()
+        if self._scan is not None:
+            found = searcher.now(self._scan, way)
+        else:
+            from ..recall.file_search import of_old
+
+            found = searcher.past(of_old(self.files, self._engine.history.blob, way.search), way)
+        if self.view.is_whole:
+            return found
+        return dataclasses.replace(
+            found,
+            files=found.files.only(self.view.allows),
+            index=self._engine.index_for(self.view, found.index),
+            unreadable=tuple(filter(self.view.allows, found.unreadable)),
+        )

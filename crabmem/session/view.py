@@ -1,0 +1,75 @@
+"""What a session may see: made once for each look at memory, and asked where a snapshot or a write is made."""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from ..errors import Disabled
+from ..results import Commit, Provenance
+from ..text.patterns import covers
+from ..text.slug import name_key
+
+if TYPE_CHECKING:
+    from ..prompt.profile import Kind, Profile
+
+
+@dataclass(frozen=True)
+class View:
+    """The files that sessions of a `kind` may see: all but those that the patterns `hidden` stand for.
+
+    Patterns are compared with the `name_key` of paths, so that no other spelling of a path gets around them.
+    """
+
+    kind: "Kind" = "main"
+    hidden: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, profile: "Profile", kind: "Kind") -> "View":
+        """What the profile lets a session of that kind see."""
+        return cls(kind, tuple(map(name_key, profile.hidden_from(kind))))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is hidden."""
+        return not self.hidden
+
+    def allows(self, path: str) -> bool:
+        """Whether the file at `path` may be seen."""
+        return not self.hidden or not covers(name_key(path), self.hidden)
+
+    def check_whole(self) -> None:
+        """Refuse what tells of all files at once where some are hidden.
+
+        Raises:
+            Disabled: some are.
+        """
+        if not self.is_whole:
+            raise Disabled(f"sessions of the kind {self.kind} see only some files; ask in one of the kind main")
+
+    def check_writable(self, path: str) -> None:
+        """Refuse to write a file that is named and may not be seen.
+
+        Raises:
+            Disabled: it may not be seen.
+        """
+        if not self.allows(path):
+            raise Disabled(f"{path} is not for sessions of the kind {self.kind}; leave it to one of the kind main")
+
+    def of_commit(self, commit: Commit | None) -> Commit | None:
+        """`commit`, without its words and paths where these name what may not be seen."""
+        if commit is None or all(map(self.allows, commit.paths)):
+            return commit
+        seen = tuple(filter(self.allows, commit.paths))
+        return dataclasses.replace(commit, subject="", entries=(), paths=seen, renamed=None)
+
+    def of_provenance(self, origin: Provenance | None) -> Provenance | None:
+        """`origin`, as far as its commits may be known."""
+        if origin is None or self.is_whole:
+            return origin
+        return replace(origin, learned=self.of_commit(origin.learned), changed=self.of_commit(origin.changed))
+
+
+#: Of a session that sees everything, as a person's own does.
+EVERYTHING = View()

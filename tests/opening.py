@@ -1,0 +1,18 @@
+"""Opening a memory with another clock than this machine's."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from crabmem import Memory
+from crabmem.session.engine import Engine
+from crabmem.session.session import Session
+from crabmem.write.actor import Voice
+
+
+def opened_with(root: Path, actor: Voice, clock: Callable[[], datetime], kind: str = "main", **given: Any) -> Memory:
+    """A memory for an actor by another clock than this machine's; `given` is for its `Engine`. Nothing is recovered."""
+    memory = object.__new__(Memory)
+    Session.__init__(memory, Engine(root, clock, **given), actor, kind)
+    return memory
