@@ -102,7 +102,7 @@ class ClaudeMemory:
     def _answer(self, given: HookInput) -> Json:
         event = asked(json.dumps(given).encode(), host=CLAUDE_CODE.name)
         agent = self._memory.agent or CLAUDE_CODE.name
-        workspace = workspace_at(self._memory.root, self._memory.profile_name, Allowed({}))
+        workspace = workspace_at(self._memory.root, self._memory.engine.profile_name, Allowed({}))
         return answer(Call(workspace, event, agent, event.session, local_time(), kind=self._memory.kind))
 
     def _offered(self, tool: Tool) -> SdkMcpTool[Any]:

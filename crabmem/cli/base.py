@@ -25,6 +25,7 @@ from ..errors import CrabmemError, InvalidArguments, MassLoss, NotFound
 from ..operations import agents, facts, history
 from ..operations import files as files_operations
 from ..results import Commit
+from ..session import rules
 from ..session.locate import workspace_at
 from ..session.opening import session_at
 from ..session.session import Session
@@ -316,7 +317,7 @@ def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True)
         ctx.with_resource(_telling_place(memory))
     for repair in memory.recovered:
         tell(repair)
-    if problem := memory.settings_problem:
+    if problem := rules.settings_problem(memory):
         warn([problem])
     return memory
 

@@ -66,8 +66,8 @@ def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:
     warn(changed.warnings)
     if not json_wanted and not any(part.file == changed.path for part in memory.profile.part):
         tell(
-            f"agents will not read it when a session begins: the prompt of the profile {memory.profile_name} does not "
-            f"show {changed.path}; of the built-in profiles only legion shows learnings (--profile legion)"
+            f"agents will not read it when a session begins: the prompt of the profile {memory.engine.profile_name} does "
+            f"not show {changed.path}; of the built-in profiles only legion shows learnings (--profile legion)"
         )
 
 

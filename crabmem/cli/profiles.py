@@ -36,7 +36,7 @@ def list_(ctx: click.Context, json_wanted: bool) -> None:
 @click.pass_context
 def show_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
     """Print a profile as TOML, to begin one's own with; without NAME the one that is in force here."""
-    chosen = name or opened(ctx, tells_place=False).profile_name
+    chosen = name or opened(ctx, tells_place=False).engine.profile_name
     text = profiles.text_of(chosen)
     show(json_wanted, profiles.as_dict(profiles.parsed(text, chosen)), lambda: plain(text))
 
@@ -47,7 +47,7 @@ def show_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
 @click.pass_context
 def check(ctx: click.Context, file: str | None, json_wanted: bool) -> None:
     """Check a profile's TOML file: its keys and values, its tools, and its templates; without FILE the one in force."""
-    chosen = file or wanted_of(ctx).profile or opened(ctx, tells_place=False).profile_name
+    chosen = file or wanted_of(ctx).profile or opened(ctx, tells_place=False).engine.profile_name
     found = profiles.named(chosen)
     for name in {*found.tools, *(tool for kind in profiles.KINDS for tool in found.tools_for(kind))}:
         family(name)

@@ -10,6 +10,7 @@ from ..errors import AlreadyThere, CrabmemError, InvalidArguments, NotFound, Unw
 from ..git import Note, identity
 from ..git.commit import one_line
 from ..results import CREATOR, Agent, Begun, Purge
+from ..session import beginning, rules
 from ..session.engine import Engine
 from ..session.session import Session
 from ..text.entry import MAX_NAME, check_text
@@ -61,13 +62,15 @@ def new_agent(session: Session, name: str, description: str = "") -> Begun:
     check_text("name", name, MAX_NAME)
     check_text("description", description)
     if description and not tells(session.profile, "description"):
-        raise InvalidArguments(f"the profile {session.profile_name} keeps no description of an agent; leave it out")
+        raise InvalidArguments(
+            f"the profile {session.engine.profile_name} keeps no description of an agent; leave it out"
+        )
     with _opened(session, root) as agent:
         if _is_made(agent):
             raise AlreadyThere(f"there is an agent in {root} already; `crabmem agents` lists them")
-        session.begin()
+        beginning.begin(session)
         note = Note(f"init: the agent {one_line(name)}", identity(CREATOR))
-        return agent.begin_with(lambda scan: agent.seeds(scan, name, description), note)
+        return beginning.begin_with(agent, lambda scan: beginning.seeds(agent, scan, name, description), note)
 
 
 def clone_agent(session: Session, source: str, target: str) -> Begun:
@@ -82,14 +85,16 @@ def clone_agent(session: Session, source: str, target: str) -> Begun:
     root = _agent_root(session, target)
     if target == ALL or (source != ALL and _agent_root(session, source) == root):
         raise InvalidArguments(f"{target} cannot be a copy of {source}; name another agent")
-    session.begin()
+    beginning.begin(session)
     with ExitStack() as stack:
         origin = session if source == ALL else stack.enter_context(_opened(session, _existing(session, source)))
         adopt(origin)
         head = short(origin.timeline.head() or "")
         agent = stack.enter_context(_opened(session, root))
         files = _cloned(origin, agent.layout)
-        return agent.begin_with(lambda scan: files, agent.note("clone", f"from {one_line(source)} at {head}"))
+        return beginning.begin_with(
+            agent, lambda scan: files, rules.note(agent, "clone", f"from {one_line(source)} at {head}")
+        )
 
 
 def purge_plans(
@@ -139,7 +144,7 @@ def _in_each(session: Session, work: Callable[[Session], Purge]) -> dict[str, Pu
 def _is_made(session: Session) -> bool:
     """Whether there is this workspace, whole: who made it may have been killed before the first commit."""
     is_there = fs.is_own_folder(session.engine.workspace.private)
-    return is_there and bool(session.timeline.head() or not session.seeds(session.engine.store.scan()))
+    return is_there and bool(session.timeline.head() or not beginning.seeds(session, session.engine.store.scan()))
 
 
 def _cloned(session: Session, layout: Layout) -> dict[str, bytes]:

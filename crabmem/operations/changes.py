@@ -1,13 +1,15 @@
 """What operations that write share: a whole file is replaced, and what a write did is told as a value."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
-from ..errors import Disabled
+from ..errors import CrabmemError, Disabled
 from ..git import Note
 from ..results import Changed, Commit, Saved
+from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.credentials import Screen, warnings
@@ -46,7 +48,7 @@ def write_file(
     """
     check_text("content", content, session.profile.largest)
     session.view.check_writable(path)
-    note, screen = note_with_reason(session, tool, called or path, reason), session.screen(content, reason)
+    note, screen = note_with_reason(session, tool, called or path, reason), rules.screen(session, content, reason)
 
     def decide(now: Snapshot) -> Draft[None]:
         return Draft({path: file_with(session, now, path, content, if_version, reason, screen)}, note, None)
@@ -74,6 +76,12 @@ def files_with(
     return files if may_shrink else files | files_that_grow(session, now, files)
 
 
+def look_ahead(session: Session, decide: Callable[[Snapshot], Draft[T]]) -> None:
+    """Have a write decide before it holds the lock: what its screen sees in texts is known when it does."""
+    with suppress(CrabmemError):  # the write itself says what is wrong, of the files as they are then
+        decide(Snapshot(session.engine, session.view, session.engine.store.scan()))
+
+
 def files_that_grow(session: Session, now: Snapshot, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
     """Those of `files` that the profile lets only grow: what is there, in its own bytes, and more.
 
@@ -94,7 +102,7 @@ def files_that_grow(session: Session, now: Snapshot, files: Mapping[str, bytes |
 def note_with_reason(session: Session, tool: str, path: str, reason: str) -> Note:
     """The words of a commit about a whole file."""
     check_text("reason", reason, MAX_REASON)
-    note = session.note(tool, path.rpartition("/")[2])
+    note = rules.note(session, tool, path.rpartition("/")[2])
     return dataclasses.replace(note, body=visible(reason).strip())
 
 

@@ -7,6 +7,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from ..recall.auto_recall import bearing
+from ..session import family
 from ..session.session import Session
 from ..text.edit import counted
 from ..text.entry import decoded
@@ -89,7 +90,7 @@ def confidence(session: Session, message: str) -> float:
 def may_flush(session: Session) -> bool:
     """Whether this session is to store what a full window would lose: its kind is, and the disk lets it."""
     folder = next(folder for folder in (session.root, *session.root.parents) if os.path.exists(folder))
-    is_seen = session.view.allows(session.layout.note_path(session.today()))
+    is_seen = session.view.allows(session.layout.note_path(session.engine.today()))
     return session.profile.flushes(session.kind) and is_seen and os.access(folder, os.W_OK)
 
 
@@ -101,7 +102,7 @@ def due(session: Session, tokens: int | None, window: int, *, cycle: int = 0, fl
     """
     from ..prompt.windows import due as computed
 
-    today = session.today()
+    today = session.engine.today()
     note = session.layout.note_path(today)
     return computed(session.profile.window, tokens, window, cycle, flushed, may_flush(session), note, today)
 
@@ -134,7 +135,7 @@ def _pieces(session: Session, part: "Part", at: str | None) -> list["Piece"]:
 
     layout = session.layout
     if part.notes:
-        days = (session.today() - timedelta(days=ago) for ago in range(part.notes))
+        days = (session.engine.today() - timedelta(days=ago) for ago in range(part.notes))
         return [Piece(part, path, _file_text(session, "own", path, at)) for path in map(layout.note_path, days)]
     if part.file:
         path, text = layout.named(part.file), _file_text(session, part.of, part.file, at)
@@ -149,9 +150,9 @@ def _file_text(session: Session, of: str, file: str, at: str | None) -> str | No
     if not session.view.allows(path):
         return None
     is_own = of != "parent" or session.engine.parent() is None
-    data = session.own(path, at) if is_own else session.parents(path_in, at)
+    data = family.own_file(session, path, at) if is_own else family.parents_file(session, path_in, at)
     if data is None and of == "nearest":
-        data = session.parents(path_in, at)
+        data = family.parents_file(session, path_in, at)
     return None if data is None else decoded(path, data)
 
 
@@ -181,5 +182,5 @@ def _place(session: Session) -> str:
 
 
 def _notes(session: Session) -> str:
-    folder = session.file(session.layout.note_path(session.today())).parent
+    folder = session.file(session.layout.note_path(session.engine.today())).parent
     return f"{counted(len(notes(session)), 'daily note')} in {folder}"

@@ -11,6 +11,7 @@ from ..git.commit import moving, one_line
 from ..recall.catalog import Progress, note_of, readable
 from ..recall.ranking import Fits
 from ..results import Changed, Forgotten, Links, Reference, Renamed, Saved
+from ..session import beginning, family, rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.edit import counted, shown
@@ -46,14 +47,14 @@ def remember(
         HoldsSecret: there is a credential in it, and the settings refuse that.
     """
     fact = checked(Fact(name, description, content, labels_of(aliases), labels_of(tags)))
-    screen = session.screen(fact.words)
+    screen = rules.screen(session, fact.words)
 
     def decide(now: Snapshot) -> Draft[str]:
         plan = Plan(now, screen)
         path = plan.add(fact)
         if now.view.allows(path):  # else the write is refused, and says no more
             session.timeline.check_version(path, now.scan.files.get(path), if_version, now.view.allows)
-        return Draft(plan.files, session.note("remember", plan.name_at(path)), path)
+        return Draft(plan.files, rules.note(session, "remember", plan.name_at(path)), path)
 
     done = session.write(decide)
     return saved(session, done, done.result)
@@ -74,7 +75,7 @@ def remember_all(
     and the answer is what it would be, without a commit. `progress` is called with how much of all of it is done.
     """
     given = [checked_or_why(fact) for fact in facts]
-    screen = session.screen(*(fact.words for fact in given if isinstance(fact, Fact)))
+    screen = rules.screen(session, *(fact.words for fact in given if isinstance(fact, Fact)))
     text_of = cache(written)  # others wait while it is asked for the second time
     stage = partial(_reporter, progress, max(len(given), 1), 2 if dry_run else 4)
 
@@ -85,7 +86,7 @@ def remember_all(
                 places.append(plan.tried(fact, replace) if isinstance(fact, Fact) else fact)
                 report(len(places))
             words = f"{counted(len(plan.changed), 'fact')} from {one_line(source)}"
-            return Draft(plan.files, session.note("import", words), places)
+            return Draft(plan.files, rules.note(session, "import", words), places)
 
         return decide
 
@@ -93,7 +94,7 @@ def remember_all(
         done = session.write(deciding(stage(0)), dry_run=True)
     else:
         planned = session.write(deciding(stage(0)), dry_run=True)
-        session.begin()
+        beginning.begin(session)
         after, before = planned.after, planned.before
         new = dict.fromkeys(data for path, data in after.items() if data is not None and before[path] != data)
         with session.engine.writer.ahead(new, stage(1)):
@@ -114,7 +115,7 @@ def forget(session: Session, name: str) -> Forgotten:
 
     def decide(now: Snapshot) -> Draft[str]:
         entry = now.get(name)
-        return Draft({entry.path: None}, session.note("forget", entry.name), entry.path)
+        return Draft({entry.path: None}, rules.note(session, "forget", entry.name), entry.path)
 
     done = session.write(decide)
     forget_gone(session)
@@ -136,11 +137,11 @@ def rename(session: Session, old: str, new: str, *, keep_alias: bool = False, dr
     from .rename import Renaming, renaming
 
     name = checked(Fact(new, "", "")).name
-    screen = session.screen(name)
+    screen = rules.screen(session, name)
 
     def decide(now: Snapshot) -> Draft[tuple[Entry, Renaming]]:
         entry = now.get(old)
-        plan = renaming(now.whole.listing, entry, name, keep_alias, session.kept_from_actor, now.view.allows)
+        plan = renaming(now.whole.listing, entry, name, keep_alias, rules.kept_from_actor(session), now.view.allows)
         screen.refuse_new(name, shown(now.read(entry.path)))
         return Draft(plan.files, _renaming_note(session, entry, name, plan.path), (entry, plan))
 
@@ -153,7 +154,7 @@ def rename(session: Session, old: str, new: str, *, keep_alias: bool = False, dr
 
 
 def _renaming_note(session: Session, entry: Entry, name: str, path: str) -> Note:
-    note = session.note("rename", f"{entry.name} to {name}")
+    note = rules.note(session, "rename", f"{entry.name} to {name}")
     keys = (("Entry", name), ("Entry", entry.name), moving(entry.path, path))
     return dataclasses.replace(note, trailers=(*note.trailers, *keys))
 
@@ -184,7 +185,7 @@ def get(session: Session, name: str, at: str | None = None) -> Entry:
             if note := note_of(now.shelf, name):
                 return note
             for path in [] if now.is_past else _places_of(now, slug_of(name[:MAX_NAME])):
-                if data := session.own(path):
+                if data := family.own_file(session, path):
                     parsed(path, data)  # says so when the file is there and cannot be read
             raise
 

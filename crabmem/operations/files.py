@@ -11,6 +11,7 @@ from ..errors import InvalidArguments, NotFound, Unreadable
 from ..git.commit import one_line
 from ..recall.ranking import check_question
 from ..results import Changed, Document, Excerpt, FileSearch, Finding, Rewritten
+from ..session import family, rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.credentials import warnings
@@ -22,7 +23,7 @@ from ..text.templates import template
 from ..workspace.workspace import Layout
 from ..write.tree import Tree
 from ..write.writer import Draft
-from .changes import changed, diff_of, files_with, notices_of, write_file
+from .changes import changed, diff_of, files_with, look_ahead, notices_of, write_file
 
 T = TypeVar("T")
 _identity, _overview = attrgetter("identity"), attrgetter("overview")
@@ -73,13 +74,13 @@ def rewrite(
         Disabled: it would change what is in a file that only grows, unless `even_if_many`.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
-    screen = session.screen()
+    screen = rules.screen(session)
 
     def decide(now: Snapshot) -> Draft[None]:
         files = files_with(session, now, work(now.tree()), screen, may_shrink=even_if_many)
-        return Draft(files, session.note("memory", one_line(what)), None, even_if_many)
+        return Draft(files, rules.note(session, "memory", one_line(what)), None, even_if_many)
 
-    session.look_ahead(decide)
+    look_ahead(session, decide)
     done = session.write(decide)
     return Rewritten(done.commit, tuple(done.after), notices_of(done, done.after), partial(diff_of, done))
 
@@ -91,16 +92,18 @@ def rewrite_file(
 
     Otherwise as `rewrite`; with `if_version`, only if the file still is that version.
     """
-    whole, screen = session.layout.memory_path(path), session.screen()
+    whole, screen = session.layout.memory_path(path), rules.screen(session)
 
     def decide(now: Snapshot) -> Draft[None]:
         tree = now.tree()
         file = now.scan.files[whole] if path in tree else None
         session.timeline.check_version(whole, file, if_version, now.view.allows)
         text = change(tree.text(path) if file else None)
-        return Draft(files_with(session, now, {path: text}, screen), session.note("memory", one_line(what)), None)
+        return Draft(
+            files_with(session, now, {path: text}, screen), rules.note(session, "memory", one_line(what)), None
+        )
 
-    session.look_ahead(decide)
+    look_ahead(session, decide)
     return changed(session, session.write(decide), whole)
 
 
@@ -132,7 +135,7 @@ def search(session: Session, query: str, limit: int | None = None, *, as_of: str
         way = Way(session.profile.search, now.settings.language)
         sections = now.sections(way)
         ranker = engine.ranker_of_old(sections, now.settings, engine.meaning_of_sections)
-        found = searched(sections, query, limit, way, session.today(), ranker and ranker(query))
+        found = searched(sections, query, limit, way, session.engine.today(), ranker and ranker(query))
         return replace(found, as_of=now.commit)
 
     found = session.look(read, as_of)
@@ -186,6 +189,6 @@ def _document(session: Session, path_in: Callable[[Layout], str], at: str | None
     path = path_in(session.layout)
     if not session.view.allows(path):
         return Document(path, "", None)
-    data = session.own(path, at)
-    text = decoded(path, (session.parents(path_in, at) if data is None else data) or b"")
+    data = family.own_file(session, path, at)
+    text = decoded(path, (family.parents_file(session, path_in, at) if data is None else data) or b"")
     return Document(path, text, None if data is None else version_of(data))

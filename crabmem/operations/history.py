@@ -9,6 +9,7 @@ from ..git.provenance import blamed
 from ..git.timeline import State, limited, state_on_disk
 from ..git.traces import Digest, Filter, Line, Sightings
 from ..results import Bisected, Commit, Step
+from ..session import family
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from .bisect import Test, bisected
@@ -62,7 +63,7 @@ def blame(session: Session, name: str) -> tuple[Line, ...]:
         NotFound: there is none; of a forgotten one the message names the commit that removed it.
     """
     path = path_of(session, name)
-    return blamed(session.engine.history, session.timeline, path, name, session.own(path))
+    return blamed(session.engine.history, session.timeline, path, name, family.own_file(session, path))
 
 
 def when(session: Session, query: str) -> Sightings:
@@ -133,7 +134,7 @@ def bisect(
     session.view.check_whole()
 
     def moment(commit: str) -> Snapshot:
-        return session.look_at(commit, lambda then: then, keep=False)
+        return Snapshot(session.engine, session.view, commit=commit, keep=False)
 
     return bisected(session.timeline, moment, test, since, until, progress)
 

@@ -14,6 +14,7 @@ from ..disk.stat import changed_ns
 from ..git import Note
 from ..git.commit import TIME
 from ..recall.catalog import LIFE, NAME, kept_at, within
+from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.edit import counted
@@ -101,7 +102,7 @@ def keep(session: Session, items: Mapping[Slot, Fact | None]) -> str | None:
     }
     if not any(facts.values()) and not any(item(session, slot) for slot in facts):
         return None
-    screen = session.screen(*(fact.words for fact in facts.values() if fact))
+    screen = rules.screen(session, *(fact.words for fact in facts.values() if fact))
 
     def decide(now: Snapshot) -> Draft[None]:
         plan = Plan(now, screen)
@@ -125,7 +126,7 @@ def sweep(session: Session) -> int:
 
     def decide(now: Snapshot) -> Draft[None]:
         gone = _expired(session, now)
-        note = session.note("store", f"{counted(len(gone), 'expired fact')} removed")
+        note = rules.note(session, "store", f"{counted(len(gone), 'expired fact')} removed")
         return Draft(dict.fromkeys(gone), note, None, even_if_many=True)  # whoever put them said when
 
     removed = session.write(decide).after
@@ -185,10 +186,10 @@ def _note(session: Session, names: Sequence[tuple[bool, str]]) -> Note:
     """The words for facts that are saved or, where True, removed: of a single one those of its tool."""
     if len(names) == 1:
         [(is_gone, name)] = names
-        return session.note("forget" if is_gone else "remember", name)
+        return rules.note(session, "forget" if is_gone else "remember", name)
     gone = sum(is_gone for is_gone, _ in names)
     parts = (f"{counted(len(names) - gone, 'fact')} saved", f"{gone} removed" if gone else "")
-    return session.note("store", ", ".join(filter(None, parts)))
+    return rules.note(session, "store", ", ".join(filter(None, parts)))
 
 
 def _ordered(now: Snapshot, namespace: tuple[str, ...]) -> list[str]:

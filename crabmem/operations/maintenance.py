@@ -1,6 +1,7 @@
 """Looking after a workspace: what is wrong with it, what can be mended, packing, indexing, counting."""
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -10,6 +11,8 @@ from ..git import Packed
 from ..recall.auto_recall import counted
 from ..recall.catalog import Progress
 from ..results import Finding, Reindexed, Stats
+from ..session import rules as rules_of
+from ..session.rules import checked_settings
 from ..session.session import Session
 
 
@@ -26,7 +29,14 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
         scan = engine.store.scan()
     except CrabmemError as error:
         return [Finding("error", "", str(error), "files")]
-    parts = (engine.workspace, engine.history, engine.writer, engine.catalog, engine.meaning, session.checked_settings)
+    parts = (
+        engine.workspace,
+        engine.history,
+        engine.writer,
+        engine.catalog,
+        engine.meaning,
+        partial(checked_settings, session),
+    )
     return examined(Patient(*parts, session.profile.finds, scan, engine.clock(), progress or (lambda count: None)))
 
 
@@ -42,7 +52,7 @@ def mend(session: Session) -> list[str]:
     engine = session.engine
     if not engine.history.has_begun():
         return []
-    session.check_may_write()
+    rules_of.check_may_write(session)
     done = engine.writer.mend()
     if open_to_others(session.root):
         fs.chmod(session.root, fs.PRIVATE_FOLDER)

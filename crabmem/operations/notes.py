@@ -8,6 +8,7 @@ from ..git.commit import one_line
 from ..recall.auto_recall import likest, said_in
 from ..recall.catalog import NAME
 from ..results import Changed, Saved
+from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.credentials import Screen
@@ -40,13 +41,13 @@ def save_fact(session: Session, content: str, category: str | None = None) -> Sa
     tags = filed(category, before, like)
     fact = checked(Fact(name, before.description if before else "", content, tags=tags))
     line = f"- [{moment:%H:%M}] {shortened(content, _NOTED)}\n"
-    screen = session.screen(fact.words, line)
+    screen = rules.screen(session, fact.words, line)
 
     def decide(now: Snapshot) -> Draft[str]:
         plan = Plan(now, screen)
         path = plan.add(fact)
         noted = _noted(now, moment, line, screen) if plan.changed else {}
-        return Draft({**plan.files, **noted}, session.note("remember", fact.name), path)
+        return Draft({**plan.files, **noted}, rules.note(session, "remember", fact.name), path)
 
     done = session.write(decide)
     result = saved(session, done, done.result)
@@ -72,11 +73,11 @@ def write_note(session: Session, text: str, title: str = "") -> Changed:
     moment = session.engine.clock()
     heading = f"{moment:%H:%M} ({one_line(title)})" if title else f"{moment:%H:%M}"
     path, whole = session.layout.note_path(moment.date()), f"## {heading}\n\n{text}\n"
-    screen = session.screen(whole)
+    screen = rules.screen(session, whole)
 
     def decide(now: Snapshot) -> Draft[None]:
         files = _noted(now, moment, whole, screen)
-        return Draft(files, session.note("note", path.rpartition("/")[2]), None)
+        return Draft(files, rules.note(session, "note", path.rpartition("/")[2]), None)
 
     return changed(session, session.write(decide), path)
 
@@ -92,13 +93,13 @@ def learn(session: Session, lesson: Lesson) -> Changed:
         HoldsSecret: there is a credential in it, and the settings refuse that.
     """
     check_text("lesson", lesson.words)
-    path, screen = session.layout.learning_path(lesson.kind), session.screen(lesson.words)
+    path, screen = session.layout.learning_path(lesson.kind), rules.screen(session, lesson.words)
 
     def decide(now: Snapshot) -> Draft[None]:
         before = now.text(path) or ""
         after = learned(before, lesson, session.engine.clock())
         screen.refuse_new(lesson.words, before)
-        return Draft({path: after.encode()}, session.note("learn", lesson.kind), None)
+        return Draft({path: after.encode()}, rules.note(session, "learn", lesson.kind), None)
 
     return changed(session, session.write(decide), path)
 

@@ -1,11 +1,15 @@
 """Who the agent is: written where a person lets agents, else proposed by them and decided on by a person."""
 
 import dataclasses
+from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar
 
 from ..errors import CrabmemError, Disabled, InvalidArguments
 from ..git.proposals import Now, Proposals, against, applied
 from ..results import Changed, Proposal, Proposed
+from ..session import beginning, rules
+from ..session.rules import check_may_write
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.credentials import warnings
@@ -16,6 +20,8 @@ from ..text.merge import Conflicting
 from ..write.writer import Draft
 from .changes import changed, file_with, note_with_reason, origin_of, write_file
 from .files import identity
+
+T = TypeVar("T")
 
 
 def write_identity(session: Session, content: str, if_version: str | None = None, reason: str = "") -> Changed:
@@ -61,7 +67,7 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
     if not content.strip():
         raise InvalidArguments(f"a proposal is the whole new text of {path}, and this one is blank")
     waiting, note = _waiting(session), note_with_reason(session, "propose", path, reason)
-    screen = session.screen(content, reason)
+    screen = rules.screen(session, content, reason)
 
     def decide(now: Snapshot) -> bytes:
         return file_with(session, now, path, content, if_version, reason, screen)
@@ -73,9 +79,9 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
 
     if not session.engine.history.has_begun():
         session.look(decide)  # what is refused anyway makes no workspace
-        session.begin()
+        beginning.begin(session)
     secrets = session.settings.secrets  # now: what can fail comes before what cannot be taken back
-    made, there, version = session.beside(propose)
+    made, there, version = _beside(session, propose)
     notices = warnings(f"{shown(made.data)}\n{reason}", there.text, secrets)
     return Proposed(path, version, None, False, made.diff, notices, origin_of(session, path, None), made)
 
@@ -107,7 +113,7 @@ def apply_proposal(session: Session, id: str) -> Changed:
     proposal = _to_decide_on(session, id)
     path, words = proposal.path, f"{proposal.path.rpartition('/')[2]} as {proposal.author} proposed"
     keys = (("Proposal", proposal.id), ("Proposed-by", proposal.author))
-    plain = session.note("apply", words)
+    plain = rules.note(session, "apply", words)
     note = dataclasses.replace(plain, body=proposal.reason, trailers=(*plain.trailers, *keys))
 
     def decide(now: Snapshot) -> Draft[None]:
@@ -118,7 +124,7 @@ def apply_proposal(session: Session, id: str) -> Changed:
 
     result = changed(session, session.write(decide), path)
     with suppress(CrabmemError):  # it is applied: where it still waits, applying it again changes nothing else
-        session.beside(lambda now: _waiting(session).drop(proposal))
+        _beside(session, lambda now: _waiting(session).drop(proposal))
     return result
 
 
@@ -130,12 +136,18 @@ def reject_proposal(session: Session, id: str) -> Proposal:
         NotFound: there is no such proposal.
     """
     proposal = _to_decide_on(session, id)
-    session.beside(lambda now: _waiting(session).drop(proposal))
+    _beside(session, lambda now: _waiting(session).drop(proposal))
     return proposal
 
 
+def _beside(session: Session, work: Callable[[Snapshot], T]) -> T:
+    """Record outside edits, and do what `work` says to history beside the branch, and to no file."""
+    check_may_write(session)
+    return session.engine.writer.beside(lambda scan: work(Snapshot(session.engine, session.view, scan)))
+
+
 def _may_write(session: Session) -> bool:
-    return session.soul_editable or not session.actor.is_agent
+    return rules.soul_editable(session) or not session.actor.is_agent
 
 
 def _identity_in(session: Session, now: Snapshot) -> Now:

@@ -2,6 +2,7 @@
 
 from ..git.erasing import Wanted
 from ..results import Purge, Standing
+from ..session import rules
 from ..session.session import Session
 from .purge import Purger
 from .uses import forget_gone
@@ -39,7 +40,7 @@ def purge(
     """
     session.view.check_whole()
     session.engine.upkeep.close()
-    session.check_may_write()
+    rules.check_may_write(session)
     done = _purger(session).purge(Wanted(name, text, pattern), force)
     forget_gone(session)
     return done

@@ -10,6 +10,7 @@ from ..git import Note
 from ..git.revert import Reverting, Unwanted, noted, subject
 from ..git.timeline import State, going_back
 from ..results import Commit, Restored, Reverted
+from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.edit import counted
@@ -31,10 +32,12 @@ def restore(session: Session) -> Restored:
     outside = engine.writer.outside(scan)
     held = engine.writer.unrecorded(scan)
     gone = {path for path, file in outside.items() if file is None} | set(held.paths if held else ())
-    blobs = {path: engine.history.file(head, path) for path in gone - session.kept_from_actor}
+    blobs = {path: engine.history.file(head, path) for path in gone - rules.kept_from_actor(session)}
     if not blobs:
         return Restored(None, head or "", (), "")
-    return _restored(session, head or "", lambda scan: blobs, session.note("restore", counted(len(blobs), "file")))
+    return _restored(
+        session, head or "", lambda scan: blobs, rules.note(session, "restore", counted(len(blobs), "file"))
+    )
 
 
 def rollback(
@@ -55,11 +58,11 @@ def rollback(
     words = f"to {short(commit)}" if commit.startswith(to) else f"to {to} ({short(commit)})"
     if name is None:
         state = timeline.state_of(commit)
-        note = noted(session.note("rollback", words), restored=commit)
+        note = noted(rules.note(session, "rollback", words), restored=commit)
         return _restored(
             session, commit, lambda scan: {**dict.fromkeys(scan.files), **state}, note, dry_run, even_if_many
         )
-    path, note = path_at(session, name, commit), session.note("rollback", f"{name} {words}")
+    path, note = path_at(session, name, commit), rules.note(session, "rollback", f"{name} {words}")
     then = timeline.path_at(path, commit)
     blob = history.file(commit, then)
     if blob is None:
@@ -102,7 +105,7 @@ def revert(
         found = reverting.without(chosen, now.scan, take)
         _check_may_restore(memory, set(found.files))
         whole = [commit for commit in chosen if commit.commit not in found.kept]
-        note = noted(memory.note("revert", subject(chosen, unwanted)), whole)
+        note = noted(rules.note(memory, "revert", subject(chosen, unwanted)), whole)
         return Draft(found.files, note, set(found.kept), even_if_many)
 
     done = memory.write(decide, dry_run=dry_run)
@@ -149,7 +152,7 @@ def _taken_back(
     def decide(now: Snapshot) -> Draft[tuple[Commit, Commit]]:
         commit = choose()
         operation = timeline.operation(commit)
-        note = noted(session.note("rollback", going_back(verb, operation.subject)), [commit])
+        note = noted(rules.note(session, "rollback", going_back(verb, operation.subject)), [commit])
         files = _files_with(session, timeline.without(commit, now.scan), now.scan)
         return Draft(files, note, (commit, operation), is_meant(commit))
 
@@ -184,7 +187,7 @@ def _files_with(session: Session, blobs: State, scan: Scan) -> dict[str, bytes |
 
 def _check_may_restore(session: Session, paths: set[str]) -> None:
     """Refuse an agent the way back to an identity or settings that the person has changed since."""
-    if changed := sorted(paths & session.kept_from_actor):
+    if changed := sorted(paths & rules.kept_from_actor(session)):
         raise Disabled(f"that would change {changed[0]}, which an agent may not; a person may go back")
 
 

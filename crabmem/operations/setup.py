@@ -9,6 +9,7 @@ from ..git import Note, identity
 from ..git.commit import one_line
 from ..recall.catalog import Progress
 from ..results import CREATOR, Begun, Commit
+from ..session import beginning, rules
 from ..session.locate import outside
 from ..session.session import Session
 from ..text.entry import decoded
@@ -29,7 +30,7 @@ def init(
     With `dry_run` nothing is written, and the answer says what would be. `progress` is called with how many of the
     files that are there already were stored.
     """
-    return session.begin(claim, is_seeded, dry_run, progress)
+    return beginning.begin(session, claim, is_seeded, dry_run, progress)
 
 
 def use_profile(session: Session, claim: bool = False, dry_run: bool = False) -> Begun:
@@ -40,18 +41,20 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
     """
     from ..prompt.seeding import naming  # late: few writes seed anything
 
-    file = Path(session.profile_name)
+    file = Path(session.engine.profile_name)
     # A file in the workspace goes by its way from there.
-    name = file.relative_to(session.root).as_posix() if file.is_relative_to(session.root) else session.profile_name
+    name = (
+        file.relative_to(session.root).as_posix() if file.is_relative_to(session.root) else session.engine.profile_name
+    )
 
     def wanted(scan: Scan) -> dict[str, bytes]:
         text = naming(decoded(SETTINGS, scan.data(SETTINGS) or b""), name)
-        return {SETTINGS: text.encode(), **session.seeds(scan)}
+        return {SETTINGS: text.encode(), **beginning.seeds(session, scan)}
 
     if not dry_run:
-        session.engine.allowed.allow_profile(session.root, outside(session.root, session.profile_name))
+        session.engine.allowed.allow_profile(session.root, outside(session.root, session.engine.profile_name))
     note = Note(f"init: the profile {one_line(name)}", identity(CREATOR))
-    return session.begin_with(wanted, note, claim, dry_run)
+    return beginning.begin_with(session, wanted, note, claim, dry_run)
 
 
 def adopt(session: Session, even_if_many: bool = False, progress: Progress | None = None) -> Commit | None:
@@ -63,8 +66,8 @@ def adopt(session: Session, even_if_many: bool = False, progress: Progress | Non
     """
     history, writer = session.engine.history, session.engine.writer
     before = history.head() if history.exists() else None
-    begun = session.begin(progress=progress)
-    session.check_may_write()
+    begun = beginning.begin(session, progress=progress)
+    rules.check_may_write(session)
     writer.record_ahead(progress or (lambda done, total: None))
     after = writer.adopt(even_if_many)
     if after is None or after == before:
@@ -88,7 +91,7 @@ def wrote(session: Session, files: Iterable[str]) -> Commit | None:
     paths = kept(engine.workspace, files)
     before = engine.history.head() if engine.history.exists() else None
     if paths:
-        session.check_may_write()
+        rules.check_may_write(session)
     after = engine.writer.adopt_written(paths, session.actor) if paths else None
     made = engine.history.commits(after, before) if after and after != before else ()
     return session.view.of_commit(

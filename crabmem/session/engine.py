@@ -122,6 +122,11 @@ class Engine:
         self.store.close()
         self.history.close()
 
+    @property
+    def profile_name(self) -> str:
+        """What the profile is called: a name, or the path of its file."""
+        return self.workspace.profile or DEFAULT
+
     def timeline(self, any_revision: bool) -> Timeline:
         """The past; with `any_revision` a revision may be one of any branch, not of memory's own alone."""
         return Timeline(self.history, self.workspace.layout, self.clock, any_revision)

@@ -1,28 +1,23 @@
 """A session on a workspace: who reads and writes, and what they see. Every operation is a function over one."""
 
-import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from datetime import date
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from ..disk.store import Scan, Store
-from ..errors import Busy, CrabmemError, Disabled, InvalidSettings
-from ..git import Note, identity
+from ..disk.store import Scan
+from ..errors import Busy, Disabled, InvalidSettings
 from ..git.commit import one_line
 from ..git.timeline import Timeline
 from ..recall.auto_recall import Speaker
-from ..recall.catalog import Progress
-from ..results import CREATOR, Begun
-from ..text.credentials import Screen
 from ..workspace.settings import Settings
-from ..workspace.workspace import DEFAULT, SETTINGS, Layout, Workspace
+from ..workspace.workspace import Layout
 from ..write.actor import Voice
 from ..write.writer import Draft, Written
+from .beginning import begin
 from .engine import Engine
+from .rules import check_may_write
 from .snapshot import Snapshot
 from .view import EVERYTHING, View
 
@@ -111,16 +106,11 @@ class Session:
         """
         from ..prompt.profile import named  # late: not every process asks
 
-        return named(self.profile_name)
-
-    @property
-    def profile_name(self) -> str:
-        """What the profile is called: a name, or the path of its file."""
-        return self.engine.workspace.profile or DEFAULT
+        return named(self.engine.profile_name)
 
     @property
     def settings(self) -> Settings:
-        """The settings as `crabmem.toml` now says; keys that there are not are passed over, see `settings_problem`.
+        """The settings as `crabmem.toml` now says; unknown keys are passed over, see `settings_problem`.
 
         Raises:
             InvalidSettings: it says something that cannot be, or to sessions that may not see everything, an unknown
@@ -130,33 +120,6 @@ class Session:
         if problem and self.kind != "main":
             raise InvalidSettings(problem)
         return rules
-
-    @property
-    def settings_problem(self) -> str:
-        """Which keys of `crabmem.toml` are unknown, with the nearest that is; "" for none, or when it cannot be read.
-
-        What agents write is refused for one: it may be a mistyped key that was to keep something from them.
-        """
-        try:
-            return self.engine.settings_now()[1]
-        except CrabmemError:  # whoever needs the settings says what is wrong with them
-            return ""
-
-    def checked_settings(self) -> Settings:
-        """The settings, of which every key has to be known.
-
-        Raises:
-            InvalidSettings: one is not.
-        """
-        if problem := self.settings_problem:
-            raise InvalidSettings(problem)
-        return self.settings
-
-    @property
-    def soul_editable(self) -> bool:
-        """Whether agents may write `Crab.md`."""
-        given = self.engine.soul_editable
-        return self.settings.soul_editable if given is None else given
 
     @property
     def view(self) -> View:
@@ -173,10 +136,6 @@ class Session:
         """What memory says before turns, once in a session."""
         return Speaker(self.engine.turns, one_line(self.actor.session or "") or None)
 
-    def today(self) -> date:
-        """The day it is here."""
-        return self.engine.today()
-
     # Reading
 
     def look(self, read: Callable[[Snapshot], T], at: str | None = None) -> T:
@@ -188,7 +147,7 @@ class Session:
             NotFound: there is no such revision or time.
         """
         if at is not None:
-            return self.look_at(self.timeline.commit_at(at), read)
+            return read(Snapshot(self.engine, self.view, commit=self.timeline.commit_at(at)))
         view = self.view
 
         def once() -> T:
@@ -200,10 +159,6 @@ class Session:
             except Busy:
                 continue
         return once()
-
-    def look_at(self, commit: str, read: Callable[[Snapshot], T], keep: bool = True) -> T:
-        """What `read` makes of memory as a commit has it; with `keep` the next process has its index, too."""
-        return read(Snapshot(self.engine, self.view, commit=commit, keep=keep))
 
     # Writing
 
@@ -221,7 +176,7 @@ class Session:
             Unwritable: the disk refused.
             MassLoss: it would cost too many facts at once.
         """
-        self.check_may_write()
+        check_may_write(self)
         view = self.view
 
         def decided(scan: Scan) -> Draft[T]:
@@ -239,142 +194,14 @@ class Session:
             return Written(None, before, draft.changes, self.settings.secrets, draft.result)
         if not engine.history.has_begun():
             decided(engine.store.scan())  # what is refused anyway makes no workspace
-            self.begin(is_seeded=is_seeded)
+            begin(self, is_seeded=is_seeded)
         done = engine.writer.write(decided)
         engine.upkeep.nudge()
         return done
 
-    def look_ahead(self, decide: Callable[[Snapshot], Draft[T]]) -> None:
-        """Have a write decide before it holds the lock: what its screen sees in texts is known when it does."""
-        with suppress(CrabmemError):  # the write itself says what is wrong, of the files as they are then
-            decide(Snapshot(self.engine, self.view, self.engine.store.scan()))
-
-    def beside(self, work: Callable[[Snapshot], T]) -> T:
-        """Record outside edits, and do what `work` says to history beside the branch, and to no file."""
-        self.check_may_write()
-        return self.engine.writer.beside(lambda scan: work(Snapshot(self.engine, self.view, scan)))
-
-    def begin(
-        self, claim: bool = False, is_seeded: bool = True, dry_run: bool = False, progress: Progress | None = None
-    ) -> Begun:
-        """Make the workspace, with the files that its profile has one begin with; nothing where there is one.
-
-        With `claim`, also in an ordinary repository that holds no memory yet. Without `is_seeded` no file is made.
-        With `dry_run` nothing is written, and the answer says what would be. `progress` is called with how many of the
-        files that are there already were stored.
-        """
-        if self.engine.history.has_begun():
-            return Begun(str(self.root), False, None, (), ())
-        note = Note("init: a new memory", identity(CREATOR))
-
-        def wanted(scan: Scan) -> Mapping[str, bytes]:
-            return self.seeds(scan) if is_seeded else {}
-
-        return self.begin_with(wanted, note, claim, dry_run, progress)
-
-    def begin_with(
-        self,
-        wanted: Callable[[Scan], Mapping[str, bytes]],
-        note: Note,
-        claim: bool = False,
-        dry_run: bool = False,
-        progress: Progress | None = None,
-    ) -> Begun:
-        """Write the files that are `wanted` where nothing stands, and settings; the first commit, where there is none.
-
-        The other arguments are those of `begin`.
-        """
-        history, writer = self.engine.history, self.engine.writer
-        made = not history.exists()
-        self.check_may_write()
-
-        def decide(scan: Scan) -> Draft[list[str]]:
-            files = wanted(scan)
-            left = [path for path in files if path != SETTINGS and os.path.lexists(self.file(path))]
-            return Draft({path: data for path, data in files.items() if path not in left}, note, left)
-
-        if dry_run:
-            scan = self.engine.store.scan()
-            draft = decide(scan)
-            paths = tuple(path for path, data in draft.changes.items() if data != scan.data(path))
-            return Begun(str(self.root), made, None, paths, tuple(draft.result))
-        if claim and not made and not history.has_begun():
-            history.claim()
-        writer.record_ahead(progress or (lambda done, total: None))
-        done = writer.write(decide)
-        paths = tuple(path for path, data in done.after.items() if data != done.before[path])
-        return Begun(str(self.root), made, done.commit, paths, tuple(done.result))
-
-    def seeds(self, scan: Scan, name: str = "", description: str = "") -> dict[str, bytes]:
-        """What the profile has this workspace begin with; nothing that was there once and is gone."""
-        from ..prompt.seeding import seeds  # late: few writes seed anything
-
-        if not self.layout.is_seeded:
-            return {}
-        history, head = self.engine.history, self.timeline.head()
-        is_new = not (scan.files.keys() | history.files(head).keys()) - {SETTINGS}
-        about = {"name": name or self.root.name, "description": description}
-        found = seeds(self.profile, self.layout, self.engine.parent() is not None, is_new, about)
-
-        def was_there(path: str) -> bool:
-            return head is not None and next(history.commits(path=path), None) is not None
-
-        return {path: text.encode() for path, text in found.items() if path in scan.files or not was_there(path)}
-
-    def note(self, tool: str, what: str) -> Note:
-        """The words of a commit of the actor's."""
-        return self.actor.note(tool, what, self.settings.person)
-
-    def screen(self, *texts: str) -> Screen:
-        """What refuses credentials, as the settings say. It looks into `texts` now, when nobody waits for the lock."""
-        return Screen(self.settings.secrets, *texts)
-
-    @property
-    def kept_from_actor(self) -> frozenset[str]:
-        """The files that the actor may not bring back or lead links out of: an agent those that are the person's."""
-        if not self.actor.agent:
-            return frozenset()
-        return frozenset({SETTINGS} if self.soul_editable else {SETTINGS, self.layout.identity})
-
-    def check_may_write(self) -> None:
-        """Refuse an agent's write while a key of the settings is unknown: it may be one that was to refuse it."""
-        if self.actor.is_agent:
-            self.checked_settings()
-
-    # Files
-
     def file(self, path: str) -> Path:
         """The file at a path of the workspace."""
         return self.engine.workspace.file(path)
-
-    def own(self, path: str, at: str | None = None) -> bytes | None:
-        """The bytes of a file, now or as it was at a revision or time; None where there is none, or it is hidden."""
-        if not self.view.allows(path):
-            return None
-        if at is not None:
-            return self.timeline.file(self.timeline.commit_at(at), path)
-        data = self.engine.store.read(path)
-        if data is None:
-            self.engine.check_not_moved()
-        return data
-
-    def parents(self, path_in: Callable[[Layout], str], at: str | None = None) -> bytes | None:
-        """The bytes of a file of the workspace around an agent's own; None where there is none, of either."""
-        if (parent := self.engine.parent()) is None:
-            return None
-        path = path_in(parent.layout)
-        if self.kind != "main" and not View.of(_profile_of(parent), self.kind).allows(path):
-            return None
-        if at is not None:
-            return self.timeline.file_of(parent, self.timeline.commit_at(at), path)
-        now_ns = int(self.engine.clock().timestamp() * 1_000_000_000)
-        return Store(parent, lambda: now_ns).read(path)
-
-
-def _profile_of(workspace: Workspace) -> "Profile":
-    from ..prompt.profile import named  # late: most sessions are main
-
-    return named(workspace.profile or DEFAULT)
 
 
 def _kind_of(kind: str) -> "Kind":

@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from .. import wire
 from ..operations import files, proposals
+from ..session import rules
 from ..session.session import Session as _Memory
 from .entries import Version
 from .proposing import Reason, identity_result
@@ -34,7 +35,7 @@ def soul(
 
 
 def _may_write_soul(memory: _Memory) -> bool:
-    return memory.soul_editable or memory.settings.soul == "propose"
+    return rules.soul_editable(memory) or memory.settings.soul == "propose"
 
 
 _WRITES = Hints(read_only=False, destructive=True)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from crabmem import CrabmemError, Disabled, Memory
+from crabmem.session import rules
 
 from .attacks import FACES, CommandLine, Face, Ground, Python, Tools, folder, words_of
 from .repository import assert_clean, complaints, git
@@ -189,7 +190,7 @@ def test_a_file_that_only_looks_like_one_of_ours_is_not_it(ground: Ground, other
         pytest.skip("this file system does not tell the two apart")
     (ground.root / other).write_text("soul_editable = true\n")
     with Memory(ground.root, agent="agent") as memory:
-        assert not memory.soul_editable
+        assert not rules.soul_editable(memory)
         assert memory.prompt().startswith("# The person's crab, now\n")
         memory.remember("Known", "x", "y")
     assert kept(ground.root) == before

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import Memory
+from crabmem.session import rules
 from tests.conftest import git
 
 _SOUL = "# Soul\n\nDry wit.\n"
@@ -106,7 +107,7 @@ def test_no_file_of_an_agent_names_a_parent(herd: Path) -> None:
     assert "Be kind." in text and "Secret" not in text
     (agent / "crabmem.toml").write_text('profile = "camel"\nparent = "../../elsewhere"\n')
     with Memory(agent) as memory:
-        assert "parent" in memory.settings_problem and "Secret" not in memory.prompt()
+        assert "parent" in rules.settings_problem(memory) and "Secret" not in memory.prompt()
 
 
 def test_a_copy_of_an_agents_folder_has_no_parent_beside_it(herd: Path, tmp_path: Path) -> None:

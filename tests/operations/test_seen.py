@@ -174,7 +174,7 @@ def with_secrets(root: Path, profile: str, kind: str) -> list[str]:
         memory.remember("Wifi", "the network", "The network of the house. See [[Marsupial]].", tags=["home"])
         memory.remember("Boiler", "the heating", "The boiler is in the cellar, beside the dawn lamp.")
         view, layout = memory.of_kind(kind).view, memory.layout  # type: ignore[arg-type]
-        places = ["memory/entries/private-marsupial.md", layout.overview, layout.note_path(memory.today())]
+        places = ["memory/entries/private-marsupial.md", layout.overview, layout.note_path(memory.engine.today())]
         hidden = [path for path in places if not view.allows(path)]
         head = f"name: Marsupial\ndescription: feeding the {CANARY} at dawn\naliases: [Vet]\ntags: [{CANARY}s]"
         entry = f"---\n{head}\n---\n\nThe {CANARY} is fed at dawn, by hand. [[Wifi]] [[Vet]]\n"

@@ -76,7 +76,7 @@ def root(tmp_path: Path, family: Path) -> Path:
 
 def test_the_settings_name_a_profile_beginning_at_their_folder(root: Path, family: Path) -> None:
     with Memory(root) as memory:
-        assert memory.profile.about == "a family of its own" and memory.profile_name == str(family)
+        assert memory.profile.about == "a family of its own" and memory.engine.profile_name == str(family)
         assert memory.layout.identity == "WHO.md" and memory.identity().text == "I am Ada."
         memory.adopt()
     assert not git(root, "status", "--porcelain").strip()
@@ -168,7 +168,7 @@ def test_an_agents_own_workspace_has_its_parents_profile_unless_it_names_one(roo
         assert "I am Ada." in text and "## PERSON.md\n\nAnn." in text and "Not Ann" not in text
     (own / "crabmem.toml").write_text('profile = "crab"\n')
     with Memory(own) as memory:
-        assert memory.layout.identity == "Crab.md" and memory.profile_name == "crab"
+        assert memory.layout.identity == "Crab.md" and memory.engine.profile_name == "crab"
 
 
 def test_an_argument_goes_before_the_settings(root: Path) -> None:

@@ -36,7 +36,7 @@ def noted(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
 
 
 def today(memory: Memory) -> str:
-    return memory.layout.note_path(memory.today())
+    return memory.layout.note_path(memory.engine.today())
 
 
 def asked(memory: Memory, *words: str) -> Result:

@@ -1,0 +1,92 @@
+"""How a workspace begins: its history, and the files that its profile has one begin with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from ..disk.store import Scan
+from ..git import Note, identity
+from ..recall.catalog import Progress
+from ..results import CREATOR, Begun
+from ..workspace.workspace import SETTINGS
+from ..write.writer import Draft
+from .rules import check_may_write
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+def begin(
+    session: Session,
+    claim: bool = False,
+    is_seeded: bool = True,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Begun:
+    """Make the workspace, with the files that its profile has one begin with; nothing where there is one.
+
+    With `claim`, also in an ordinary repository that holds no memory yet. Without `is_seeded` no file is made.
+    With `dry_run` nothing is written, and the answer says what would be. `progress` is called with how many of the
+    files that are there already were stored.
+    """
+    if session.engine.history.has_begun():
+        return Begun(str(session.root), False, None, (), ())
+    note = Note("init: a new memory", identity(CREATOR))
+
+    def wanted(scan: Scan) -> Mapping[str, bytes]:
+        return seeds(session, scan) if is_seeded else {}
+
+    return begin_with(session, wanted, note, claim, dry_run, progress)
+
+
+def begin_with(
+    session: Session,
+    wanted: Callable[[Scan], Mapping[str, bytes]],
+    note: Note,
+    claim: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Begun:
+    """Write the files that are `wanted` where nothing stands, and settings; the first commit, where there is none.
+
+    The other arguments are those of `begin`.
+    """
+    history, store, writer = session.engine.history, session.engine.store, session.engine.writer
+    made = not history.exists()
+    check_may_write(session)
+
+    def decide(scan: Scan) -> Draft[list[str]]:
+        files = wanted(scan)
+        left = [path for path in files if path != SETTINGS and os.path.lexists(session.file(path))]
+        return Draft({path: data for path, data in files.items() if path not in left}, note, left)
+
+    if dry_run:
+        scan = store.scan()
+        draft = decide(scan)
+        paths = tuple(path for path, data in draft.changes.items() if data != scan.data(path))
+        return Begun(str(session.root), made, None, paths, tuple(draft.result))
+    if claim and not made and not history.has_begun():
+        history.claim()
+    writer.record_ahead(progress or (lambda done, total: None))
+    done = writer.write(decide)
+    paths = tuple(path for path, data in done.after.items() if data != done.before[path])
+    return Begun(str(session.root), made, done.commit, paths, tuple(done.result))
+
+
+def seeds(session: Session, scan: Scan, name: str = "", description: str = "") -> dict[str, bytes]:
+    """What the profile has this workspace begin with; nothing that was there once and is gone."""
+    from ..prompt import seeding  # late: few writes seed anything
+
+    if not session.layout.is_seeded:
+        return {}
+    history, head = session.engine.history, session.timeline.head()
+    is_new = not (scan.files.keys() | history.files(head).keys()) - {SETTINGS}
+    about = {"name": name or session.root.name, "description": description}
+    found = seeding.seeds(session.profile, session.layout, session.engine.parent() is not None, is_new, about)
+
+    def was_there(path: str) -> bool:
+        return head is not None and next(history.commits(path=path), None) is not None
+
+    return {path: text.encode() for path, text in found.items() if path in scan.files or not was_there(path)}

@@ -1,0 +1,69 @@
+"""What the settings let the actor of a session do, and the words of what they do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import CrabmemError, InvalidSettings
+from ..git import Note
+from ..text.credentials import Screen
+from ..workspace.settings import Settings
+from ..workspace.workspace import SETTINGS
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+def settings_problem(session: Session) -> str:
+    """Which keys of `crabmem.toml` are unknown, with the nearest that is; "" for none, or when it cannot be read.
+
+    What agents write is refused for one: it may be a mistyped key that was to keep something from them.
+    """
+    try:
+        return session.engine.settings_now()[1]
+    except CrabmemError:  # whoever needs the settings says what is wrong with them
+        return ""
+
+
+def checked_settings(session: Session) -> Settings:
+    """The settings, of which every key has to be known.
+
+    Raises:
+        InvalidSettings: one is not.
+    """
+    if problem := settings_problem(session):
+        raise InvalidSettings(problem)
+    return session.settings
+
+
+def check_may_write(session: Session) -> None:
+    """Refuse an agent's write while a key of the settings is unknown: it may be one that was to refuse it.
+
+    Raises:
+        InvalidSettings: one is unknown.
+    """
+    if session.actor.is_agent:
+        checked_settings(session)
+
+
+def soul_editable(session: Session) -> bool:
+    """Whether agents may write `Crab.md`."""
+    given = session.engine.soul_editable
+    return session.settings.soul_editable if given is None else given
+
+
+def kept_from_actor(session: Session) -> frozenset[str]:
+    """The files that the actor may not bring back or lead links out of: an agent those that are the person's."""
+    if not session.actor.agent:
+        return frozenset()
+    return frozenset({SETTINGS} if soul_editable(session) else {SETTINGS, session.layout.identity})
+
+
+def note(session: Session, tool: str, what: str) -> Note:
+    """The words of a commit of the actor's."""
+    return session.actor.note(tool, what, session.settings.person)
+
+
+def screen(session: Session, *texts: str) -> Screen:
+    """What refuses credentials, as the settings say. It looks into `texts` now, when nobody waits for the lock."""
+    return Screen(session.settings.secrets, *texts)
