@@ -64,9 +64,10 @@ def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:
     state = "learned" if changed.commit else "said so already"
     show(json_wanted, wire.changed(changed), lambda: f"{state}: {changed.path}\n{coloured_diff(changed.diff)}")
     warn(changed.warnings)
+    name = memory.engine.profile_name
     if not json_wanted and not any(part.file == changed.path for part in memory.profile.part):
         tell(
-            f"agents will not read it when a session begins: the prompt of the profile {memory.engine.profile_name} does "
+            f"agents will not read it when a session begins: the prompt of the profile {name} does "
             f"not show {changed.path}; of the built-in profiles only legion shows learnings (--profile legion)"
         )
 

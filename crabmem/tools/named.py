@@ -48,7 +48,7 @@ def memory_write(
     if_version: Version = None,
 ) -> Annotated[Result, wire.ChangedData]:
     """Write a file of memory, in place of what it said. What must outlast this session has to be in a file."""
-    reply = f"Session file '{filename}' written successfully."
+    reply = f"Memory file '{filename}' written successfully."
     return _changed(memory, "write", filename, partial(_written, content), reply, if_version)
 
 
@@ -82,7 +82,7 @@ def memory_list(memory: Session) -> Annotated[Result, FilesData]:
     files = files_operations.browse(memory, Tree.paths)
     if not files:
         is_there = os.path.isdir(memory.file(memory.layout.memory))
-        return Result("No memory files yet." if is_there else "Session directory not found.", {"files": []})
+        return Result("No memory files yet." if is_there else "Memory directory not found.", {"files": []})
     more = len(files) - _MOST_LISTED
     rest = [f"({counted(more, 'more file')} not listed)"] if more > 0 else []
     return Result("\n".join([*files[:_MOST_LISTED], *rest]), {"files": files})
@@ -119,7 +119,7 @@ def _text(path: str, filename: str, tree: Tree) -> str:
 
 def _there(text: str | None, filename: str) -> str:
     if text is None:
-        raise Refusal(f"Session file '{filename}' not found.")
+        raise Refusal(f"Memory file '{filename}' not found.")
     return text
 
 
