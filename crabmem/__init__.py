@@ -69,7 +69,8 @@ if TYPE_CHECKING:
     from .text.merge import Conflict, Conflicting
     from .text.questions import Expectation
     from .text.slots import Slot
-    from .tools import Result, Tool
+    from .tools.result import Result
+    from .tools.toolbox import Tool
     from .workspace.settings import Settings
     from .workspace.workspace import Layout
     from .write.losses import Losses
@@ -210,7 +211,7 @@ _HOMES = {
     "Reindexed": "results",
     "Renamed": "results",
     "Restored": "results",
-    "Result": "tools",
+    "Result": "tools.result",
     "Reverted": "results",
     "Rewritten": "results",
     "Saved": "results",
@@ -222,7 +223,7 @@ _HOMES = {
     "Standing": "results",
     "Stats": "results",
     "Told": "prompt.context",
-    "Tool": "tools",
+    "Tool": "tools.toolbox",
     "Tree": "write.tree",
     "Unreadable": "errors",
     "Unwritable": "errors",

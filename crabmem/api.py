@@ -10,7 +10,8 @@ from .agents import Agents
 from .errors import CrabmemError
 from .text.edit import counted
 from .text.names import refuse_taken
-from .tools import Result, Tool, Toolbox, listed
+from .tools.result import Result
+from .tools.toolbox import Tool, Toolbox, listed
 from .workspace.settings import Settings
 from .workspace.workspace import root_of
 from .write.actor import Voice

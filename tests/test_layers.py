@@ -27,7 +27,7 @@ ROOMS: list[list[str]] = [
     ["tools", "watch", "conversations"],
     ["api"],
     # Faces and annexes.
-    ["quick", "mcp", "hooks", "importers"],
+    ["quick", "mcp", "hooks", "importers", "profiles"],
     ["hosts"],
     ["hooking"],
     ["adapters"],

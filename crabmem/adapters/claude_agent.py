@@ -18,7 +18,7 @@ from ..hooks import asked
 from ..hooks.hosts import CLAUDE_CODE, Json
 from ..locate import workspace_at
 from ..text.templates import joined
-from ..tools import Tool
+from ..tools.toolbox import Tool
 from . import missing
 
 try:

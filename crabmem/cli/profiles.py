@@ -4,7 +4,7 @@ import click
 
 from ..prompt import profile as profiles
 from ..text.edit import counted
-from ..tools import family
+from ..tools.toolbox import toolset
 from .base import as_json, complete_profiles, opened, plain, show, wanted_of
 
 
@@ -50,7 +50,7 @@ def check(ctx: click.Context, file: str | None, json_wanted: bool) -> None:
     chosen = file or wanted_of(ctx).profile or opened(ctx, tells_place=False).profile_name
     found = profiles.named(chosen)
     for name in {*found.tools, *(tool for kind in profiles.KINDS for tool in found.tools_for(kind))}:
-        family(name)
+        toolset(name)
     words = f"{chosen} is right: {counted(len(found.part), 'part')}, tools {', '.join(found.tools) or 'none'}"
     show(json_wanted, {"profile": chosen, "parts": len(found.part), "tools": found.tools}, lambda: words)
 

@@ -13,8 +13,8 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, PaginatedRequestParams
 from ..api import Memory
 from ..errors import CrabmemError, InvalidArguments, InvalidSettings, NotFound
 from ..text.limits import MAX_WHO
-from ..tools import Tool
 from ..tools.result import without_root
+from ..tools.toolbox import Tool
 from .sessions import Sessions
 
 Context = ServerRequestContext[object, object]

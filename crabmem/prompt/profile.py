@@ -38,6 +38,8 @@ _TEMPLATE = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9_-]+)*")
 # More than anybody writes into a profile.
 _LARGEST = 1_000_000
 _NOT_KEPT = "which history does not keep; name a .md file of the workspace"
+#: The families that crabmem brings: a folder each, with its profile and, where it has tools of its own, `tools.py`.
+_FOLDERS, _FILE = resources.files("crabmem") / "profiles", "profile.toml"
 _SOURCES = ("file", "notes", "words", "template", "say")
 
 
@@ -119,7 +121,7 @@ class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file. `between` goes between parts, `missing` in the place of a file that is not there, {path} in it
-    standing for where it was expected. `tools` are families of tools, or `family.tool`. `layout` of None is what the
+    standing for where it was expected. `tools` are sets of tools, or `set.tool`. `layout` of None is what the
     settings of a workspace say. `largest` is how many characters may be written to a whole file, facts and notes apart.
     `clone` are the files that another agent is given a copy of, `append_only` (patterns) those to which tools that
     write whole files may only add. `quiet` are the seconds without a change after which the watcher records a burst
@@ -150,7 +152,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [part for part in self.part if not part.kinds or kind in part.kinds]
 
     def tools_for(self, kind: Kind) -> tuple[str, ...]:
-        """The families of tools, or tools, that a session of that kind gets."""
+        """The sets of tools, or tools, that a session of that kind gets."""
         own = self.kinds.get(kind, Session()).tools
         return self.tools if own is None else own
 
@@ -268,8 +270,7 @@ def named(name: str) -> Profile:
 
 def names() -> tuple[str, ...]:
     """The names of the profiles that crabmem brings."""
-    files = (resources.files("crabmem") / "profiles").iterdir()
-    return tuple(sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml")))
+    return tuple(sorted(folder.name for folder in _FOLDERS.iterdir() if (folder / _FILE).is_file()))
 
 
 def text_of(name: str) -> str:
@@ -288,7 +289,7 @@ def text_of(name: str) -> str:
     if name not in names():
         known = f"there are {', '.join(names())}, or give a .toml file"
         raise InvalidArguments(f"there is no profile {name}; {known} (--profile, or `profile` in crabmem.toml)")
-    return (resources.files("crabmem") / "profiles" / f"{name}.toml").read_text("utf-8")
+    return (_FOLDERS / name / _FILE).read_text("utf-8")
 
 
 def _read(file: Path) -> str:

@@ -18,7 +18,7 @@ from crabmem import Memory, NotFound, Stale
 from crabmem.adapters.anthropic import MemoryTool
 from crabmem.adapters.langgraph import Store
 from crabmem.cli import cli
-from crabmem.tools import Tool
+from crabmem.tools.toolbox import Tool
 from tests.conftest import git
 from tests.serving import connected
 

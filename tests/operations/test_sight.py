@@ -15,7 +15,7 @@ from tests.conftest import git
 
 FAMILY = """
 about = "one keeper has secrets"
-tools = ["entries", "files", "looking", "notes", "named", "facts", "proposing"]
+tools = ["entries", "files", "looking", "notes", "harness", "legion"]
 
 [layout]
 identity = "WHO.md"

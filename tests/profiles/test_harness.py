@@ -300,7 +300,7 @@ def test_what_was_written_over_comes_back(ember: Memory) -> None:
 
 GROUP = """
 about = "files by name, some of them for nobody else"
-tools = ["named"]
+tools = ["harness"]
 [kinds.group]
 hides = ["memory/private*.md"]
 [[part]]

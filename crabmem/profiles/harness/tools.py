@@ -1,4 +1,6 @@
-"""The tools for files by their names: what is below `memory/` is read, written and edited as it stands there."""
+"""The harness' tools: files below `memory/` by their names, read, written and edited as they stand there, and the
+identity, for which an agent proposes a section.
+"""
 
 import os
 from collections.abc import Callable
@@ -7,16 +9,18 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from .. import wire
-from ..errors import InvalidArguments
-from ..memory import Memory
-from ..results import Document
-from ..text.edit import BOM, counted, in_breaks_of, inserted, lines_in, places_of
-from ..text.hashes import version_of
-from ..workspace.workspace import way
-from ..write.tree import Tree, check_markdown, inside
-from .entries import Version
-from .result import Hints, Refusal, Result, ToolFunction, warned
+from ... import wire
+from ...errors import InvalidArguments
+from ...memory import Memory
+from ...results import Document
+from ...text.edit import BOM, counted, in_breaks_of, inserted, lines_in, places_of
+from ...text.hashes import version_of
+from ...text.markdown import with_section
+from ...tools.entries import Version
+from ...tools.files import Reason, identity_result
+from ...tools.result import Hints, Refusal, Result, ToolFunction, warned
+from ...workspace.workspace import way
+from ...write.tree import Tree, check_markdown, inside
 
 _MOST_LISTED = 1_000
 _ESCAPES = "Error: filename must not escape memory directory."
@@ -85,6 +89,17 @@ def memory_list(memory: Memory) -> Annotated[Result, FilesData]:
     more = len(files) - _MOST_LISTED
     rest = [f"({counted(more, 'more file')} not listed)"] if more > 0 else []
     return Result("\n".join([*files[:_MOST_LISTED], *rest]), {"files": files})
+
+
+def prompt_propose(
+    memory: Memory,
+    section: Annotated[str, Meta(description="The heading in your identity that it is about; a new one is added.")],
+    reason: Reason,
+    proposal: Annotated[str, Meta(description="All that should stand under that heading, in Markdown.")],
+) -> Annotated[Result, wire.IdentityData]:
+    """Propose a change to a section of the file that says who you are. Nothing changes before a person decides."""
+    text = with_section(memory.identity().text, section, proposal)
+    return identity_result(memory.propose_identity(text, reason))
 
 
 def _changed(
@@ -160,4 +175,5 @@ TOOLS = (
     ToolFunction(memory_replace, "Replace in a memory file", _EDITS),
     ToolFunction(memory_insert, "Insert into a memory file", _ADDS),
     ToolFunction(memory_list, "List memory files", _READS),
+    ToolFunction(prompt_propose, "Propose a change of the identity", Hints(read_only=False, destructive=False)),
 )

@@ -6,10 +6,10 @@ from typing import Annotated, NotRequired, TypedDict
 
 from msgspec import Meta
 
-from ..errors import CrabmemError, InvalidArguments, NotFound
-from ..memory import Memory
-from ..text.templates import visible
-from .result import Hints, Positive, Result, ToolFunction
+from ...errors import CrabmemError, InvalidArguments, NotFound
+from ...memory import Memory
+from ...text.templates import visible
+from ...tools.result import Hints, Positive, Result, ToolFunction
 
 
 class HitData(TypedDict):

@@ -4,11 +4,11 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from ..errors import NotFound
-from ..memory import Memory
-from ..results import Excerpt, FileHit, FileSearch
-from ..text.templates import one_line, quoted
-from .result import Hints, Positive, Result, ToolFunction
+from ...errors import NotFound
+from ...memory import Memory
+from ...results import Excerpt, FileHit, FileSearch
+from ...text.templates import one_line, quoted
+from ...tools.result import Hints, Positive, Result, ToolFunction
 
 _BETWEEN = "\n\n---\n\n"
 _ELSEWHERE = "Error: Can only read MEMORY.md or files under memory/. Use the read tool for other files."

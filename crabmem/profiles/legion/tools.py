@@ -8,16 +8,16 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from .. import wire
-from ..memory import Memory
-from ..results import FileHit, FileSearch, Hit, Recall
-from ..search import tokens
-from ..text.limits import MAX_LIMIT
-from ..text.naming import category_of
-from ..text.passages import Words, passage
-from ..text.plain import DATA
-from ..text.templates import hit_text, one_line, quoted
-from .result import Hints, Result, ToolFunction, recall_text, saved_text
+from ... import wire
+from ...memory import Memory
+from ...results import FileHit, FileSearch, Hit, Recall
+from ...search import tokens
+from ...text.limits import MAX_LIMIT
+from ...text.naming import category_of
+from ...text.passages import Words, passage
+from ...text.plain import DATA
+from ...text.templates import hit_text, one_line, quoted
+from ...tools.result import Hints, Result, ToolFunction, recall_text, saved_text
 
 _SNIPPET = 300
 _TIME = re.compile(r"^\s*- (?:\[[^\]]*\] )?")
