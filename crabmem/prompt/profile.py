@@ -270,7 +270,12 @@ def named(name: str) -> Profile:
 
 def names() -> tuple[str, ...]:
     """The names of the profiles that crabmem brings."""
-    return tuple(sorted(folder.name for folder in _FOLDERS.iterdir() if (folder / _FILE).is_file()))
+    return families_with(_FILE)
+
+
+def families_with(file: str) -> tuple[str, ...]:
+    """The families that crabmem brings whose folders hold a file of that name."""
+    return tuple(sorted(folder.name for folder in _FOLDERS.iterdir() if (folder / file).is_file()))
 
 
 def text_of(name: str) -> str:

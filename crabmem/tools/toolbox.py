@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, get_type_hints
 
 import msgspec
@@ -125,11 +124,10 @@ def toolsets() -> dict[str, str]:
 
     A profile names no module, only one of these: it may be a file of somebody who is not trusted.
     """
-    from ..prompt.profile import names as families  # late: with no tools wanted, nothing asks for a profile
+    from ..prompt.profile import families_with  # late: with no tools wanted, nothing asks for a profile
 
-    own = {name: f"crabmem.profiles.{name}.tools" for name in families()}
-    shared = {name: f"crabmem.tools.{name}" for name in SHARED}
-    return shared | {name: module for name, module in own.items() if find_spec(module)}
+    own = {name: f"crabmem.profiles.{name}.tools" for name in families_with("tools.py")}
+    return {name: f"crabmem.tools.{name}" for name in SHARED} | own
 
 
 @cache
