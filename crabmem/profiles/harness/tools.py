@@ -13,7 +13,7 @@ from ... import wire
 from ...errors import InvalidArguments
 from ...memory import Memory
 from ...results import Document
-from ...text.edit import BOM, counted, in_breaks_of, inserted, lines_in, places_of
+from ...text.edit import BOM, NoSuchLine, NotOnce, counted, in_breaks_of, insert_lines, replace_once
 from ...text.hashes import version_of
 from ...text.markdown import with_section
 from ...tools.entries import Version
@@ -146,23 +146,18 @@ def _written(content: str, before: str | None) -> str:
 
 
 def _replaced(filename: str, old: str, new: str, before: str | None) -> str:
-    text = _there(before, filename)
-    # Readers do not see how a line ends, and give back what they see.
-    piece = old if old in text else in_breaks_of(old, "\r\n")
-    at = text.find(piece)
-    if at < 0:
-        raise Refusal(f"String not found in '{filename}'.")
-    if text.find(piece, at + 1) >= 0:
-        lines = places_of(piece, text, _MOST_LISTED)
-        raise Refusal(f"Multiple occurrences found at lines {lines}. Provide more context to make old_str unique.")
-    return text[:at] + in_breaks_of(new, piece + text) + text[at + len(piece) :]
+    try:
+        return replace_once(_there(before, filename), old, new)[0]
+    except NotOnce as error:
+        many = f"Multiple occurrences found at lines {error.lines}. Provide more context to make old_str unique."
+        raise Refusal(many if error.lines else f"String not found in '{filename}'.") from None
 
 
 def _inserted(filename: str, line: int, text: str, before: str | None) -> str:
-    own = _there(before, filename)
-    if line > (count := len(lines_in(own.removeprefix(BOM)))):
-        raise Refusal(f"Line {line} is beyond end of file ({count} lines).")
-    return inserted(own, line, text)
+    try:
+        return insert_lines(_there(before, filename), line, text)
+    except NoSuchLine as error:
+        raise Refusal(f"Line {line} is beyond end of file ({error.count} lines).") from None
 
 
 _READS = Hints(read_only=True, destructive=False)
