@@ -27,8 +27,8 @@ from .git.traces import Sighting as Sighting
 from .git.traces import Sightings as Sightings
 from .operations.bisect import Moment as Moment
 from .prompt.context import Context as Context
+from .prompt.context import ContextRow as ContextRow
 from .prompt.context import Piece as Piece
-from .prompt.context import Told as Told
 from .prompt.profile import Profile as Profile
 from .prompt.windows import Due as Due
 from .results import Agent as Agent

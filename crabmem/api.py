@@ -19,7 +19,7 @@ from .write.actor import Voice
 if TYPE_CHECKING:
     from .embeddings.embedder import Embedder
     from .prompt.context import Context
-    from .prompt.profile import Kind, Say
+    from .prompt.profile import Generated, Kind
 
 
 def local_time() -> datetime:
@@ -138,12 +138,12 @@ class Memory(Agents):
         """
         if kind is not None and kind != self.kind:
             return self.of_kind(kind).context(None, as_of, guide=guide, overview=overview, limit=limit)
-        from .prompt.context import assembled
+        from .prompt.context import assemble
 
         tools = self.tools if guide else []
-        sayings: dict[Say, str] = {"tools": listed(tools), **self._sayings(as_of)}
+        sayings: dict[Generated, str] = {"tools": listed(tools), **self._sayings(as_of)}
         pieces = [piece for piece in self.pieces(as_of) if overview or piece.path != self.layout.overview]
-        return assembled(self.profile, self.kind, pieces, sayings, [tool.name for tool in tools], limit, self.root)
+        return assemble(self.profile, self.kind, pieces, sayings, [tool.name for tool in tools], limit, self.root)
 
     def prompt(
         self,
@@ -157,9 +157,9 @@ class Memory(Agents):
         """The text of `context`: who the agent is, what is always in view, how to use the tools."""
         return self.context(kind, as_of, guide=guide, overview=overview, limit=limit).text
 
-    def _sayings(self, as_of: str | None) -> "dict[Say, str]":
+    def _sayings(self, as_of: str | None) -> "dict[Generated, str]":
         """What the parts of the profile say that are in no file; what matters now did not at another time."""
-        makers: dict[Say, Callable[[], str]] = {
+        makers: dict[Generated, Callable[[], str]] = {
             "time": self._time_said,
             "place": self._place_said,
             "notes": self._notes_said,

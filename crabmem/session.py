@@ -184,9 +184,9 @@ class Handle:
             InvalidArguments: it is a file that is not there any more.
             InvalidSettings: it cannot be read any more.
         """
-        from .prompt.profile import named  # late: not every process asks
+        from .prompt.profile import load_profile  # late: not every process asks
 
-        return named(self.profile_name)
+        return load_profile(self.profile_name)
 
     @property
     def profile_name(self) -> str:
@@ -256,12 +256,12 @@ class Handle:
 
         None for a repository, which is a project's.
         """
-        from .prompt.profile import named  # late: parents have a history, as a rule
+        from .prompt.profile import load_profile  # late: parents have a history, as a rule
 
         if os.path.lexists(place / ".git"):
             return None
         parent = workspace_at(place, self._given_profile, self._allowed)
-        shown = (part.file for part in named(parent.profile or DEFAULT).part if part.file)
+        shown = (part.file for part in load_profile(parent.profile or DEFAULT).part if part.file)
         paths = [SETTINGS, parent.layout.identity, parent.layout.overview, *map(parent.layout.named, shown)]
         return parent if any(os.path.lexists(parent.file(path)) for path in paths) else None
 

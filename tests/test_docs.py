@@ -60,7 +60,7 @@ def test_every_tool_is_in_readme(tmp_path: Path) -> None:
         assert all(f"`{tool.name}`" in README for tool in memory.tools)
 
 
-@pytest.mark.parametrize("name", profile.names())
+@pytest.mark.parametrize("name", profile.profile_names())
 def test_every_family_has_its_lines_in_readme(name: str) -> None:
     [lines] = re.findall(rf"^- \*\*[^\n]*`{name}`.*?(?=^- |^$)", README, re.M | re.S) if name != "crab" else [""]
     assert name == "crab" or len(lines.splitlines()) == 5

@@ -89,9 +89,9 @@ class Briefing(Reading):
 
     def _in_prompt(self) -> str:
         """What the model reads anyway."""
-        from ..prompt.context import assembled
+        from ..prompt.context import assemble
 
-        return assembled(self.profile, self.kind, self.pieces(), {}, ()).text
+        return assemble(self.profile, self.kind, self.pieces(), {}, ()).text
 
     def _is_given(self, file: str, at: str | None) -> bool:
         """Whether there is a file, with something in it, that a part is only for."""
@@ -99,7 +99,7 @@ class Briefing(Reading):
 
     def _pieces(self, part: "Part", at: str | None) -> list["Piece"]:
         """What a part is here; one for each of the days whose notes it is."""
-        from ..prompt.context import Piece, written
+        from ..prompt.context import Piece, fixed_text
 
         if part.notes:
             days = (self._today() - timedelta(days=ago) for ago in range(part.notes))
@@ -107,7 +107,7 @@ class Briefing(Reading):
         if part.file:
             path, text = self.layout.named(part.file), self._file_text(part.of, part.file, at)
             return [Piece(part, path, template(part.default) if text is None and part.default else text)]
-        return [Piece(part, "", written(part))]
+        return [Piece(part, "", fixed_text(part))]
 
     def _file_text(self, of: str, file: str, at: str | None) -> str | None:
         """The text of an agent's own file or of its parent's; None where there is none, or it is not to be seen."""

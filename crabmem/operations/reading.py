@@ -380,9 +380,9 @@ class Reading(Handle):
 
 
 def _profile_of(workspace: Workspace) -> "Profile":
-    from ..prompt.profile import named  # late: most sessions are main
+    from ..prompt.profile import load_profile  # late: most sessions are main
 
-    return named(workspace.profile or DEFAULT)
+    return load_profile(workspace.profile or DEFAULT)
 
 
 def labels_of(labels: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ..text.templates import block, escaped, joined, shortened, template, units, visible
 from .budget import Budget, cut
-from .profile import Kind, Part, Profile, Say
+from .profile import Generated, Kind, Part, Profile
 
 #: A file is there whole, was cut, is not there or blank, found no room, or is not for that kind of session.
 Status = Literal["ok", "truncated", "missing", "left out", "hidden"]
@@ -34,18 +34,18 @@ class Piece(msgspec.Struct, frozen=True):
     raw: str | None
 
 
-def written(part: Part) -> str:
+def fixed_text(part: Part) -> str:
     """The text of a part that is in no file of the workspace."""
     return template(part.template) if part.template else part.words
 
 
 def guidance(parts: Iterable[Part], tools: str) -> str:
     """How to use the tools that `tools` lists, as those parts say it; "" without any."""
-    words = (_TOOLS if part.say == "tools" else written(part) for part in parts)
+    words = (_TOOLS if part.say == "tools" else fixed_text(part) for part in parts)
     return joined(text.replace(_TOOLS, tools) for text in words if tools and _TOOLS in text)
 
 
-class Told(msgspec.Struct, frozen=True):
+class ContextRow(msgspec.Struct, frozen=True):
     """One row of the account: how much there is of a part, how much of it goes in, and how much may, in characters."""
 
     name: str
@@ -73,7 +73,7 @@ class Context(msgspec.Struct, frozen=True):
     """
 
     kind: Kind
-    parts: tuple[Told, ...]
+    parts: tuple[ContextRow, ...]
     tools: tuple[str, ...]
     text: str
     most_of_a_file: int
@@ -106,11 +106,11 @@ def tokens(characters: int) -> int:
     return ceil(characters / _PER_TOKEN)
 
 
-def assembled(
+def assemble(
     profile: Profile,
     kind: Kind,
     pieces: Sequence[Piece],
-    sayings: Mapping[Say, str],
+    sayings: Mapping[Generated, str],
     tools: Iterable[str],
     limit: int | None = None,
     root: Path | None = None,
@@ -125,7 +125,7 @@ def assembled(
     rows = _budgeted(profile, kind, pieces, sayings, str(root or ""))
     rows = rows if limit is None else _within(limit, rows, profile, root or Path())
     told = tuple(
-        Told(
+        ContextRow(
             row.piece.path,
             row.status,
             len(row.piece.raw or ""),
@@ -147,7 +147,7 @@ def _limit(part: Part, profile: Profile) -> int:
 
 
 def _budgeted(
-    profile: Profile, kind: Kind, pieces: Sequence[Piece], sayings: Mapping[Say, str], root: str
+    profile: Profile, kind: Kind, pieces: Sequence[Piece], sayings: Mapping[Generated, str], root: str
 ) -> list[_Row]:
     """The parts as far as the profile has room for them."""
     rows, left = list[_Row](), {"": profile.budget.total, **profile.shares}
@@ -163,7 +163,7 @@ def _budgeted(
     return [replace(row, text=words) if row.piece.part.say == "cut" else row for row in rows]
 
 
-def _words(piece: Piece, sayings: Mapping[Say, str]) -> str:
+def _words(piece: Piece, sayings: Mapping[Generated, str]) -> str:
     """What a part says that is no file."""
     if piece.part.say:
         return sayings.get(piece.part.say, "")

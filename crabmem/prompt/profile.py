@@ -32,7 +32,7 @@ Kind = Literal["main", "subagent", "scheduled", "heartbeat", "group"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 #: What is in no file: made of the tools, the clock, the machine, or of what became of the files. `notes` says how
 #: many daily notes there are and where, `salient` the facts that matter most.
-Say = Literal["tools", "time", "place", "cut", "notes", "salient"]
+Generated = Literal["tools", "time", "place", "cut", "notes", "salient"]
 
 _TEMPLATE = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9_-]+)*")
 # More than anybody writes into a profile.
@@ -60,7 +60,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     notes: Annotated[int, Meta(ge=0, le=100)] = 0
     words: str = ""
     template: str = ""
-    say: Say | Literal[""] = ""
+    say: Generated | Literal[""] = ""
     title: str = ""
     is_titled: bool = False
     tag: Annotated[str, Meta(max_length=40, pattern=r"^(?:[A-Za-z](?:[\w-]*[A-Za-z0-9])?)?\Z")] = ""
@@ -185,7 +185,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @lru_cache(maxsize=16)  # asked of every file that a session may see
-def parsed(text: str, file: str) -> Profile:
+def parse_profile(text: str, file: str) -> Profile:
     """The profile that `text` is; `file` is named in errors.
 
     Raises:
@@ -258,17 +258,17 @@ def checked_kind(kind: str) -> Kind:
     return kind
 
 
-def named(name: str) -> Profile:
+def load_profile(name: str) -> Profile:
     """The built-in profile of that name, or the one in the TOML file at that path.
 
     Raises:
         InvalidArguments: there is none.
         InvalidSettings: it is not as a profile has to be.
     """
-    return parsed(text_of(name), name) if name.endswith(".toml") else built_in(name)
+    return parse_profile(profile_toml(name), name) if name.endswith(".toml") else built_in_profile(name)
 
 
-def names() -> tuple[str, ...]:
+def profile_names() -> tuple[str, ...]:
     """The names of the profiles that crabmem brings."""
     return families_with(_FILE)
 
@@ -278,7 +278,7 @@ def families_with(file: str) -> tuple[str, ...]:
     return tuple(sorted(folder.name for folder in _FOLDERS.iterdir() if (folder / file).is_file()))
 
 
-def text_of(name: str) -> str:
+def profile_toml(name: str) -> str:
     """The TOML of the built-in profile of that name, or of the file at that path.
 
     Raises:
@@ -291,8 +291,8 @@ def text_of(name: str) -> str:
             reason = getattr(error, "strerror", None) or str(error)
             told = f"the profile {name} cannot be read: {reason.lower()}"
             raise InvalidArguments(f"{told} (--profile, or `profile` in crabmem.toml)") from None
-    if name not in names():
-        known = f"there are {', '.join(names())}, or give a .toml file"
+    if name not in profile_names():
+        known = f"there are {', '.join(profile_names())}, or give a .toml file"
         raise InvalidArguments(f"there is no profile {name}; {known} (--profile, or `profile` in crabmem.toml)")
     return (_FOLDERS / name / _FILE).read_text("utf-8")
 
@@ -308,13 +308,13 @@ def _read(file: Path) -> str:
 
 
 @cache
-def built_in(name: str) -> Profile:
+def built_in_profile(name: str) -> Profile:
     """The profile of that name that crabmem brings.
 
     Raises:
         InvalidArguments: there is none.
     """
-    return parsed(text_of(name), f"{name}.toml")
+    return parse_profile(profile_toml(name), f"{name}.toml")
 
 
 def as_dict(profile: Profile) -> dict[str, object]:

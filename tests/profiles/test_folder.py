@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import InvalidSettings, Memory
-from crabmem.prompt.profile import names
+from crabmem.prompt.profile import profile_names
 from tests.conftest import FIXTURES, PACKAGE, assert_clean
 
 PROFILE = """
@@ -96,7 +96,7 @@ def run(site: Path, root: Path, *words: str) -> str:
 
 
 def test_a_family_is_found_by_its_folder(site: Path, root: Path) -> None:
-    assert sorted(json.loads(run(site, root, "profile", "list", "--json"))) == sorted([*names(), "bees"])
+    assert sorted(json.loads(run(site, root, "profile", "list", "--json"))) == sorted([*profile_names(), "bees"])
     assert run(site, root, "profile", "check", "bees").startswith("bees is right: 2 parts, tools bees, files.memory")
     assert run(site, root, "profile", "show", "bees") == PROFILE
 
@@ -153,4 +153,4 @@ def test_a_file_of_somebodys_names_no_python_to_load(
 
 
 def test_every_family_with_files_of_its_own_has_a_sample_workspace() -> None:
-    assert {name for name in names() if name != "crab"} <= {folder.name for folder in FIXTURES.iterdir()}
+    assert {name for name in profile_names() if name != "crab"} <= {folder.name for folder in FIXTURES.iterdir()}

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from crabmem import Memory
-from crabmem.prompt.profile import names
+from crabmem.prompt.profile import profile_names
 from crabmem.tools.toolbox import toolset, toolsets
 
 LUNA = {"name": "Luna", "description": "the dog", "content": "A lurcher."}
@@ -107,7 +107,7 @@ def writable(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda each: each.__name__)
-@pytest.mark.parametrize("profile", names())
+@pytest.mark.parametrize("profile", profile_names())
 def test_no_tool_says_where_the_workspace_lies(writable: Path, profile: str, trouble: Callable[[Path], None]) -> None:
     root = writable / "notes"
     with Memory(root, agent="coder", profile=profile) as memory:
