@@ -26,11 +26,11 @@ from .git.traces import News as News
 from .git.traces import Sighting as Sighting
 from .git.traces import Sightings as Sightings
 from .operations.bisect import Moment as Moment
+from .prompt.compaction import Due as Due
 from .prompt.context import Context as Context
 from .prompt.context import ContextRow as ContextRow
 from .prompt.context import Piece as Piece
 from .prompt.profile import Profile as Profile
-from .prompt.windows import Due as Due
 from .results import Agent as Agent
 from .results import Answer as Answer
 from .results import Begun as Begun

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from .errors import CrabmemError, HoldsSecret, InvalidArguments
 from .memory import Memory
-from .prompt.windows import Window
+from .prompt.compaction import Window
 from .text.credentials import Screen
 from .text.edit import shortened
 from .text.entry import Fact, checked

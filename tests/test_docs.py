@@ -17,7 +17,7 @@ import crabmem
 from crabmem import Memory
 from crabmem.cli import cli
 from crabmem.embeddings import embedder
-from crabmem.prompt import context, profile, windows
+from crabmem.prompt import compaction, context, profile
 from crabmem.workspace import settings
 
 ROOT = Path(__file__).parent.parent
@@ -111,7 +111,7 @@ def returned() -> set[type]:
         **vars(typing),
         **vars(context),
         **vars(profile),
-        **vars(windows),
+        **vars(compaction),
         **vars(embedder),
     }  # what a memory loads when it is asked for
     hints = (get_type_hints(each, localns=late).get("return") for each in functions if inspect.isroutine(each))

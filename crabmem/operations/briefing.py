@@ -15,9 +15,9 @@ from ..workspace.workspace import Layout
 from .reading import Reading
 
 if TYPE_CHECKING:
+    from ..prompt.compaction import Due
     from ..prompt.context import Piece
     from ..prompt.profile import Part
-    from ..prompt.windows import Due
 
 
 class Briefing(Reading):
@@ -77,7 +77,7 @@ class Briefing(Reading):
         `cycle` is how often the conversation was shortened, `flushed` in which cycle it was last asked to store: the
         host keeps that number. The date is that of this machine, as for `write_note`.
         """
-        from ..prompt.windows import due
+        from ..prompt.compaction import due
 
         today = self._today()
         note = self.layout.note_path(today)
