@@ -36,7 +36,7 @@ def soul(
 
 
 def identity_result(done: Changed) -> Result:
-    """What became of the identity that an agent wrote, or proposed."""
+    """The answer to an agent that wrote the identity, or proposed a change of it."""
     return Result(changed_text(_words(done), done), dict(wire.identity(done)))
 
 

@@ -22,7 +22,7 @@ from ..memory import Memory
 from ..text.templates import visible
 from .result import Hints, Result, ToolFunction, stale_text, without_root
 
-#: The toolsets that several families have; each is there for whoever asks for its tools by name, in any profile.
+#: The toolsets that several families have. In every profile a host may ask for their tools by name.
 SHARED = ("entries", "files", "looking", "notes")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
 
@@ -56,15 +56,15 @@ class Toolbox:
     @property
     def usual(self) -> list[str]:
         """The names of the tools that are offered as soon as the settings allow them."""
-        return [item.name for item in self._own()]
+        return [item.name for item in self._of_profile()]
 
     def chosen(self, names: Iterable[str]) -> list[Tool]:
-        """Those of the tools called `names` that the settings allow now, in the same order.
+        """The tools called `names`, those that the settings allow now, in the order of `offered`.
 
         Raises:
             NotFound: there is no such tool.
         """
-        wanted, there = set(names), self._all()
+        wanted, there = set(names), self._by_name()
         if unknown := sorted(wanted - there.keys()):
             raise NotFound(f"no tool named: {', '.join(unknown)} (there are: {', '.join(there)})")
         if not self._memory.settings.tools:
@@ -74,55 +74,56 @@ class Toolbox:
     def call(self, name: str, arguments: Mapping[str, Any] | str, names: Iterable[str] | None = None) -> Result:
         """Call a tool that was offered: one of those called `names`, which a host chose, or of the usual ones.
 
-        Whatever the caller did wrong comes back as a result with `is_error`. `arguments` may be JSON, as models write
-        them; no text at all is no arguments.
+        What the caller did wrong comes back as a result with `is_error`. `arguments` may be JSON, as models write them;
+        an empty text is no arguments.
         """
         try:
-            result = self._called(name, arguments, self.usual if names is None else tuple(names))
+            result = self._checked_call(name, arguments, self.usual if names is None else tuple(names))
         except CrabmemError as error:  # settings or a profile that cannot be read
             result = Result(str(error), is_error=True)
         text = without_root(result.text, self._memory.root) if result.is_error else result.text
         return replace(result, text=visible(text))
 
-    def _own(self) -> list[ToolFunction]:
+    def _of_profile(self) -> list[ToolFunction]:
         """The tools that the profile gives a session of this kind, in its order."""
-        named = self._memory.profile.tools_for(self._memory.kind)
-        return [item for name in named for item in toolset(name)]
+        names = self._memory.profile.tools_for(self._memory.kind)
+        return [item for name in names for item in toolset(name)]
 
-    def _all(self) -> dict[str, ToolFunction]:
-        """Every tool there is here, by name."""
+    def _by_name(self) -> dict[str, ToolFunction]:
+        """Every tool that may be asked for here, by name."""
         is_limited = self._memory.profile.limits_tools(self._memory.kind)
         others = (item for name in SHARED if not is_limited for item in toolset(name))
-        return {item.name: item for item in (*others, *self._own())}
+        return {item.name: item for item in (*others, *self._of_profile())}
 
-    def _called(self, name: str, arguments: Mapping[str, Any] | str, names: Collection[str]) -> Result:
+    def _checked_call(self, name: str, arguments: Mapping[str, Any] | str, names: Collection[str]) -> Result:
         if not self._memory.settings.tools:
             raise Disabled("tools are switched off here; a person may set tools = true in crabmem.toml")
-        item = self._all().get(name) if name in names else None
+        item = self._by_name().get(name) if name in names else None
         if item is None:
             offered = ", ".join(tool.name for tool in self.chosen(names)) or "none in this session"
             return Result(f"no tool named: {name} (there are: {offered})", is_error=True)
         try:
-            given = msgspec.convert(_as_meant(_object(arguments), _described(item)), _arguments(item.function))
+            given = msgspec.convert(_as_types(_object(arguments), _described(item)), _arguments(item.function))
         except InvalidArguments as error:
             return Result(f"invalid arguments: {error}", is_error=True)
         except msgspec.ValidationError as error:
-            return Result(f"invalid arguments: {_worded(error)}", is_error=True)
+            return Result(f"invalid arguments: {_message(error)}", is_error=True)
         except UnicodeEncodeError:
             return Result("invalid arguments: the name of one contains half of a surrogate pair", is_error=True)
         return _run(item.function, self._memory, msgspec.structs.asdict(given))
 
 
 def listed(tools: Iterable[Tool]) -> str:
-    """Tools as a prompt names them. What each is for stands in its definition, which a model is given anyway."""
+    """The names of tools, as a prompt lists them; a model has their definitions, which say what each is for."""
     return ", ".join(f"`{tool.name}`" for tool in tools)
 
 
 @cache
 def toolsets() -> dict[str, str]:
-    """The module of each set of tools that a profile may name: what families share, and what a family has of its own.
+    """The module of each toolset that a profile may name: those that families share, and each family's own.
 
-    A profile names no module, only one of these: it may be a file of somebody who is not trusted.
+    A profile names one of these and never a module: it may be the file of somebody who is not trusted. A copy of a
+    family's profile has the family's tools by this name, too.
     """
     from ..prompt.profile import families_with  # late: with no tools wanted, nothing asks for a profile
 
@@ -132,10 +133,10 @@ def toolsets() -> dict[str, str]:
 
 @cache
 def toolset(name: str) -> tuple[ToolFunction, ...]:
-    """The tools of the set called `name`, or the one tool that `set.tool` names.
+    """The tools of the toolset called `name`, or the one tool that `toolset.tool` names.
 
     Raises:
-        InvalidSettings: there is none.
+        InvalidSettings: there is no such toolset, or no such tool in it.
     """
     home, _, tool = name.partition(".")
     modules = toolsets()
@@ -161,7 +162,7 @@ def _run(function: Callable[..., Result], memory: Memory, arguments: dict[str, A
 
 
 def _object(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:
-    """The arguments by name; what is neither an object nor JSON of one is left to whoever checks them."""
+    """The arguments by name, parsed where they are JSON. Another value than a mapping fails in the check of types."""
     if not isinstance(arguments, str):
         return arguments
     try:
@@ -173,7 +174,7 @@ def _object(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:
     return given
 
 
-def _as_meant(arguments: Mapping[str, Any], tool: Tool) -> Mapping[str, Any]:
+def _as_types(arguments: Mapping[str, Any], tool: Tool) -> Mapping[str, Any]:
     """The arguments without those that are null and may be left out, and with whole numbers as such.
 
     Models that fill in every argument give null for those they have nothing for, and some hosts write every number as
@@ -241,15 +242,15 @@ def _arguments(function: Callable[..., Result]) -> type[msgspec.Struct]:
         else (item.name, hints[item.name], item.default)
         for item in parameters
     ]
-    return msgspec.defstruct(function.__name__, fields, forbid_unknown_fields=True, kw_only=True, rename=_said)
+    return msgspec.defstruct(function.__name__, fields, forbid_unknown_fields=True, kw_only=True, rename=_argument_name)
 
 
-def _said(name: str) -> str:
+def _argument_name(name: str) -> str:
     return name.removesuffix("_")
 
 
-def _worded(error: msgspec.ValidationError) -> str:
-    """msgspec's message in the words of a caller."""
+def _message(error: msgspec.ValidationError) -> str:
+    """What is wrong with arguments: msgspec's message, in terms of arguments."""
     text = re.sub(r"Object missing required field (`.*`)", r"\1 is missing", str(error))
     text = re.sub(r"Object contains unknown field (`.*`)", r"there is no argument \1", text)
     return text.replace("`$.", "`").replace(" - at ", " for ").replace(" | null`", "`")

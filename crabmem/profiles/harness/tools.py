@@ -110,14 +110,17 @@ def _changed(
     reply: str,
     if_version: str | None = None,
 ) -> Result:
-    """Make the change in one commit, and say so."""
+    """Change a file in one commit, and answer `reply`."""
     path = _placed(memory, filename)
     done = memory.rewrite_file(f"{verb} {path}", path, change, if_version)
     return Result(warned(reply, done.warnings), dict(wire.changed(done)))
 
 
 def _placed(memory: Memory, filename: str) -> str:
-    """The path in memory of the file that is meant. No more than words hang on this look: no write follows a link."""
+    """The path below `memory/` of the file that is meant.
+
+    Only the words of the answer depend on the look for links: no write follows one.
+    """
     path = None if "\\" in filename or "\0" in filename else inside(filename)
     if path is None or any(os.path.islink(memory.file(place)) for place in way(memory.layout.memory_path(path))):
         raise Refusal(_ESCAPES)
