@@ -134,7 +134,7 @@ def insert_lines(text: str, line: int, new: str) -> str:
     """`text` with `new` as lines of their own after line `line` of it, in its line breaks; 0 is the top.
 
     A line break at the end of `new` is no line. Whether `text` ends with one stays as it was, and so does every other
-    byte; a byte order mark stays at the top.
+    byte; a byte order mark stays at the top. A blank line behind a last line without an end is no more than that end.
 
     Raises:
         NoSuchLine: `text` has fewer lines.
