@@ -5,237 +5,29 @@ with Memory("notes", agent="coder") as memory:
     memory.recall("deploy key")[0].entry.content
 """
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .embeddings.embedder import Embedder
-    from .errors import (
-        AlreadyThere,
-        Busy,
-        CrabmemError,
-        DamagedHistory,
-        DeniedHistory,
-        Disabled,
-        EmbedderFailed,
-        Full,
-        HoldsSecret,
-        InvalidArguments,
-        InvalidSettings,
-        MassLoss,
-        Moved,
-        NotFound,
-        Stale,
-        Unreadable,
-        Unwritable,
-    )
-    from .git import Packed
-    from .git.traces import Digest, Line, News, Sighting, Sightings
-    from .memory import Memory
-    from .prompt.context import Context, Piece, Told
-    from .prompt.profile import Profile
-    from .prompt.windows import Due
-    from .results import (
-        Agent,
-        Answer,
-        Begun,
-        Bisected,
-        Changed,
-        Commit,
-        Document,
-        Evaluation,
-        Excerpt,
-        FileHit,
-        FileSearch,
-        Finding,
-        Forgotten,
-        Hit,
-        Links,
-        Proposal,
-        Proposed,
-        Provenance,
-        Purge,
-        Recall,
-        Reference,
-        Reindexed,
-        Renamed,
-        Restored,
-        Reverted,
-        Rewritten,
-        Saved,
-        Standing,
-        Stats,
-    )
-    from .session.snapshot import Snapshot
-    from .text.entry import Entry, Fact
-    from .text.merge import Conflict, Conflicting
-    from .text.questions import Expectation
-    from .text.slots import Slot
-    from .tools import Result, Tool
-    from .workspace.settings import Settings
-    from .workspace.workspace import Layout
-    from .write.losses import Losses
-    from .write.tree import Tree
-
 __version__ = "0.1.0"
-
-__all__ = [
-    "Agent",
-    "AlreadyThere",
-    "Answer",
-    "Begun",
-    "Bisected",
-    "Busy",
-    "Changed",
-    "Commit",
-    "Conflict",
-    "Conflicting",
-    "Context",
-    "CrabmemError",
-    "DamagedHistory",
-    "DeniedHistory",
-    "Digest",
-    "Disabled",
-    "Document",
-    "Due",
-    "Embedder",
-    "EmbedderFailed",
-    "Entry",
-    "Evaluation",
-    "Excerpt",
-    "Expectation",
-    "Fact",
-    "FileHit",
-    "FileSearch",
-    "Finding",
-    "Forgotten",
-    "Full",
-    "Hit",
-    "HoldsSecret",
-    "InvalidArguments",
-    "InvalidSettings",
-    "Layout",
-    "Line",
-    "Links",
-    "Losses",
-    "MassLoss",
-    "Memory",
-    "Moved",
-    "News",
-    "NotFound",
-    "Packed",
-    "Piece",
-    "Profile",
-    "Proposal",
-    "Proposed",
-    "Provenance",
-    "Purge",
-    "Recall",
-    "Reference",
-    "Reindexed",
-    "Renamed",
-    "Restored",
-    "Result",
-    "Reverted",
-    "Rewritten",
-    "Saved",
-    "Settings",
-    "Sighting",
-    "Sightings",
-    "Slot",
-    "Snapshot",
-    "Stale",
-    "Standing",
-    "Stats",
-    "Told",
-    "Tool",
-    "Tree",
-    "Unreadable",
-    "Unwritable",
-]
-
-# Where each name is. Loaded when it is asked for: `crabmem recall` answers before all of them are.
-_HOMES = {
-    "Agent": "results",
-    "AlreadyThere": "errors",
-    "Answer": "results",
-    "Begun": "results",
-    "Bisected": "results",
-    "Busy": "errors",
-    "Changed": "results",
-    "Commit": "results",
-    "Conflict": "text.merge",
-    "Conflicting": "text.merge",
-    "Context": "prompt.context",
-    "CrabmemError": "errors",
-    "DamagedHistory": "errors",
-    "DeniedHistory": "errors",
-    "Digest": "git.traces",
-    "Disabled": "errors",
-    "Document": "results",
-    "Due": "prompt.windows",
-    "Embedder": "embeddings.embedder",
-    "EmbedderFailed": "errors",
-    "Entry": "text.entry",
-    "Evaluation": "results",
-    "Excerpt": "results",
-    "Expectation": "text.questions",
-    "Fact": "text.entry",
-    "FileHit": "results",
-    "FileSearch": "results",
-    "Finding": "results",
-    "Forgotten": "results",
-    "Hit": "results",
-    "Full": "errors",
-    "HoldsSecret": "errors",
-    "InvalidArguments": "errors",
-    "InvalidSettings": "errors",
-    "Layout": "workspace.workspace",
-    "Line": "git.traces",
-    "Links": "results",
-    "Losses": "write.losses",
-    "MassLoss": "errors",
-    "Memory": "memory",
-    "Snapshot": "session.snapshot",
-    "News": "git.traces",
-    "Moved": "errors",
-    "NotFound": "errors",
-    "Packed": "git",
-    "Piece": "prompt.context",
-    "Profile": "prompt.profile",
-    "Proposal": "results",
-    "Proposed": "results",
-    "Provenance": "results",
-    "Purge": "results",
-    "Recall": "results",
-    "Reference": "results",
-    "Reindexed": "results",
-    "Renamed": "results",
-    "Restored": "results",
-    "Result": "tools",
-    "Reverted": "results",
-    "Rewritten": "results",
-    "Saved": "results",
-    "Settings": "workspace.settings",
-    "Sighting": "git.traces",
-    "Sightings": "git.traces",
-    "Slot": "text.slots",
-    "Stale": "errors",
-    "Standing": "results",
-    "Stats": "results",
-    "Told": "prompt.context",
-    "Tool": "tools",
-    "Tree": "write.tree",
-    "Unreadable": "errors",
-    "Unwritable": "errors",
-}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    """A public name, loaded when it is asked for: `crabmem recall` answers before all of them would be."""
+    if name == "__all__":
+        return sorted(_homes())
+    # Every import of a module from here asks first: modules are lower case, and no public name is.
+    module = _homes().get(name) if name[:1].isupper() else None
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    found = globals()[name] = getattr(import_module(module, __name__), name)
+    return found
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_HOMES]
+    return [*{*globals(), *_homes()}]
+
+
+def _homes() -> dict[str, str]:
+    """The module of each public name, as the one list of them in `__init__.pyi` says; its lines are all alike."""
+    with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as stub:
+        lines = (line.split() for line in stub if line.startswith("from ."))
+        return {name: module for _, module, _, name, _, _ in lines}

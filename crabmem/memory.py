@@ -11,7 +11,9 @@ from .operations import agents, context, facts, files, history, maintenance, not
 from .operations import setup as begin
 from .session.opening import engine_at, recover
 from .session.session import Session
-from .tools import Result, Tool, Toolbox, guide
+from .tools import guide
+from .tools.result import Result
+from .tools.toolbox import Tool, Toolbox
 from .write.actor import Voice
 
 if TYPE_CHECKING:

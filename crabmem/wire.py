@@ -37,8 +37,8 @@ from .text.entry import Entry
 from .text.merge import Conflicting
 
 if TYPE_CHECKING:
+    from .prompt.compaction import Due
     from .prompt.context import Context
-    from .prompt.windows import Due
 
 Data = dict[str, Any]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 PATTERNS = ("MEMORY.md", "memory.md", "memory/**/*.md")
 
 
-def profile(folder: Path, unit: str = "chunk", tools: str = "chunks", **search: object) -> str:
+def profile(folder: Path, unit: str = "chunk", tools: str = "claw", **search: object) -> str:
     """The path of a profile whose files are searched so; group sessions see neither MEMORY.md nor daily notes."""
     file = folder / f"{unit}-{tools}.toml"
     said = "".join(f"{key} = {value}\n" for key, value in search.items())

@@ -17,7 +17,7 @@ import crabmem
 from crabmem import Memory
 from crabmem.cli import cli
 from crabmem.embeddings import embedder
-from crabmem.prompt import context, profile, windows
+from crabmem.prompt import compaction, context, profile
 from crabmem.workspace import settings
 
 ROOT = Path(__file__).parent.parent
@@ -60,7 +60,7 @@ def test_every_tool_is_in_readme(tmp_path: Path) -> None:
         assert all(f"`{tool.name}`" in README for tool in memory.tools)
 
 
-@pytest.mark.parametrize("name", profile.names())
+@pytest.mark.parametrize("name", profile.profile_names())
 def test_every_family_has_its_lines_in_readme(name: str) -> None:
     [lines] = re.findall(rf"^- \*\*[^\n]*`{name}`.*?(?=^- |^$)", README, re.M | re.S) if name != "crab" else [""]
     assert name == "crab" or len(lines.splitlines()) == 5
@@ -111,7 +111,7 @@ def returned() -> set[type]:
         **vars(typing),
         **vars(context),
         **vars(profile),
-        **vars(windows),
+        **vars(compaction),
         **vars(embedder),
     }  # what a memory loads when it is asked for
     hints = (get_type_hints(each, localns=late).get("return") for each in functions if inspect.isroutine(each))

@@ -25,7 +25,7 @@ ROOMS: list[list[str]] = [
     ["memory"],
     # Faces and annexes.
     ["watch"],
-    ["quick", "mcp", "hooks", "importers"],
+    ["quick", "mcp", "hooks", "importers", "profiles"],
     ["hosts"],
     ["hooking"],
     ["adapters"],

@@ -4,6 +4,8 @@ client.beta.messages.tool_runner(tools=[MemoryTool(memory)], …)
 
 Claude is told what it would be told of a plain folder, word for word, and may write what crabmem keeps: text below
 `memory/`, without what looks like a credential. All of it is in the history; recall finds the Markdown among it.
+Three things are as in our other tools, by `text/edit`: lines may end with "\\r\\n", and keep doing so; a text whose
+places overlap, as "aa" in "aaa", is not replaced; and a blank line at the end of a file outlasts an insertion.
 """
 
 import os
@@ -18,7 +20,7 @@ from typing import Any
 from ..errors import CrabmemError
 from ..memory import Memory
 from ..operations import files as files_operations
-from ..text.edit import places_of
+from ..text.edit import NoSuchLine, NotOnce, appended, insert_lines, replace_once
 from ..tools.result import warned
 from ..workspace.workspace import way
 from ..write.tree import Tree, inside
@@ -214,35 +216,32 @@ def _created(command: beta.BetaMemoryTool20250818CreateCommand, tree: Tree, path
 
 
 def _replaced(command: beta.BetaMemoryTool20250818StrReplaceCommand, tree: Tree, path: str) -> Edit:
-    text, old = _file(tree, path, command.path), command.old_str
-    if old not in text:
-        raise ToolError(f"No replacement was performed, old_str `{old}` did not appear verbatim in {command.path}.")
-    if text.count(old) > 1:
-        lines = places_of(old, text, _MOST_LISTED)
-        raise ToolError(
-            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. "
-            "Please ensure it is unique"
+    try:
+        text, line = replace_once(_file(tree, path, command.path), command.old_str, command.new_str)
+    except NotOnce as error:
+        none = f"old_str `{command.old_str}` did not appear verbatim in {command.path}."
+        many = (
+            f"Multiple occurrences of old_str `{command.old_str}` in lines: {error.lines}. Please ensure it is unique"
         )
-    new, changed = text.replace(old, command.new_str), text.count("\n", 0, text.find(old))
-    first = max(0, changed - 2)
-    shown = _lines(new.split("\n")[first : changed + 3], first + 1)
+        words = f"No replacement was performed. {many}" if error.lines else f"No replacement was performed, {none}"
+        raise ToolError(words) from None
+    first = max(0, line - 3)
+    shown = _lines(text.split("\n")[first : line + 2], first + 1)
     return Edit(
         f"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{shown}",
-        {path: new},
+        {path: text},
     )
 
 
 def _inserted(command: beta.BetaMemoryTool20250818InsertCommand, tree: Tree, path: str) -> Edit:
-    lines = _file(tree, path, command.path).split("\n")
-    if not lines[-1]:
-        lines.pop()
-    if not 0 <= command.insert_line <= len(lines):
-        raise ToolError(
-            f"Invalid `insert_line` parameter: {command.insert_line}. It should be within the range [0, {len(lines)}]."
-        )
-    lines.insert(command.insert_line, command.insert_text.rstrip("\n"))
-    text = "\n".join(lines)
-    return Edit(f"The file {command.path} has been edited.", {path: text if text.endswith("\n") else f"{text}\n"})
+    """As the SDK's own tool inserts: without the blank lines that a text ends with, and the last line gets its end."""
+    given = command.insert_text.rstrip("\r\n")
+    try:
+        text = insert_lines(_file(tree, path, command.path), command.insert_line, given)
+    except NoSuchLine as error:
+        bounds = f"It should be within the range [0, {error.count}]."
+        raise ToolError(f"Invalid `insert_line` parameter: {command.insert_line}. {bounds}") from None
+    return Edit(f"The file {command.path} has been edited.", {path: appended(text, "")})
 
 
 def _deleted(command: beta.BetaMemoryTool20250818DeleteCommand, tree: Tree, path: str) -> Edit:

@@ -19,7 +19,7 @@ from ..memory import Memory
 from ..session.locate import workspace_at
 from ..session.opening import local_time
 from ..text.templates import joined
-from ..tools import Tool
+from ..tools.toolbox import Tool
 from . import missing
 
 try:

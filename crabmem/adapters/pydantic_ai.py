@@ -9,7 +9,7 @@ from typing import Any
 
 from ..memory import Memory
 from ..text.templates import joined
-from ..tools import Tool
+from ..tools.toolbox import Tool
 from . import missing
 
 try:

@@ -15,7 +15,7 @@ from ..disk import fs
 from ..disk.allowed import Allowed
 from ..operations import files, history, maintenance, revert, setup
 from ..operations.adopting import prepared
-from ..prompt.profile import named
+from ..prompt.profile import load_profile
 from ..results import Commit
 from ..session.locate import outside
 from ..session.session import Session
@@ -127,7 +127,7 @@ def _is_claude_code(memory: Session) -> bool:
 def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
     if profile is None:
         return prepared(root, "layout", FLAT.name, is_meant)
-    named(profile)  # what is none is told before anything is written
+    load_profile(profile)  # what is none is told before anything is written
     whole = os.path.abspath(os.path.expanduser(profile)) if profile.endswith(".toml") else profile
     prepared(root, "profile", whole, is_meant)
     Allowed(os.environ).allow_profile(root, outside(root, whole))
@@ -136,7 +136,7 @@ def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
 
 def _join(root: Path, profile: str) -> None:
     """Have an agent's folder show what it lacks of the workspace that its family keeps beside `agents/`."""
-    way = named(profile).parent
+    way = load_profile(profile).parent
     if not way or root.parent.name != AGENTS:
         return
     parent = Path(os.path.normpath(os.path.realpath(root) / Path(way)))

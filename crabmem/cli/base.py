@@ -234,9 +234,11 @@ def complete_profiles(ctx: click.Context, param: click.Parameter, begun: str) ->
     """The profiles whose names begin so, else files."""
     from click.shell_completion import CompletionItem
 
-    from ..prompt.profile import names
+    from ..prompt.profile import profile_names
 
-    return [CompletionItem(name) for name in names() if name.startswith(begun)] or [CompletionItem(begun, type="file")]
+    return [CompletionItem(name) for name in profile_names() if name.startswith(begun)] or [
+        CompletionItem(begun, type="file")
+    ]
 
 
 def _complete_kinds(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:

@@ -20,7 +20,7 @@ from ..results import Finding
 from ..session.locate import workspace_at
 from ..session.opening import session_at
 from ..text.extras import how_to_get, whole
-from ..tools import Toolbox
+from ..tools.toolbox import Toolbox
 from .base import Failure, can_ask, coloured_diff, confirm, opened, plain, show, tell, wanted_of, warn
 from .importing import Import, import_data, import_lines, summary, take_in
 

@@ -4,7 +4,7 @@ import click
 
 from ..prompt import profile as profiles
 from ..text.edit import counted
-from ..tools import family
+from ..tools.toolbox import toolset
 from .base import as_json, complete_profiles, opened, plain, show, wanted_of
 
 
@@ -25,7 +25,7 @@ def profile_verbs() -> None:
 @click.pass_context
 def list_(ctx: click.Context, json_wanted: bool) -> None:
     """List the profiles that crabmem brings."""
-    found = {name: profiles.built_in(name).about for name in profiles.names()}
+    found = {name: profiles.built_in_profile(name).about for name in profiles.profile_names()}
     width = max(map(len, found))
     show(json_wanted, found, lambda: "\n".join(f"{name.ljust(width)}  {about}" for name, about in found.items()))
 
@@ -37,8 +37,8 @@ def list_(ctx: click.Context, json_wanted: bool) -> None:
 def show_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
     """Print a profile as TOML, to begin one's own with; without NAME the one that is in force here."""
     chosen = name or opened(ctx, tells_place=False).engine.profile_name
-    text = profiles.text_of(chosen)
-    show(json_wanted, profiles.as_dict(profiles.parsed(text, chosen)), lambda: plain(text))
+    text = profiles.profile_toml(chosen)
+    show(json_wanted, profiles.as_dict(profiles.parse_profile(text, chosen)), lambda: plain(text))
 
 
 @profile_verbs.command()
@@ -48,9 +48,9 @@ def show_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
 def check(ctx: click.Context, file: str | None, json_wanted: bool) -> None:
     """Check a profile's TOML file: its keys and values, its tools, and its templates; without FILE the one in force."""
     chosen = file or wanted_of(ctx).profile or opened(ctx, tells_place=False).engine.profile_name
-    found = profiles.named(chosen)
+    found = profiles.load_profile(chosen)
     for name in {*found.tools, *(tool for kind in profiles.KINDS for tool in found.tools_for(kind))}:
-        family(name)
+        toolset(name)
     words = f"{chosen} is right: {counted(len(found.part), 'part')}, tools {', '.join(found.tools) or 'none'}"
     show(json_wanted, {"profile": chosen, "parts": len(found.part), "tools": found.tools}, lambda: words)
 

@@ -15,8 +15,8 @@ from ..results import Stats
 from ..session.session import Session
 from ..text.edit import counted
 from ..text.hashes import short
-from ..tools import Toolbox
 from ..tools.formats import FORMATS
+from ..tools.toolbox import Toolbox
 from .base import (  # fmt: skip
     TEXT,
     Failure,

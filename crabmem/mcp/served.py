@@ -13,8 +13,9 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, PaginatedRequestParams
 from ..errors import CrabmemError, InvalidArguments, InvalidSettings, NotFound
 from ..session.session import Session
 from ..text.limits import MAX_WHO
-from ..tools import Tool, Toolbox, guide
+from ..tools import guide
 from ..tools.result import without_root
+from ..tools.toolbox import Tool, Toolbox
 from .sessions import Sessions
 
 Context = ServerRequestContext[object, object]

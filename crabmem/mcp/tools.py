@@ -13,8 +13,8 @@ from mcp_types import (
 )
 from starlette.requests import Request
 
-from .. import tools
-from ..tools import Toolbox
+from ..tools import toolbox
+from ..tools.toolbox import Toolbox
 from .served import Context, Served, aside, refuse_cursor
 
 #: Claude Code shows a model only the names of tools until it asks for more, but for those that say this.
@@ -55,7 +55,7 @@ class Tools:
         return self._served.gives_data if asked is None else asked in _YES
 
 
-def described(tool: tools.Tool, with_data: bool = False) -> Tool:
+def described(tool: toolbox.Tool, with_data: bool = False) -> Tool:
     """A tool in the protocol's words, `with_data` also what the data of its answers are."""
     hints = tool.annotations
     return Tool(

@@ -18,9 +18,9 @@ from .files import notes
 from .salience import salient_text
 
 if TYPE_CHECKING:
+    from ..prompt.compaction import Due
     from ..prompt.context import Context, Piece
-    from ..prompt.profile import Part, Say
-    from ..prompt.windows import Due
+    from ..prompt.profile import Generated, Part
 
 
 def context(
@@ -41,11 +41,11 @@ def context(
     Raises:
         NotFound: there is no such revision or time.
     """
-    from ..prompt.context import assembled
+    from ..prompt.context import assemble
 
-    sayings: dict[Say, str] = {"tools": listed(tools), **_sayings(session, as_of)}
+    sayings: dict[Generated, str] = {"tools": listed(tools), **_sayings(session, as_of)}
     shown = [piece for piece in pieces(session, as_of) if overview or piece.path != session.layout.overview]
-    return assembled(session.profile, session.kind, shown, sayings, list(tools), limit, session.root)
+    return assemble(session.profile, session.kind, shown, sayings, list(tools), limit, session.root)
 
 
 def guidance(session: Session, tools: Sequence[str]) -> str:
@@ -100,7 +100,7 @@ def due(session: Session, tokens: int | None, window: int, *, cycle: int = 0, fl
     `cycle` is how often the conversation was shortened, `flushed` in which cycle it was last asked to store: the
     host keeps that number. The date is that of this machine, as for `write_note`.
     """
-    from ..prompt.windows import due as computed
+    from ..prompt.compaction import due as computed
 
     today = session.engine.today()
     note = session.layout.note_path(today)
@@ -118,9 +118,9 @@ def pieces(session: Session, at: str | None = None) -> list["Piece"]:
 
 def _read_anyway(session: Session) -> str:
     """What the model reads before the conversation."""
-    from ..prompt.context import assembled
+    from ..prompt.context import assemble
 
-    text = assembled(session.profile, session.kind, pieces(session), {}, ()).text
+    text = assemble(session.profile, session.kind, pieces(session), {}, ()).text
     return f"{text}\n{salient_text(session)}"
 
 
@@ -131,7 +131,7 @@ def _is_given(session: Session, file: str, at: str | None) -> bool:
 
 def _pieces(session: Session, part: "Part", at: str | None) -> list["Piece"]:
     """What a part is here; one for each of the days whose notes it is."""
-    from ..prompt.context import Piece, written
+    from ..prompt.context import Piece, fixed_text
 
     layout = session.layout
     if part.notes:
@@ -140,7 +140,7 @@ def _pieces(session: Session, part: "Part", at: str | None) -> list["Piece"]:
     if part.file:
         path, text = layout.named(part.file), _file_text(session, part.of, part.file, at)
         return [Piece(part, path, template(part.default) if text is None and part.default else text)]
-    return [Piece(part, "", written(part))]
+    return [Piece(part, "", fixed_text(part))]
 
 
 def _file_text(session: Session, of: str, file: str, at: str | None) -> str | None:
@@ -156,9 +156,9 @@ def _file_text(session: Session, of: str, file: str, at: str | None) -> str | No
     return None if data is None else decoded(path, data)
 
 
-def _sayings(session: Session, as_of: str | None) -> "dict[Say, str]":
+def _sayings(session: Session, as_of: str | None) -> "dict[Generated, str]":
     """What the parts of the profile say that are in no file; what matters now did not at another time."""
-    makers: dict[Say, Callable[[Session], str]] = {
+    makers: dict[Generated, Callable[[Session], str]] = {
         "time": _time,
         "place": _place,
         "notes": _notes,

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from ..errors import CrabmemError, HoldsSecret, InvalidArguments
 from ..operations import context, keyvalue, notes
 from ..operations import facts as facts_operations
-from ..prompt.windows import Window
+from ..prompt.compaction import Window
 from ..session.session import Session
 from ..text.credentials import Screen
 from ..text.edit import shortened

@@ -1,6 +1,6 @@
-"""How much of a text goes before a conversation: all of it, or its head and its tail with a mark between.
+"""The budget of a prompt: how much of a text goes into it, all or its head and tail with a mark between.
 
-The mark is part of what is allowed, so that nothing is ever longer than it may be; the file itself is never touched.
+The mark counts, so that nothing is ever longer than it may be; the file itself is never touched.
 """
 
 from typing import Annotated
@@ -15,10 +15,10 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What parts may have, in characters.
+    """How many characters of one `part`, and of all parts together (`total`), go into a prompt.
 
-    Of a text that is too long `head` and `tail` stay, as shares of what it may have. A part for which fewer than
-    `least` are left is left out. In `mark`, {file}, {kept} and {of} stand for its file and how much of how many
+    Of a text that is too long `head` and `tail` stay, as shares of what it may have. A part is left out when there is
+    room for fewer than `least`. In `mark`, {file}, {kept} and {of} stand for the file and how much of how many
     characters stay, {root} for the folder of the workspace.
     """
 
@@ -31,9 +31,9 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def cut(text: str, room: int, budget: Budget, file: str, of: int = 0, root: str = "") -> str:
-    """`text` within `room` characters: all of it, else its head, the mark and its tail; "" where that is too little.
+    """Cut `text` to `room` characters: all of it, else its head, the mark and its tail; "" for too little room.
 
-    `of` is how many characters there were where `text` lacks some of its middle already: the mark is there then.
+    `of` is how long the text was when some of its middle is gone already: then there is a mark in any case.
     """
     of = max(of, len(text))
     if len(text) <= room and of == len(text):
@@ -47,15 +47,11 @@ def cut(text: str, room: int, budget: Budget, file: str, of: int = 0, root: str 
         return text[:room]
     head, tail = int(room * budget.head), int(room * budget.tail)
     if head + tail > space:
-        head, tail = _shared(space, head, tail)
+        head = space * head // (head + tail)
+        tail = space - head
     tail = min(tail, len(text))
     head = min(head, len(text) - tail)
     return text[:head] + _mark(budget, file, head + tail, of, root) + text[len(text) - tail :]
-
-
-def _shared(space: int, head: int, tail: int) -> tuple[int, int]:
-    kept = space * head // (head + tail)
-    return kept, space - kept
 
 
 def _mark(budget: Budget, file: str, kept: int, of: int, root: str) -> str:

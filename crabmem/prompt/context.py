@@ -1,6 +1,7 @@
-"""What goes before a conversation, put together from the parts of a profile, and the account of it: pure.
+"""The context: what goes before a conversation, put together from the parts of a profile, with an account of each
+part. Pure.
 
-What was cut or left out is always in the account, and in the text where the profile says so.
+The account always says what was cut or left out; the text says it where the profile has it so.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,40 +14,45 @@ from msgspec.structs import replace
 
 from ..text.templates import block, escaped, joined, shortened, template, units, visible
 from .budget import Budget, cut
-from .profile import Kind, Part, Profile, Say
+from .profile import Generated, Kind, Part, Profile
 
-#: A file is there whole, was cut, is not there or blank, found no room, or is not for that kind of session.
+#: What became of a file: it is in the context whole, cut, missing or blank, left out for want of room, or hidden from
+#: that kind of session.
 Status = Literal["ok", "truncated", "missing", "left out", "hidden"]
-# In words, where the tools are listed.
+# What stands in words for the list of tools.
 _TOOLS = "{tools}"
-#: For a rough count where no model is asked: so many characters are a token of English.
+# Characters of a token of English, for a rough count without asking a model.
 _PER_TOKEN = 4
-#: Of each file so many characters for each that there is room for are made fit for a prompt, within bounds: it costs
-#: much time and memory.
+# Of a file that is longer than its room only so many times the room, within bounds, is made visible and escaped: that
+# costs much time and memory.
 _SPARE, _LEAST, _MOST = 2, 100_000, 1_000_000
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """What a part of a profile is in a workspace: `raw` is the text of the file at `path`, None when there is none."""
+    """A part of a profile in one workspace: `raw` is the text of the file at `path`, None when there is no file.
+
+    Of a part that is no file `path` is "", and `raw` its words.
+    """
 
     part: Part
     path: str
     raw: str | None
 
 
-def written(part: Part) -> str:
-    """The text of a part that is in no file of the workspace."""
+def fixed_text(part: Part) -> str:
+    """The words or the template of a part; "" for a part with another source."""
     return template(part.template) if part.template else part.words
 
 
 def guidance(parts: Iterable[Part], tools: str) -> str:
-    """How to use the tools that `tools` lists, as those parts say it; "" without any."""
-    words = (_TOOLS if part.say == "tools" else written(part) for part in parts)
+    """The words of the parts that tell how to use the tools, with the list `tools` in them; "" where that is empty."""
+    words = (_TOOLS if part.say == "tools" else fixed_text(part) for part in parts)
     return joined(text.replace(_TOOLS, tools) for text in words if tools and _TOOLS in text)
 
 
-class Told(msgspec.Struct, frozen=True):
-    """One row of the account: how much there is of a part, how much of it goes in, and how much may, in characters."""
+class ContextRow(msgspec.Struct, frozen=True):
+    """A row of the account: how many characters the file `name` has (`raw`), how many of them are in the context
+    (`injected`), and how many may be (`limit`)."""
 
     name: str
     status: Status
@@ -56,24 +62,24 @@ class Told(msgspec.Struct, frozen=True):
 
     @property
     def raw_tokens(self) -> int:
-        """About how many tokens there are."""
+        """About how many tokens the file has."""
         return tokens(self.raw)
 
     @property
     def injected_tokens(self) -> int:
-        """About how many tokens go in."""
+        """About how many tokens of the file are in the context."""
         return tokens(self.injected)
 
 
 class Context(msgspec.Struct, frozen=True):
     """The text that goes before a conversation of that kind, and the account of its parts and tools.
 
-    A file has `most_of_a_file` characters unless its part says otherwise, and all files together `most_of_all`; those
-    of a share have that of `shares` together.
+    Of a file at most `most_of_a_file` characters are in it unless its part says otherwise, of all files together
+    `most_of_all`, and of the files that share a limit what `shares` says.
     """
 
     kind: Kind
-    parts: tuple[Told, ...]
+    parts: tuple[ContextRow, ...]
     tools: tuple[str, ...]
     text: str
     most_of_a_file: int
@@ -82,12 +88,12 @@ class Context(msgspec.Struct, frozen=True):
 
     @property
     def characters(self) -> int:
-        """How long it is."""
+        """How many characters the text has."""
         return len(self.text)
 
     @property
     def tokens(self) -> int:
-        """About how many tokens it has."""
+        """About how many tokens the text has."""
         return tokens(len(self.text))
 
 
@@ -102,30 +108,31 @@ class _Row(msgspec.Struct, frozen=True):
 
 
 def tokens(characters: int) -> int:
-    """About how many tokens so many characters are; never too few for English, often for other scripts and code."""
+    """A rough number of tokens of so many characters: never too few for English, often too few for other scripts and
+    code."""
     return ceil(characters / _PER_TOKEN)
 
 
-def assembled(
+def assemble(
     profile: Profile,
     kind: Kind,
     pieces: Sequence[Piece],
-    sayings: Mapping[Say, str],
+    generated: Mapping[Generated, str],
     tools: Iterable[str],
     limit: int | None = None,
     root: Path | None = None,
 ) -> Context:
-    """The context of a session: `pieces` are the parts for it in order, `sayings` what parts say that are no files.
+    """Put the context of a session together: `pieces` are its parts in order, `generated` the texts that `say` names.
 
-    Words in which the tools would be listed are left out where there are none.
+    Words that would list the tools are left out where there are none.
 
-    With `limit`, the host's: so many characters at most, counted in UTF-16 as hosts do. The last file gives way first,
-    with a line that says so and where below `root` the rest is, and never what is no file.
+    `limit` is the host's: so many characters at most, counted in UTF-16 as hosts do. The last file is shortened first,
+    with a line that says so and where below `root` the rest is; what is no file never is.
     """
-    rows = _budgeted(profile, kind, pieces, sayings, str(root or ""))
+    rows = _budgeted(profile, kind, pieces, generated, str(root or ""))
     rows = rows if limit is None else _within(limit, rows, profile, root or Path())
-    told = tuple(
-        Told(
+    account = tuple(
+        ContextRow(
             row.piece.path,
             row.status,
             len(row.piece.raw or ""),
@@ -137,23 +144,25 @@ def assembled(
     )
     budget, text = profile.budget, _joined(rows, profile.between)
     shared = {name: profile.shares[name] for row in rows if (name := row.piece.part.share)}
-    return Context(kind, told, tuple(tools), text, budget.part, budget.total, shared)
+    return Context(kind, account, tuple(tools), text, budget.part, budget.total, shared)
 
 
 def _limit(part: Part, profile: Profile) -> int:
-    """How much of a part may go in, when nothing else does."""
+    """How many characters of a part may be in the context when no other part takes any."""
     most = profile.shares.get(part.share, profile.budget.total)
     return min(part.limit or profile.budget.part, most, profile.budget.total)
 
 
 def _budgeted(
-    profile: Profile, kind: Kind, pieces: Sequence[Piece], sayings: Mapping[Say, str], root: str
+    profile: Profile, kind: Kind, pieces: Sequence[Piece], generated: Mapping[Generated, str], root: str
 ) -> list[_Row]:
-    """The parts as far as the profile has room for them."""
+    """The parts, cut to the room that the profile has for them."""
     rows, left = list[_Row](), {"": profile.budget.total, **profile.shares}
     for piece in pieces:
         row = (
-            _row(piece, profile, kind, left, root) if piece.part.is_read else _Row(piece, "ok", _words(piece, sayings))
+            _row(piece, profile, kind, left, root)
+            if piece.part.is_read
+            else _Row(piece, "ok", _words(piece, generated))
         )
         rows.append(row)
         for share in {"", piece.part.share} if piece.part.is_read else ():
@@ -163,11 +172,11 @@ def _budgeted(
     return [replace(row, text=words) if row.piece.part.say == "cut" else row for row in rows]
 
 
-def _words(piece: Piece, sayings: Mapping[Say, str]) -> str:
-    """What a part says that is no file."""
+def _words(piece: Piece, generated: Mapping[Generated, str]) -> str:
+    """The text of a part that is no file."""
     if piece.part.say:
-        return sayings.get(piece.part.say, "")
-    text, tools = piece.raw or "", sayings.get("tools", "")
+        return generated.get(piece.part.say, "")
+    text, tools = piece.raw or "", generated.get("tools", "")
     return text.replace(_TOOLS, tools) if tools or _TOOLS not in text else ""
 
 
@@ -181,8 +190,8 @@ def _row(piece: Piece, profile: Profile, kind: Kind, left: Mapping[str, int], ro
     given = _near(raw, room, _KEPT["tail"](budget) if part.lines else budget)
     text = escaped(given, part.tag) if part.tag else visible(given).strip()
     if not text:
-        marked = profile.missing if part.file else ""  # nothing is wrong about a day without a note
-        return _Row(piece, "missing", marked.replace("{path}", piece.path))
+        mark = profile.missing if part.file else ""  # nothing is wrong about a day without a note
+        return _Row(piece, "missing", mark.replace("{path}", piece.path))
     if min(left[""], left[part.share]) < profile.budget.least:
         return _Row(piece, "left out", "")
     wanted = "\n".join(text.split("\n")[-part.lines :])
@@ -201,7 +210,7 @@ def _near(raw: str, room: int, budget: Budget) -> str:
 
 
 def _within(limit: int, rows: list[_Row], profile: Profile, root: Path) -> list[_Row]:
-    """The rows, of which files give way, the last one first, until all have room."""
+    """The rows with files shortened, the last one first, until all fit into `limit`."""
     between, budget = profile.between, profile.budget
     for at in reversed(range(len(rows))):
         row, over = rows[at], units(_joined(rows, between)) - limit

@@ -1,7 +1,7 @@
 """A profile: which files and texts go before a conversation, in which order and how much of each, which tools an
 agent gets, how files are searched, and what a new workspace begins with.
 
-A family of agents is such a file of data; nothing anywhere asks for a profile's name.
+A profile is a TOML file, of a family in `crabmem/profiles` or of a person; no code asks for a profile's name.
 """
 
 import os
@@ -25,40 +25,44 @@ from ..text.slug import name_key
 from ..text.templates import template
 from ..workspace.workspace import FLAT, ORDINARY, Layout, is_contained
 from .budget import Budget
-from .windows import Window
+from .compaction import Window
 
-#: The kinds of sessions: who is there to read along, and what the session is for.
+#: The kinds of sessions, by who reads along and what the session is for.
 Kind = Literal["main", "subagent", "scheduled", "heartbeat", "group"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-#: What is in no file: made of the tools, the clock, the machine, or of what became of the files. `notes` says how
-#: many daily notes there are and where, `salient` the facts that matter most.
-Say = Literal["tools", "time", "place", "cut", "notes", "salient"]
+#: Texts that are in no file, which `say` names. `tools` lists the tools, `time` is the time, `place` the workspace and
+#: the machine, `cut` names the files that were shortened, `notes` counts the daily notes, `salient` are the facts that
+#: matter most.
+Generated = Literal["tools", "time", "place", "cut", "notes", "salient"]
 
 _TEMPLATE = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9_-]+)*")
-# More than anybody writes into a profile.
+# Bytes of a profile's file: more than anybody writes into one.
 _LARGEST = 1_000_000
 _NOT_KEPT = "which history does not keep; name a .md file of the workspace"
+#: The families that crabmem brings: a folder each, with its profile and, where it has tools of its own, `tools.py`.
+_FOLDERS, _FILE = resources.files("crabmem") / "profiles", "profile.toml"
 _SOURCES = ("file", "notes", "words", "template", "say")
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One part: a `file` of the workspace ({identity} and {overview} stand for those of its layout), the daily
-    `notes` of so many days from today on back, `words` themselves, a text of crabmem's by the name of its `template`,
-    or what we `say`. {tools} in words stands for the list of tools.
+    """One part of the prompt, `[[part]]` in the file. Its text has one of five sources: a `file` of the workspace
+    ({identity} and {overview} stand for those of its layout), the daily `notes` of so many days back from today,
+    `words`, the `template` of that name in `prompts/`, or a generated text (`say`). {tools} in words and templates
+    stands for the list of tools.
 
-    `title` goes above it, {file} standing for its name; with `is_titled` only where it has no heading of its own.
-    `tag` is a block around it that its text cannot close. `kinds` are the sessions that see it (none named: all).
-    `of`: whose file, an agent's own or its parent's. `lines`: so many of the last lines, 0 for all. `limit` is its
-    own number of characters, and `share` the name of one that parts have together; `keep` says which end stays of
-    what is too long. `default` names the text that stands in for a file nobody has, `given` a file without which the
-    part is left out.
+    `title` goes above the text, {file} in it standing for the file's name; with `is_titled` only where the text has no
+    heading of its own. `tag` is a block around the text, which cannot close it. `kinds` are the sessions that see the
+    part; none named: all. `of` says whose file it is, an agent's own, its parent's, or the first of these there is.
+    `lines`: only so many of the last lines; 0 for all. `limit` is the number of characters for this part, `share` the
+    name of a number that several parts share; `keep` says which end stays of a text that is too long. `default` names
+    the template that stands in for a missing file, `given` a file without which the part is left out.
     """
 
     file: str = ""
     notes: Annotated[int, Meta(ge=0, le=100)] = 0
     words: str = ""
     template: str = ""
-    say: Say | Literal[""] = ""
+    say: Generated | Literal[""] = ""
     title: str = ""
     is_titled: bool = False
     tag: Annotated[str, Meta(max_length=40, pattern=r"^(?:[A-Za-z](?:[\w-]*[A-Za-z0-9])?)?\Z")] = ""
@@ -73,15 +77,15 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_read(self) -> bool:
-        """Whether it is made of files of the workspace."""
+        """Whether the text is that of files of the workspace."""
         return bool(self.file or self.notes)
 
 
 class Seed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a file begins with that nobody wrote: the text of a `template`, or `words`; in whose workspace.
+    """The first text of a file of a new workspace, `[[seed]]` in the file: a `template` or `words`.
 
-    {name} and {description} in it stand for those of an agent. With `is_first` only in a workspace with no file yet:
-    for what the first session does away with.
+    {name} and {description} in the text stand for those of an agent. `of` says in whose workspace the file is made.
+    With `is_first` it is made only in a workspace with no file yet, for a file that the first session removes.
     """
 
     file: str
@@ -91,9 +95,10 @@ class Seed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     of: Literal["any", "agent", "parent"] = "any"
 
 
-class Session(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is different in sessions of a kind: its `tools` instead of the others, the files it may not see, neither
-    in the prompt nor by any tool, and whether it is asked to store what a full window would lose.
+class KindRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is different in sessions of one kind, `[kinds.group]` in the file: `tools` replace those of the profile,
+    `hides` are patterns of files that the session sees neither in the prompt nor by any tool, and `flush` says whether
+    it is asked to store what a full window would lose.
 
     A pattern in `hides` that stands for a folder hides all that is below it, however deep: `memory/entries/secret` and
     `memory/entries/secret/*` do the same. `!` before a pattern shows the files again that it stands for, no others.
@@ -104,8 +109,8 @@ class Session(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     flush: bool = True
 
 
-class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which files of the workspace are what; see `workspace.Layout`."""
+class ProfileLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which files of the workspace are what, `[layout]` in the file; see `workspace.Layout`."""
 
     identity: str = ORDINARY.identity
     overview: str = ORDINARY.overview
@@ -118,13 +123,15 @@ class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole file. `between` goes between parts, `missing` in the place of a file that is not there, {path} in it
-    standing for where it was expected. `tools` are families of tools, or `family.tool`. `layout` of None is what the
-    settings of a workspace say. `largest` is how many characters may be written to a whole file, facts and notes apart.
-    `clone` are the files that another agent is given a copy of, `append_only` (patterns) those to which tools that
-    write whole files may only add. `quiet` are the seconds without a change after which the watcher records a burst
-    of edits, None for its own. `parent` is the way from an agent's folder in `agents/` to the workspace that gives what
-    the agent lacks, where that is not the folder around `agents/`: `adopt` follows it.
+    """A profile, as its file says it.
+
+    `between` goes between parts, `missing` in the place of a file that is not there, {path} in it standing for where it
+    was expected. `tools` are the names of toolsets, or `toolset.tool`. `layout` of None is what the settings of a
+    workspace say. `largest` is how many characters may be written to a whole file, facts and notes apart. `clone` are
+    patterns of the files that another agent is given a copy of, `append_only` of those to which tools that write whole
+    files may only add. `quiet` are the seconds without a change after which the watcher records a burst of edits, None
+    for its own. `parent` is the way from an agent's folder in `agents/` to the workspace that gives what the agent
+    lacks, where that is not the folder around `agents/`: `adopt` follows it.
     """
 
     about: str
@@ -133,8 +140,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     missing: str = ""
     budget: Budget = Budget()
     shares: dict[str, Annotated[int, Meta(ge=1, le=MAX_PROMPT)]] = {}
-    layout: Places | None = None
-    kinds: dict[Kind, Session] = {}
+    layout: ProfileLayout | None = None
+    kinds: dict[Kind, KindRules] = {}
     tools: tuple[str, ...] = ("entries", "files")
     search: Search = Search()
     window: Window = Window()
@@ -146,25 +153,25 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parent: Annotated[str, Meta(max_length=300)] = ""
 
     def parts_for(self, kind: Kind) -> list[Part]:
-        """What a session of that kind sees, in order."""
+        """The parts that a session of that kind sees, in order."""
         return [part for part in self.part if not part.kinds or kind in part.kinds]
 
     def tools_for(self, kind: Kind) -> tuple[str, ...]:
-        """The families of tools, or tools, that a session of that kind gets."""
-        own = self.kinds.get(kind, Session()).tools
+        """The names of the toolsets, or tools, that a session of that kind gets."""
+        own = self.kinds.get(kind, KindRules()).tools
         return self.tools if own is None else own
 
     def limits_tools(self, kind: Kind) -> bool:
-        """Whether a session of that kind gets no tool but those."""
-        return self.kinds.get(kind, Session()).tools is not None
+        """Whether a session of that kind gets no tool but those, even when it asks for one by name."""
+        return self.kinds.get(kind, KindRules()).tools is not None
 
     def flushes(self, kind: Kind) -> bool:
         """Whether a session of that kind is asked to store what a full window would lose."""
-        return self.kinds.get(kind, Session()).flush
+        return self.kinds.get(kind, KindRules()).flush
 
     def finds(self, path: str) -> bool:
-        """Whether agents come upon the file at `path` without recall: by a search over files, or by its name where
-        there is no such search."""
+        """Whether agents can find the file at `path` without recall: by a search over files, or by its name where
+        the profile has no such search."""
         return self.layout is not None and (not self.search.files or matches(path, self.search.files))
 
     def only_grows(self, path: str) -> bool:
@@ -172,36 +179,36 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return matches(path, self.append_only)
 
     def hidden_from(self, kind: Kind) -> Patterns:
-        """The patterns of the files that a session of that kind may not see; see `Session.hides`."""
-        return self.kinds.get(kind, Session()).hides
+        """The patterns of the files that a session of that kind may not see; see `KindRules.hides`."""
+        return self.kinds.get(kind, KindRules()).hides
 
     def hides(self, path: str, kind: Kind) -> bool:
         """Whether a session of that kind may not see the file at `path`, or a folder it is in, in whatever case its
         name is written."""
-        hidden = self.kinds.get(kind, Session()).hides
+        hidden = self.hidden_from(kind)
         return bool(hidden) and covers(name_key(path), [*map(name_key, hidden)])
 
     def hides_any(self, kind: Kind) -> bool:
         """Whether there are files that a session of that kind may not see."""
-        return bool(self.kinds.get(kind, Session()).hides)
+        return bool(self.hidden_from(kind))
 
 
 @lru_cache(maxsize=16)  # asked of every file that a session may see
-def parsed(text: str, file: str) -> Profile:
-    """The profile that `text` is; `file` is named in errors.
+def parse_profile(text: str, file: str) -> Profile:
+    """Parse the TOML `text` of a profile; `file` is the name for errors.
 
     Raises:
-        InvalidSettings: it is none.
+        InvalidSettings: a key or a value is wrong, or values that do not go together.
     """
     profile = tables.read(text, file, Profile)
-    if wrong := next(_faults(profile, file), None):
-        raise InvalidSettings(f"{file}: {wrong}")
+    if problem := next(_problems(profile, file), None):
+        raise InvalidSettings(f"{file}: {problem}")
     return profile
 
 
-def _faults(profile: Profile, file: str) -> Iterator[str]:
-    """What is wrong with a profile although each of its values could be."""
-    shown = layout_of(file, profile) or FLAT  # whose workspace may be flat: Markdown anywhere in it
+def _problems(profile: Profile, file: str) -> Iterator[str]:
+    """What is wrong with a profile each of whose values alone could be."""
+    shown = layout_of(file, profile) or FLAT  # without a layout, the workspace may be flat: Markdown anywhere in it
     for number, part in enumerate(profile.part, 1):
         if part.file and not shown.is_kept(shown.named(part.file)):
             yield f"part {number} is {part.file}, {_NOT_KEPT}"
@@ -210,21 +217,21 @@ def _faults(profile: Profile, file: str) -> Iterator[str]:
         if part.share and part.share not in profile.shares:
             yield f"part {number} has the share {part.share}, which is not among `shares`"
     layout = layout_of(file, profile) or ORDINARY
-    yield from _lost(profile, layout)
+    yield from _ways_out(profile, layout)
     for number, seed in enumerate(profile.seed, 1):
         if bool(seed.template) == bool(seed.words):
             yield f"seed {number} must name one of template, words"
         if not layout.is_kept(layout.named(seed.file)):
             yield f"seed {number} is {seed.file}, {_NOT_KEPT}"
-    for kind, path in ((kind, path) for kind, session in profile.kinds.items() for path in session.hides):
+    for kind, path in ((kind, path) for kind, rules in profile.kinds.items() for path in rules.hides):
         if "{" in path:
             yield f"kinds.{kind} hides {path}; name the file itself"
-    if profile.kinds.get("main", Session()).hides:
+    if profile.hidden_from("main"):
         yield "sessions of the kind main see everything; hide files from other kinds"
 
 
-def _lost(profile: Profile, layout: Layout) -> Iterator[str]:
-    """What leads out of the workspace, or out of our templates: a profile may have come with a folder of others."""
+def _ways_out(profile: Profile, layout: Layout) -> Iterator[str]:
+    """What leads out of the workspace or out of `prompts/`: a profile may have come with a stranger's folder."""
     for key, path in layout.lost():
         yield (
             f"layout.{key} is {path or 'blank'}, whose history would not be kept; name Markdown at the top of the "
@@ -242,7 +249,7 @@ def _lost(profile: Profile, layout: Layout) -> Iterator[str]:
 
 
 def _is_template(name: str) -> bool:
-    """Whether there is a text of ours that is called so; one that leads elsewhere is none."""
+    """Whether `prompts/` has a text of that name; a name that leads elsewhere has none."""
     try:
         return bool(_TEMPLATE.fullmatch(name) and template(name))
     except OSError:
@@ -250,49 +257,53 @@ def _is_template(name: str) -> bool:
 
 
 def checked_kind(kind: str) -> Kind:
-    """`kind`, which is one.
+    """`kind`, checked to be a kind of session.
 
     Raises:
-        InvalidArguments: it is none.
+        InvalidArguments: there is no such kind.
     """
     if kind not in KINDS:
         raise InvalidArguments(f"there is no kind of session {kind}; there are {', '.join(KINDS)}")
     return kind
 
 
-def named(name: str) -> Profile:
-    """The built-in profile of that name, or the one in the TOML file at that path.
+def load_profile(name: str) -> Profile:
+    """Load the profile of the family called `name`, or of the TOML file at that path, which is read each time.
 
     Raises:
-        InvalidArguments: there is none.
-        InvalidSettings: it is not as a profile has to be.
+        InvalidArguments: there is no such profile.
+        InvalidSettings: the file is no right profile.
     """
-    return parsed(text_of(name), name) if name.endswith(".toml") else built_in(name)
+    return parse_profile(profile_toml(name), name) if name.endswith(".toml") else built_in_profile(name)
 
 
-def names() -> tuple[str, ...]:
-    """The names of the profiles that crabmem brings."""
-    files = (resources.files("crabmem") / "profiles").iterdir()
-    return tuple(sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml")))
+def profile_names() -> tuple[str, ...]:
+    """The names of the families that crabmem brings a profile for."""
+    return families_with(_FILE)
 
 
-def text_of(name: str) -> str:
-    """The TOML of the built-in profile of that name, or of the file at that path.
+def families_with(file: str) -> tuple[str, ...]:
+    """The families that crabmem brings whose folders hold a file of that name."""
+    return tuple(sorted(folder.name for folder in _FOLDERS.iterdir() if (folder / file).is_file()))
+
+
+def profile_toml(name: str) -> str:
+    """The TOML of the profile of the family called `name`, or of the file at that path.
 
     Raises:
-        InvalidArguments: there is none.
+        InvalidArguments: there is no such profile, or its file cannot be read.
     """
     if name.endswith(".toml"):
         try:
             return _read(Path(name).expanduser())
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            told = f"the profile {name} cannot be read: {reason.lower()}"
-            raise InvalidArguments(f"{told} (--profile, or `profile` in crabmem.toml)") from None
-    if name not in names():
-        known = f"there are {', '.join(names())}, or give a .toml file"
+            problem = f"the profile {name} cannot be read: {reason.lower()}"
+            raise InvalidArguments(f"{problem} (--profile, or `profile` in crabmem.toml)") from None
+    if name not in profile_names():
+        known = f"there are {', '.join(profile_names())}, or give a .toml file"
         raise InvalidArguments(f"there is no profile {name}; {known} (--profile, or `profile` in crabmem.toml)")
-    return (resources.files("crabmem") / "profiles" / f"{name}.toml").read_text("utf-8")
+    return (_FOLDERS / name / _FILE).read_text("utf-8")
 
 
 def _read(file: Path) -> str:
@@ -306,24 +317,21 @@ def _read(file: Path) -> str:
 
 
 @cache
-def built_in(name: str) -> Profile:
-    """The profile of that name that crabmem brings.
+def built_in_profile(name: str) -> Profile:
+    """The profile of the family called `name`, parsed once.
 
     Raises:
-        InvalidArguments: there is none.
+        InvalidArguments: there is no such family.
     """
-    return parsed(text_of(name), f"{name}.toml")
+    return parse_profile(profile_toml(name), f"{name}.toml")
 
 
 def as_dict(profile: Profile) -> dict[str, object]:
-    """A profile as plain values, whole."""
-    built: dict[str, object] = msgspec.to_builtins(profile)
-    return built
+    """A profile as plain values, those that its file leaves out included."""
+    values: dict[str, object] = msgspec.to_builtins(profile)
+    return values
 
 
 def layout_of(name: str, profile: Profile) -> Layout | None:
-    """How a workspace of a profile is laid out; None when its settings say."""
-    places = profile.layout
-    if places is None:
-        return None
-    return Layout(name, **msgspec.structs.asdict(places))
+    """The layout of a workspace with that profile, which is called `name`; None where the workspace's settings say."""
+    return None if profile.layout is None else Layout(name, **msgspec.structs.asdict(profile.layout))

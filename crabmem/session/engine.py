@@ -260,12 +260,12 @@ class Engine:
 
         None for a repository, which is a project's.
         """
-        from ..prompt.profile import named  # late: parents have a history, as a rule
+        from ..prompt.profile import load_profile  # late: parents have a history, as a rule
 
         if os.path.lexists(place / ".git"):
             return None
         parent = workspace_at(place, self.given_profile, self.allowed)
-        shown = (part.file for part in named(parent.profile or DEFAULT).part if part.file)
+        shown = (part.file for part in load_profile(parent.profile or DEFAULT).part if part.file)
         paths = [SETTINGS, parent.layout.identity, parent.layout.overview, *map(parent.layout.named, shown)]
         return parent if any(os.path.lexists(parent.file(path)) for path in paths) else None
 

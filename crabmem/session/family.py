@@ -31,9 +31,9 @@ def parents_file(session: Session, path_in: Callable[[Layout], str], at: str | N
         return None
     path = path_in(parent.layout)
     if session.kind != "main":
-        from ..prompt.profile import named  # late: most sessions are main
+        from ..prompt.profile import load_profile  # late: most sessions are main
 
-        if not View.of(named(parent.profile or DEFAULT), session.kind).allows(path):
+        if not View.of(load_profile(parent.profile or DEFAULT), session.kind).allows(path):
             return None
     if at is not None:
         return session.timeline.file_of(parent, session.timeline.commit_at(at), path)

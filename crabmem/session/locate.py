@@ -107,9 +107,9 @@ def _whole(folder: Path, profile: str) -> str:
 def _layout(root: Path, profile: str) -> Layout | None:
     if not profile:
         return None
-    from ..prompt.profile import layout_of, named  # late: most workspaces name none
+    from ..prompt.profile import layout_of, load_profile  # late: most workspaces name none
 
-    layout = layout_of(profile, named(profile))
+    layout = layout_of(profile, load_profile(profile))
     return layout and _as_spelled(root, layout)
 
 

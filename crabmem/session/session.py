@@ -104,9 +104,9 @@ class Session:
             InvalidArguments: it is a file that is not there any more.
             InvalidSettings: it cannot be read any more.
         """
-        from ..prompt.profile import named  # late: not every process asks
+        from ..prompt.profile import load_profile  # late: not every process asks
 
-        return named(self.engine.profile_name)
+        return load_profile(self.engine.profile_name)
 
     @property
     def settings(self) -> Settings:

@@ -5,10 +5,14 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from ..errors import CrabmemError
+
 BOM = "\ufeff"
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _MARKS = ("<<<<<<<", "=======", ">>>>>>>")
+# A model reads the numbers of so many lines; a text to replace that is short may stand on every one.
+_MOST_LINES = 1_000
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
@@ -86,33 +90,86 @@ def lines_in(text: str) -> list[str]:
     return _LINE.findall(text)
 
 
-def inserted(before: str, line: int, text: str) -> str:
-    """`before` with `text` as lines of their own after line `line` of it, in its line breaks; 0 is the top.
+class NotOnce(CrabmemError):
+    """A text to replace is not there, or stands in more than one place.
 
-    A line break at the end of `text` is no line. Whether `before` ends with one stays as it was.
+    `lines` are the numbers of the lines in which it begins, the first thousand of them in words; "" for nowhere.
     """
-    mark, newline = BOM if before.startswith(BOM) else "", newline_of(before)
-    lines, own = lines_in(before.removeprefix(mark)), in_breaks_of(text, before).removesuffix(newline)
-    is_behind_open_end = 0 < len(lines) <= line and not lines[-1].endswith("\n")
+
+    def __init__(self, lines: str) -> None:
+        where = f"stands in several places, at lines {lines}; give more of it" if lines else "is not there"
+        super().__init__(f"the text to replace {where}")
+        self.lines = lines
+
+
+class NoSuchLine(CrabmemError):
+    """Text was to be inserted after a line that a text does not have; it has `count` lines."""
+
+    def __init__(self, line: int, count: int) -> None:
+        super().__init__(f"there is no line {line}; lines from 0, the top, to {count} can be inserted after")
+        self.count = count
+
+
+def replace_once(text: str, old: str, new: str) -> tuple[str, int]:
+    """`text` with `new` in place of `old`, which stands in it once, and the number of the line where that begins.
+
+    "\r\n" and "\n" are one line break: readers do not see how a line ends, and give back what they see. `new` gets the
+    line breaks of what it replaces, else those of the text. Every other byte stays.
+
+    Raises:
+        NotOnce: `old` is not there, or in more than one place; places may overlap, as those of "aa" in "aaa".
+    """
+    flat, sought = text.replace("\r\n", "\n"), old.replace("\r\n", "\n")
+    places = list(islice(_places(sought, flat), 2))
+    if len(places) != 1:
+        found = list(islice(_lines_with(sought, flat), _MOST_LINES + 1))
+        raise NotOnce(", ".join(map(str, found[:_MOST_LINES])) + (", …" if len(found) > _MOST_LINES else ""))
+    [at] = places
+    start, end = (_unflattened(text, flat, place) for place in (at, at + len(sought)))
+    kept = in_breaks_of(new, text[start:end] + text)
+    return text[:start] + kept + text[end:], flat.count("\n", 0, at) + 1
+
+
+def insert_lines(text: str, line: int, new: str) -> str:
+    """`text` with `new` as lines of their own after line `line` of it, in its line breaks; 0 is the top.
+
+    A line break at the end of `new` is no line. Whether `text` ends with one stays as it was, and so does every other
+    byte; a byte order mark stays at the top. A blank line behind a last line without an end is no more than that end.
+
+    Raises:
+        NoSuchLine: `text` has fewer lines.
+    """
+    mark, newline = BOM if text.startswith(BOM) else "", newline_of(text)
+    lines, own = lines_in(text.removeprefix(mark)), in_breaks_of(new, text).removesuffix(newline)
+    if not 0 <= line <= len(lines):
+        raise NoSuchLine(line, len(lines))
+    is_behind_open_end = 0 < len(lines) == line and not lines[-1].endswith("\n")
     lines.insert(line, newline + own if is_behind_open_end else own + newline)
     return mark + "".join(lines)
 
 
-def places_of(piece: str, text: str, most: int) -> str:
-    """The numbers of the lines in which `piece` begins, once for each time, also where it overlaps itself.
-
-    After `most` of them an ellipsis.
-    """
-    found = list(islice(_lines_with(piece, text), most + 1))
-    return ", ".join(map(str, found[:most])) + (", …" if len(found) > most else "")
+def _places(piece: str, text: str) -> Iterator[int]:
+    """Where `piece` begins in `text`, also where it overlaps itself."""
+    at = text.find(piece)
+    while at >= 0:
+        yield at
+        at = text.find(piece, at + 1)
 
 
 def _lines_with(piece: str, text: str) -> Iterator[int]:
-    line, last, at = 1, 0, text.find(piece)
-    while at >= 0:
+    """The number of the line of each of these places."""
+    line, last = 1, 0
+    for at in _places(piece, text):
         line += text.count("\n", last, at)
+        last = at
         yield line
-        last, at = at, text.find(piece, at + 1)
+
+
+def _unflattened(text: str, flat: str, at: int) -> int:
+    """The place in `text` of place `at` of `flat`, which has "\n" where `text` has "\r\n"."""
+    line_start = flat.rfind("\n", 0, at) + 1
+    following = text.split("\n", flat.count("\n", 0, at))[-1]
+    return len(text) - len(following) + at - line_start
 
 
 def is_in_conflict(text: str) -> bool:

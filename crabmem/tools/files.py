@@ -6,11 +6,14 @@ from msgspec import Meta
 
 from .. import wire
 from ..operations import files, proposals
+from ..results import Changed, Proposed
 from ..session import rules
 from ..session.session import Session as _Memory
+from ..text.hashes import short
 from .entries import Version
-from .proposing import Reason, identity_result
 from .result import Hints, Result, ToolFunction, changed_text
+
+Reason = Annotated[str, Meta(description="Why, in a sentence or two, for the person.")]
 
 
 def memory(
@@ -32,6 +35,20 @@ def soul(
 ) -> Annotated[Result, wire.IdentityData]:
     """Replace the file that says who you are, or propose that where a person decides. Tell the person when you do."""
     return identity_result(proposals.write_identity(memory, content, reason=reason))
+
+
+def identity_result(done: Changed) -> Result:
+    """The answer to an agent that wrote the identity, or proposed a change of it."""
+    return Result(changed_text(_words(done), done), dict(wire.identity(done)))
+
+
+def _words(done: Changed) -> str:
+    if not isinstance(done, Proposed):
+        return f"{done.path.rpartition('/')[2]} updated"
+    return (
+        f"{done.path} is as it was: this is proposal {short(done.proposal.id)} now, and the person decides. Tell them "
+        "what you propose and why; `crabmem proposals` lists it for them"
+    )
 
 
 def _may_write_soul(memory: _Memory) -> bool:

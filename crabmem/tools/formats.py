@@ -1,20 +1,20 @@
-"""The tools of a memory as the definitions that model APIs take for function calling. Plain dicts, made anew each time.
+"""Definitions of tools for function calling, as model APIs take them: plain dicts, made anew each time.
 
-functions.openai_chat(memory.tools)
+formats.openai_chat(memory.tools)
 """
 
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any, TypeAlias
 
-from . import Tool
+from .toolbox import Tool
 
 #: A dict. Each SDK has a type of its own for what it takes, and a checker lets this pass for all of them.
 Definition: TypeAlias = Any
 
 
 def openai_chat(tools: Iterable[Tool], strict: bool = False) -> list[Definition]:
-    """For `tools` of OpenAI's chat completions, and of the many services that speak the same.
+    """The argument `tools` of OpenAI's chat completions, and of the many services with the same API.
 
     With `strict` the API holds the model to the schema: it then gives every argument, null for those it leaves out.
     """
@@ -22,12 +22,12 @@ def openai_chat(tools: Iterable[Tool], strict: bool = False) -> list[Definition]
 
 
 def openai_responses(tools: Iterable[Tool], strict: bool = False) -> list[Definition]:
-    """For `tools` of OpenAI's responses; `strict` as for `openai_chat`."""
+    """The argument `tools` of OpenAI's responses; `strict` as for `openai_chat`."""
     return [{"type": "function", **_function(tool, strict)} for tool in tools]
 
 
 def anthropic(tools: Iterable[Tool]) -> list[Definition]:
-    """For `tools` of Anthropic's messages."""
+    """The argument `tools` of Anthropic's messages."""
     return [
         {"name": tool.name, "description": tool.description, "input_schema": deepcopy(tool.input_schema)}
         for tool in tools
@@ -35,11 +35,11 @@ def anthropic(tools: Iterable[Tool]) -> list[Definition]:
 
 
 def json_schema(tools: Iterable[Tool]) -> list[Definition]:
-    """A JSON Schema of the arguments for each tool: its `title` is the tool's name, `description` what it is for."""
+    """The JSON Schema of each tool's arguments; `title` is the tool's name, `description` what it is for."""
     return [{"title": tool.name, "description": tool.description, **deepcopy(tool.input_schema)} for tool in tools]
 
 
-#: Who wants them how, by the name that `crabmem tools --format` takes.
+#: The formats by the names that `crabmem tools --format` takes.
 FORMATS: dict[str, Callable[[Iterable[Tool]], list[Definition]]] = {
     "openai": openai_chat,
     "openai-responses": openai_responses,
@@ -49,13 +49,13 @@ FORMATS: dict[str, Callable[[Iterable[Tool]], list[Definition]]] = {
 
 
 def _function(tool: Tool, strict: bool) -> dict[str, Any]:
-    """`strict` is always said: the two APIs of OpenAI differ in what they take silence for."""
+    """The definition of one function. `strict` always stands in it: the two APIs of OpenAI have different defaults."""
     schema = _strict(tool.input_schema) if strict else deepcopy(tool.input_schema)
     return {"name": tool.name, "description": tool.description, "parameters": schema, "strict": strict}
 
 
 def _strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema in which nothing is optional. What was can be null, which is as if it was left out."""
+    """The schema with every argument required; an optional one may be null, which counts as left out."""
     optional = schema["properties"].keys() - set(schema.get("required", ()))
     properties = {
         name: _nullable(rules) if name in optional else deepcopy(rules) for name, rules in schema["properties"].items()
@@ -64,6 +64,6 @@ def _strict(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _nullable(rules: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an argument that may be null, too, and has no default."""
+    """The schema of an argument with null allowed and without its default."""
     kept = {key: deepcopy(value) for key, value in rules.items() if key != "default"}
     return {**kept, "type": [rules["type"], "null"]}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ..operations import context as texts
 from ..session.session import Session
-from . import Tool, Toolbox
+from .toolbox import Tool, Toolbox
 
 if TYPE_CHECKING:
     from ..prompt.context import Context

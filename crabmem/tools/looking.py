@@ -94,7 +94,7 @@ def log(
 
 
 def told(commits: tuple[Commit, ...]) -> str:
-    """Commits a line each: id, time, author, session, subject."""
+    """A line for each commit: id, time, author, session, subject."""
     return "\n".join(_commit(commit) for commit in commits) or "nothing was written"
 
 

@@ -1,4 +1,4 @@
-"""What a tool is made of, and what it gives back."""
+"""What a tool is, a typed function over a memory, and what it answers."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -30,7 +30,7 @@ Positive = Annotated[int, Meta(ge=1)]
 
 
 class Refusal(CrabmemError):
-    """What a tool does not do, in the words that agents of its family know."""
+    """A tool refuses to do something, in the words that agents of its family know."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Hints:
-    """What a host may assume of a tool, in MCP's terms. No tool of ours reaches beyond the workspace."""
+    """What a host may assume of a tool, in MCP's terms; no tool of crabmem reaches beyond the workspace."""
 
     read_only: bool
     destructive: bool
@@ -58,9 +58,9 @@ def _always(memory: Session) -> bool:
 
 @dataclass(frozen=True)
 class ToolFunction:
-    """A function that is a tool, and its `title` for people.
+    """A function that is a tool: it takes the memory and typed arguments, and its docstring is for the model.
 
-    `allowed` says whether a memory offers it now.
+    `title` is for people, `allowed` says whether a memory offers the tool now.
     """
 
     function: Callable[..., Result]
@@ -75,14 +75,14 @@ class ToolFunction:
 
 
 def recall_text(recall: Recall, text: Callable[[Hit], str] = text_of) -> str:
-    """What recall found, or why it found nothing."""
+    """The answer of a recall: what it found, or why it found nothing."""
     if not recall.hits:
         return f"no memories found: {recall.note}"
     return answer([text(hit) for hit in recall], one_line(recall.note))
 
 
 def saved_text(text: str, done: Saved, agent: str | None) -> str:
-    """`text`, and whose words the fact replaced; where those were not this agent's, what is gone of them."""
+    """`text`, whose words a fact replaced, what is gone of them where they were not this agent's, and the warnings."""
     before = done.replaced if done.commit else None
     if before is None:
         return warned(text, done.warnings)
@@ -93,12 +93,12 @@ def saved_text(text: str, done: Saved, agent: str | None) -> str:
 
 
 def changed_text(text: str, done: Changed) -> str:
-    """`text`, under it what is gone of what the write replaced, and what to mind about it."""
+    """`text`, under it what is gone of the text that a write replaced, and the warnings."""
     return warned(text if done.created else _with(text, diff_text(done.diff)), done.warnings)
 
 
 def stale_text(error: Stale, most: int) -> str:
-    """What a write was refused for, what is gone since, and in a block what stands there now."""
+    """Why a write was refused: what changed since that version, and in a block what stands there now."""
     if not error.version:
         return str(error)
     current = block("memory", shortened(visible(error.current), most, _LONGER)) or "nothing"
@@ -108,7 +108,7 @@ def stale_text(error: Stale, most: int) -> str:
 
 
 def without_root(text: str, root: Path) -> str:
-    """The words of an error for a model: files by their paths in the workspace, and not where that lies here."""
+    """The text of an error for a model: files by their paths in the workspace, without where this machine has it."""
     around = [root.parent.parent] if root.parent.name == AGENTS else []
     for folder in [root, *around]:
         for place in sorted({str(folder), os.path.realpath(folder)}, key=len, reverse=True):
@@ -133,7 +133,7 @@ def diff_text(diff: str) -> str:
 
 
 def warned(text: str, warnings: Iterable[str]) -> str:
-    """`text`, under it what to mind."""
+    """`text`, and under it a line for each warning."""
     return _with(text, "\n".join(f"warning: {words}" for words in warnings))
 
 

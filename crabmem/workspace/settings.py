@@ -154,7 +154,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str,
         Meta(
             max_length=_MAX_NAME,
-            description="whose files, prompt and tools: camel, claw, legion, harness, or a file.toml; else crab",
+            description="whose files, prompt and tools: see `crabmem profile list`, or a file.toml; else crab",
         ),
     ] = ""
     tools: Annotated[bool, Meta(description="are agents offered tools? Without, the prompt still has the files")] = True

@@ -28,7 +28,7 @@ from langgraph.store.base import (
 )
 from langgraph.store.memory import InMemoryStore
 
-from crabmem import EmbedderFailed, HoldsSecret, InvalidArguments, Memory, api
+from crabmem import EmbedderFailed, HoldsSecret, InvalidArguments, Memory
 from crabmem.adapters.langgraph import Store
 from crabmem.adapters.langgraph.values import fact_of as as_fact
 from crabmem.adapters.langgraph.values import value_of as as_value
@@ -36,6 +36,7 @@ from crabmem.embeddings.kept import load
 from crabmem.git import Note
 from crabmem.git.commit import raw_commit, read_commit
 from crabmem.operations import history, keyvalue
+from crabmem.session import opening
 from crabmem.text.entry import checked, parsed, written
 from crabmem.text.hashes import blob_id
 from crabmem.text.slots import Slot
@@ -497,7 +498,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of memories that are opened after it: ask for it first."""
     clock = Clock()
-    monkeypatch.setattr(api, "local_time", lambda: clock.now)
+    monkeypatch.setattr(opening, "local_time", lambda: clock.now)
     return clock
 
 

@@ -19,7 +19,7 @@ from crabmem.adapters.anthropic import MemoryTool
 from crabmem.adapters.langgraph import Store
 from crabmem.cli import cli
 from crabmem.operations import proposals
-from crabmem.tools import Tool, Toolbox
+from crabmem.tools.toolbox import Tool, Toolbox
 from tests.conftest import git
 from tests.serving import connected
 

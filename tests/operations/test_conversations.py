@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem.operations import context
 from crabmem.operations.conversations import NAMESPACE, Compacted, compacted, compacted_async, pruned
-from crabmem.prompt.windows import Window
+from crabmem.prompt.compaction import Window
 from crabmem.text.messages import Message, portions, told
 from crabmem.text.slots import slot_of
 from crabmem.write.actor import Voice

@@ -599,7 +599,7 @@ def test_a_decision_that_dies_at_any_call_is_made_or_not(
 
 # feature: 13
 def test_a_section_of_the_identity_is_proposed_by_its_heading(root: Path, agent: Memory, person: Memory) -> None:
-    from crabmem.tools.proposing import prompt_propose
+    from crabmem.profiles.harness.tools import prompt_propose
 
     before = state(root)
     result = prompt_propose(agent, "Voice", "Ann cannot hear me.", "Louder.")
@@ -623,7 +623,7 @@ def test_an_agent_is_told_to_tell_the_person_when_it_changes_who_it_is(root: Pat
 
 PROFILE = """
 about = "a family that proposes"
-tools = ["proposing"]
+tools = ["harness.prompt_propose"]
 layout = { identity = "self/IDENTITY.md", memory = "" , entries = ["facts"], notes = "", overview = "CONTEXT.md" }
 
 [kinds.group]

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from crabmem import CrabmemError, Fact, Memory, operations
 from crabmem.errors import Stale
-from crabmem.prompt.profile import KINDS, names
+from crabmem.prompt.profile import KINDS, profile_names
 from crabmem.session.session import Session
 from crabmem.text.learnings import failed
 from crabmem.text.questions import Expectation
@@ -187,7 +187,7 @@ def with_secrets(root: Path, profile: str, kind: str) -> list[str]:
     return hidden
 
 
-PLACES = [(profile, kind) for profile in (*names(), "custom") for kind in KINDS if kind != "main"]
+PLACES = [(profile, kind) for profile in (*profile_names(), "custom") for kind in KINDS if kind != "main"]
 
 
 @pytest.mark.parametrize(("profile", "kind"), PLACES)

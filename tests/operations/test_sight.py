@@ -9,14 +9,14 @@ import pytest
 from crabmem import CrabmemError, Fact, Memory
 from crabmem.errors import Stale
 from crabmem.operations import files, history, keyvalue, salience, setup
-from crabmem.prompt.profile import named, parsed
+from crabmem.prompt.profile import load_profile, parse_profile
 from crabmem.text.questions import Expectation
 from crabmem.text.slots import Slot
 from tests.conftest import git
 
 FAMILY = """
 about = "one keeper has secrets"
-tools = ["entries", "files", "looking", "notes", "named", "facts", "proposing"]
+tools = ["entries", "files", "looking", "notes", "harness", "legion"]
 
 [layout]
 identity = "WHO.md"
@@ -160,7 +160,7 @@ def test_the_figures_of_a_session_count_what_it_sees(secretive: Path, tmp_path: 
 
 
 def test_a_hidden_name_is_hidden_however_its_letters_are_composed() -> None:
-    family = parsed('about = "x"\npart = []\n[kinds.group]\nhides = ["memory/entries/Jos\u00e9.md"]', "x.toml")
+    family = parse_profile('about = "x"\npart = []\n[kinds.group]\nhides = ["memory/entries/Jos\u00e9.md"]', "x.toml")
     assert family.hides("memory/entries/jose\u0301.md", "group")
 
 
@@ -179,7 +179,7 @@ def test_an_agent_of_another_family_does_not_show_groups_what_its_parent_hides(t
 
 @pytest.mark.parametrize("profile", ["camel", "claw", "legion"])
 def test_no_folder_of_a_persons_memory_is_deep_enough_for_a_group(profile: str) -> None:
-    family = named(profile)
+    family = load_profile(profile)
     places = ["MEMORY.md", "memory/2026-03-01.md", "memory/a/b/c.md", "Memory/entries/x.md"]
     assert all(family.hides(path, "group") for path in places)
     assert profile != "legion" or family.hides("learnings/old/errors.md", "group")

@@ -11,11 +11,12 @@ import anyio
 import pytest
 from click.testing import CliRunner
 
-from crabmem import Memory, api
+from crabmem import Memory
 from crabmem.cli import cli
 from crabmem.errors import CrabmemError
 from crabmem.operations import files as files_operations
-from crabmem.prompt.profile import KINDS, Kind, named, names
+from crabmem.prompt.profile import KINDS, Kind, load_profile, profile_names
+from crabmem.session import opening
 from crabmem.text.templates import template
 from tests.serving import connected
 from tests.stories.test_fixtures import everything
@@ -53,7 +54,7 @@ def evening(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is late on 28 February, and nobody's settings are in the way."""
     for name in ("DIR", "WORKSPACE", "AGENT", "SESSION", "PROFILE", "KIND"):
         monkeypatch.delenv(f"CRABMEM_{name}", raising=False)
-    monkeypatch.setattr(api, "local_time", lambda: EVENING)
+    monkeypatch.setattr(opening, "local_time", lambda: EVENING)
 
 
 def workspace(root: Path, **files: str) -> Path:
@@ -155,9 +156,9 @@ def test_only_a_soul_brings_the_words_about_it(tmp_path: Path) -> None:
         assert template("session/soul").strip() not in told(workspace(tmp_path, AGENTS="Be kind."), profile)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", profile_names())
 def test_every_text_that_a_profile_names_is_there(name: str) -> None:
-    profile = named(name)
+    profile = load_profile(name)
     wanted = {part.template or part.default for part in profile.part} | {seed.template for seed in profile.seed}
     assert all(template(text).strip() for text in wanted - {""})
 
@@ -168,7 +169,7 @@ def test_every_text_that_a_profile_names_is_there(name: str) -> None:
 # feature: 26, 28, 30, 36
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_a_file_of_20_001_characters_is_cut_and_one_of_20_000_is_not(tmp_path: Path, profile: str) -> None:
-    limits = named(profile).budget
+    limits = load_profile(profile).budget
     for size, status in ((20_000, "ok"), (20_001, "truncated")):
         workspace(tmp_path, AGENTS="h" * 14_000 + "-" * (size - 18_000) + "t" * 4_000)
         with Memory(tmp_path, profile=profile) as memory:
@@ -186,7 +187,7 @@ def test_a_file_of_20_001_characters_is_cut_and_one_of_20_000_is_not(tmp_path: P
 def test_all_files_together_stay_within_the_total_and_less_than_64_is_nothing(
     tmp_path: Path, profile: str, total: int
 ) -> None:
-    files = [part.file for part in named(profile).parts_for("main") if part.file.endswith(".md")]
+    files = [part.file for part in load_profile(profile).parts_for("main") if part.file.endswith(".md")]
     filled = dict.fromkeys((name.removesuffix(".md") for name in files), "x" * 20_000)
     with Memory(workspace(tmp_path, **filled, SOUL="s" * 19_990, MEMORY="m" * 20_000), profile=profile) as memory:
         found = memory.context()
@@ -267,7 +268,7 @@ def test_a_soul_is_written_where_a_person_lets_agents_and_the_agent_is_asked_to_
         [tool] = [tool for tool in memory.tools if tool.name == "soul"]
         assert memory.call("soul", {"content": "Calm, and curious."}).text.startswith("SOUL.md updated")
         assert "Tell the person" in tool.description and memory.log()[0].subject.startswith("soul: ")
-    for seed in named(profile).seed:
+    for seed in load_profile(profile).seed:
         assert seed.file != "{identity}" or re.search(
             r"(?s)When I change .*I tell the\s+person", template(seed.template)
         )
@@ -307,7 +308,7 @@ def test_a_days_note_is_that_of_the_local_day_even_when_midnight_has_passed(
     with Memory(tmp_path, profile="claw") as memory:
         assert "On the 28th." in memory.prompt() and "New month." not in memory.prompt()
         assert memory.write_note("Late.").path == "memory/2026-02-28.md"
-    monkeypatch.setattr(api, "local_time", lambda: MIDNIGHT)
+    monkeypatch.setattr(opening, "local_time", lambda: MIDNIGHT)
     with Memory(tmp_path, profile="claw") as memory:
         text = memory.prompt()
         assert text.index("New month.") < text.index("On the 28th.") and "On the 27th." not in text
@@ -412,7 +413,7 @@ def test_a_hit_of_either_family_says_where_it_is_and_is_read_there(sample: Sampl
 
 # feature: 84
 def test_each_family_stores_at_its_own_mark_of_a_full_window_and_into_the_days_note() -> None:
-    camel, claw = named("camel"), named("claw")
+    camel, claw = load_profile("camel"), load_profile("claw")
     assert (camel.window.thresholds(80_000), claw.window.thresholds(200_000)) == ({"flush": 64_000}, {"flush": 176_000})
     assert camel.window.store == claw.window.store == "note"
     assert [kind for kind in KINDS if claw.flushes(kind)] == ["main", "scheduled"]

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
-from crabmem import CrabmemError, Disabled, Memory, api
+from crabmem import CrabmemError, Disabled, Memory
 from crabmem.operations import files, notes, salience, uses
 from crabmem.prompt.profile import KINDS, Kind
+from crabmem.session import opening
 from crabmem.text.learnings import corrected, failed, worked
 from tests.conftest import FIXTURES, git
 from tests.stories.test_fixtures import everything
@@ -28,7 +29,7 @@ NOW = datetime(2026, 3, 14, 4, 0, tzinfo=ZONE)
 @pytest.fixture(autouse=True)
 def night(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is the night of 14 March."""
-    monkeypatch.setattr(api, "local_time", lambda: NOW)
+    monkeypatch.setattr(opening, "local_time", lambda: NOW)
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem.cli import cli
 from crabmem.errors import InvalidArguments, InvalidSettings
-from crabmem.prompt.context import Context, Piece, assembled, guidance
-from crabmem.prompt.profile import KINDS, Kind, Profile, Say, named, names, parsed
+from crabmem.prompt.context import Context, Piece, assemble, guidance
+from crabmem.prompt.profile import KINDS, Generated, Kind, Profile, load_profile, parse_profile, profile_names
 from crabmem.text.templates import units
 from tests.text.test_templates import HOSTILE
 
@@ -43,12 +43,12 @@ tag = "memory"
 [[part]]
 say = "cut"
 """
-SAYINGS: dict[Say, str] = {"tools": "- `recall`: search"}
+SAYINGS: dict[Generated, str] = {"tools": "- `recall`: search"}
 
 
 def context(files: dict[str, str], kind: Kind = "main", limit: int | None = None) -> Context:
-    profile = parsed(FAMILY, "family.toml")
-    return assembled(profile, kind, pieces(profile, kind, files), SAYINGS, ("recall",), limit)
+    profile = parse_profile(FAMILY, "family.toml")
+    return assemble(profile, kind, pieces(profile, kind, files), SAYINGS, ("recall",), limit)
 
 
 def pieces(profile: Profile, kind: Kind, files: dict[str, str]) -> list[Piece]:
@@ -86,7 +86,7 @@ def test_what_is_cut_or_finds_no_room_is_in_the_account_and_in_the_text() -> Non
 # feature: 33, 34
 def test_a_group_never_sees_what_is_hidden_from_it() -> None:
     files = {"RULES.md": "Be kind.", "USER.md": "Ann.", "MEMORY.md": "Likes tea."}
-    profile = parsed(FAMILY, "family.toml")
+    profile = parse_profile(FAMILY, "family.toml")
     assert "tea" not in context(files, "group").text and "tea" in context(files, "main").text
     assert profile.hides("memory.md", "group") and profile.hides("Memory/2026-03-14.md", "group")
     assert profile.hides("memory/2026-03-14.md", "group") and not profile.hides("memory/2026-03-14.md", "main")
@@ -116,9 +116,9 @@ is_titled = true
 
 
 def of_parts(errors: str, corrections: str) -> Context:
-    profile = parsed(PARTS, "parts.toml")
+    profile = parse_profile(PARTS, "parts.toml")
     texts = (errors, corrections)
-    return assembled(profile, "main", [*map(Piece, profile.part, ("errors.md", "corrections.md"), texts)], {}, ())
+    return assemble(profile, "main", [*map(Piece, profile.part, ("errors.md", "corrections.md"), texts)], {}, ())
 
 
 # feature: 32
@@ -165,23 +165,23 @@ def test_a_host_with_less_room_gets_the_last_file_cut_first(limit: int) -> None:
 )
 def test_a_wrong_profile_is_told_where_and_what_could_be_there(change: tuple[str, str], message: str) -> None:
     with pytest.raises(InvalidSettings) as caught:
-        parsed(FAMILY.replace(*change, 1), "family.toml")
+        parse_profile(FAMILY.replace(*change, 1), "family.toml")
     assert message in str(caught.value) and str(caught.value).startswith("family.toml: ")
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", profile_names())
 def test_built_in_profiles_are_as_profiles_have_to_be(name: str) -> None:
-    assert named(name).about and named(name).part
+    assert load_profile(name).about and load_profile(name).part
 
 
 def test_an_unknown_profile_names_those_there_are() -> None:
     with pytest.raises(InvalidArguments, match=r"no profile nope; there are .*crab.*, or give a \.toml file"):
-        named("nope")
+        load_profile("nope")
 
 
 @pytest.mark.parametrize("names", [["recall"], ["remember", "recall", "forget", "memory", "soul"]])
 def test_the_guidance_names_exactly_the_tools_that_are_offered(names: list[str]) -> None:
-    parts = named("crab").parts_for("main")
+    parts = load_profile("crab").parts_for("main")
     text = guidance(parts, ", ".join(f"`{name}`" for name in names))
     assert re.findall(r"`(\w+)`", text) == names
     assert "{" not in text and not guidance(parts, "")
@@ -189,11 +189,11 @@ def test_the_guidance_names_exactly_the_tools_that_are_offered(names: list[str])
 
 @given(HOSTILE, HOSTILE.map(lambda text: text * 9), st.integers(3_000, 6_000))
 def test_guidance_is_never_cut_and_the_limit_holds(identity: str, overview: str, limit: int) -> None:
-    crab = named("crab")
+    crab = load_profile("crab")
     texts = (identity, overview, "How to use it: {tools}" + "." * 2_000)
     found = [Piece(part, part.file, text) for part, text in zip(crab.parts_for("main"), texts, strict=True)]
     whole, said = (
-        assembled(crab, "main", found, {"tools": "recall"}, (), most, Path("/n")).text for most in (None, limit)
+        assemble(crab, "main", found, {"tools": "recall"}, (), most, Path("/n")).text for most in (None, limit)
     )
     assert said.endswith("...") and units(said) <= limit
     assert said == whole or units(whole) > limit

@@ -10,7 +10,7 @@ from crabmem import CrabmemError, Memory
 from crabmem.cli import cli
 from crabmem.errors import Disabled, InvalidArguments, InvalidSettings, NotFound
 from crabmem.operations import files, history
-from crabmem.prompt.profile import named
+from crabmem.prompt.profile import load_profile
 from tests.conftest import allow, git
 
 FAMILY = """
@@ -225,7 +225,7 @@ def test_a_profile_that_is_none_is_told_at_once(root: Path, tmp_path: Path, said
 def test_a_profile_that_leads_where_nothing_is_kept_is_refused(tmp_path: Path, said: str, message: str) -> None:
     (tmp_path / "odd.toml").write_text(f'about = "x"\n[[part]]\nwords = "Hello."\n{said}\n')
     with pytest.raises(InvalidSettings, match=f"odd.toml: .*{message}"):
-        named(str(tmp_path / "odd.toml"))
+        load_profile(str(tmp_path / "odd.toml"))
 
 
 @pytest.mark.parametrize(
@@ -240,14 +240,14 @@ def test_a_profile_that_leads_where_nothing_is_kept_is_refused(tmp_path: Path, s
 def test_a_profile_that_would_hang_or_flood_is_refused(tmp_path: Path, said: str) -> None:
     (tmp_path / "odd.toml").write_text(f'about = "x"\n[[part]]\nwords = "Hello."\n{said}\n')
     with pytest.raises(InvalidSettings, match=r"(<=|>=|>) "):
-        named(str(tmp_path / "odd.toml"))
+        load_profile(str(tmp_path / "odd.toml"))
 
 
 @pytest.mark.parametrize("key", ["clone", "append_only"])
 def test_a_profile_with_endless_patterns_is_refused(tmp_path: Path, key: str) -> None:
     (tmp_path / "odd.toml").write_text(f'about = "x"\n{key} = {["x"] * 101}\n[[part]]\nwords = "Hello."\n')
     with pytest.raises(InvalidSettings, match=f"<= 100 - at `{key}`"):
-        named(str(tmp_path / "odd.toml"))
+        load_profile(str(tmp_path / "odd.toml"))
 
 
 def test_an_unknown_kind_of_session_names_those_there_are(root: Path) -> None:

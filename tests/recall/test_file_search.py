@@ -39,12 +39,12 @@ def root(tmp_path: Path) -> Path:
 
 
 def opened(root: Path, unit: str = "paragraph", kind: str = "main", **search: object) -> Memory:
-    return Memory(root, profile=profile(root.parent, unit, "chunks", **search), kind=kind)
+    return Memory(root, profile=profile(root.parent, unit, "claw", **search), kind=kind)
 
 
 def on(day: datetime, root: Path, **search: object) -> Memory:
     """The memory as it is at that time."""
-    where = profile(root.parent, "paragraph", "chunks", **search)
+    where = profile(root.parent, "paragraph", "claw", **search)
     return opened_with(root, Voice(), lambda: day, profile=where)
 
 

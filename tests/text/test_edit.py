@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 
 from crabmem.text.edit import (
     BOM,
+    NoSuchLine,
+    NotOnce,
     appended,
     grown,
     in_style_of,
-    inserted,
+    insert_lines,
     lines_in,
     newline_of,
-    places_of,
+    replace_once,
     shortened,
     unified_diff,
 )
@@ -143,32 +145,118 @@ def test_line_breaks_and_a_mark_that_a_writer_loses_are_no_change() -> None:
         ("a\nb\n", 2, "x\n\n", "a\nb\nx\n\n"),
         ("a\nb\n", 1, "", "a\n\nb\n"),
         ("a\nb", 2, "x\n", "a\nb\nx"),
+        ("a\nb\r\n", 1, "x\ny", "a\nx\ny\nb\r\n"),
         ("a\r\nb\r\n", 1, "x\ny", "a\r\nx\r\ny\r\nb\r\n"),
         (f"{BOM}a\n", 0, "x", f"{BOM}x\na\n"),
     ],
 )
 def test_lines_are_inserted_in_the_way_of_the_file(before: str, line: int, text: str, after: str) -> None:
-    assert inserted(before, line, text) == after
+    assert insert_lines(before, line, text) == after
 
 
-@given(TEXTS | TEXTS.map(BOM.__add__), st.integers(0, 9), st.text("ab\n"))
+#: Texts of few letters, so that a piece is often there, and often more than once; lines end in both ways.
+MIXED = st.lists(st.sampled_from(["a", "b", "aa", "\n", "\r\n"]), max_size=12).map("".join)
+UNIX = st.text("ab\n", max_size=12)
+
+
+def windows(text: str) -> str:
+    """The same lines, each ended with a carriage return and a line feed."""
+    return text.replace("\n", "\r\n")
+
+
+@given(MIXED | MIXED.map(BOM.__add__), st.integers(-1, 9), st.text("ab\n"))
+@example("a", 1, "")
+@example("a", 1, "b\n\n")
 @settings(max_examples=200, deadline=None)
 def test_inserting_leaves_every_other_byte(before: str, line: int, text: str) -> None:
     bare = before.removeprefix(BOM)
-    after, at = inserted(before, line, text), before.removesuffix(bare) + "".join(lines_in(bare)[:line])
+    count = len(lines_in(bare))
+    if not 0 <= line <= count:
+        with pytest.raises(NoSuchLine) as error:
+            insert_lines(before, line, text)
+        assert error.value.count == count
+        return
+    after, at = insert_lines(before, line, text), before.removesuffix(bare) + "".join(lines_in(bare)[:line])
     assert after.startswith(at) and after.endswith(before.removeprefix(at))
     new = after[len(at) : len(after) - len(before) + len(at)]
     assert new.strip("\r\n").replace("\r\n", "\n") == text.strip("\n")
+    lines = text.removesuffix("\n").split("\n")
+    # A blank line at the end of a text whose last line has no end is that end.
+    is_end = line == count and bare[-1:] not in ("", "\n") and not lines[-1]
+    assert len(lines_in(after.removeprefix(BOM))) == count + len(lines) - is_end
+
+
+@given(UNIX.filter(lambda text: "\n" in text), st.integers(0, 12), UNIX, st.booleans())
+def test_lines_that_are_inserted_end_as_those_of_the_file(before: str, line: int, text: str, has_own: bool) -> None:
+    line = min(line, len(lines_in(before)))
+    given = windows(text) if has_own else text
+    assert insert_lines(windows(before), line, given) == windows(insert_lines(before, line, text))
+
+
+@given(MIXED, MIXED, MIXED)
+@example("aaa", "aa", "b")
+@example("", "", "a")
+@example("a\r\nb\nc", "\n", "")
+@settings(max_examples=500)
+def test_a_text_is_replaced_where_it_stands_once_and_all_else_stays(text: str, old: str, new: str) -> None:
+    flat, sought = text.replace("\r\n", "\n"), old.replace("\r\n", "\n")
+    places = [at for at in range(len(flat) + 1) if flat.startswith(sought, at)]
+    if len(places) != 1:
+        with pytest.raises(NotOnce) as error:
+            replace_once(text, old, new)
+        assert error.value.lines == ", ".join(str(flat.count("\n", 0, at) + 1) for at in places)
+        return
+    [at] = places
+    after, line = replace_once(text, old, new)
+    assert line == flat.count("\n", 0, at) + 1
+    head, tail = flat[:at], flat[at + len(sought) :]
+    start = next(
+        end for end in range(len(text) + 1) if text[:end].replace("\r\n", "\n") == head and text[end - 1 : end] != "\r"
+    )
+    assert after.startswith(text[:start])
+    rest = next(text[at:] for at in range(len(text), -1, -1) if text[at:].replace("\r\n", "\n") == tail)
+    assert after.endswith(rest)
+    assert after.replace("\r\n", "\n") == head + new.replace("\r\n", "\n") + tail
+
+
+@given(UNIX.filter(lambda text: "\n" in text), UNIX, UNIX, st.booleans(), st.booleans())
+def test_how_lines_end_changes_nothing_about_a_replacement(
+    text: str, old: str, new: str, has_old: bool, has_new: bool
+) -> None:
+    try:
+        after, line = replace_once(text, old, new)
+    except NotOnce as error:
+        with pytest.raises(NotOnce) as other:
+            replace_once(windows(text), windows(old) if has_old else old, new)
+        assert other.value.lines == error.lines
+        return
+    given = windows(old) if has_old else old, windows(new) if has_new else new
+    assert replace_once(windows(text), *given) == (windows(after), line)
+
+
+@given(TEXTS, st.integers(0, 40), st.integers(0, 40), TEXTS)
+def test_what_was_replaced_can_be_put_back(text: str, start: int, size: int, new: str) -> None:
+    old = text[start : start + size]
+    try:
+        after, _ = replace_once(text, old, new)
+        back, _ = replace_once(after, new, old)
+    except NotOnce:
+        return
+    assert back.replace("\r\n", "\n") == text.replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize(
-    ("piece", "text", "most", "lines"),
+    ("piece", "text", "lines"),
     [
-        ("a", "a\nb\naa", 9, "1, 3, 3"),
-        ("aa", "aaa", 9, "1, 1"),
-        ("a\n", "a\na\nb", 9, "1, 2"),
-        ("a", "aaa", 2, "1, 1, …"),
+        ("a", "a\nb\naa", "1, 3, 3"),
+        ("aa", "aaa", "1, 1"),
+        ("a\n", "a\r\na\nb", "1, 2"),
+        ("a", "a" * 1_002, ", ".join(["1"] * 1_000) + ", …"),
+        ("two\r", "two\r\n", ""),
+        ("", "ab", "1, 1, 1"),
     ],
 )
-def test_places_are_told_by_their_lines_where_they_overlap_too(piece: str, text: str, most: int, lines: str) -> None:
-    assert places_of(piece, text, most) == lines
+def test_places_are_told_by_their_lines_where_they_overlap_too(piece: str, text: str, lines: str) -> None:
+    with pytest.raises(NotOnce) as error:
+        replace_once(text, piece, "x")
+    assert error.value.lines == lines

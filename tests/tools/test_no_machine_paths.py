@@ -10,7 +10,8 @@ import anyio
 import pytest
 
 from crabmem import Memory
-from crabmem.tools import FAMILIES, family
+from crabmem.prompt.profile import profile_names
+from crabmem.tools.toolbox import toolset, toolsets
 
 LUNA = {"name": "Luna", "description": "the dog", "content": "A lurcher."}
 NAMES = [
@@ -106,7 +107,7 @@ def writable(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda each: each.__name__)
-@pytest.mark.parametrize("profile", ["crab", "camel", "claw", "legion", "harness"])
+@pytest.mark.parametrize("profile", profile_names())
 def test_no_tool_says_where_the_workspace_lies(writable: Path, profile: str, trouble: Callable[[Path], None]) -> None:
     root = writable / "notes"
     with Memory(root, agent="coder", profile=profile) as memory:
@@ -115,7 +116,7 @@ def test_no_tool_says_where_the_workspace_lies(writable: Path, profile: str, tro
         memory.recall("lurcher")
         trouble(root)
         wrong, said = 0, dict[str, str]()
-        tools = {item.name: item for name in FAMILIES for item in family(name)}
+        tools = {item.name: item for name in toolsets() for item in toolset(name)}
         offered = memory.tools if trouble not in (_settings_are_broken,) else []
         schemas = {tool.name: tool.input_schema for tool in offered}
         for name in tools:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from crabmem import Memory
 from crabmem.cli import cli
-from crabmem.tools import chunks
+from crabmem.profiles.claw import tools as claw
 from crabmem.tools.formats import openai_chat
 from tests.searched import profile, write
 
@@ -30,11 +30,11 @@ def root(tmp_path: Path) -> Path:
 
 
 def in_text(root: Path, kind: str = "main") -> Memory:
-    return Memory(root, profile=profile(root.parent, "paragraph", "paragraphs", snippet=500), kind=kind)
+    return Memory(root, profile=profile(root.parent, "paragraph", "camel", snippet=500), kind=kind)
 
 
 def in_json(root: Path, kind: str = "main") -> Memory:
-    return Memory(root, profile=profile(root.parent, "chunk", "chunks"), kind=kind)
+    return Memory(root, profile=profile(root.parent, "chunk", "claw"), kind=kind)
 
 
 def test_both_families_offer_two_tools_that_only_look(root: Path) -> None:
@@ -196,7 +196,7 @@ def test_it_is_said_in_json_why_nothing_was_found(root: Path, tmp_path: Path) ->
 def test_a_search_that_fails_says_so(root: Path) -> None:
     with in_json(root) as memory:
         (root / "crabmem.toml").write_text("language = 7\n")
-        told = chunks.memory_search(memory, "luna")
+        told = claw.memory_search(memory, "luna")
     assert told.is_error and told.data["results"] == [] and told.data["disabled"] is True
     assert "language" in told.data["error"]
 

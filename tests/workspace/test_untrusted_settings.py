@@ -10,7 +10,7 @@ import pytest
 
 from crabmem import CrabmemError, InvalidSettings, Memory
 from crabmem.operations import context
-from crabmem.prompt.profile import Profile, parsed
+from crabmem.prompt.profile import Profile, parse_profile
 from crabmem.text.toml import struct_in
 from crabmem.workspace.settings import Settings
 from tests.conftest import assert_clean, git
@@ -104,7 +104,7 @@ def test_settings_that_protect_less_are_named_and_reach_nothing_outside(tmp_path
 def test_an_unknown_value_of_a_profile_is_refused(said: str) -> None:
     said = f'about = "x"\n{said}\n' if said[0] != "[" else f'about = "x"\n[[part]]\nwords = "x"\n{said}\n'
     with pytest.raises(InvalidSettings, match=r"(<=|>=|Invalid enum value)"):
-        parsed(said, "mine.toml")
+        parse_profile(said, "mine.toml")
 
 
 @pytest.mark.parametrize("said", ['tools = ["shell"]', '[kinds.group]\ntools = ["files.run"]'])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.prompt.windows import Window
+from crabmem.prompt.compaction import Window
 
 CLAW = Window(reserve=20_000, soft=4_000, store="note")
 CAMEL = Window(flush=0.8, keep=6, unit="turn", store="note", silent="NOTHING")
@@ -60,7 +60,7 @@ def test_what_is_due_stays_due_as_the_window_fills(window: Window, some: int, mo
 def test_what_is_cut_was_stored_before_and_the_warning_comes_last() -> None:
     assert LEGION.due(95, 100) == ("flush", "compact", "prune", "warn")
     assert LEGION.due(85, 100, cycle=2, flushed=2) == ("compact", "warn")
-    assert LEGION.warned(85_000, 100_000).startswith("The context is 85 % full (85,000 of 100,000 tokens).")
+    assert LEGION.warning_text(85_000, 100_000).startswith("The context is 85 % full (85,000 of 100,000 tokens).")
 
 
 # feature: 85
@@ -92,25 +92,25 @@ def test_who_may_not_store_is_not_asked_to_and_all_else_stays(window: Window, to
 
 
 def test_the_prompt_names_the_note_its_date_and_the_token() -> None:
-    text = CLAW.asked("memory/2026-03-01.md", date(2026, 3, 1))
+    text = CLAW.flush_prompt("memory/2026-03-01.md", date(2026, 3, 1))
     assert "to memory/2026-03-01.md, the note of 2026-03-01" in text
     assert "answer NO_REPLY and nothing else" in text and "{" not in text
 
 
 def test_who_stores_facts_is_not_told_of_a_note_that_no_tool_adds_to() -> None:
-    text = LEGION.asked("memory/2026-03-01.md", date(2026, 3, 1))
+    text = LEGION.flush_prompt("memory/2026-03-01.md", date(2026, 3, 1))
     assert "with your tools for memory" in text and "note" not in text.replace("nothing", "") and "{" not in text
 
 
 @given(st.text(max_size=80), st.text(min_size=1, max_size=12))
 def test_words_of_ones_own_that_lack_the_token_get_it(words: str, silent: str) -> None:
     window = Window(ask=words, silent=silent)
-    assert silent in window.asked("memory/2026-03-01.md", date(2026, 3, 1))
+    assert silent in window.flush_prompt("memory/2026-03-01.md", date(2026, 3, 1))
 
 
 def test_words_of_ones_own_that_have_the_token_stay_as_they_are() -> None:
     window = Window(ask="Store what matters in {note} ({date}), or say {silent}.")
-    assert window.asked("x.md", date(2026, 3, 1)) == "Store what matters in x.md (2026-03-01), or say NO_REPLY."
+    assert window.flush_prompt("x.md", date(2026, 3, 1)) == "Store what matters in x.md (2026-03-01), or say NO_REPLY."
 
 
 @pytest.mark.parametrize("reply", ["", " \n", "NO_REPLY", "no_reply", " **NO_REPLY**\n", "`NO_REPLY`", "NO_REPLY."])

@@ -1,6 +1,7 @@
-"""What becomes of a conversation whose window of context fills up: pure rules of when what is due.
+"""Compaction: from how many tokens in the context window on a conversation is stored, summed up, pruned or warned
+about. Pure.
 
-A host says how many tokens there are, and keeps one number: in which cycle it stored last. A cycle ends when the
+The host says how many tokens there are, and keeps one number: in which cycle it stored last. A cycle ends when the
 conversation was shortened, however that came about.
 """
 
@@ -14,20 +15,21 @@ from msgspec import Meta
 from ..text.templates import filled, template, worth
 
 Share = Annotated[float, Meta(ge=0, le=1)]
-#: In the order in which a host does them: what is cut was stored before. `warn` is for the model to read.
+#: The steps in the order in which a host does them: what is cut was stored before. `warn` is for the model to read.
 Step = Literal["flush", "compact", "prune", "warn"]
 
 
 class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """At which shares of the window what happens; 0: never. `flush` stores, `compact` makes a summary of what is
-    old, `prune` drops that, `warn` says how full it is.
+    """When a context window is too full, `[window]` in a profile: the share of it from which on each step is due, 0 for
+    never. `flush` stores, `compact` makes a summary of the old messages, `prune` drops them, `warn` says how full the
+    window is.
 
-    With `reserve` or `soft`, tokens, storing begins where no more than these are left of the window. What is old is
-    all but the last `keep` groups (a message, with the results of the tools that it calls) or turns (all from one
-    message of the user to the next). It is stored as `facts` or as a `note` of the day, unless it has fewer than
-    `least` characters; a model is asked about `portion` of them at a time, and about all. `ask` are the words that
-    ask for a flush instead of ours, `silent` what a model answers that has nothing to say. {note}, {date}, {silent}
-    in `ask` and {percent}, {tokens}, {window} in `warning` stand for these.
+    With `reserve` or `soft`, in tokens, storing is due when no more than these together are left. Old are all messages
+    but the last `keep` groups (a message with the results of the tools that it calls) or turns (all from one message of
+    the user to the next). They are stored as `facts` or as a `note` of the day, unless they have fewer than `least`
+    characters; a model is asked about all of them, `portion` characters at a time. `ask` are words that ask for a flush
+    in place of ours, `silent` is what a model answers when it has nothing to say. {note}, {date}, {silent} in `ask` and
+    {percent}, {tokens}, {window} in `warning` stand for these.
     """
 
     flush: Share = 0.0
@@ -49,7 +51,7 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     )
 
     def thresholds(self, size: int) -> dict[Step, int]:
-        """From how many tokens on, of a window of `size`, each step is due; a step that never is, is left out."""
+        """The number of tokens from which on each step is due in a window of `size`; without steps that never are."""
         left = size - self.reserve - self.soft if self.reserve or self.soft else _part(size, self.flush)
         shares: dict[Step, float] = {"compact": self.compact, "prune": self.prune, "warn": self.warn}
         found: dict[Step, int] = {"flush": left, **{step: _part(size, share) for step, share in shares.items()}}
@@ -58,10 +60,10 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def due(
         self, tokens: int | None, size: int, cycle: int = 0, flushed: int | None = None, may_store: bool = True
     ) -> tuple[Step, ...]:
-        """What is due with `tokens` in the window, None where nobody knows.
+        """The steps that are due with `tokens` in a window of `size`; None: nobody knows, and nothing is due.
 
-        `cycle` is how often the conversation was shortened, `flushed` in which cycle it was stored last: once in each
-        is enough. Whoever may not store is not asked to.
+        `cycle` is how often the conversation was shortened, `flushed` the cycle in which it was stored last: a flush is
+        due once in each cycle, and never in a session that may not store.
         """
         if tokens is None:
             return ()
@@ -69,32 +71,32 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         may_flush = may_store and flushed != cycle
         return tuple(step for step in reached if step != "flush" or may_flush)
 
-    def asked(self, note: str, today: date) -> str:
-        """What asks a model to store before it is too late; `note` is the path of the note of `today`."""
+    def flush_prompt(self, note: str, today: date) -> str:
+        """The prompt that asks a model to store what is worth it; `note` is the path of the note of `today`."""
         values = {"worth": worth(), "note": note, "date": today.isoformat(), "silent": self.silent}
         values["how"] = filled(template(f"filling/{self.store}").strip(), values)
         words = filled(self.ask or template("filling/asked").strip(), values)
         return words if self.silent in words else f"{words}\n\nIf there is nothing to store, answer {self.silent}."
 
-    def warned(self, tokens: int, size: int) -> str:
-        """What tells a model how full its window is."""
+    def warning_text(self, tokens: int, size: int) -> str:
+        """The text that tells a model how full its window is."""
         percent = str(tokens * 100 // max(size, 1))
         return filled(self.warning, {"percent": percent, "tokens": f"{tokens:,}", "window": f"{size:,}"})
 
     def is_silent(self, reply: str) -> bool:
-        """Whether a reply says that there is nothing to say, and so is for nobody to read."""
+        """Whether a reply only says that there is nothing to say; nobody need read it."""
         return _bare(reply) in ("", _bare(self.silent))
 
     def is_nothing(self, reply: str) -> bool:
-        """Whether there is nothing to store in a reply that was to say what to store."""
+        """Whether a reply to the question what to store names nothing."""
         return self.is_silent(reply) or _bare(reply) == _NOTHING or len(reply.strip()) < _LEAST_REPLY
 
 
 class Due(msgspec.Struct, frozen=True):
-    """What is due of a window: `steps` in their order, and from how many tokens on each is.
+    """The `steps` that are due, in their order, and the number of tokens from which on each step is.
 
-    `prompt` is what a turn of its own asks for a flush, `warning` what to put before the model; "" when not due. A
-    reply of `silent` to the prompt is for nobody.
+    `prompt` asks for a flush in a turn of its own, `warning` is to be put before the model; "" when not due.
+    Nobody need read the reply `silent` to the prompt.
     """
 
     steps: tuple[Step, ...]
@@ -114,10 +116,11 @@ def due(
     note: str,
     today: date,
 ) -> Due:
-    """What is due, with its words; `note` is the path of the note of `today`."""
+    """What is due, with the texts for the model. The arguments are those of `Window.due`; `note` is the path of the
+    note of `today`."""
     steps = window.due(tokens, size, cycle, flushed, may_store)
-    prompt = window.asked(note, today) if "flush" in steps else ""
-    warning = window.warned(tokens or 0, size) if "warn" in steps else ""
+    prompt = window.flush_prompt(note, today) if "flush" in steps else ""
+    warning = window.warning_text(tokens or 0, size) if "warn" in steps else ""
     return Due(steps, window.thresholds(size), prompt, warning, window.silent)
 
 
@@ -127,7 +130,7 @@ def _part(size: int, share: float) -> int:
 
 
 def _bare(reply: str) -> str:
-    """A reply without what models put around a word."""
+    """A reply without the signs that models put around a word."""
     return reply.strip().strip("`*_\"'.!() \n").casefold()
 
 

@@ -1,4 +1,4 @@
-"""The tools for facts said in one go and for what stands in files: memory_search, memory_save, memory_recall."""
+"""OpenLegion's tools: memory_search over files and facts, memory_save for a fact without a name, memory_recall."""
 
 import re
 from collections.abc import Set
@@ -8,18 +8,18 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from .. import wire
-from ..operations import files as files_operations
-from ..operations import notes, salience, uses
-from ..results import FileHit, FileSearch, Hit, Recall
-from ..search import tokens
-from ..session.session import Session
-from ..text.limits import MAX_LIMIT
-from ..text.naming import category_of
-from ..text.passages import Words, passage
-from ..text.plain import DATA
-from ..text.templates import hit_text, one_line, quoted
-from .result import Hints, Result, ToolFunction, recall_text, saved_text
+from ... import wire
+from ...operations import files as files_operations
+from ...operations import notes, salience, uses
+from ...results import FileHit, FileSearch, Hit, Recall
+from ...search import tokens
+from ...session.session import Session
+from ...text.limits import MAX_LIMIT
+from ...text.naming import category_of
+from ...text.passages import Words, passage
+from ...text.plain import DATA
+from ...text.templates import hit_text, one_line, quoted
+from ...tools.result import Hints, Result, ToolFunction, recall_text, saved_text
 
 _SNIPPET = 300
 _TIME = re.compile(r"^\s*- (?:\[[^\]]*\] )?")
@@ -86,7 +86,8 @@ def memory_recall(
 
 
 def _alternating(facts: Recall, files: FileSearch | None, words: Words) -> list[FoundData]:
-    """The best fact, the best file, the next of both: their scores cannot be compared. No file that repeats facts."""
+    """The best fact, the best file, the next of each, as their scores cannot be compared; without files
+    that only repeat facts."""
     told = " ".join(" ".join(hit.entry.content.split()) for hit in facts)
     asked = set(words(facts.query))
     more = (_file(hit) for hit in files or () if not _repeats(hit.snippet, told, asked, words))
@@ -95,7 +96,7 @@ def _alternating(facts: Recall, files: FileSearch | None, words: Words) -> list[
 
 
 def _repeats(snippet: str, told: str, asked: Set[str], words: Words) -> bool:
-    """Whether the lines of a file that answer, without the times of notes, say nothing that facts have not told."""
+    """Whether every line of a file that answers is in the facts already, apart from the time that begins a note."""
     lines = (" ".join(_TIME.sub("", line).strip("… ").split()) for line in snippet.splitlines())
     answering = [line for line in lines if not asked.isdisjoint(words(line))]
     return bool(answering) and all(line in told for line in answering)
@@ -124,7 +125,7 @@ def _hit_text(hit: Hit) -> str:
 
 
 def _about(hit: Hit) -> str:
-    """What a fact is about, when it was last changed and by whom, and its description."""
+    """The category of a fact, when it was last changed and by whom, and its description."""
     known, category = hit.provenance, category_of(hit.entry)
     when = f"{known.changed.time:%Y-%m-%d}" if known and known.changed else ""
     told = ", ".join(filter(None, (category, when, *(known.authors[:1] if known else ()))))

@@ -1,15 +1,15 @@
-"""The tools for files that are searched by paragraphs, which answer in plain text: memory_search, memory_get."""
+"""CamelAGI's tools: memory_search, which searches files by paragraphs, and memory_get; both answer in plain text."""
 
 from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from ..errors import NotFound
-from ..operations import files
-from ..results import Excerpt, FileHit, FileSearch
-from ..session.session import Session
-from ..text.templates import one_line, quoted
-from .result import Hints, Positive, Result, ToolFunction
+from ...errors import NotFound
+from ...operations import files
+from ...results import Excerpt, FileHit, FileSearch
+from ...session.session import Session
+from ...text.templates import one_line, quoted
+from ...tools.result import Hints, Positive, Result, ToolFunction
 
 _BETWEEN = "\n\n---\n\n"
 _ELSEWHERE = "Error: Can only read MEMORY.md or files under memory/. Use the read tool for other files."
@@ -59,7 +59,7 @@ def memory_search(
         for hit in found
     ]
     data: SearchData = {"hits": hits, "searched": found.searched, "bytes": found.size, "note": found.note}
-    return Result(_told(found), dict(data))
+    return Result(_search_text(found), dict(data))
 
 
 def memory_get(
@@ -81,7 +81,7 @@ def memory_get(
     return _numbered(part)
 
 
-def _told(found: FileSearch) -> str:
+def _search_text(found: FileSearch) -> str:
     if not found.searched and not found.unreadable:
         return "No memory files found. The memory directory is empty."
     looked, aside = f"Searched {found.searched} file(s)", f" ({found.aside})" if found.aside else ""
@@ -89,18 +89,18 @@ def _told(found: FileSearch) -> str:
         why = "" if found.has_words else "There is no searchable word in the query. "
         size = f"{looked} ({found.size / 1024:.1f} KB total)."
         return f"No memory matches found. {size} {why}Try different keywords.{aside}"
-    blocks = (_block(number, hit) for number, hit in enumerate(found, 1))
+    blocks = (_hit_text(number, hit) for number, hit in enumerate(found, 1))
     return f"{_BETWEEN.join(blocks)}\n\n{looked}.{aside}"
 
 
-def _block(number: int, hit: FileHit) -> str:
+def _hit_text(number: int, hit: FileHit) -> str:
     # One decimal, more where it would say 0 of what was found.
     score = f"{hit.score:.1f}".removesuffix(".0") if hit.score >= 0.05 else f"{hit.score:.1g}"
     return f"[{number}] {one_line(hit.path)} (score: {score})\n{quoted(hit.snippet, is_numbered=True)}"
 
 
 def _numbered(part: Excerpt) -> Result:
-    """Lines with their numbers."""
+    """The answer of memory_get: lines with their numbers."""
     lines = [line.rstrip("\r\n") for line in part.lines]
     data: LinesData = {
         "path": part.path,

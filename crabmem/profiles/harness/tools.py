@@ -1,4 +1,6 @@
-"""The tools for files by their names: what is below `memory/` is read, written and edited as it stands there."""
+"""The harness' tools: files below `memory/` by their names, read, written and edited as they stand there, and the
+identity, for which an agent proposes a section.
+"""
 
 import os
 from collections.abc import Callable
@@ -7,17 +9,20 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from .. import wire
-from ..errors import InvalidArguments
-from ..operations import files as files_operations
-from ..results import Document
-from ..session.session import Session
-from ..text.edit import BOM, counted, in_breaks_of, inserted, lines_in, places_of
-from ..text.hashes import version_of
-from ..workspace.workspace import way
-from ..write.tree import Tree, check_markdown, inside
-from .entries import Version
-from .result import Hints, Refusal, Result, ToolFunction, warned
+from ... import wire
+from ...errors import InvalidArguments
+from ...operations import files as files_operations
+from ...operations import proposals
+from ...results import Document
+from ...session.session import Session
+from ...text.edit import BOM, NoSuchLine, NotOnce, counted, in_breaks_of, insert_lines, replace_once
+from ...text.hashes import version_of
+from ...text.markdown import with_section
+from ...tools.entries import Version
+from ...tools.files import Reason, identity_result
+from ...tools.result import Hints, Refusal, Result, ToolFunction, warned
+from ...workspace.workspace import way
+from ...write.tree import Tree, check_markdown, inside
 
 _MOST_LISTED = 1_000
 _ESCAPES = "Error: filename must not escape memory directory."
@@ -88,6 +93,17 @@ def memory_list(memory: Session) -> Annotated[Result, FilesData]:
     return Result("\n".join([*files[:_MOST_LISTED], *rest]), {"files": files})
 
 
+def prompt_propose(
+    memory: Session,
+    section: Annotated[str, Meta(description="The heading in your identity that it is about; a new one is added.")],
+    reason: Reason,
+    proposal: Annotated[str, Meta(description="All that should stand under that heading, in Markdown.")],
+) -> Annotated[Result, wire.IdentityData]:
+    """Propose a change to a section of the file that says who you are. Nothing changes before a person decides."""
+    text = with_section(files_operations.identity(memory).text, section, proposal)
+    return identity_result(proposals.propose_identity(memory, text, reason))
+
+
 def _changed(
     memory: Session,
     verb: str,
@@ -96,14 +112,17 @@ def _changed(
     reply: str,
     if_version: str | None = None,
 ) -> Result:
-    """Make the change in one commit, and say so."""
+    """Change a file in one commit, and answer `reply`."""
     path = _placed(memory, filename)
     done = files_operations.rewrite_file(memory, f"{verb} {path}", path, change, if_version)
     return Result(warned(reply, done.warnings), dict(wire.changed(done)))
 
 
 def _placed(memory: Session, filename: str) -> str:
-    """The path in memory of the file that is meant. No more than words hang on this look: no write follows a link."""
+    """The path below `memory/` of the file that is meant.
+
+    Only the words of the answer depend on the look for links: no write follows one.
+    """
     path = None if "\\" in filename or "\0" in filename else inside(filename)
     if path is None or any(os.path.islink(memory.file(place)) for place in way(memory.layout.memory_path(path))):
         raise Refusal(_ESCAPES)
@@ -132,23 +151,18 @@ def _written(content: str, before: str | None) -> str:
 
 
 def _replaced(filename: str, old: str, new: str, before: str | None) -> str:
-    text = _there(before, filename)
-    # Readers do not see how a line ends, and give back what they see.
-    piece = old if old in text else in_breaks_of(old, "\r\n")
-    at = text.find(piece)
-    if at < 0:
-        raise Refusal(f"String not found in '{filename}'.")
-    if text.find(piece, at + 1) >= 0:
-        lines = places_of(piece, text, _MOST_LISTED)
-        raise Refusal(f"Multiple occurrences found at lines {lines}. Provide more context to make old_str unique.")
-    return text[:at] + in_breaks_of(new, piece + text) + text[at + len(piece) :]
+    try:
+        return replace_once(_there(before, filename), old, new)[0]
+    except NotOnce as error:
+        many = f"Multiple occurrences found at lines {error.lines}. Provide more context to make old_str unique."
+        raise Refusal(many if error.lines else f"String not found in '{filename}'.") from None
 
 
 def _inserted(filename: str, line: int, text: str, before: str | None) -> str:
-    own = _there(before, filename)
-    if line > (count := len(lines_in(own.removeprefix(BOM)))):
-        raise Refusal(f"Line {line} is beyond end of file ({count} lines).")
-    return inserted(own, line, text)
+    try:
+        return insert_lines(_there(before, filename), line, text)
+    except NoSuchLine as error:
+        raise Refusal(f"Line {line} is beyond end of file ({error.count} lines).") from None
 
 
 _READS = Hints(read_only=True, destructive=False)
@@ -161,4 +175,5 @@ TOOLS = (
     ToolFunction(memory_replace, "Replace in a memory file", _EDITS),
     ToolFunction(memory_insert, "Insert into a memory file", _ADDS),
     ToolFunction(memory_list, "List memory files", _READS),
+    ToolFunction(prompt_propose, "Propose a change of the identity", Hints(read_only=False, destructive=False)),
 )

@@ -1,4 +1,4 @@
-"""The tools for files that are searched in chunks of lines, and answered in JSON: memory_search, memory_get."""
+"""OpenClaw's tools: memory_search, which searches files in chunks of lines, and memory_get; both answer in JSON."""
 
 import json
 from collections.abc import Mapping
@@ -6,11 +6,11 @@ from typing import Annotated, NotRequired, TypedDict
 
 from msgspec import Meta
 
-from ..errors import CrabmemError, InvalidArguments, NotFound
-from ..operations import files
-from ..session.session import Session
-from ..text.templates import visible
-from .result import Hints, Positive, Result, ToolFunction
+from ...errors import CrabmemError, InvalidArguments, NotFound
+from ...operations import files
+from ...session.session import Session
+from ...text.templates import visible
+from ...tools.result import Hints, Positive, Result, ToolFunction
 
 
 class HitData(TypedDict):
@@ -53,13 +53,13 @@ def memory_search(
     except InvalidArguments:
         raise
     except CrabmemError as error:
-        return _told({"results": [], "disabled": True, "error": str(error)}, is_error=True)
+        return _json_result({"results": [], "disabled": True, "error": str(error)}, is_error=True)
     results: list[HitData] = [
         {"path": hit.path, "startLine": hit.start, "endLine": hit.end, "score": hit.score, "snippet": hit.snippet}
         for hit in found
     ]
     data: SearchData = {"results": results, "searched": found.searched}
-    return _told({**data, "note": found.note} if found.note else data)
+    return _json_result({**data, "note": found.note} if found.note else data)
 
 
 def memory_get(
@@ -76,19 +76,19 @@ def memory_get(
         text = "".join(files.excerpt(memory, path, 1 if from_ is None else from_, lines).lines)
     except NotFound:
         text = ""
-    return _told({"path": path, "text": text, "status": "ok" if text else "not_found"})
+    return _json_result({"path": path, "text": text, "status": "ok" if text else "not_found"})
 
 
-def _told(data: Mapping[str, object], is_error: bool = False) -> Result:
-    return Result(json.dumps(_seen(data), ensure_ascii=False, indent=2), dict(data), is_error)
+def _json_result(data: Mapping[str, object], is_error: bool = False) -> Result:
+    return Result(json.dumps(_visible(data), ensure_ascii=False, indent=2), dict(data), is_error)
 
 
-def _seen(value: object) -> object:
-    """A value with its texts as a model reads them: in JSON, what becomes a line break there would be none."""
+def _visible(value: object) -> object:
+    """A value with its texts made visible before they are JSON: a line separator in JSON would become no line break."""
     if isinstance(value, Mapping):
-        return {key: _seen(each) for key, each in value.items()}
+        return {key: _visible(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_seen(each) for each in value]
+        return [_visible(each) for each in value]
     return visible(value) if isinstance(value, str) else value
 
 
