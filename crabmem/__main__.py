@@ -7,7 +7,7 @@ import sys
 def main() -> None:
     """Answer at once what is plain; load the whole command line for the rest."""
     if "hook" in sys.argv:
-        from .hooking import hooked
+        from .hosts.hooks.command import hooked
 
         hooked(sys.argv[1:], os.environ)  # ends the process, if it is one
     from .quick import answered

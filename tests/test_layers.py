@@ -27,9 +27,8 @@ ROOMS: list[list[str]] = [
     ["tools", "watch", "conversations"],
     ["api"],
     # Faces and annexes.
-    ["quick", "mcp", "hooks", "importers"],
+    ["quick", "mcp", "importers"],
     ["hosts"],
-    ["hooking"],
     ["adapters"],
     ["cli"],
 ]
@@ -67,7 +66,7 @@ def test_imports_run_downwards(file: Path) -> None:
 
 
 def test_only_faces_read_the_clock_and_the_environment() -> None:
-    faces = {"api", "cli", "hooking"}
+    faces = {"api", "cli", "hosts"}
     for file in FILES:
         text = file.read_text("utf-8")
         asked = [call for call in ("datetime.now(", "time.time(", "os.environ", "Path.home(") if call in text]
@@ -107,7 +106,7 @@ READS_ELSEWHERE = {
     "disk/lock": "locks, which are opened and not read",
     "git/packing": "a lock, which is opened and not read",
     "text/extras": "how crabmem was installed, which the environment of this Python records",
-    "hooking": "standard streams",
+    "hosts/hooks/command": "standard streams",
     "quick": "folders, which are opened to be listed",
     "mcp": "standard streams",
 }

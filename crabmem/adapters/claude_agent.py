@@ -13,9 +13,9 @@ from typing import Any, cast
 from ..api import Memory, local_time
 from ..disk.allowed import Allowed
 from ..errors import CrabmemError, InvalidArguments
-from ..hooking.events import Call, answer
-from ..hooks import asked
-from ..hooks.hosts import CLAUDE_CODE, Json
+from ..hosts.hooks.dialects import CLAUDE_CODE, Json
+from ..hosts.hooks.events import Call, answer
+from ..hosts.hooks.input import asked
 from ..locate import workspace_at
 from ..text.templates import joined
 from ..tools import Tool

@@ -35,7 +35,8 @@ def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:
 
     On your own machine `crabmem install HOST` is simpler. A plugin and an extension call the crabmem on PATH.
     """
-    from ..hosts import Order, bundles
+    from ..hosts import bundles
+    from ..hosts.host import Order
 
     if name is None and kind == "server-json":
         raise click.UsageError(

@@ -1,11 +1,12 @@
-"""The verb that hosts of agents run. A process comes here only for its help: see `crabmem.hooking`."""
+"""The verb that hosts of agents run. A process comes here only for its help: see `hosts.hooks.command`."""
 
 import os
 import sys
 
 import click
 
-from ..hooks import EVENTS, HOSTS, asked
+from ..hosts.hooks.dialects import EVENTS, HOSTS
+from ..hosts.hooks.input import asked
 from .base import as_json, wanted_of
 
 
@@ -45,8 +46,8 @@ def hook(
     \b
     echo '{"session_id": "s-1", "prompt": "where is the deploy key"}' | crabmem hook prompt --host claude-code
     """
-    from ..hooking import Command
-    from ..hooking.process import told
+    from ..hosts.hooks.command import Command
+    from ..hosts.hooks.process import told
 
     wanted, command = wanted_of(ctx), Command([])
     command.options |= {"--agent": wanted.agent or "", "--session": wanted.session or ""}

@@ -12,18 +12,20 @@ from typing import Any, TypeAlias
 
 import click
 
-from .. import hosts
 from ..api import Memory
 from ..disk.allowed import Allowed
 from ..errors import CrabmemError, InvalidArguments
-from ..hosts import Change, Host, Order, Surroundings, Whose
+from ..hosts.desired import Wish
+from ..hosts.host import Config, Host, Order, Surroundings, Whose
+from ..hosts.install import Change, gone, has_ours, installation, make, removal, stands
+from ..hosts.table import HOSTS, host_of
 from ..locate import workspace_at
 from ..results import Finding
 from ..text.extras import how_to_get, whole
 from .base import Failure, can_ask, coloured_diff, confirm, opened, plain, show, tell, wanted_of, warn
 from .importing import Import, import_data, import_lines, summary, take_in
 
-Configs: TypeAlias = Sequence[hosts.Config]
+Configs: TypeAlias = Sequence[Config]
 
 _MODULE = "crabmem"
 _MAY_IT = "May {} read and write this memory without asking you each time? Every write is a commit you can undo."
@@ -52,7 +54,7 @@ class _Chosen:
 
 def install(ctx: click.Context, name: str, asked: Asked, *, hooks: bool = True, server: bool = True) -> None:
     """Put crabmem into the configs of a host: its hooks, its server, or both."""
-    host = hosts.host_of(name)
+    host = host_of(name)
     order, here = replace(_order(ctx), hooks=hooks, with_server=server), _surroundings()
     configs = _configs(host, asked.project)
     if asked.memory == "both" and (asked.project or not (host.own and host.own.unites)):
@@ -67,7 +69,7 @@ def install(ctx: click.Context, name: str, asked: Asked, *, hooks: bool = True, 
     chosen = _choose(host, asked, configs, here, order, is_there)
     kept = host.own.lies(here, asked.project) if host.own and _is_news(chosen, configs, here, order, is_there) else ()
     order = replace(order, allow=bool(chosen.allow), memory=chosen.memory)
-    changes = [hosts.installation(config, here, order, is_there) for config in configs]
+    changes = [installation(config, here, order, is_there) for config in configs]
     taken = _take_in(ctx, host, kept, dry_run=True, quiet=asked.json_wanted) if kept else None
     done = _carry_out(changes, here.project if asked.project else here.home, asked, "installed")
     if done and kept:
@@ -121,23 +123,23 @@ def _whose(host: Host, project: bool) -> Whose:
     return answer
 
 
-def _allowing(config: hosts.Config, order: Order, allow: bool) -> Sequence[hosts.Wish]:
+def _allowing(config: Config, order: Order, allow: bool) -> Sequence[Wish]:
     return config.choices(replace(order, allow=allow, memory="host"))
 
 
-def _switching(config: hosts.Config, order: Order) -> Sequence[hosts.Wish]:
+def _switching(config: Config, order: Order) -> Sequence[Wish]:
     return config.choices(replace(order, allow=False, memory="ours"))
 
 
 def _stands_allowed(configs: Configs, here: Surroundings, order: Order) -> bool:
-    return hosts.stands(configs, here, replace(order, allow=True, memory="host"))
+    return stands(configs, here, replace(order, allow=True, memory="host"))
 
 
 def _standing(host: Host, configs: Configs, here: Surroundings, order: Order) -> Whose:
     """Whose memory a host has by its configs."""
     for memory in ("both", "ours"):
         chosen = replace(order, allow=False, memory=memory)
-        if any(config.choices(chosen) for config in configs) and hosts.stands(configs, here, chosen):
+        if any(config.choices(chosen) for config in configs) and stands(configs, here, chosen):
             return memory
     return "host" if any(map(partial(_switching, order=order), configs)) else "ours"
 
@@ -145,7 +147,7 @@ def _standing(host: Host, configs: Configs, here: Surroundings, order: Order) ->
 def _is_news(chosen: _Chosen, configs: Configs, here: Surroundings, order: Order, is_there: bool) -> bool:
     """Whether ours becomes the memory of a host only now: what was forgotten since is not taken in again."""
     return chosen.memory == "ours" and not (
-        is_there and hosts.stands(configs, here, replace(order, allow=False, memory="ours"))
+        is_there and stands(configs, here, replace(order, allow=False, memory="ours"))
     )
 
 
@@ -190,11 +192,11 @@ def _decided(host: Host, configs: Configs, order: Order, chosen: _Chosen, taken:
 
 def uninstall(ctx: click.Context, name: str, asked: Asked) -> None:
     """Take crabmem out of the configs of a host."""
-    host = hosts.host_of(name)
+    host = host_of(name)
     order, here = _order(ctx), _surroundings()
     configs = _configs(host, asked.project)
     is_there = _is_there(configs, here, order)
-    changes = [hosts.removal(config, here, order, is_there) for config in configs]
+    changes = [removal(config, here, order, is_there) for config in configs]
     done = _carry_out(changes, here.project if asked.project else here.home, asked, "uninstalled")
     words = _uninstalled(changes, done, asked.dry_run, host)
     show(asked.json_wanted, _data(host, asked.project, changes, done), lambda: words)
@@ -202,7 +204,7 @@ def uninstall(ctx: click.Context, name: str, asked: Asked) -> None:
 
 def _is_there(configs: Configs, here: Surroundings, order: Order) -> bool:
     """Whether crabmem is installed in a host already."""
-    return any(hosts.has_ours(config, here, order) for config in configs)
+    return any(has_ours(config, here, order) for config in configs)
 
 
 def _check_server(host: Host, configs: Configs, order: Order, dry_run: bool) -> None:
@@ -233,7 +235,7 @@ def _carry_out(changes: Sequence[Change], top: Path, asked: Asked, outcome: str)
         return False
     if not asked.yes:
         confirm("Write this?", outcome)
-    hosts.make(wanted, top)
+    make(wanted, top)
     return True
 
 
@@ -297,7 +299,7 @@ def _action(change: Change) -> str:
 def findings() -> Iterator[Finding]:
     """Hosts that call a crabmem that is not there any more; a config that cannot be read is the host's business."""
     order, here = Order((_MODULE,), sys.platform, Path()), _surroundings()
-    for host in hosts.HOSTS:
+    for host in HOSTS:
         for scope in _scopes(here):
             for program in _gone(host, scope, here, order):
                 more = " --project" if scope == "project" else ""
@@ -310,14 +312,14 @@ def _gone(host: Host, scope: str, here: Surroundings, order: Order) -> list[str]
     found: set[str] = set()
     for config in (host.user, host.project)[scope == "project"]:
         with suppress(CrabmemError, ValueError):
-            found |= set(hosts.gone(config, here, order))
+            found |= set(gone(config, here, order))
     return sorted(found)
 
 
 def show_all(ctx: click.Context, json_wanted: bool) -> None:
     """The hosts, and what there is of each."""
     order, here = _order(ctx), _surroundings()
-    rows = [_row(host, here, order) for host in hosts.HOSTS]
+    rows = [_row(host, here, order) for host in HOSTS]
     show(json_wanted, rows, lambda: "\n".join(f"{row['host']:15} {row['found']:10} {row['installed']}" for row in rows))
     if not json_wanted:
         warn(finding.message for finding in findings())

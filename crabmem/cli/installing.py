@@ -9,7 +9,7 @@ from .base import as_json, dry, sure
 
 def _known(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """The name of a host."""
-    from ..hosts import NAMES
+    from ..hosts.table import NAMES
 
     if value is not None and value not in NAMES:
         raise click.BadParameter(f"{value!r} is not one of {', '.join(NAMES)}.", ctx, param)
@@ -18,7 +18,7 @@ def _known(ctx: click.Context, param: click.Parameter, value: str | None) -> str
 
 def _completed(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
     """The hosts whose names begin so."""
-    from ..hosts import NAMES
+    from ..hosts.table import NAMES
 
     return [name for name in NAMES if name.startswith(begun)]
 

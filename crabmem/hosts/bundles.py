@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..errors import InvalidArguments
 from ..text.templates import template
+from .desired import Wish, installed
 from .document import read
 from .host import ABOUT, NAME, Order
-from .known import (
+from .table import (
     CLAUDE_HOOKS,
     CLAUDE_SERVER,
     CODEX_HOOKS,
@@ -24,7 +25,6 @@ from .known import (
     GEMINI_HOOKS,
     GEMINI_SERVER,
 )
-from .wishes import Wish, installed
 
 _LICENSE = "MIT"
 _EXTRA = re.compile(r"""\bextra\s*==\s*['"](?P<name>[^'"]+)['"]""")

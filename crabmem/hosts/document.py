@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 from ..errors import BadConfig
 from ..text import jsonc
 from ..text import toml_edit as tables
+from ..text import yaml_edit as mappings
 from ..text.jsonc import Path, at
-from . import mappings
 
 #: `json` is read by a program that takes no comments; `text` is a file that is all ours.
 Format: TypeAlias = Literal["json", "jsonc", "toml", "yaml", "text"]

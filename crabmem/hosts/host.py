@@ -8,10 +8,10 @@ from itertools import product
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from ..hooks.hosts import HOSTS as KNOWN
-from ..hooks.hosts import SESSION_START
+from .desired import Wish
 from .document import Format
-from .wishes import Wish
+from .hooks.dialects import HOSTS as KNOWN
+from .hooks.dialects import SESSION_START
 
 NAME = "crabmem"
 ABOUT = "Plain-file memory for AI agents, with its history in Git"

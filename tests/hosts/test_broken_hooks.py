@@ -18,10 +18,11 @@ from typing import Any
 import pytest
 
 from crabmem import Memory
-from crabmem.hooking import Command
-from crabmem.hosts import HOSTS, Order
-from crabmem.hosts.plugin import opencode_plugin
-from crabmem.hosts.wishes import Hook
+from crabmem.hosts.desired import Hook
+from crabmem.hosts.hooks.command import Command
+from crabmem.hosts.host import Order
+from crabmem.hosts.opencode import opencode_plugin
+from crabmem.hosts.table import HOSTS
 
 #: The shells that hosts run a line in: Claude Code and Codex take the person's own, Gemini and Copilot CLI bash.
 SHELLS = [["sh", "-c"], ["bash", "-c"], ["bash", "-lc"]]

@@ -20,9 +20,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
-from crabmem.hooking.quickly import before_turn
-from crabmem.hooks import EVENTS, HOSTS, Asked, asked, is_due
-from crabmem.hooks.hosts import named
+from crabmem.hosts.hooks.dialects import EVENTS, HOSTS, named
+from crabmem.hosts.hooks.flushing import is_due
+from crabmem.hosts.hooks.input import Asked, asked
+from crabmem.hosts.hooks.quickly import before_turn
 from crabmem.text.templates import asking, units
 from crabmem.workspace.settings import Hooks, Settings
 from crabmem.workspace.workspace import Workspace
@@ -856,7 +857,7 @@ def test_hook_ends_in_time_whatever_holds_the_interpreter(root: Path, busy: str,
     work, status = _BUSY[busy]
     begun = "claim(); os.write(1, b'{\"systemMessage\": ')" if has_begun else "pass"
     code = (
-        "import os, re\nimport crabmem.hooking.process as process\nfrom crabmem.__main__ import main\n"
+        "import os, re\nimport crabmem.hosts.hooks.process as process\nfrom crabmem.__main__ import main\n"
         f"def told(event, root, command, environment, claim):\n    {begun}\n    {work}\n"
         "process.told = told\nmain()"
     )
@@ -969,9 +970,9 @@ def test_profile_and_kind_are_those_of_the_command_the_environment_or_the_settin
 
 def test_hook_that_has_nothing_to_do_loads_next_to_nothing(root: Path) -> None:
     code = (
-        "import os, sys; from crabmem import hooking\n"
+        "import os, sys; from crabmem.hosts.hooks import command\n"
         "os._exit = lambda status: print(*sys.modules, file=sys.stderr)\n"
-        "hooking.hooked(sys.argv[1:], {'HOME': '/'})"
+        "command.hooked(sys.argv[1:], {'HOME': '/'})"
     )
     told = json.dumps(spoken("claude-code", "wrote")).encode()
     command = [sys.executable, "-c", code, "--dir", str(root), "hook"]

@@ -14,9 +14,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.errors import BadConfig
-from crabmem.hosts import HOSTS, WHOSE, Config, Host, Order
+from crabmem.hosts.desired import Switch, installed, is_installed, uninstalled
 from crabmem.hosts.document import read
-from crabmem.hosts.wishes import Switch, installed, is_installed, uninstalled
+from crabmem.hosts.host import WHOSE, Config, Host, Order
+from crabmem.hosts.table import HOSTS
 from crabmem.text import toml_edit as tables
 from tests.text.test_jsonc import documents
 

@@ -26,9 +26,9 @@ from crabmem import __version__
 from crabmem.cli import cli
 from crabmem.cli.bundling import KINDS
 from crabmem.disk import fs
-from crabmem.hooks.hosts import HOSTS as KNOWN
-from crabmem.hosts import NAMES, host_of
 from crabmem.hosts.bundles import desktop_bundle
+from crabmem.hosts.hooks.dialects import HOSTS as KNOWN
+from crabmem.hosts.table import NAMES, host_of
 from crabmem.text.extras import how_to_get
 
 Run = Callable[..., Result]

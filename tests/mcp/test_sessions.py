@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import Implementation
 
 from crabmem import Memory, NotFound
-from crabmem.hooks import asked
+from crabmem.hosts.hooks.input import asked
 from crabmem.text.limits import MAX_WHO
 from crabmem.text.names import session_name
 from crabmem.write.actor import Voice

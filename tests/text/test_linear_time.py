@@ -10,7 +10,7 @@ import pytest
 
 from crabmem import Memory
 from crabmem.git import erasing
-from crabmem.hooks import asked
+from crabmem.hosts.hooks.input import asked
 from crabmem.search import scripts
 from crabmem.text import credentials
 from crabmem.text import patterns as globs

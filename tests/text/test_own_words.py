@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.hooks import asked
+from crabmem.hosts.hooks.input import asked
 from crabmem.text.own_words import own_words
 
 QUESTION = "where is the deploy key?"

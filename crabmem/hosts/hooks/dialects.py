@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ..errors import InvalidArguments
+from ...errors import InvalidArguments
 
 Json: TypeAlias = dict[str, object]
 #: Makes an answer of what the host calls an event, and of a text.

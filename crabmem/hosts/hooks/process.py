@@ -12,15 +12,16 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from ..disk import fs
-from ..disk.allowed import Allowed
-from ..errors import InvalidArguments
-from ..hooks import Asked, asked
-from ..hooks.hosts import PROMPT
-from ..locate import known_settings_at, workspace_at
-from ..workspace.workspace import Workspace, root_of
-from . import Command, Reply, reading
+from ...disk import fs
+from ...disk.allowed import Allowed
+from ...errors import InvalidArguments
+from ...locate import known_settings_at, workspace_at
+from ...workspace.workspace import Workspace, root_of
+from . import read_ahead
+from .command import Command, Reply
+from .dialects import PROMPT
 from .events import Call, answer
+from .input import Asked, asked
 
 _MOST = 64_000
 _LINE = 500
@@ -122,5 +123,5 @@ def _late(reply: Reply, root: Path, command: Command) -> None:
         faulthandler.dump_traceback_later(_AFTER, exit=True, file=2)  # instead of the one that is under way
         log(root, command, f"no answer within {command.deadline:g} s")
         if command.event in (None, PROMPT):
-            reading.begin(Workspace(root))
+            read_ahead.begin(Workspace(root))
         os._exit(0)

@@ -6,18 +6,19 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .. import hooks
-from ..disk import fs
-from ..disk.bylines import Bylines, kept, signed
-from ..disk.turns import Kind, Talk, Turn, Turns
-from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
-from ..locate import known_settings_at, settings_at
-from ..workspace.settings import Settings
-from ..workspace.workspace import DEFAULT, Workspace
+from ...disk import fs
+from ...disk.bylines import Bylines, kept, signed
+from ...disk.turns import Kind, Talk, Turn, Turns
+from ...locate import known_settings_at, settings_at
+from ...workspace.settings import Settings
+from ...workspace.workspace import DEFAULT, Workspace
+from .dialects import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
+from .flushing import is_due
+from .input import Asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..api import Memory
+    from ...api import Memory
 
 SUBAGENT = "subagent"
 
@@ -31,7 +32,7 @@ class Call(NamedTuple):
     """
 
     workspace: Workspace
-    asked: hooks.Asked
+    asked: Asked
     agent: str
     session: str | None
     now: datetime
@@ -124,12 +125,12 @@ def _stop(call: Call) -> Json:
     if call.asked.is_again or not call.session:
         return {}
     talk = call.turns.talk(call.session)
-    if not hooks.is_due(talk.messages, call.size() - talk.transcript, call.settings.hooks):
+    if not is_due(talk.messages, call.size() - talk.transcript, call.settings.hooks):
         return {}
     if _has_stored(call, talk):
         call.note("stored")
         return {}
-    from ..text.templates import asking
+    from ...text.templates import asking
 
     words = asking("stop").strip()
     if not call.claim():
@@ -176,7 +177,7 @@ def _wrote(call: Call) -> Json:
 
 
 def _memory(call: Call) -> "Memory":
-    from ..api import Memory
+    from ...api import Memory
 
     profile = call.workspace.profile or DEFAULT  # it was looked for already, and the settings may not be who said it
     return Memory(call.workspace.root, agent=call.agent, session=call.session, profile=profile, kind=call.kind)

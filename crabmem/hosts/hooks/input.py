@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..errors import InvalidArguments
-from ..text.names import session_name
-from ..text.own_words import own_words
-from .hosts import EVENTS, Host, named, recognised, speaking
+from ...errors import InvalidArguments
+from ...text.names import session_name
+from ...text.own_words import own_words
+from .dialects import EVENTS, Host, named, recognised, speaking
 
 # What a patch names: `*** Add File: notes.md`.
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*\S)", re.MULTILINE)

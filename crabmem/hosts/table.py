@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import NotFound
+from .desired import Default, Element, Hook, Server, Setting, Switch, Trait, Wish
 from .host import ABOUT, IN_CMD, IN_POWERSHELL, NAME, Config, Host, Order, OwnMemory, Surroundings, nothing
-from .plugin import MARK, opencode_plugin
-from .wishes import Default, Element, Hook, Server, Setting, Switch, Trait, Wish
+from .opencode import MARK, opencode_plugin
 
 # A hook answers within 1.4 seconds, or within five where it would be missed for a whole session. What does not is no
 # hook of ours any more, and the host waits for nothing.

@@ -11,9 +11,9 @@ from pathlib import Path
 from ..disk import fs
 from ..errors import BadConfig, CrabmemError, Unwritable
 from ..text.edit import unified_diff
+from .desired import Wish, holds, installed, is_claimed, is_installed, programs, uninstalled, without
 from .document import Document, read
 from .host import NAME, Config, Order, Surroundings
-from .wishes import Wish, holds, installed, is_claimed, is_installed, programs, uninstalled, without
 
 # Claude Code keeps what was said in all projects in its config.
 _LARGEST = 50_000_000

@@ -2,22 +2,22 @@
 
 from pathlib import Path
 
-from ..disk import fs
-from ..disk.background import begun
-from ..workspace.workspace import Workspace
+from ...disk import fs
+from ...disk.background import begun
+from ...workspace.workspace import Workspace
 
 
 def begin(workspace: Workspace) -> None:
     """Begin to read, in a process of its own. Imports nothing of ours: what is late may be in the middle of that."""
     if fs.is_own_folder(workspace.private):
-        begun("hooking.reading", workspace.root)
+        begun("hosts.hooks.read_ahead", workspace.root)
 
 
 def main(root: str) -> None:
     """The process that reads; one at a time."""
-    from ..api import Memory
-    from ..disk.lock import WriterLock
-    from ..errors import CrabmemError
+    from ...api import Memory
+    from ...disk.lock import WriterLock
+    from ...errors import CrabmemError
 
     try:
         with WriterLock(Workspace(Path(root)).private / "reading").held(0), Memory(root) as memory:

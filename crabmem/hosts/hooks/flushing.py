@@ -1,6 +1,6 @@
 """When an agent is asked to store what is worth keeping."""
 
-from ..workspace.settings import Hooks
+from ...workspace.settings import Hooks
 
 
 def is_due(messages: int, grown: int, rules: Hooks) -> bool:

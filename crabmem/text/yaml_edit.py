@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import BadConfig
-from ..text.jsonc import Path
+from .jsonc import Path
 
 
 def parse(text: str) -> object:
