@@ -13,9 +13,9 @@ from typing import Any, cast
 from ..api import Memory, local_time
 from ..disk.allowed import Allowed
 from ..errors import CrabmemError, InvalidArguments
-from ..hosts.hooks.dialects import CLAUDE_CODE, Json
 from ..hosts.hooks.events import Call, answer
-from ..hosts.hooks.input import asked
+from ..hosts.hooks.input import parse_input
+from ..hosts.host import Json
 from ..locate import workspace_at
 from ..text.templates import joined
 from ..tools import Tool
@@ -37,6 +37,7 @@ except ImportError as error:
     raise missing("claude_agent", "the Claude Agent SDK", "claude-agent-sdk") from error
 
 _SERVER = "crabmem"
+_HOST = "claude-code"
 # The host's own tools that write files, and may write those of a workspace.
 _WRITERS = "Write|Edit|MultiEdit|NotebookEdit"
 
@@ -99,8 +100,8 @@ class ClaudeMemory:
             return {"systemMessage": f"crabmem: {error}"}
 
     def _answer(self, given: HookInput) -> Json:
-        event = asked(json.dumps(given).encode(), host=CLAUDE_CODE.name)
-        agent = self._memory.agent or CLAUDE_CODE.name
+        event = parse_input(json.dumps(given).encode(), host=_HOST)
+        agent = self._memory.agent or _HOST
         workspace = workspace_at(self._memory.root, self._memory.profile_name, Allowed({}))
         return answer(Call(workspace, event, agent, event.session, local_time(), kind=self._memory.kind))
 

@@ -1,4 +1,4 @@
-"""The verb that makes what can be handed on to others."""
+"""The verb `bundle`: makes what hosts install from."""
 
 import sys
 from pathlib import Path
@@ -36,7 +36,6 @@ def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:
     On your own machine `crabmem install HOST` is simpler. A plugin and an extension call the crabmem on PATH.
     """
     from ..hosts import bundles
-    from ..hosts.host import Order
 
     if name is None and kind == "server-json":
         raise click.UsageError(
@@ -46,16 +45,15 @@ def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:
     if name is not None and kind != "server-json":
         raise click.UsageError("--name is for server-json alone")
     target, to_do = Path(place).expanduser(), ""
-    order = Order(("crabmem",), sys.platform, Path())
     match kind:
         case "claude-plugin":
-            made = _spread(target, bundles.claude_plugin(order, __version__))
+            made = _spread(target, bundles.claude_plugin(sys.platform, __version__))
         case "gemini-extension":
-            made = _spread(target, bundles.gemini_extension(order, __version__))
+            made = _spread(target, bundles.gemini_extension(sys.platform, __version__))
         case "codex-plugin":
-            made = _spread(target, bundles.codex_plugin(order, __version__))
+            made = _spread(target, bundles.codex_plugin(sys.platform, __version__))
         case "copilot-plugin":
-            made = _spread(target, bundles.copilot_plugin(order, __version__))
+            made = _spread(target, bundles.copilot_plugin(sys.platform, __version__))
         case "skill":
             made = _spread(target, {"SKILL.md": bundles.skill()})
         case "mcpb":

@@ -87,8 +87,8 @@ def install(
         return hosting.show_all(ctx, json_wanted)
     if no_hooks and no_server:
         raise click.UsageError("--no-hooks and --no-server together leave nothing to install")
-    asked = hosting.Asked(project, dry_run, yes, json_wanted, allow, memory)
-    hosting.install(ctx, name, asked, hooks=not no_hooks, server=not no_server)
+    request = hosting.Request(project, dry_run, yes, json_wanted, allow, memory)
+    hosting.install(ctx, name, request, hooks=not no_hooks, server=not no_server)
 
 
 @click.command()
@@ -105,7 +105,7 @@ def uninstall(ctx: click.Context, name: str, project: bool, dry_run: bool, yes: 
     """
     from . import hosting
 
-    hosting.uninstall(ctx, name, hosting.Asked(project, dry_run, yes, json_wanted))
+    hosting.uninstall(ctx, name, hosting.Request(project, dry_run, yes, json_wanted))
 
 
 COMMANDS = (install, uninstall)

@@ -1,16 +1,20 @@
-"""What an installation wants a config to say, how to make it say that, and how to take it back. Pure functions."""
+"""What a config is to hold, kind by kind: how it is put there, found again, and taken out. Pure functions.
+
+A kind is a class with `put`, `remove` and `is_in`; adding one is adding a class.
+"""
 
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar
 
 from ..text.jsonc import Path, at
 from .document import Document
 
-# As `Order.hook` writes it, and as it was written before a line saw to its own end.
+# As `InstallOptions.hook_line` writes it, and as it was written before a line saw to its own end.
 _CALL = re.compile(
     r" hook (?P<event>[a-z-]+)(?: --guide)?(?: --without [a-z]+)? --host (?P<host>[a-z-]+)(?: ?[;&] exit 0)?\Z"
 )
@@ -19,191 +23,237 @@ _LISTED = re.compile(r"^const PROGRAM = (\[.*\])$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Server:
+class Desired(ABC):
+    """Something that a config is to hold at `path`.
+
+    `before` is always the config as it was before the installation; None where that is not known.
+    """
+
+    path: Path
+    value: Any
+    #: Whether a person may write the same into a list of permissions or a setting, so that it could be theirs.
+    may_be_claimed: ClassVar[bool] = False
+
+    @property
+    def is_surely_ours(self) -> bool:
+        """Whether only an installation writes this. A person may write a permission or a switch, not our commands."""
+        return False
+
+    def put(self, config: Document) -> Document:
+        """`config` with this in it; the same where it is there already."""
+        return config if at(config.data, self.path) == self.value else config.put(self.path, self.value)
+
+    @abstractmethod
+    def remove(self, config: Document, before: Document | None) -> Document:
+        """`config` without this, and with what it replaced."""
+
+    def is_in(self, config: Document) -> bool:
+        """Whether `config` holds this, whichever program and workspace it names."""
+        return bool(at(config.data, self.path) == self.value)
+
+    def programs(self, config: Document) -> list[str]:
+        """The programs that `config` calls by this, wherever they were when it was installed."""
+        return []
+
+
+@dataclass(frozen=True)
+class Server(Desired):
     """The entry of our server, all of which is ours: what a person added to it stays as long as it does.
 
     One of that name that a person wrote, which does not end like ours, is theirs, and comes back.
     """
 
-    path: Path
     value: dict[str, Any]
+
+    @property
+    def is_surely_ours(self) -> bool:
+        return True
+
+    def put(self, config: Document) -> Document:
+        return _merged(config, self.path, self.value)
+
+    def remove(self, config: Document, before: Document | None) -> Document:
+        return _restored(config, self.path, before) if self.is_in(config) else config
+
+    def is_in(self, config: Document) -> bool:
+        """Whether the entry calls our server for that host, wherever crabmem is and whatever a person added."""
+        return " ".join(_words(self.value)[-3:]) in " ".join(_words(at(config.data, self.path)))
+
+    def programs(self, config: Document) -> list[str]:
+        return _words(at(config.data, self.path))[:1] if self.is_in(config) else []
 
 
 @dataclass(frozen=True)
-class Hook:
-    """One command of ours among those of an event: in the array at `path`, inside a group where the host has those."""
+class Hook(Desired):
+    """One command of ours in the array of an event at `path`, inside a `group` where the host has groups."""
 
-    path: Path
     value: dict[str, Any]
     group: dict[str, Any] | None = None
 
+    @property
+    def is_surely_ours(self) -> bool:
+        return True
+
+    def put(self, config: Document) -> Document:
+        """`config` with the command, which may have stood there with another path."""
+        if places := self.places(config):
+            return _merged(config, places[0], self.value)
+        value = self.value if self.group is None else {**self.group, "hooks": [self.value]}
+        return config.put((*self.path, len(at(config.data, self.path) or ())), value)
+
+    def remove(self, config: Document, before: Document | None) -> Document:
+        while places := self.places(config):
+            place = places[-1]
+            is_grouped = len(place) > len(self.path) + 1
+            is_alone = is_grouped and len(at(config.data, place[:-1])) == 1
+            config = _dropped(config, place[:-2] if is_alone else place, before)
+        return config
+
+    def is_in(self, config: Document) -> bool:
+        return bool(self.places(config))
+
+    def places(self, config: Document) -> list[Path]:
+        """Where our commands of that event and host stand, wherever crabmem was when they were written."""
+        ours = _call(self.value["command"])
+        return list(_commands(at(config.data, self.path), self.path, lambda command: _call(command) == ours))
+
+    def programs(self, config: Document) -> list[str]:
+        return [_program(at(config.data, place)["command"]) for place in self.places(config)]
+
 
 @dataclass(frozen=True)
-class Setting:
-    """One value. It is taken back while it is ours: as it was set, with `mark` in it, or with what `is_by` says.
+class Setting(Desired):
+    """One value. It is removed while it is ours: as it was set, with `mark` in it, or with what `is_of` recognises.
 
-    That is told the value and the command of the hook that was installed with it, which may be of another day.
+    `is_of` gets the value and the command of the `hook` that was installed with it, which may be of another day.
     """
 
-    path: Path
-    value: object
     mark: str | None = None
     hook: Hook | None = None
-    is_by: Callable[[str, str], bool] = lambda value, command: False
+    is_of: Callable[[str, str], bool] = lambda value, command: False
+    may_be_claimed: ClassVar[bool] = True
+
+    @property
+    def is_surely_ours(self) -> bool:
+        return bool(self.mark)
+
+    def remove(self, config: Document, before: Document | None) -> Document:
+        return _restored(config, self.path, before) if self.is_in(config) else config
+
+    def is_in(self, config: Document) -> bool:
+        value = at(config.data, self.path)
+        if value == self.value or not isinstance(value, str):
+            return bool(value == self.value)
+        commands = [at(config.data, place)["command"] for place in self.hook.places(config)] if self.hook else []
+        return bool(self.mark and self.mark in value) or any(self.is_of(value, command) for command in commands)
+
+    def programs(self, config: Document) -> list[str]:
+        listed = _LISTED.search(str(at(config.data, self.path))) if self.mark and self.is_in(config) else None
+        return json.loads(listed[1])[:1] if listed else []
 
 
 @dataclass(frozen=True)
-class Default:
-    """A value that the host needs beside ours: set where there is none, and never the last thing to stay."""
+class Default(Desired):
+    """A value that the host needs beside ours: put where there is none, and never the last thing to stay."""
 
-    path: Path
-    value: object
+    def put(self, config: Document) -> Document:
+        return config if at(config.data, self.path) is not None else config.put(self.path, self.value)
+
+    def remove(self, config: Document, before: Document | None) -> Document:
+        """`config` as it is: `restore` removes defaults, once it is known that nobody else needs them."""
+        return config
 
 
 @dataclass(frozen=True)
-class Trait:
-    """A value in the entry of our server, which goes with that; `path` leads to the value."""
+class Trait(Desired):
+    """A value in the entry of our `server`, which goes with that."""
 
-    path: Path
-    value: object
     server: Server
 
+    def remove(self, config: Document, before: Document | None) -> Document:
+        if not (self.is_in(config) and self.server.is_in(config)):
+            return config
+        return config if before and self.is_in(before) else config.drop(self.path)
+
 
 @dataclass(frozen=True)
-class Element:
+class Element(Desired):
     """A value among those of an array, which others add to as well."""
 
-    path: Path
-    value: object
+    may_be_claimed: ClassVar[bool] = True
+
+    def put(self, config: Document) -> Document:
+        there = self._elements(config)
+        return config if self.value in there else config.put((*self.path, len(there)), self.value)
+
+    def remove(self, config: Document, before: Document | None) -> Document:
+        if not self.is_in(config) or (before and self.is_in(before)):
+            return config
+        return _dropped(config, (*self.path, self._elements(config).index(self.value)), before)
+
+    def is_in(self, config: Document) -> bool:
+        return self.value in self._elements(config)
+
+    def _elements(self, config: Document) -> list[Any]:
+        """The array; empty where the host would find none. Putting an element into something else is refused."""
+        there = at(config.data, self.path)
+        return there if isinstance(there, list) else []
 
 
 @dataclass(frozen=True)
-class Switch:
+class Switch(Desired):
     """A value that replaces `over` and nothing else: where the host says something else, or nothing, it stays so."""
 
-    path: Path
-    value: object
     over: object
 
+    def put(self, config: Document) -> Document:
+        return config.put(self.path, self.value) if at(config.data, self.path) == self.over else config
 
-Wish: TypeAlias = Server | Hook | Setting | Default | Trait | Element | Switch
+    def remove(self, config: Document, before: Document | None) -> Document:
+        is_over = before is not None and at(before.data, self.path) == self.over
+        return config.put(self.path, self.over) if is_over and at(config.data, self.path) == self.value else config
+
+    def is_in(self, config: Document) -> bool:
+        return bool(at(config.data, self.path) != self.over)
 
 
-def installed(config: Document, wishes: Sequence[Wish]) -> Document:
-    """`config` with all that is wished; the same when it says so already."""
-    for wish in wishes:
-        match wish:
-            case Server():
-                config = _merged(config, wish.path, wish.value)
-            case Hook():
-                config = _hooked(config, wish)
-            case Setting():
-                config = config if at(config.data, wish.path) == wish.value else config.put(wish.path, wish.value)
-            case Trait():
-                config = config if at(config.data, wish.path) == wish.value else config.put(wish.path, wish.value)
-            case Element():
-                there = _elements(config, wish)
-                config = config if wish.value in there else config.put((*wish.path, len(there)), wish.value)
-            case Switch():
-                config = config.put(wish.path, wish.value) if at(config.data, wish.path) == wish.over else config
-            case Default():
-                config = config if at(config.data, wish.path) is not None else config.put(wish.path, wish.value)
+def put_all(config: Document, desired: Iterable[Desired]) -> Document:
+    """`config` with all that is desired; the same when it holds that already."""
+    for each in desired:
+        config = each.put(config)
     return config
 
 
-def uninstalled(config: Document, wishes: Sequence[Wish], before: Document | None, is_sure: bool = True) -> Document:
-    """`config` without what an installation put there; `before` is what it was then, where that is known.
+def remove_all(config: Document, desired: Iterable[Desired], before: Document | None) -> Document:
+    """`config` without what was desired, and with what that replaced; all else stays."""
+    for each in desired:
+        config = each.remove(config, before)
+    return config
 
-    Byte for byte that, when nobody changed anything since. What a person may have written as well is only taken back
-    when it `is_sure` that there was an installation.
+
+def restore(config: Document, desired: Iterable[Desired], before: Document | None, is_sure: bool = True) -> Document:
+    """`config` without what an installation put there; `before` itself, when nobody changed anything since.
+
+    What a person may have written as well is only removed when it `is_sure` that there was an installation.
     """
-    config = without(config, [wish for wish in wishes if is_sure or not _is_anybodys(wish)], before)
-    config = _without_defaults(config, wishes, before)
+    desired = list(desired)
+    config = remove_all(config, [each for each in desired if is_sure or each.is_surely_ours], before)
+    config = _without_defaults(config, desired, before)
     return before if before and before.data == config.data else config
 
 
-def without(config: Document, wishes: Sequence[Wish], before: Document | None) -> Document:
-    """`config` without what some wishes put there, and with what they replaced; all else stays."""
-    for wish in wishes:
-        match wish:
-            case Server():
-                config = _unserved(config, wish, before)
-            case Hook():
-                config = _unhooked(config, wish, before)
-            case Setting():
-                config = _unset(config, wish, before)
-            case Trait():
-                config = _untraited(config, wish, before)
-            case Element():
-                config = _unlisted(config, wish, before)
-            case Switch():
-                is_over = before is not None and at(before.data, wish.path) == wish.over
-                is_ours = is_over and at(config.data, wish.path) == wish.value
-                config = config.put(wish.path, wish.over) if is_ours else config
-    return config
-
-
-def is_installed(config: Document, wishes: Sequence[Wish]) -> bool:
+def holds_ours(config: Document, desired: Iterable[Desired]) -> bool:
     """Whether anything in `config` can only be of an installation."""
-    return any(holds(config, wish) for wish in wishes if not _is_anybodys(wish))
+    return any(each.is_in(config) for each in desired if each.is_surely_ours)
 
 
-def is_claimed(config: Document, wishes: Sequence[Wish]) -> bool:
+def holds_claim(config: Document, desired: Iterable[Desired]) -> bool:
     """Whether anything in `config` is as an installation wants it that a person may have written as well."""
-    return any(holds(config, wish) for wish in wishes if isinstance(wish, Setting | Element) and _is_anybodys(wish))
-
-
-def _elements(config: Document, wish: Element) -> list[Any]:
-    """What is in the list; nothing where the host would find no list, which whoever puts one there is refused."""
-    there = at(config.data, wish.path)
-    return there if isinstance(there, list) else []
-
-
-def _is_anybodys(wish: Wish) -> bool:
-    """Whether a person may write the same: a permission, a switch; nobody writes our commands but us."""
-    return not isinstance(wish, Server | Hook) and not (isinstance(wish, Setting) and wish.mark)
-
-
-def holds(config: Document, wish: Wish) -> bool:
-    """Whether `config` is as one wish has it, whichever program and workspace it names."""
-    match wish:
-        case Server():
-            return _is_call(at(config.data, wish.path), wish)
-        case Hook():
-            return bool(_places(config, wish))
-        case Setting():
-            return _is_ours(config, wish)
-        case Element():
-            return wish.value in _elements(config, wish)
-        case Switch():
-            return bool(at(config.data, wish.path) != wish.over)
-        case Trait() | Default():
-            return bool(at(config.data, wish.path) == wish.value)
-
-
-def programs(config: Document, wishes: Sequence[Wish]) -> set[str]:
-    """The programs that what is ours in `config` calls; each wish finds its own, wherever it was installed from."""
-    found: list[str] = []
-    for wish in wishes:
-        if isinstance(wish, Server) and holds(config, wish):
-            found += _words(at(config.data, wish.path))[:1]
-        elif isinstance(wish, Hook):
-            found += [called(at(config.data, place)["command"]) for place in _places(config, wish)]
-        elif isinstance(wish, Setting) and wish.mark and holds(config, wish):
-            listed = _LISTED.search(str(at(config.data, wish.path)))
-            found += json.loads(listed[1])[:1] if listed else []
-    return set(found)
-
-
-def called(command: str) -> str:
-    """The program that the line of a hook calls: itself, or by the shell that sees to its end."""
-    if command.startswith("exec sh -c "):
-        return shlex.split(command)[4]
-    return shlex.split(command, posix="\\" not in command)[0].strip('"')
+    return any(each.is_in(config) for each in desired if each.may_be_claimed and not each.is_surely_ours)
 
 
 def _merged(config: Document, path: Path, value: dict[str, Any]) -> Document:
-    """With each of the values under `path`, beside what else is there."""
+    """`config` with each of the values under `path`, beside what else is there."""
     if not isinstance(at(config.data, path), dict):
         return config.put(path, value)
     for key, item in value.items():
@@ -212,107 +262,56 @@ def _merged(config: Document, path: Path, value: dict[str, Any]) -> Document:
     return config
 
 
-def _hooked(config: Document, wish: Hook) -> Document:
-    """With the command, which may have stood there with another path."""
-    if places := _places(config, wish):
-        return _merged(config, places[0], wish.value)
-    value = wish.value if wish.group is None else {**wish.group, "hooks": [wish.value]}
-    return config.put((*wish.path, len(at(config.data, wish.path) or ())), value)
+def _restored(config: Document, path: Path, before: Document | None) -> Document:
+    """`config` with what was at `path` before."""
+    old = at(before.data, path) if before else None
+    return _dropped(config, path, before) if old is None else config.put(path, old)
 
 
-def _unserved(config: Document, wish: Server, before: Document | None) -> Document:
-    if not _is_call(at(config.data, wish.path), wish):
-        return config
-    old = at(before.data, wish.path) if before else None
-    return _without(config, wish.path, before) if old is None else config.put(wish.path, old)
-
-
-def _is_call(entry: Any, wish: Server) -> bool:
-    """Whether an entry calls our server for that host, wherever crabmem is and whatever a person added."""
-    return " ".join(_words(wish.value)[-3:]) in " ".join(_words(entry))
-
-
-def _words(entry: Any) -> list[str]:
-    """The words of the command in an entry, which are in one list or two."""
-    found = [entry.get(key, []) for key in ("command", "cmd", "args")] if isinstance(entry, dict) else []
-    return [str(word) for part in found for word in (part if isinstance(part, list) else [part])]
-
-
-def _unhooked(config: Document, wish: Hook, before: Document | None) -> Document:
-    while places := _places(config, wish):
-        place = places[-1]
-        is_grouped = len(place) > len(wish.path) + 1
-        alone = is_grouped and len(at(config.data, place[:-1])) == 1
-        config = _without(config, place[:-2] if alone else place, before)
-    return config
-
-
-def _unset(config: Document, wish: Setting, before: Document | None) -> Document:
-    if not _is_ours(config, wish):
-        return config
-    old = at(before.data, wish.path) if before else None
-    return _without(config, wish.path, before) if old is None else config.put(wish.path, old)
-
-
-def _untraited(config: Document, wish: Trait, before: Document | None) -> Document:
-    if at(config.data, wish.path) != wish.value or not _is_call(at(config.data, wish.server.path), wish.server):
-        return config
-    return config if before and at(before.data, wish.path) == wish.value else config.drop(wish.path)
-
-
-def _unlisted(config: Document, wish: Element, before: Document | None) -> Document:
-    there = at(config.data, wish.path)
-    was = at(before.data, wish.path) if before else None
-    if not isinstance(there, list) or wish.value not in there or (isinstance(was, list) and wish.value in was):
-        return config
-    return _without(config, (*wish.path, there.index(wish.value)), before)
-
-
-def _is_ours(config: Document, wish: Setting) -> bool:
-    value = at(config.data, wish.path)
-    if value == wish.value or not isinstance(value, str):
-        return bool(value == wish.value)
-    commands = [at(config.data, place)["command"] for place in _places(config, wish.hook)] if wish.hook else []
-    return bool(wish.mark and wish.mark in value) or any(wish.is_by(value, command) for command in commands)
-
-
-def _without(config: Document, path: Path, before: Document | None) -> Document:
-    """Without what is at `path`, and without what is empty then and was not there before."""
+def _dropped(config: Document, path: Path, before: Document | None) -> Document:
+    """`config` without what is at `path`, and without what is empty then and was not there before."""
     config = config.drop(path)
     parent = path[:-1]
     was_there = before is not None and at(before.data, parent) is not None
     if not parent or was_there or at(config.data, parent) is None:
         return config
-    return config if at(config.data, parent) else _without(config, parent, before)
+    return config if at(config.data, parent) else _dropped(config, parent, before)
 
 
-def _without_defaults(config: Document, wishes: Sequence[Wish], before: Document | None) -> Document:
-    """Without what was only there for ours, unless somebody else may need it by now."""
+def _without_defaults(config: Document, desired: Iterable[Desired], before: Document | None) -> Document:
+    """`config` without what was only there for ours, unless somebody else may need it by now."""
     old = before.data if before else {}
     left = config
-    for wish in wishes:
-        if isinstance(wish, Default) and at(left.data, wish.path) == wish.value and at(old, wish.path) is None:
-            left = _without(left, wish.path, before)
+    for each in desired:
+        if isinstance(each, Default) and each.is_in(left) and at(old, each.path) is None:
+            left = _dropped(left, each.path, before)
     return left if left.data == old else config
 
 
-def _places(config: Document, wish: Hook) -> list[Path]:
-    """Where our commands of that event and host stand in the array, wherever crabmem was when they were written."""
-    ours = _call(wish.value["command"])
-    return list(_found(at(config.data, wish.path), wish.path, lambda command: _call(command) == ours))
+def _words(entry: Any) -> list[str]:
+    """The words of the command in the entry of a server, which are in one list or two."""
+    found = [entry.get(key, []) for key in ("command", "cmd", "args")] if isinstance(entry, dict) else []
+    return [str(word) for part in found for word in (part if isinstance(part, list) else [part])]
 
 
-def _found(value: Any, path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
+def _commands(value: Any, path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
     """The objects in the array at `path`, and in the `hooks` of those, with a command that is ours."""
     for number, item in enumerate(value if isinstance(value, list) else ()):
         if isinstance(item, dict):
             command = item.get("command")
             if isinstance(command, str) and is_ours(command):
                 yield (*path, number)
-            yield from _found(item.get("hooks"), (*path, number, "hooks"), is_ours)
+            yield from _commands(item.get("hooks"), (*path, number, "hooks"), is_ours)
 
 
 def _call(command: str) -> tuple[str, str] | None:
-    """The event and the host that a command of ours asks for."""
+    """The event and the host that a command of ours names; None for a command of somebody else."""
     found = _CALL.search(command)
     return (found["event"], found["host"]) if found and "crabmem" in command[: found.start()] else None
+
+
+def _program(command: str) -> str:
+    """The program that the line of a hook calls: itself, or by the shell that sees to its end."""
+    if command.startswith("exec sh -c "):
+        return shlex.split(command)[4]
+    return shlex.split(command, posix="\\" not in command)[0].strip('"')

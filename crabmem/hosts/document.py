@@ -3,16 +3,15 @@
 import copy
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from ..errors import BadConfig
 from ..text import jsonc
 from ..text import toml_edit as tables
 from ..text import yaml_edit as mappings
 from ..text.jsonc import Path, at
+from .host import Format
 
-#: `json` is read by a program that takes no comments; `text` is a file that is all ours.
-Format: TypeAlias = Literal["json", "jsonc", "toml", "yaml", "text"]
 TEXT: Path = ("text",)
 
 _TOO_ODD = "it is written in a way that cannot be changed safely; change it by hand"

@@ -27,8 +27,7 @@ from crabmem.cli import cli
 from crabmem.cli.bundling import KINDS
 from crabmem.disk import fs
 from crabmem.hosts.bundles import desktop_bundle
-from crabmem.hosts.hooks.dialects import HOSTS as KNOWN
-from crabmem.hosts.table import NAMES, host_of
+from crabmem.hosts.table import NAMES, host_named
 from crabmem.text.extras import how_to_get
 
 Run = Callable[..., Result]
@@ -92,7 +91,7 @@ def written(file: Path, text: str) -> Path:
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_left_of_what_was_made_from_nothing(name: str, scope: str, run: Run, home: Path) -> None:
     words = ["--project"] if scope == "project" else []
-    if not host_of(name).project and words:
+    if not host_named(name).project and words:
         assert "leave out --project" in run("install", name, *words).stderr
         return
     assert run("install", name, *words).exit_code == 0
@@ -737,16 +736,18 @@ def test_a_server_that_could_not_start_is_not_installed(
     assert ("--no-server" in done.stderr) is (run("install", name, "--no-server").exit_code == 0)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name in KNOWN])
+@pytest.mark.parametrize("name", [name for name in NAMES if host_named(name).hooks])
 def test_hooks_say_how_to_use_memory_where_there_is_a_server_whose_words_nobody_is_shown(
     run: Run, home: Path, name: str
 ) -> None:
+    hooks = host_named(name).hooks
+    assert hooks
     for words in ([], ["--no-server"], []):
         if run("install", name, *words).exit_code:
             assert words  # no hooks there
             continue
         said = "".join(files(home).values())
-        assert said.count("--guide") == (not words and not KNOWN[name].shows_instructions)
+        assert said.count("--guide") == (not words and not hooks.shows_instructions)
         assert "hook session-start --guide" in said or "--guide" not in said
     assert run("uninstall", name).exit_code == 0 and files(home) == {}
 
@@ -783,8 +784,8 @@ BEFORE = {
 
 def each_choice(name: str, first: list[str], project: bool) -> bool:
     """Whether a host offers that choice in a scope."""
-    host = host_of(name)
-    return "both" not in first or (bool(host.own and host.own.unites) and not project)
+    host = host_named(name)
+    return "both" not in first or (bool(host.own_memory and host.own_memory.can_unite) and not project)
 
 
 @pytest.mark.parametrize("scope", ["user", "project"])
@@ -793,7 +794,7 @@ def test_whatever_was_chosen_and_chosen_otherwise_every_byte_comes_back(
     name: str, scope: str, run: Run, home: Path
 ) -> None:
     words = ["--project"] if scope == "project" else []
-    if not host_of(name).project and words:
+    if not host_named(name).project and words:
         pytest.skip("it has no configs of projects")
     top = home if scope == "user" else home.parent / "project"
     for texts in ({}, BEFORE):
@@ -1011,10 +1012,10 @@ def test_a_host_that_calls_a_program_that_is_gone_is_named_with_the_way_out(
     name: str, scope: str, run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = [name, "--project"] if scope == "project" else [name]
-    if not host_of(name).project and scope == "project":
+    if not host_named(name).project and scope == "project":
         pytest.skip("it has no configs of projects")
     program = away(monkeypatch, run, tmp_path, *words)
-    told = f"{host_of(name).title} calls {program}, which is gone: `crabmem install {' '.join(words)}` renews that"
+    told = f"{host_named(name).title} calls {program}, which is gone: `crabmem install {' '.join(words)}` renews that"
     assert told in run("install").stderr
     assert {row["host"]: row["gone"] for row in json.loads(run("install", "--json").stdout)}[name] == [str(program)]
     found = json.loads(run("doctor", "--json").stdout)

@@ -1,4 +1,4 @@
-"""What is done at each event. Every hook loads this, so that what one event needs is loaded there."""
+"""What is done at each event of a session. Every hook loads this module, so each event loads what only it needs."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -10,11 +10,10 @@ from ...disk import fs
 from ...disk.bylines import Bylines, kept, signed
 from ...disk.turns import Kind, Talk, Turn, Turns
 from ...locate import known_settings_at, settings_at
-from ...workspace.settings import Settings
+from ...workspace.settings import Hooks, Settings
 from ...workspace.workspace import DEFAULT, Workspace
-from .dialects import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
-from .flushing import is_due
-from .input import Asked
+from ..host import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
+from .input import HookInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,12 +26,12 @@ class Call(NamedTuple):
     """An event in the workspace that it is about; `agent` and `session` are who writes, for the history.
 
     `without` is what the host knows already. With `is_guide` a session begins with how to use memory, too, which in
-    most hosts the server says. `claim` says whether the host will hear the answer: what it never hears does not count
-    as said.
+    most hosts the server says. `claim` says whether the host will hear the answer: a text that it never hears does not
+    count as injected.
     """
 
     workspace: Workspace
-    asked: Asked
+    input: HookInput
     agent: str
     session: str | None
     now: datetime
@@ -43,13 +42,13 @@ class Call(NamedTuple):
     is_guide: bool = False
 
     @property
-    def is_at_home(self) -> bool:
-        """Whether there is a memory: a host without one hears nothing, and none is made for it."""
+    def has_memory(self) -> bool:
+        """Whether there is a memory: without one a host hears nothing, and none is made for it."""
         return fs.is_own_folder(self.workspace.private)
 
     @property
     def turns(self) -> Turns:
-        """What was said before turns."""
+        """The record of turns."""
         return Turns(self.workspace.turns)
 
     @property
@@ -62,67 +61,71 @@ class Call(NamedTuple):
         root = self.workspace.root
         return known_settings_at(root)[0] if self.kind == "main" else settings_at(root)
 
+    def context(self, text: str) -> Json:
+        """The answer that gives the model a text, as the host takes it."""
+        return self.input.dialect.context(self.input.host_event, text)
+
     def note(self, kind: Kind) -> None:
-        """Remember something of this session, if it has a name."""
+        """Record something of this session, if it has a name."""
         if self.session:
             self.turns.add(Turn(self.now, self.session, (), 0, kind, self.size()))
 
     def size(self) -> int:
-        """How many bytes the host's record of the session has; 0 where that is unknown."""
+        """The bytes of the host's record of the session; 0 where that is unknown."""
         try:
-            return os.stat(self.asked.transcript).st_size if self.asked.transcript else 0
+            return os.stat(self.input.transcript).st_size if self.input.transcript else 0
         except (OSError, ValueError):
             return 0
 
 
 def answer(call: Call) -> Json:
-    """What the host hears."""
-    happens = _EVENTS.get(call.asked.event or "")
-    return happens(call) if happens and (call.is_at_home or call.asked.event == WROTE) else {}
+    """The answer to the host; {} where there is nothing to say."""
+    handle = _HANDLERS.get(call.input.event or "")
+    return handle(call) if handle and (call.has_memory or call.input.event == WROTE) else {}
 
 
 def _session_start(call: Call) -> Json:
-    """Who the agent is and the overview: again, too, when the context was emptied."""
+    """Answer with who the agent is and the overview, also when the context was emptied."""
     call.note("begun")
-    if call.asked.is_emptied:
+    if call.input.is_emptied:
         call.note("anew")
     is_known = call.without == "overview"  # a host whose own memory is the workspace reads it there
     with _memory(call) as memory:
-        words = memory.prompt(guide=call.is_guide, limit=call.asked.host.limit, overview=not is_known)
-        return call.asked.host.context(call.asked.called, words)
+        text = memory.prompt(guide=call.is_guide, limit=call.input.dialect.limit, overview=not is_known)
+        return call.context(text)
 
 
 def _subagent_start(call: Call) -> Json:
-    """What an agent that another one has sent is to know: what the profile says to such a session.
+    """Answer with what an agent that another one has sent is to know: what the profile says to such a session.
 
     In a session that does not see everything it is what that session may see.
     """
     kind = SUBAGENT if call.kind == "main" else call.kind
     with _memory(call._replace(kind=kind)) as memory:
-        said = memory.prompt(limit=call.asked.host.limit)
-        return call.asked.host.context(call.asked.called, said) if said else {}
+        text = memory.prompt(limit=call.input.dialect.limit)
+        return call.context(text) if text else {}
 
 
 def _prompt(call: Call) -> Json:
-    """What memory holds that bears on the message, if anything. Of one that no person wrote nothing is asked."""
-    if not call.asked.message:
+    """Answer with what memory holds that bears on the message; nothing for a message that no person wrote."""
+    if not call.input.message:
         return {}
     from .quickly import before_turn
 
-    said = None
+    text = None
     if call.kind == "main":
-        said = before_turn(
-            call.workspace, call.asked.message, call.settings, call.session, call.now, call.claim, call.environment
+        text = before_turn(
+            call.workspace, call.input.message, call.settings, call.session, call.now, call.claim, call.environment
         )
-    if said is None:
+    if text is None:
         with _memory(call) as memory:
-            said = memory.before_turn(call.asked.message, is_heard=call.claim)
-    return call.asked.host.context(call.asked.called, said) if said else {}
+            text = memory.before_turn(call.input.message, is_heard=call.claim)
+    return call.context(text) if text else {}
 
 
 def _stop(call: Call) -> Json:
-    """One more turn to store what is worth keeping, when there was much talk and the agent stored nothing of it."""
-    if call.asked.is_again or not call.session:
+    """Give the agent one more turn to store what is worth keeping, after much talk of which it stored nothing."""
+    if call.input.is_again or not call.session:
         return {}
     talk = call.turns.talk(call.session)
     if not is_due(talk.messages, call.size() - talk.transcript, call.settings.hooks):
@@ -132,11 +135,11 @@ def _stop(call: Call) -> Json:
         return {}
     from ...text.templates import asking
 
-    words = asking("stop").strip()
+    text = asking("stop").strip()
     if not call.claim():
         return {}
     call.note("asked")
-    return call.asked.host.turn(call.asked.called, words)
+    return call.input.dialect.turn(call.input.host_event, text)
 
 
 def _has_stored(call: Call, talk: Talk) -> bool:
@@ -150,15 +153,16 @@ def _has_stored(call: Call, talk: Talk) -> bool:
 
 
 def _pre_compact(call: Call) -> Json:
-    """Remember that what was said goes out of sight. No host gives the model a turn now: `stop` asked before."""
+    """Record that what was said goes out of sight. No host gives the model a turn now: `stop` asked before."""
     call.note("anew")
     return {}
 
 
 def _session_end(call: Call) -> Json:
-    """Record what is on disk and in no commit.
+    """Commit what is on disk and in no commit.
 
-    Of the agent is only what its host said that it wrote; all else may be the person's, and is recorded as theirs.
+    Only what the host said that its agent wrote is the agent's; all else may be the person's, and is recorded as
+    theirs.
     """
     with _memory(call) as memory:
         memory.adopt()
@@ -166,8 +170,8 @@ def _session_end(call: Call) -> Json:
 
 
 def _wrote(call: Call) -> Json:
-    """Record the files that a tool of the host wrote in the workspace; this may begin its history."""
-    root, files = call.workspace.root, call.asked.files
+    """Commit the files that a tool of the host wrote in the workspace; this may begin its history."""
+    root, files = call.workspace.root, call.input.files
     if paths := kept(call.workspace, files):
         # A watcher may be about to record them as the person's.
         Bylines(call.workspace.bylines).add(signed(root, paths, call.agent, call.session))
@@ -176,14 +180,19 @@ def _wrote(call: Call) -> Json:
     return {}
 
 
+def is_due(messages: int, grown: int, rules: Hooks) -> bool:
+    """Whether enough was said since something was stored: messages of the person, or bytes of the host's record."""
+    return bool((rules.messages and messages >= rules.messages) or (rules.transcript and grown >= rules.transcript))
+
+
 def _memory(call: Call) -> "Memory":
     from ...api import Memory
 
-    profile = call.workspace.profile or DEFAULT  # it was looked for already, and the settings may not be who said it
+    profile = call.workspace.profile or DEFAULT  # found already, and not always in the settings
     return Memory(call.workspace.root, agent=call.agent, session=call.session, profile=profile, kind=call.kind)
 
 
-_EVENTS: dict[str, Callable[[Call], Json]] = {
+_HANDLERS: dict[str, Callable[[Call], Json]] = {
     SESSION_START: _session_start,
     SUBAGENT_START: _subagent_start,
     PROMPT: _prompt,

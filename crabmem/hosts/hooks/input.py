@@ -1,32 +1,34 @@
-"""What a host tells a hook, as a value."""
+"""What a host writes to a hook, as a value."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...errors import InvalidArguments
 from ...text.names import session_name
 from ...text.own_words import own_words
-from .dialects import EVENTS, Host, named, recognised, speaking
+from ..host import EVENTS, HookDialect
+from ..table import HOSTS, host_named
 
 # What a patch names: `*** Add File: notes.md`.
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*\S)", re.MULTILINE)
 _EMPTIED = ("compact", "clear")
 
 
-@dataclass(frozen=True)
-class Asked:
-    """One event. `event` is our name for it, None for one that is nothing to us; `called` is the host's.
+class HookInput(NamedTuple):
+    """One event at a host.
 
-    `message` is what the person said, `files` what a tool wrote, `transcript` where the host keeps its record.
-    `is_emptied`: the context was cleared or compacted. `is_again`: this turn was asked for by a hook already, or did
-    not end well, so that no hook asks for another one.
+    `dialect` is how the host called `host` talks to its hooks. `event` is our name of the event, None for one that is
+    nothing to us; `host_event` is the host's name. `message` is what the person said, `files` what a tool wrote,
+    `transcript` where the host keeps its record. `is_emptied`: the context was cleared or compacted. `is_again`: this
+    turn was asked for by a hook already, or did not end well, so that no hook asks for another one.
     """
 
-    host: Host
+    host: str
+    dialect: HookDialect
     event: str | None
-    called: str
+    host_event: str
     session: str | None = None
     message: str = ""
     files: tuple[str, ...] = ()
@@ -35,25 +37,29 @@ class Asked:
     is_again: bool = False
 
 
-def asked(data: bytes, event: str | None = None, host: str | None = None) -> Asked:
-    """What a host wrote to a hook. `event` and `host` say what is meant; without them the JSON does.
+def parse_input(data: bytes, event: str | None = None, host: str | None = None) -> HookInput:
+    """Parse what a host wrote to a hook. `event` and `host` say what is meant; without them the JSON does.
 
     Raises:
-        InvalidArguments: it is no JSON object, or there is no such event or host.
+        InvalidArguments: it is no JSON object, there is no such event, or the host has no hooks.
+        NotFound: there is no such host.
     """
     if event is not None and event not in EVENTS:
         raise InvalidArguments(f"no event named {event}: {', '.join(EVENTS)}")
-    known = None if host is None else named(host)
+    meant = None if host is None else _dialect_of(host)
     given = _object(data)
-    whose = speaking(known, given) if known else recognised(given)
-    called = _text(given, "hook_event_name", "hookEventName")
-    ours = whose.calls.get(called)
+    name, dialect = _sender(given) if meant is None else meant
+    if other := dialect.other_sender(given):
+        name, dialect = _dialect_of(other)
+    host_event = _text(given, "hook_event_name", "hookEventName")
+    ours = dialect.events.get(host_event)
     if event is not None and ours != event:
-        ours, called = event, whose.called(event)
-    return Asked(
-        whose,
+        ours, host_event = event, dialect.name_of(event)
+    return HookInput(
+        name,
+        dialect,
         ours,
-        called,
+        host_event,
         session=session_name(_text(given, "session_id", "sessionId", "conversation_id")),
         message=own_words(_text(given, "prompt")),
         files=tuple(dict.fromkeys(_files(given))),
@@ -61,6 +67,19 @@ def asked(data: bytes, event: str | None = None, host: str | None = None) -> Ask
         is_emptied=_text(given, "source", "trigger") in _EMPTIED,
         is_again=_is_again(given),
     )
+
+
+def _dialect_of(name: str) -> tuple[str, HookDialect]:
+    host = host_named(name)
+    if host.hooks is None:
+        raise InvalidArguments(f"{host.title} has no hooks")
+    return name, host.hooks
+
+
+def _sender(given: Mapping[str, object]) -> tuple[str, HookDialect]:
+    """The host that wrote `given`; Claude Code where none is recognised, as others write what it does."""
+    found = next((host.name for host in HOSTS if host.hooks and host.hooks.is_sender(given)), "claude-code")
+    return _dialect_of(found)
 
 
 def _object(data: bytes) -> Mapping[str, object]:
@@ -80,11 +99,11 @@ def _text(given: Mapping[str, object], *keys: str) -> str:
 
 
 def _files(given: Mapping[str, object]) -> Iterator[str]:
-    """The files that a tool wrote, as far as it says."""
+    """The files that a tool wrote, as far as the host names them."""
     nested = given.get("tool_input", given.get("toolArgs"))
-    told = nested if isinstance(nested, dict) else {"input": nested} if isinstance(nested, str) else given
+    tool = nested if isinstance(nested, dict) else {"input": nested} if isinstance(nested, str) else given
     folder = _text(given, "cwd")
-    names = [_text(told, "file_path", "filePath", "path"), *_PATCHED.findall(_text(told, "command", "input", "patch"))]
+    names = [_text(tool, "file_path", "filePath", "path"), *_PATCHED.findall(_text(tool, "command", "input", "patch"))]
     for name in filter(None, names):
         yield name if name.startswith(("/", "\\")) or name[1:2] == ":" or not folder else f"{folder}/{name}"
 

@@ -1,4 +1,6 @@
-"""Reads what a hook had no time to read, so that the next one has: the first reading of many entries takes seconds."""
+"""Reads in the background what a hook had no time to read, so that the next hook need not: the first reading of many
+entries takes seconds.
+"""
 
 from pathlib import Path
 
@@ -8,13 +10,13 @@ from ...workspace.workspace import Workspace
 
 
 def begin(workspace: Workspace) -> None:
-    """Begin to read, in a process of its own. Imports nothing of ours: what is late may be in the middle of that."""
+    """Begin to read, in another process. Imports nothing of ours: a late hook may be in the middle of an import."""
     if fs.is_own_folder(workspace.private):
         begun("hosts.hooks.read_ahead", workspace.root)
 
 
 def main(root: str) -> None:
-    """The process that reads; one at a time."""
+    """Read the workspace at `root`, as the process that `begin` starts; one at a time."""
     from ...api import Memory
     from ...disk.lock import WriterLock
     from ...errors import CrabmemError
@@ -23,4 +25,4 @@ def main(root: str) -> None:
         with WriterLock(Workspace(Path(root)).private / "reading").held(0), Memory(root) as memory:
             memory.stats()
     except CrabmemError:
-        return  # another one reads, or it is what the hook has told of
+        return  # another one reads, or it is what the hook has logged
