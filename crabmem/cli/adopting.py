@@ -115,7 +115,8 @@ def _why_nothing(memory: Memory) -> str:
 
 def _is_claude_code(memory: Memory) -> bool:
     """Whether a folder looks like one in which Claude Code keeps facts."""
-    from ..importers import Tree, source_of  # late: the other verbs ask for none
+    from ..importers.base import Tree  # late: the other verbs ask for none
+    from ..importers.sources import source_of
 
     top = islice((path for path in sorted(memory.blobs()) if "/" not in path), _LOOKED_AT)
     hidden = frozenset(name for name in os.listdir(memory.root) if name.startswith(".") and name != ".git")
