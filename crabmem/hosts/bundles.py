@@ -8,7 +8,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from ..errors import InvalidArguments
@@ -85,7 +85,7 @@ def codex_plugin(system: str, version: str) -> dict[str, bytes]:
         ".agents/plugins/marketplace.json": _json({"name": NAME, "plugins": [listing]}),
         ".mcp.json": _json({"mcpServers": servers["mcp_servers"]}),
         "hooks/hooks.json": _hooks("codex", system),
-        f"skills/{NAME}/SKILL.md": skill(),
+        **{f"skills/{NAME}/{path}": data for path, data in skill(system, version).items()},
         "README.md": _README.format(title="Codex", about=ABOUT).encode(),
     }
 
@@ -98,14 +98,24 @@ def copilot_plugin(system: str, version: str) -> dict[str, bytes]:
         ),
         ".mcp.json": _server("copilot", system),
         "hooks.json": _hooks("copilot", system),
-        f"skills/{NAME}/SKILL.md": skill(),
+        **{f"skills/{NAME}/{path}": data for path, data in skill(system, version).items()},
         "README.md": _README.format(title="GitHub Copilot CLI", about=ABOUT).encode(),
     }
 
 
-def skill() -> bytes:
-    """An Agent Skill, `SKILL.md`: when to remember, and how."""
-    return f"{template('skill').strip()}\n".encode()
+def skill(system: str, version: str) -> dict[str, bytes]:
+    """An Agent Skill: when to remember, and how."""
+    return {"SKILL.md": f"{template('skill').strip()}\n".encode()}
+
+
+#: What makes the files of each kind that is a folder, for an operating system and a version of crabmem.
+FOLDERS: dict[str, Callable[[str, str], dict[str, bytes]]] = {
+    "claude-plugin": claude_plugin,
+    "codex-plugin": codex_plugin,
+    "copilot-plugin": copilot_plugin,
+    "gemini-extension": gemini_extension,
+    "skill": skill,
+}
 
 
 def registry_entry(name: str, version: str) -> bytes:

@@ -26,7 +26,10 @@ from crabmem import __version__
 from crabmem.cli import cli
 from crabmem.cli.bundling import KINDS
 from crabmem.disk import fs
+from crabmem.hosts import table
 from crabmem.hosts.bundles import desktop_bundle
+from crabmem.hosts.hooks.input import parse_input
+from crabmem.hosts.host import Config, HookDialect, Host
 from crabmem.hosts.table import NAMES, host_named
 from crabmem.text.extras import how_to_get
 
@@ -590,6 +593,46 @@ def exactly(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+ACME = Host(
+    "acme",
+    "Acme",
+    "acme",
+    lambda here: here.home / ".acme",
+    user=(
+        Config(
+            lambda here: here.home / ".acme",
+            ("acme.json",),
+            "jsonc",
+            lambda want: [*want.server(), *want.hooks(lambda line, seconds: {"command": line, "after": seconds})],
+            lambda want: want.if_allowed(want.trait("trust", True)),
+        ),
+    ),
+    next_step="start acme anew",
+    hooks=HookDialect(
+        {"Begin": "session-start", "Ask": "prompt"},
+        lambda event, text: {"event": event, "add": text},
+        lambda event, text: {"again": text},
+        is_sender=lambda given: "acme" in given,
+    ),
+)
+
+
+def test_an_entry_in_the_table_is_all_that_a_new_host_needs(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "HOSTS", (*table.HOSTS, ACME))
+    monkeypatch.setattr(table, "NAMES", (*NAMES, "acme"))
+    text = written(home / ".acme/acme.json", '{"mine": 1} // of me\n').read_text()
+    done = run("install", "acme", "--yes")
+    assert done.exit_code == 0 and "start acme anew" in done.stderr and "Acme" in run("install", "--help").stdout
+    config = (home / ".acme/acme.json").read_text()
+    assert config.endswith("// of me\n") and '"trust": true' in config and " hook prompt --host acme" in config
+    found = parse_input(b'{"hook_event_name": "Ask", "prompt": "hello"}', host="acme")
+    assert (found.event, found.dialect.context("Ask", "x")) == ("prompt", {"event": "Ask", "add": "x"})
+    assert run("uninstall", "acme", "--yes").exit_code == 0
+    assert files(home) == {".acme/acme.json": text}
+
+
 def test_an_unknown_host_is_wrong_usage(run: Run) -> None:
     result = run("install", "emacs")
     assert result.exit_code == 2 and "claude-desktop" in result.stderr
@@ -597,7 +640,7 @@ def test_an_unknown_host_is_wrong_usage(run: Run) -> None:
 
 def test_the_help_names_every_host_and_every_kind_of_bundle(run: Run) -> None:
     shown = run("install", "--help").stdout
-    assert set(NAMES) <= set(re.split(r"[\s,;.]+", shown.partition("Hosts: ")[2]))
+    assert set(NAMES) <= set(shown.partition("Hosts:\n")[2].split())
     shown = run("bundle", "--help").stdout
     assert all(f"crabmem bundle {kind} " in shown for kind in KINDS)
 
