@@ -51,6 +51,10 @@ def _command(line: str, seconds: int) -> dict[str, Any]:
     return {"type": "command", "command": line, "timeout": seconds}
 
 
+def _server(want: "InstallOptions") -> "Sequence[Desired]":
+    return want.server()
+
+
 def _event(given: Mapping[str, object]) -> str:
     """The host's name of the event in what it wrote to a hook."""
     return str(given.get("hook_event_name", given.get("hookEventName")))
@@ -313,11 +317,11 @@ _CURSOR = Host(
     "cursor",
     _home(".cursor"),
     user=(
-        Config(_home(".cursor"), ("mcp.json",), "jsonc", lambda want: want.server()),
+        Config(_home(".cursor"), ("mcp.json",), "jsonc", _server),
         Config(_home(".cursor"), ("hooks.json",), "jsonc", _cursor_hooks),
     ),
     project=(
-        Config(_project(".cursor"), ("mcp.json",), "jsonc", lambda want: want.server()),
+        Config(_project(".cursor"), ("mcp.json",), "jsonc", _server),
         Config(_project(".cursor"), ("hooks.json",), "jsonc", _cursor_hooks),
     ),
     next_step="restart Cursor and switch the server on under Settings, MCP",
@@ -484,14 +488,7 @@ _CLAUDE_DESKTOP = Host(
     "Claude Desktop",
     "claude-desktop",
     lambda here: here.applications / "Claude",
-    user=(
-        Config(
-            lambda here: here.applications / "Claude",
-            ("claude_desktop_config.json",),
-            "json",
-            lambda want: want.server(),
-        ),
-    ),
+    user=(Config(lambda here: here.applications / "Claude", ("claude_desktop_config.json",), "json", _server),),
     next_step="quit Claude Desktop wholly and start it again",
     permission=_ALWAYS_ALLOW,
 )
@@ -506,8 +503,8 @@ _QWEN = Host(
     "Qwen Code",
     "qwen",
     _home(".qwen"),
-    user=(Config(_home(".qwen"), ("settings.json",), "jsonc", lambda want: want.server(), _qwen_permission),),
-    project=(Config(_project(".qwen"), ("settings.json",), "jsonc", lambda want: want.server(), _qwen_permission),),
+    user=(Config(_home(".qwen"), ("settings.json",), "jsonc", _server, _qwen_permission),),
+    project=(Config(_project(".qwen"), ("settings.json",), "jsonc", _server, _qwen_permission),),
     next_step="start qwen anew; /mcp lists the server",
 )
 
@@ -537,7 +534,7 @@ _WINDSURF = Host(
     "Windsurf",
     "windsurf",
     _home(".codeium/windsurf"),
-    user=(Config(_home(".codeium/windsurf"), ("mcp_config.json",), "jsonc", lambda want: want.server()),),
+    user=(Config(_home(".codeium/windsurf"), ("mcp_config.json",), "jsonc", _server),),
     next_step="press refresh beside the MCP servers in Windsurf's Cascade",
     permission=_ALWAYS_ALLOW,
     own_memory=OwnMemory("its memories", note=_SWITCH_OFF_YOURSELF),
@@ -553,10 +550,8 @@ _KIRO = Host(
     "Kiro",
     "kiro",
     _home(".kiro"),
-    user=(Config(_home(".kiro/settings"), ("mcp.json",), "jsonc", lambda want: want.server(), _each_tool_approved),),
-    project=(
-        Config(_project(".kiro/settings"), ("mcp.json",), "jsonc", lambda want: want.server(), _each_tool_approved),
-    ),
+    user=(Config(_home(".kiro/settings"), ("mcp.json",), "jsonc", _server, _each_tool_approved),),
+    project=(Config(_project(".kiro/settings"), ("mcp.json",), "jsonc", _server, _each_tool_approved),),
     next_step="Kiro connects when the file changes; its MCP panel lists the server",
 )
 
@@ -572,11 +567,7 @@ _CLINE = Host(
     _cline,
     user=(
         Config(
-            lambda here: _cline(here) / "settings",
-            ("cline_mcp_settings.json",),
-            "jsonc",
-            lambda want: want.server(),
-            _each_tool_approved,
+            lambda here: _cline(here) / "settings", ("cline_mcp_settings.json",), "jsonc", _server, _each_tool_approved
         ),
     ),
     next_step="Cline connects when the file changes; its MCP Servers list shows it",
@@ -626,21 +617,9 @@ _GOOSE = Host(
 
 #: In the order in which people see them.
 HOSTS: tuple[Host, ...] = (
-    _CLAUDE_CODE,
-    _CODEX,
-    _COPILOT,
-    _CURSOR,
-    _GEMINI,
-    _OPENCODE,
-    _VSCODE,
-    _CLAUDE_DESKTOP,
-    _QWEN,
-    _ZED,
-    _WINDSURF,
-    _KIRO,
-    _CLINE,
-    _GOOSE,
-)
+    _CLAUDE_CODE, _CODEX, _COPILOT, _CURSOR, _GEMINI, _OPENCODE, _VSCODE, _CLAUDE_DESKTOP, _QWEN, _ZED, _WINDSURF,
+    _KIRO, _CLINE, _GOOSE,
+)  # fmt: skip
 NAMES = tuple(host.name for host in HOSTS)
 
 
