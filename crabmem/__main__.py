@@ -7,9 +7,9 @@ import sys
 def main() -> None:
     """Answer at once what is plain; load the whole command line for the rest."""
     if "hook" in sys.argv:
-        from .hooking import hooked
+        from .hosts.hooks.command import run_if_hook
 
-        hooked(sys.argv[1:], os.environ)  # ends the process, if it is one
+        run_if_hook(sys.argv[1:], os.environ)  # ends the process, if it is one
     from .quick import answered
 
     if answered(sys.argv[1:], os.environ):

@@ -25,9 +25,8 @@ ROOMS: list[list[str]] = [
     ["memory"],
     # Faces and annexes.
     ["watch"],
-    ["quick", "mcp", "hooks", "importers", "profiles"],
+    ["quick", "mcp", "importers", "profiles"],
     ["hosts"],
-    ["hooking"],
     ["adapters"],
     ["cli"],
 ]
@@ -65,7 +64,7 @@ def test_imports_run_downwards(file: Path) -> None:
 
 
 def test_only_faces_read_the_clock_and_the_environment() -> None:
-    faces = {"cli", "hooking"}
+    faces = {"cli", "hosts"}
     for file in FILES:
         text = file.read_text("utf-8")
         asked = [call for call in ("datetime.now(", "time.time(", "os.environ", "Path.home(") if call in text]
@@ -105,7 +104,7 @@ READS_ELSEWHERE = {
     "disk/lock": "locks, which are opened and not read",
     "git/packing": "a lock, which is opened and not read",
     "text/extras": "how crabmem was installed, which the environment of this Python records",
-    "hooking": "standard streams",
+    "hosts/hooks/command": "standard streams",
     "quick": "folders, which are opened to be listed",
     "mcp": "standard streams",
 }

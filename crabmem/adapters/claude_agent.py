@@ -12,9 +12,9 @@ from typing import Any, cast
 
 from ..disk.allowed import Allowed
 from ..errors import CrabmemError, InvalidArguments
-from ..hooking.events import Call, answer
-from ..hooks import asked
-from ..hooks.hosts import CLAUDE_CODE, Json
+from ..hosts.hooks.events import Call, answer
+from ..hosts.hooks.input import parse_input
+from ..hosts.host import Json
 from ..memory import Memory
 from ..session.locate import workspace_at
 from ..session.opening import local_time
@@ -38,6 +38,7 @@ except ImportError as error:
     raise missing("claude_agent", "the Claude Agent SDK", "claude-agent-sdk") from error
 
 _SERVER = "crabmem"
+_HOST = "claude-code"
 # The host's own tools that write files, and may write those of a workspace.
 _WRITERS = "Write|Edit|MultiEdit|NotebookEdit"
 
@@ -100,8 +101,8 @@ class ClaudeMemory:
             return {"systemMessage": f"crabmem: {error}"}
 
     def _answer(self, given: HookInput) -> Json:
-        event = asked(json.dumps(given).encode(), host=CLAUDE_CODE.name)
-        agent = self._memory.agent or CLAUDE_CODE.name
+        event = parse_input(json.dumps(given).encode(), host=_HOST)
+        agent = self._memory.agent or _HOST
         workspace = workspace_at(self._memory.root, self._memory.engine.profile_name, Allowed({}))
         return answer(Call(workspace, event, agent, event.session, local_time(), kind=self._memory.kind))
 

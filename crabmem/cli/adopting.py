@@ -1,4 +1,4 @@
-"""The verbs that take the disk as it is into the history, or the history back onto the disk."""
+"""The verbs `adopt`, which commits what lies on disk, and `restore`, which brings lost facts back to it."""
 
 import os
 import shlex
@@ -23,10 +23,10 @@ from ..text.edit import counted
 from ..workspace.workspace import AGENTS, FLAT, SETTINGS, Workspace
 from .base import Failure, as_json, as_profile, bar, opened, plain, recorded, show, tell, wanted_of
 
-# So many files at the top tell whose folder it is.
+# Files at the top of a folder that are looked at, to know whose it is.
 _LOOKED_AT = 200
-# So many files are named that are left out for the same reason.
-_TOLD = 5
+# Files that are named of those left out for the same reason.
+_NAMED = 5
 
 
 @click.command()
@@ -55,15 +55,15 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted:
     crabmem adopt ~/.camelagi/agents/scribe --profile camel    an agent beside an adopted ~/.camelagi/workspace
     """
     if folder is not None:
-        return _take(ctx, folder, yes_really, json_wanted)
+        return _adopt_folder(ctx, folder, yes_really, json_wanted)
     memory = opened(ctx)
     with bar("recording") as progress:
         commit = setup.adopt(memory, yes_really, progress)
-    _say(memory, commit, {}, json_wanted)
-    _refuse(memory)
+    _report(memory, commit, {}, json_wanted)
+    _fail_if_unrecorded(memory)
 
 
-def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) -> None:
+def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) -> None:
     if wanted_of(ctx).folder or wanted_of(ctx).workspace:
         raise click.UsageError("the folder to adopt is the workspace; leave out --dir and --workspace")
     meant = replace(wanted_of(ctx), folder=folder, workspace="")
@@ -78,7 +78,7 @@ def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) 
     setup.adopt(memory, yes_really)
     commit = next((newest for newest in history.log(memory, limit=1) if newest not in before), None)
     facts = maintenance.stats(memory).entries
-    _say(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
+    _report(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
     kept = f"{counted(len(files.blobs(memory)), 'file')}, {counted(facts, 'fact')} among them, in {root}"
     tell(f"{kept}: give every command --dir {root}, or set CRABMEM_DIR={root}")
     for line in _left_out(memory):
@@ -90,19 +90,19 @@ def _take(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) 
         tell(f"its history is in {root / '.git'}, which is new; `rm -r {new}` undoes all of this")
     if not meant.profile and _is_claude_code(memory):
         tell(f'Claude Code writes there with "autoMemoryDirectory": "{root}" in its settings')
-    _refuse(memory)
+    _fail_if_unrecorded(memory)
 
 
 def _left_out(memory: Session) -> Iterator[str]:
-    """A line for each file that is no part of memory; of those that are none for the same reason, the first."""
+    """A line for each file that is no part of memory; of those with the same reason, for the first few."""
     from ..operations.doctor.examine import left_out  # late: the other verbs ask for none
 
     times = Counter[str]()
     for found in left_out(Workspace(memory.root, memory.layout)):
         times[found.message] += 1
-        if times[found.message] <= _TOLD:
+        if times[found.message] <= _NAMED:
             yield plain(f"left out: {found.path}: {found.message}")
-    yield from (f"left out: {count - _TOLD} more: {why}" for why, count in times.items() if count > _TOLD)
+    yield from (f"left out: {count - _NAMED} more: {why}" for why, count in times.items() if count > _NAMED)
 
 
 def _why_nothing(memory: Session) -> str:
@@ -116,7 +116,8 @@ def _why_nothing(memory: Session) -> str:
 
 def _is_claude_code(memory: Session) -> bool:
     """Whether a folder looks like one in which Claude Code keeps facts."""
-    from ..importers import Tree, source_of  # late: the other verbs ask for none
+    from ..importers.base import Tree  # late: the other verbs ask for none
+    from ..importers.sources import source_of
 
     top = islice((path for path in sorted(files.blobs(memory)) if "/" not in path), _LOOKED_AT)
     hidden = frozenset(name for name in os.listdir(memory.root) if name.startswith(".") and name != ".git")
@@ -127,7 +128,7 @@ def _is_claude_code(memory: Session) -> bool:
 def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
     if profile is None:
         return prepared(root, "layout", FLAT.name, is_meant)
-    load_profile(profile)  # what is none is told before anything is written
+    load_profile(profile)  # raises for an unknown profile, before anything is written
     whole = os.path.abspath(os.path.expanduser(profile)) if profile.endswith(".toml") else profile
     prepared(root, "profile", whole, is_meant)
     Allowed(os.environ).allow_profile(root, outside(root, whole))
@@ -152,14 +153,14 @@ def _join(root: Path, profile: str) -> None:
         )
 
 
-def _say(memory: Session, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:
+def _report(memory: Session, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:
     if json_wanted:
         show(json_wanted, {**about, "commit": wire.commit(commit) if commit else None}, str)
     else:
         recorded(memory, commit)
 
 
-def _refuse(memory: Session) -> None:
+def _fail_if_unrecorded(memory: Session) -> None:
     if held := setup.unrecorded(memory):
         raise Failure(str(held.error))
 

@@ -1,4 +1,4 @@
-"""The verb that makes what can be handed on to others."""
+"""The verb `bundle`: makes what hosts install from."""
 
 import sys
 from pathlib import Path
@@ -35,7 +35,7 @@ def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:
 
     On your own machine `crabmem install HOST` is simpler. A plugin and an extension call the crabmem on PATH.
     """
-    from ..hosts import Order, bundles
+    from ..hosts import bundles
 
     if name is None and kind == "server-json":
         raise click.UsageError(
@@ -45,26 +45,16 @@ def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:
     if name is not None and kind != "server-json":
         raise click.UsageError("--name is for server-json alone")
     target, to_do = Path(place).expanduser(), ""
-    order = Order(("crabmem",), sys.platform, Path())
-    match kind:
-        case "claude-plugin":
-            made = _spread(target, bundles.claude_plugin(order, __version__))
-        case "gemini-extension":
-            made = _spread(target, bundles.gemini_extension(order, __version__))
-        case "codex-plugin":
-            made = _spread(target, bundles.codex_plugin(order, __version__))
-        case "copilot-plugin":
-            made = _spread(target, bundles.copilot_plugin(order, __version__))
-        case "skill":
-            made = _spread(target, {"SKILL.md": bundles.skill()})
-        case "mcpb":
-            made = _spread(target.parent, {target.name: _desktop_bundle()})
-        case _:
-            made = _spread(target.parent, {target.name: bundles.registry_entry(str(name), __version__)})
-            to_do = (
-                f"the registry takes it once crabmem {__version__} is on PyPI and its README there says "
-                f"`mcp-name: {name}`, which shows that the package is yours"
-            )
+    if kind in bundles.FOLDERS:
+        made = _write(target, bundles.FOLDERS[kind](sys.platform, __version__))
+    elif kind == "mcpb":
+        made = _write(target.parent, {target.name: _desktop_bundle()})
+    else:
+        made = _write(target.parent, {target.name: bundles.registry_entry(str(name), __version__)})
+        to_do = (
+            f"the registry takes it once crabmem {__version__} is on PyPI and its README there says "
+            f"`mcp-name: {name}`, which shows that the package is yours"
+        )
     show(
         json_wanted,
         {"kind": kind, "files": made, **({"to_do": to_do} if to_do else {})},
@@ -74,7 +64,7 @@ def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:
         tell(f"now: {to_do}")
 
 
-def _spread(folder: Path, files: dict[str, bytes]) -> list[str]:
+def _write(folder: Path, files: dict[str, bytes]) -> list[str]:
     """Write new files below `folder`; nothing when one of them is there."""
     taken = next((path for path in files if (folder / path).exists()), None)
     if taken:

@@ -1,17 +1,22 @@
-"""The verb that hosts of agents run. A process comes here only for its help: see `crabmem.hooking`."""
+"""The verb `hook`. A process comes here only for its help, and within a program: see `hosts.hooks.command`."""
 
 import os
 import sys
 
 import click
 
-from ..hooks import EVENTS, HOSTS, asked
+from ..hosts.host import EVENTS
+from ..hosts.table import HOSTS
 from .base import as_json, wanted_of
 
 
 @click.command()
 @click.argument("event", required=False, type=click.Choice(EVENTS))
-@click.option("--host", type=click.Choice(tuple(HOSTS)), help="Who asks; without it, its JSON tells.")
+@click.option(
+    "--host",
+    type=click.Choice([host.name for host in HOSTS if host.hooks]),
+    help="Who asks; without it, its JSON tells.",
+)
 @click.option(
     "--deadline", metavar="SECONDS", type=float,
     help="Say nothing rather than later.  [default: 1.4; at session-start and wrote 5]",
@@ -45,16 +50,21 @@ def hook(
     \b
     echo '{"session_id": "s-1", "prompt": "where is the deploy key"}' | crabmem hook prompt --host claude-code
     """
-    from ..hooking import Command
-    from ..hooking.process import told
+    from ..hosts.hooks.command import Command
+    from ..hosts.hooks.input import parse_input
+    from ..hosts.hooks.process import answer_to
 
     wanted, command = wanted_of(ctx), Command([])
-    command.options |= {"--agent": wanted.agent or "", "--session": wanted.session or ""}
     command.is_guide = guide
-    command.options |= {"--profile": wanted.profile or "", "--kind": wanted.kind}
-    command.options |= {"--without": without or ""}
-    said = asked(sys.stdin.buffer.read(), event, host)
-    click.echo(told(said, wanted.root.absolute(), command, os.environ, lambda: True), nl=False)
+    command.options |= {
+        "--agent": wanted.agent or "",
+        "--session": wanted.session or "",
+        "--profile": wanted.profile or "",
+        "--kind": wanted.kind,
+        "--without": without or "",
+    }
+    given = parse_input(sys.stdin.buffer.read(), event, host)
+    click.echo(answer_to(given, wanted.root.absolute(), command, os.environ, lambda: True), nl=False)
 
 
 COMMANDS = (hook,)

@@ -1,21 +1,22 @@
-"""What the verbs `install` and `uninstall` do."""
+"""What the verbs `install` and `uninstall` do; `installing` has the verbs themselves."""
 
 import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 
-from .. import hosts
 from ..disk.allowed import Allowed
 from ..errors import CrabmemError, InvalidArguments
-from ..hosts import Change, Host, Order, Surroundings, Whose
+from ..hosts.config_files import Change, write_changes
+from ..hosts.host import Host
+from ..hosts.installation import Installation
+from ..hosts.options import InstallOptions, Surroundings, Whose
+from ..hosts.table import HOSTS, host_named
 from ..results import Finding
 from ..session.locate import workspace_at
 from ..session.opening import session_at
@@ -24,16 +25,14 @@ from ..tools.toolbox import Toolbox
 from .base import Failure, can_ask, coloured_diff, confirm, opened, plain, show, tell, wanted_of, warn
 from .importing import Import, import_data, import_lines, summary, take_in
 
-Configs: TypeAlias = Sequence[hosts.Config]
-
 _MODULE = "crabmem"
 _MAY_IT = "May {} read and write this memory without asking you each time? Every write is a commit you can undo."
 _TEMPORARY = ("archive-v0", "environments-v2", "builds-v0")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a person asked for, beside the host. `allow` and `memory` are None where they said nothing of them."""
+class Request:
+    """What a person asked for, beside the host. `allow` and `memory` are None where they did not say."""
 
     project: bool
     dry_run: bool
@@ -44,244 +43,246 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class _Choice:
     """What was decided of a host: `allow` is None where no config of it takes a permission."""
 
     allow: bool | None
     memory: Whose
 
 
-def install(ctx: click.Context, name: str, asked: Asked, *, hooks: bool = True, server: bool = True) -> None:
+def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = True, server: bool = True) -> None:
     """Put crabmem into the configs of a host: its hooks, its server, or both."""
-    host = hosts.host_of(name)
-    order, here = replace(_order(ctx), hooks=hooks, with_server=server), _surroundings()
-    configs = _configs(host, asked.project)
-    if asked.memory == "both" and (asked.project or not (host.own and host.own.unites)):
+    host, here = host_named(name), _surroundings()
+    options = replace(_options(ctx, host), with_hooks=hooks, with_server=server)
+    installation = _installation(options, here, request)
+    if request.memory == "both" and (request.project or not (host.own_memory and host.own_memory.can_unite)):
         raise InvalidArguments("--memory both is for claude-code, and for all of its projects at once")
-    if not any(config.wishes(order) for config in configs):
+    if not installation.has_content:
         raise InvalidArguments(f"{host.title} has nothing but the server here; leave out --no-server")
     if server:
-        _check_server(host, configs, order, asked.dry_run)
+        _check_server(installation, here, request)
     if not _is_found(host, here):
         warn([f"{host.title} was not found here; what is written waits for it"])
-    is_there = _is_there(configs, here, order)
-    chosen = _choose(host, asked, configs, here, order, is_there)
-    kept = host.own.lies(here, asked.project) if host.own and _is_news(chosen, configs, here, order, is_there) else ()
-    order = replace(order, allow=bool(chosen.allow), memory=chosen.memory)
-    changes = [hosts.installation(config, here, order, is_there) for config in configs]
-    taken = _take_in(ctx, host, kept, dry_run=True, quiet=asked.json_wanted) if kept else None
-    done = _carry_out(changes, here.project if asked.project else here.home, asked, "installed")
-    if done and kept:
-        taken = _take_in(ctx, host, kept, dry_run=False, quiet=True)
-    to_do = (asked.project and host.to_do_in_project) or host.to_do
-    said = [*_installed(changes, done, asked.dry_run, host), *_decided(host, configs, order, chosen, taken)]
-    data = _data(host, asked.project, changes, done)
-    chose = {
-        "allow": chosen.allow,
-        "memory": chosen.memory if host.own else None,
-        "imported": taken and import_data(taken),
+    choice = _choose(installation, request)
+    memories = _memories_to_import(installation, choice, here, request)
+    changes = installation.changes(bool(choice.allow), choice.memory)
+    imported = _import(ctx, host, memories, dry_run=True, quiet=request.json_wanted) if memories else None
+    is_done = _carry_out(changes, here, request, "installed")
+    if is_done and memories:
+        imported = _import(ctx, host, memories, dry_run=False, quiet=True)
+    next_step = (request.project and host.next_step_in_project) or host.next_step
+    lines = [*_outcome(host, changes, is_done), *_choice_lines(installation, choice, imported)]
+    data = {
+        **_data(host, request, changes, is_done),
+        "allow": choice.allow,
+        "memory": choice.memory if host.own_memory else None,
+        "imported": imported and import_data(imported),
+        "to_do": next_step,
     }
-    show(asked.json_wanted, {**data, **chose, "to_do": to_do}, lambda: "\n".join(said))
-    if done or not asked.dry_run:
-        tell(f"now: {to_do}")
-    _mind(order, asked.project)
+    show(request.json_wanted, data, lambda: "\n".join(lines))
+    if is_done or not request.dry_run:
+        tell(f"now: {next_step}")
+    if set(_TEMPORARY) & set(Path(options.program[0]).parts):
+        warn([f"{options.program[0]} lies in a cache that is cleared: uv tool install {whole('mcp')}, then once more"])
+    if request.project:
+        warn(["what was written names paths of this machine; think twice before you commit it"])
 
 
-def _choose(host: Host, asked: Asked, configs: Configs, here: Surroundings, order: Order, is_there: bool) -> _Chosen:
-    """What the person decides: what was said, else what they decided before, else what they answer.
+def uninstall(ctx: click.Context, name: str, request: Request) -> None:
+    """Take crabmem out of the configs of a host."""
+    host, here = host_named(name), _surroundings()
+    changes = _installation(_options(ctx, host), here, request).removal()
+    is_done = _carry_out(changes, here, request, "uninstalled")
+    lines = _removal_outcome(host, changes, is_done)
+    show(request.json_wanted, _data(host, request, changes, is_done), lambda: "\n".join(lines))
+
+
+def show_all(ctx: click.Context, json_wanted: bool) -> None:
+    """List the hosts, and whether each is found and has crabmem."""
+    here = _surroundings()
+    options = _options(ctx, HOSTS[0])
+    rows = [_row(replace(options, host=host), here) for host in HOSTS]
+    show(json_wanted, rows, lambda: "\n".join(f"{row['host']:15} {row['found']:10} {row['installed']}" for row in rows))
+    if not json_wanted:
+        warn(finding.message for finding in findings())
+        tell("crabmem install HOST --dry-run shows what would change")
+
+
+def findings() -> Iterator[Finding]:
+    """A finding for each host that calls a crabmem that is gone. A config that cannot be read has none."""
+    here = _surroundings()
+    for host in HOSTS:
+        for in_project in _scopes(here):
+            for program in Installation(_plain_options(host), here, in_project).missing_programs():
+                verb = f"crabmem install {host.name}{' --project' * in_project}"
+                words = f"{host.title} calls {program}, which is gone: `{verb}` renews that"
+                yield Finding("warning", "", words, "hosts")
+
+
+def _installation(options: InstallOptions, here: Surroundings, request: Request) -> Installation:
+    installation = Installation(options, here, request.project)
+    if not installation.configs:
+        raise InvalidArguments(f"{options.host.title} has no configs of projects; leave out --project")
+    if request.project and here.project == here.home:
+        raise InvalidArguments("this is your home folder, not a project; leave out --project or go to one")
+    return installation
+
+
+def _choose(installation: Installation, request: Request) -> _Choice:
+    """What the person decides: what was asked for, else what they decided before, else what they answer.
 
     Where nobody can be asked the answer is that to which the question leans: whoever has memory installed wants the
     agent to use it, and every write is a commit that can be read and undone. An agent that gets no tools of ours keeps
     the memory of its host.
     """
-    asks = can_ask() and not (asked.yes or asked.dry_run)
-    takes_permission = any(_allowing(config, order, True) for config in configs)
-    allow, memory = asked.allow, asked.memory
+    host, is_there = installation.host, installation.is_there
+    asks = can_ask() and not (request.yes or request.dry_run)
+    allow, memory = request.allow, request.memory
     if is_there:
-        allow = _stands_allowed(configs, here, order) if allow is None else allow
-        memory = _standing(host, configs, here, order) if memory is None else memory
-    if allow is None and takes_permission:
+        allow = installation.is_allowed if allow is None else allow
+        memory = installation.memory if memory is None else memory
+    if allow is None and installation.takes_permission:
         allow = click.confirm(_MAY_IT.format(host.title), True, err=True) if asks else True
-    if memory is None:
-        memory = (
-            _whose(host, asked.project) if asks and host.own else "ours" if order.with_server or is_there else "host"
-        )
-    return _Chosen(allow if takes_permission else None, memory)
+    if memory is None and asks and host.own_memory:
+        memory = _ask_for_memory(host, request.project)
+    elif memory is None:
+        memory = "ours" if installation.options.with_server or is_there else "host"
+    return _Choice(allow if installation.takes_permission else None, memory)
 
 
-def _whose(host: Host, project: bool) -> Whose:
-    assert host.own is not None
-    tell(f"{host.title} has a memory of its own, too ({host.own.title}). Which is it to use?")
+def _ask_for_memory(host: Host, project: bool) -> Whose:
+    assert host.own_memory is not None
+    tell(f"{host.title} has a memory of its own, too ({host.own_memory.title}). Which is it to use?")
     tell("  ours  this memory alone; what is in its own is taken in first, and stays there")
     tell("  host  its own goes on beside this one")
     offered: list[Whose] = ["ours", "host"]
-    if host.own.unites and not project:
+    if host.own_memory.can_unite and not project:
         tell("  both  its own is kept in this memory's folder, each write a commit")
         offered.append("both")
     answer: Whose = click.prompt("Memory", "ours", type=click.Choice(offered), err=True)
     return answer
 
 
-def _allowing(config: hosts.Config, order: Order, allow: bool) -> Sequence[hosts.Wish]:
-    return config.choices(replace(order, allow=allow, memory="host"))
+def _memories_to_import(
+    installation: Installation, choice: _Choice, here: Surroundings, request: Request
+) -> Sequence[Path]:
+    """Where the host's own memory lies, when ours becomes its only one just now: what was forgotten since stays so."""
+    own = installation.host.own_memory
+    if own is None or choice.memory != "ours" or installation.has_our_memory_alone:
+        return ()
+    return own.places(here, request.project)
 
 
-def _switching(config: hosts.Config, order: Order) -> Sequence[hosts.Wish]:
-    return config.choices(replace(order, allow=False, memory="ours"))
-
-
-def _stands_allowed(configs: Configs, here: Surroundings, order: Order) -> bool:
-    return hosts.stands(configs, here, replace(order, allow=True, memory="host"))
-
-
-def _standing(host: Host, configs: Configs, here: Surroundings, order: Order) -> Whose:
-    """Whose memory a host has by its configs."""
-    for memory in ("both", "ours"):
-        chosen = replace(order, allow=False, memory=memory)
-        if any(config.choices(chosen) for config in configs) and hosts.stands(configs, here, chosen):
-            return memory
-    return "host" if any(map(partial(_switching, order=order), configs)) else "ours"
-
-
-def _is_news(chosen: _Chosen, configs: Configs, here: Surroundings, order: Order, is_there: bool) -> bool:
-    """Whether ours becomes the memory of a host only now: what was forgotten since is not taken in again."""
-    return chosen.memory == "ours" and not (
-        is_there and hosts.stands(configs, here, replace(order, allow=False, memory="ours"))
-    )
-
-
-def _take_in(ctx: click.Context, host: Host, places: Sequence[Path], *, dry_run: bool, quiet: bool) -> Import | None:
-    """Take in what a host remembers itself; None when there is nothing of it."""
-    assert host.own is not None
-    done = take_in(opened(ctx, tells_place=False), places, dry_run, host.own.source)
+def _import(ctx: click.Context, host: Host, places: Sequence[Path], *, dry_run: bool, quiet: bool) -> Import | None:
+    """Import what a host remembers itself; None when there is nothing of it."""
+    assert host.own_memory is not None
+    done = take_in(opened(ctx, tells_place=False), places, dry_run, host.own_memory.source)
     if not done.items:
         return None
     if not quiet:
-        tell(f"{host.title} has remembered before ({host.own.title}); this is taken in from {done.place}:")
+        tell(f"{host.title} has remembered before ({host.own_memory.title}); this is taken in from {done.place}:")
         for line in import_lines(done, False):
             tell(f"  {line}")
     return done
 
 
-def _decided(host: Host, configs: Configs, order: Order, chosen: _Chosen, taken: Import | None) -> Iterator[str]:
+def _choice_lines(installation: Installation, choice: _Choice, imported: Import | None) -> Iterator[str]:
     """What was decided, for the person."""
-    server, is_switched = order.with_server, any(map(partial(_switching, order=order), configs))
-    if chosen.allow:
+    host, own, server = installation.host, installation.host.own_memory, installation.options.with_server
+    if choice.allow:
         yield "allowed: it reads and writes memory without asking each time (--no-allow: it asks)"
-    elif chosen.allow is False and server:
+    elif choice.allow is False and server:
         yield "not allowed: its own rules say when it asks before it uses memory (--allow: it need not)"
-    elif server and host.asks:
-        yield f"permission: {host.asks}"
-    if host.own is None:
+    elif server and host.permission:
+        yield f"permission: {host.permission}"
+    if own is None:
         return
-    if chosen.memory == "ours" and (host.own.note or not is_switched):
-        yield f"memory: this one; {host.own.note or f'no config of a project switches {host.own.title} off'}"
-    elif chosen.memory == "ours":
-        yield f"memory: this one alone, not {host.own.title} (--memory host: both go on)"
-    elif chosen.memory == "both":
-        yield f"memory: {host.own.title} is kept in this workspace"
+    if choice.memory == "ours" and (own.note or not installation.can_switch_memory_off):
+        yield f"memory: this one; {own.note or f'no config of a project switches {own.title} off'}"
+    elif choice.memory == "ours":
+        yield f"memory: this one alone, not {own.title} (--memory host: both go on)"
+    elif choice.memory == "both":
+        yield f"memory: {own.title} is kept in this workspace"
     else:
-        yield f"memory: this one, and {host.own.title} beside it (--memory ours: this one alone)"
-    if taken and (words := summary(taken)):
-        yield f"taken in from {host.own.title}: {words}" + ("" if taken.dry_run else "; `crabmem undo` takes it back")
-        for where, item in taken.items:
+        yield f"memory: this one, and {own.title} beside it (--memory ours: this one alone)"
+    if imported and (words := summary(imported)):
+        yield f"taken in from {own.title}: {words}" + ("" if imported.dry_run else "; `crabmem undo` takes it back")
+        for where, item in imported.items:
             if isinstance(item, CrabmemError):
                 yield f"not taken in: {where}: {' '.join(str(item).split())}"
 
 
-def uninstall(ctx: click.Context, name: str, asked: Asked) -> None:
-    """Take crabmem out of the configs of a host."""
-    host = hosts.host_of(name)
-    order, here = _order(ctx), _surroundings()
-    configs = _configs(host, asked.project)
-    is_there = _is_there(configs, here, order)
-    changes = [hosts.removal(config, here, order, is_there) for config in configs]
-    done = _carry_out(changes, here.project if asked.project else here.home, asked, "uninstalled")
-    words = _uninstalled(changes, done, asked.dry_run, host)
-    show(asked.json_wanted, _data(host, asked.project, changes, done), lambda: words)
-
-
-def _is_there(configs: Configs, here: Surroundings, order: Order) -> bool:
-    """Whether crabmem is installed in a host already."""
-    return any(hosts.has_ours(config, here, order) for config in configs)
-
-
-def _check_server(host: Host, configs: Configs, order: Order, dry_run: bool) -> None:
+def _check_server(installation: Installation, here: Surroundings, request: Request) -> None:
     """Stop before a host is given a server that could not start.
 
     Raises:
-        Failure: the libraries of the server are not here; without `dry_run`, which only warns.
+        Failure: the libraries of the server are not here; with --dry-run it only warns.
     """
     try:
         from ..mcp import Served  # noqa: F401  its whole package: an older library may be there, and not enough
     except ImportError:
-        without = replace(order, with_server=False)
-        way_out = "; --no-server installs the hooks alone" if any(each.wishes(without) for each in configs) else ""
-        words = f"the server for {host.title} needs more than is installed: {how_to_get('mcp')}{way_out}"
-        if not dry_run:
+        without = Installation(replace(installation.options, with_server=False), here, request.project)
+        way_out = "; --no-server installs the hooks alone" if without.has_content else ""
+        words = f"the server for {installation.host.title} needs more than is installed: {how_to_get('mcp')}{way_out}"
+        if not request.dry_run:
             raise Failure(f"nothing was installed: {words}") from None
         warn([words])
 
 
-def _carry_out(changes: Sequence[Change], top: Path, asked: Asked, outcome: str) -> bool:
-    """Show the diffs and make the changes below `top`, which then is the `outcome`; whether any were made."""
-    wanted = [change for change in changes if change.is_one]
-    if not asked.json_wanted:
+def _carry_out(changes: Sequence[Change], here: Surroundings, request: Request, outcome: str) -> bool:
+    """Show the diffs and make the changes, which then is the `outcome`; whether any were made."""
+    wanted = [change for change in changes if change.changes_anything]
+    if not request.json_wanted:
         for change in wanted:
             if change.is_edit:
                 click.echo(coloured_diff(change.diff), nl=False)
-    if asked.dry_run or not wanted:
+    if request.dry_run or not wanted:
         return False
-    if not asked.yes:
+    if not request.yes:
         confirm("Write this?", outcome)
-    hosts.make(wanted, top)
+    write_changes(wanted, here.project if request.project else here.home)
     return True
 
 
-def _configs(host: Host, project: bool) -> Configs:
-    configs = host.project if project else host.user
-    if not configs:
-        raise InvalidArguments(f"{host.title} has no configs of projects; leave out --project")
-    if project and Path.cwd() == Path.home():
-        raise InvalidArguments("this is your home folder, not a project; leave out --project or go to one")
-    return configs
-
-
-def _installed(changes: Sequence[Change], done: bool, dry_run: bool, host: Host) -> list[str]:
+def _outcome(host: Host, changes: Sequence[Change], is_done: bool) -> list[str]:
     """What became of an installation."""
-    if not any(change.is_one for change in changes):
+    if not any(change.changes_anything for change in changes):
         return [f"already installed in {host.title}: {_files(changes)}"]
-    kept = [f"kept as it was: {change.backup}" for change in changes if change.keeps]
-    return [f"{'installed' if done else 'would install'} in {host.title}", *(kept if done else ())]
+    if not is_done:
+        return [f"would install in {host.title}"]
+    kept = (f"kept as it was: {change.backup}" for change in changes if change.makes_backup)
+    return [f"installed in {host.title}", *kept]
 
 
-def _uninstalled(changes: Sequence[Change], done: bool, dry_run: bool, host: Host) -> str:
-    """What became of taking it back."""
-    if not any(change.is_one for change in changes):
-        return f"not installed in {host.title}: {_files(changes)}"
-    kept = [
+def _removal_outcome(host: Host, changes: Sequence[Change], is_done: bool) -> list[str]:
+    """What became of a removal."""
+    if not any(change.changes_anything for change in changes):
+        return [f"not installed in {host.title}: {_files(changes)}"]
+    if not is_done:
+        return [f"would uninstall from {host.title}"]
+    kept = (
         f"changed since the installation, so what was there before is still kept: {change.backup}"
         for change in changes
-        if change.is_one and not change.spent and change.backup.exists()
-    ]
-    return "\n".join([f"{'uninstalled' if done else 'would uninstall'} from {host.title}", *(kept if done else ())])
+        if change.changes_anything and not change.drops_backup and change.backup.exists()
+    )
+    return [f"uninstalled from {host.title}", *kept]
 
 
 def _files(changes: Sequence[Change]) -> str:
     return plain(", ".join(str(change.file) for change in changes))
 
 
-def _data(host: Host, project: bool, changes: Sequence[Change], done: bool) -> dict[str, Any]:
+def _data(host: Host, request: Request, changes: Sequence[Change], is_done: bool) -> dict[str, Any]:
     """What happened, for programs."""
     return {
         "host": host.name,
-        "scope": "project" if project else "user",
-        "written": done,
+        "scope": "project" if request.project else "user",
+        "written": is_done,
         "changes": [
             {
                 "path": str(change.file),
                 "action": _action(change),
-                "backup": str(change.backup) if change.keeps else None,
+                "backup": str(change.backup) if change.makes_backup else None,
                 "diff": change.diff,
             }
             for change in changes
@@ -295,61 +296,31 @@ def _action(change: Change) -> str:
     return "create" if change.before is None else "remove" if change.after is None else "change"
 
 
-def findings() -> Iterator[Finding]:
-    """Hosts that call a crabmem that is not there any more; a config that cannot be read is the host's business."""
-    order, here = Order((_MODULE,), sys.platform, Path()), _surroundings()
-    for host in hosts.HOSTS:
-        for scope in _scopes(here):
-            for program in _gone(host, scope, here, order):
-                more = " --project" if scope == "project" else ""
-                words = f"{host.title} calls {program}, which is gone: `crabmem install {host.name}{more}` renews that"
-                yield Finding("warning", "", words, "hosts")
+def _scopes(here: Surroundings) -> Sequence[bool]:
+    """Whether it is a project's, for each scope that there is here: at home a project's configs are the person's."""
+    return (False,) if here.project == here.home else (False, True)
 
 
-def _gone(host: Host, scope: str, here: Surroundings, order: Order) -> list[str]:
-    """The programs that a host's configs call for us, and that are not there."""
-    found: set[str] = set()
-    for config in (host.user, host.project)[scope == "project"]:
-        with suppress(CrabmemError, ValueError):
-            found |= set(hosts.gone(config, here, order))
-    return sorted(found)
-
-
-def show_all(ctx: click.Context, json_wanted: bool) -> None:
-    """The hosts, and what there is of each."""
-    order, here = _order(ctx), _surroundings()
-    rows = [_row(host, here, order) for host in hosts.HOSTS]
-    show(json_wanted, rows, lambda: "\n".join(f"{row['host']:15} {row['found']:10} {row['installed']}" for row in rows))
-    if not json_wanted:
-        warn(finding.message for finding in findings())
-    if not json_wanted:
-        tell("crabmem install HOST --dry-run shows what would change")
-
-
-def _scopes(here: Surroundings) -> Sequence[str]:
-    """The scopes that are apart here: at home a project's configs are the person's."""
-    return ("user",) if here.project == here.home else ("user", "project")
-
-
-def _row(host: Host, here: Surroundings, order: Order) -> dict[str, Any]:
-    scopes = [scope for scope in _scopes(here) if _has(host, scope, here, order)]
+def _row(options: InstallOptions, here: Surroundings) -> dict[str, Any]:
+    installations = [Installation(options, here, in_project) for in_project in _scopes(here)]
+    there = {("user", "project")[number]: each for number, each in enumerate(installations) if _is_installed(each)}
     return {
-        "host": host.name,
-        "found": "found" if _is_found(host, here) else "not found",
-        "installed": f"installed ({', '.join(scopes)})" if scopes else "not installed",
-        "gone": sorted({program for scope in scopes for program in _gone(host, scope, here, order)}),
+        "host": options.host.name,
+        "found": "found" if _is_found(options.host, here) else "not found",
+        "installed": f"installed ({', '.join(there)})" if there else "not installed",
+        "gone": sorted({program for each in there.values() for program in each.missing_programs()}),
     }
 
 
 def _is_found(host: Host, here: Surroundings) -> bool:
     """Whether there are signs of a host on this machine: its program, or a folder of its own."""
-    return bool(shutil.which(host.program)) or host.home(here).is_dir()
+    return bool(shutil.which(host.program)) or host.folder(here).is_dir()
 
 
-def _has(host: Host, scope: str, here: Surroundings, order: Order) -> bool:
-    """Whether crabmem is in a host's configs; one that cannot be read is talked of, and has not."""
+def _is_installed(installation: Installation) -> bool:
+    """Whether crabmem is in a host's configs; False and a warning where one cannot be read."""
     try:
-        return _is_there((host.user, host.project)[scope == "project"], here, order)
+        return installation.is_there
     except CrabmemError as error:
         warn([str(error)])
         return False
@@ -359,7 +330,7 @@ def _surroundings() -> Surroundings:
     return Surroundings(Path.home(), Path.cwd(), os.environ, sys.platform)
 
 
-def _order(ctx: click.Context) -> Order:
+def _options(ctx: click.Context, host: Host) -> InstallOptions:
     """Everything there is to register, and how a host is to call crabmem: this program by its whole path, with the
     workspace unless it is yours, and with the profile that is named."""
     wanted = wanted_of(ctx)
@@ -369,7 +340,13 @@ def _order(ctx: click.Context) -> Order:
     chosen += ("--profile", workspace.profile) if wanted.profile and workspace.profile else ()
     with session_at(root, profile=wanted.profile) as memory:
         tools = tuple(Toolbox(memory).usual)
-    return Order((*_program(), *chosen), sys.platform, root / workspace.layout.memory, tools=tools)
+    folder = root / workspace.layout.memory
+    return InstallOptions(host, (*_program(), *chosen), sys.platform, folder, tools=tools)
+
+
+def _plain_options(host: Host) -> InstallOptions:
+    """Options that find what was installed, whatever it was installed with."""
+    return InstallOptions(host, (_MODULE,), sys.platform, Path())
 
 
 def _program() -> tuple[str, ...]:
@@ -379,11 +356,3 @@ def _program() -> tuple[str, ...]:
         if found:
             return (found,)
     return (sys.executable, "-m", _MODULE)
-
-
-def _mind(order: Order, project: bool) -> None:
-    """Say what will be in the way."""
-    if set(_TEMPORARY) & set(Path(order.program[0]).parts):
-        warn([f"{order.program[0]} lies in a cache that is cleared: uv tool install {whole('mcp')}, then once more"])
-    if project:
-        warn(["what was written names paths of this machine; think twice before you commit it"])

@@ -17,7 +17,7 @@ from ..text.entry import Fact
 from .base import Failure, as_json, bar, opened, plain, show, tell, warn
 
 if TYPE_CHECKING:
-    from ..importers import Found, Skipped, Source, Tree
+    from ..importers.base import Found, Skipped, Source, Tree
 
 #: Where something stood, and what became of it: what was saved, or why it was not.
 Done: TypeAlias = "tuple[str, Saved | Skipped | CrabmemError]"
@@ -52,7 +52,7 @@ class _WithKinds(click.Command):
     """Says in its help what can be imported, which only then has to be loaded."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from ..importers import SOURCES
+        from ..importers.sources import SOURCES
 
         with formatter.section("Kinds, recognised by their look or named with --from"):
             formatter.write_dl([(source.name, source.about) for source in SOURCES])
@@ -92,12 +92,14 @@ def import_(
     crabmem import ~/.claude/projects/-home-me-shop/memory
     curl … | crabmem import - --from mem0
     """
-    from ..importers import completed, source_of, tree_at, tree_of
+    from ..importers.facts import prepare
+    from ..importers.sources import source_of
+    from ..importers.tree import tree_at, tree_of
 
     memory = opened(ctx)
     tree = tree_of(sys.stdin.buffer.read()) if str(place) == "-" else tree_at(place, memory.root)
     source = source_of(tree, kind)
-    found = completed(_read(source, tree), tags, _named_place(place))
+    found = prepare(_read(source, tree), tags, _named_place(place))
     if not found:
         raise Failure(
             f"there is {f'nothing of {kind}' if kind else 'no Markdown or text file'} in {_called(str(place))}"
@@ -120,7 +122,9 @@ def take_in(memory: Session, places: "Sequence[Path]", dry_run: bool, source: st
     Facts of one name are told apart by the folder each is from. `source` says whose files they are, as `import --from`
     does; None leaves that to their looks.
     """
-    from ..importers import completed, source_of, tree_at
+    from ..importers.facts import prepare
+    from ..importers.sources import source_of
+    from ..importers.tree import tree_at
 
     base = places[0].parent.parent if places[0].is_dir() else places[0].parent
     found: list[Found] = []
@@ -128,7 +132,7 @@ def take_in(memory: Session, places: "Sequence[Path]", dry_run: bool, source: st
         tree = tree_at(place, memory.root)
         inside = f"{place.relative_to(base).as_posix()}/" if place.is_dir() else ""
         found += [item._replace(where=inside + item.where) for item in source_of(tree, source).facts(tree)]
-    items = completed(found, (), _named_place(base))
+    items = prepare(found, (), _named_place(base))
     facts = [item.what for item in items if isinstance(item.what, Fact)]
     saved = facts_operations.remember_all(memory, facts, base.name, dry_run)
     return Import(str(base), "folder", _done(items, saved), dry_run)

@@ -1,4 +1,7 @@
-"""The verbs that make crabmem a part of a host, and take it out again. What they need is loaded when they run."""
+"""The verbs `install` and `uninstall`, which put crabmem into the configs of a host and take it out again.
+
+What they do is in `hosting`, which is loaded when they run.
+"""
 
 from typing import Any
 
@@ -7,27 +10,38 @@ import click
 from .base import as_json, dry, sure
 
 
-def _known(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """The name of a host."""
-    from ..hosts import NAMES
+def _check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """The name of a host, checked."""
+    from ..hosts.table import NAMES
 
     if value is not None and value not in NAMES:
         raise click.BadParameter(f"{value!r} is not one of {', '.join(NAMES)}.", ctx, param)
     return value
 
 
-def _completed(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-    """The hosts whose names begin so."""
-    from ..hosts import NAMES
+def _complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """The hosts whose names begin with what was typed."""
+    from ..hosts.table import NAMES
 
     return [name for name in NAMES if name.startswith(begun)]
+
+
+class _WithHosts(click.Command):
+    """Lists the hosts in its help; only then are they loaded."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from ..hosts.table import HOSTS
+
+        with formatter.section("Hosts"):
+            rows = [(host.name, host.title + ("" if host.hooks else ", the server alone")) for host in HOSTS]
+            formatter.write_dl(rows)
 
 
 in_project = click.option("--project", is_flag=True, help="In this folder's configs instead of yours.")
 
 
-@click.command()
-@click.argument("name", metavar="[HOST]", callback=_known, shell_complete=_completed, required=False)
+@click.command(cls=_WithHosts)
+@click.argument("name", metavar="[HOST]", callback=_check, shell_complete=_complete, required=False)
 @in_project
 @click.option("--no-hooks", is_flag=True, help="The server alone: nothing is said before a turn or at the end.")
 @click.option(
@@ -59,17 +73,14 @@ def install(
     yes: bool,
     json_wanted: bool,
 ) -> None:
-    """Give an agent's host this memory: the server with its tools, and hooks that recall by themselves.
+    """Give an agent's host this memory: the server with its tools, and hooks where it has those, which recall by
+    themselves.
 
     \b
     crabmem install                            which hosts there are, found and installed
     crabmem install claude-code --dry-run      what would change in its configs
     crabmem install claude-code
     crabmem --dir ~/notes install codex        another workspace than yours
-
-    \b
-    Hosts: claude-code, codex, copilot, cursor, gemini, opencode, vscode, claude-desktop;
-    with the server alone: qwen, zed, windsurf, kiro, cline, goose.
 
     It edits the host's own configs and nothing else in them: comments, order and what others registered stay. The
     diff comes first and needs a yes (--yes where nobody can be asked), and what was there is kept beside each. Twice is
@@ -87,12 +98,12 @@ def install(
         return hosting.show_all(ctx, json_wanted)
     if no_hooks and no_server:
         raise click.UsageError("--no-hooks and --no-server together leave nothing to install")
-    asked = hosting.Asked(project, dry_run, yes, json_wanted, allow, memory)
-    hosting.install(ctx, name, asked, hooks=not no_hooks, server=not no_server)
+    request = hosting.Request(project, dry_run, yes, json_wanted, allow, memory)
+    hosting.install(ctx, name, request, hooks=not no_hooks, server=not no_server)
 
 
 @click.command()
-@click.argument("name", metavar="HOST", callback=_known, shell_complete=_completed)
+@click.argument("name", metavar="HOST", callback=_check, shell_complete=_complete)
 @in_project
 @dry
 @sure
@@ -105,7 +116,7 @@ def uninstall(ctx: click.Context, name: str, project: bool, dry_run: bool, yes: 
     """
     from . import hosting
 
-    hosting.uninstall(ctx, name, hosting.Asked(project, dry_run, yes, json_wanted))
+    hosting.uninstall(ctx, name, hosting.Request(project, dry_run, yes, json_wanted))
 
 
 COMMANDS = (install, uninstall)

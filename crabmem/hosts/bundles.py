@@ -1,30 +1,23 @@
-"""What can be handed on: plugins, an extension, a bundle for Claude Desktop, and the entry of the MCP registry.
+"""What hosts install from: plugins, an extension, a bundle for Claude Desktop, and an entry of the MCP registry.
 
-Each is a set of files by their paths. Plugins and the extension call the `crabmem` on PATH; the bundle carries crabmem
-itself, and uv fetches what that needs; by the entry of the registry uv fetches crabmem, too.
+Each is a set of files by their paths, of a version of crabmem. Plugins and the extension call the `crabmem` on PATH;
+the bundle holds crabmem itself, and uv fetches what that needs; by the entry of the registry uv fetches crabmem too.
 """
 
 import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 from ..errors import InvalidArguments
 from ..text.templates import template
+from .desired import Desired, Server, put_all
 from .document import read
-from .host import ABOUT, NAME, Order
-from .known import (
-    CLAUDE_HOOKS,
-    CLAUDE_SERVER,
-    CODEX_HOOKS,
-    CODEX_SERVER,
-    COPILOT_HOOKS,
-    COPILOT_SERVER,
-    GEMINI_HOOKS,
-    GEMINI_SERVER,
-)
-from .wishes import Wish, installed
+from .host import ABOUT, NAME
+from .options import InstallOptions
+from .table import host_named
 
 _LICENSE = "MIT"
 _EXTRA = re.compile(r"""\bextra\s*==\s*['"](?P<name>[^'"]+)['"]""")
@@ -50,7 +43,7 @@ Where this folder is a repository, it is a marketplace of one: `/plugin install 
 """
 
 
-def claude_plugin(order: Order, version: str) -> dict[str, bytes]:
+def claude_plugin(system: str, version: str) -> dict[str, bytes]:
     """A plugin of Claude Code, which is also a marketplace of one."""
     author = {"name": NAME}
     manifest = {"name": NAME, "version": version, "description": ABOUT, "author": author, "license": _LICENSE}
@@ -59,25 +52,25 @@ def claude_plugin(order: Order, version: str) -> dict[str, bytes]:
     return {
         ".claude-plugin/plugin.json": _json({**manifest, "keywords": ["memory", "git", "markdown"]}),
         ".claude-plugin/marketplace.json": _json(market),
-        ".mcp.json": _config(CLAUDE_SERVER, order),
-        "hooks/hooks.json": _config(CLAUDE_HOOKS, order),
+        ".mcp.json": _server("claude-code", system),
+        "hooks/hooks.json": _hooks("claude-code", system),
         "README.md": (_README + _FROM_MARKET).format(title="Claude Code", about=ABOUT).encode(),
     }
 
 
-def gemini_extension(order: Order, version: str) -> dict[str, bytes]:
+def gemini_extension(system: str, version: str) -> dict[str, bytes]:
     """An extension of Gemini CLI."""
-    servers = json.loads(_config(GEMINI_SERVER, order))
+    servers = json.loads(_server("gemini", system))
     return {
         "gemini-extension.json": _json({"name": NAME, "version": version, "description": ABOUT, **servers}),
-        "hooks/hooks.json": _config(GEMINI_HOOKS, order),
+        "hooks/hooks.json": _hooks("gemini", system),
         "README.md": _README.format(title="Gemini CLI", about=ABOUT).encode(),
     }
 
 
-def codex_plugin(order: Order, version: str) -> dict[str, bytes]:
+def codex_plugin(system: str, version: str) -> dict[str, bytes]:
     """A plugin of Codex, which is also a marketplace of one."""
-    servers = json.loads(_config(CODEX_SERVER, order))
+    servers = json.loads(_server("codex", system))
     manifest = {
         **_about(version), "mcpServers": "./.mcp.json", "hooks": "./hooks/hooks.json", "skills": "./skills/"
     }  # fmt: skip
@@ -91,28 +84,38 @@ def codex_plugin(order: Order, version: str) -> dict[str, bytes]:
         ".codex-plugin/plugin.json": _json(manifest),
         ".agents/plugins/marketplace.json": _json({"name": NAME, "plugins": [listing]}),
         ".mcp.json": _json({"mcpServers": servers["mcp_servers"]}),
-        "hooks/hooks.json": _config(CODEX_HOOKS, order),
-        f"skills/{NAME}/SKILL.md": skill(),
+        "hooks/hooks.json": _hooks("codex", system),
+        **{f"skills/{NAME}/{path}": data for path, data in skill(system, version).items()},
         "README.md": _README.format(title="Codex", about=ABOUT).encode(),
     }
 
 
-def copilot_plugin(order: Order, version: str) -> dict[str, bytes]:
+def copilot_plugin(system: str, version: str) -> dict[str, bytes]:
     """A plugin of GitHub Copilot CLI."""
     return {
         "plugin.json": _json(
             {**_about(version), "mcpServers": ".mcp.json", "hooks": "hooks.json", "skills": "skills/"}
         ),
-        ".mcp.json": _config(COPILOT_SERVER, order),
-        "hooks.json": _config(COPILOT_HOOKS, order),
-        f"skills/{NAME}/SKILL.md": skill(),
+        ".mcp.json": _server("copilot", system),
+        "hooks.json": _hooks("copilot", system),
+        **{f"skills/{NAME}/{path}": data for path, data in skill(system, version).items()},
         "README.md": _README.format(title="GitHub Copilot CLI", about=ABOUT).encode(),
     }
 
 
-def skill() -> bytes:
+def skill(system: str, version: str) -> dict[str, bytes]:
     """An Agent Skill: when to remember, and how."""
-    return f"{template('skill').strip()}\n".encode()
+    return {"SKILL.md": f"{template('skill').strip()}\n".encode()}
+
+
+#: What makes the files of each kind that is a folder, for an operating system and a version of crabmem.
+FOLDERS: dict[str, Callable[[str, str], dict[str, bytes]]] = {
+    "claude-plugin": claude_plugin,
+    "codex-plugin": codex_plugin,
+    "copilot-plugin": copilot_plugin,
+    "gemini-extension": gemini_extension,
+    "skill": skill,
+}
 
 
 def registry_entry(name: str, version: str) -> bytes:
@@ -208,9 +211,23 @@ def _needed(requirements: Iterable[str]) -> Iterable[str]:
             yield line.partition(";")[0].strip()
 
 
-def _config(wishes: Callable[[Order], Sequence[Wish]], order: Order) -> bytes:
-    """The config of a host that says nothing but what is ours."""
-    return installed(read("json", ""), wishes(order)).text.encode()
+def _server(host: str, system: str) -> bytes:
+    """A config of a host with the server alone."""
+    return _config(each for each in _content(host, system) if isinstance(each, Server))
+
+
+def _hooks(host: str, system: str) -> bytes:
+    """A config of a host with the hooks alone, as they are beside the server."""
+    return _config(each for each in _content(host, system) if not isinstance(each, Server))
+
+
+def _content(host: str, system: str) -> Iterable[Desired]:
+    options = InstallOptions(host_named(host), (NAME,), system, Path())
+    return (each for config in options.host.user for each in config.content(options))
+
+
+def _config(content: Iterable[Desired]) -> bytes:
+    return put_all(read("json", ""), content).text.encode()
 
 
 def _json(value: object) -> bytes:

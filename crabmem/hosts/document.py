@@ -1,18 +1,15 @@
-"""The config of a host as a value: its text, what that says, and changes of the text that keep all else in it."""
+"""A config as a value: its text, the data in it, and changes of the text that keep every other byte."""
 
 import copy
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from ..errors import BadConfig
-from ..text import jsonc
-from ..text import toml_edit as tables
+from ..text import jsonc, toml_edit, yaml_edit
 from ..text.jsonc import Path, at
-from . import mappings
+from .host import Format
 
-#: `json` is read by a program that takes no comments; `text` is a file that is all ours.
-Format: TypeAlias = Literal["json", "jsonc", "toml", "yaml", "text"]
 TEXT: Path = ("text",)
 
 _TOO_ODD = "it is written in a way that cannot be changed safely; change it by hand"
@@ -20,7 +17,7 @@ _TOO_ODD = "it is written in a way that cannot be changed safely; change it by h
 
 @dataclass(frozen=True)
 class Document:
-    """A text and what it says. Each change gives another document, read again and compared with what was meant."""
+    """A text and its data. Each change gives another document, read again and compared with what was meant."""
 
     format: Format
     text: str
@@ -34,7 +31,7 @@ class Document:
             if self.format != "yaml":
                 raise
             where = ".".join(map(str, path[:-1]))
-            raise BadConfig(f"{error}: below {where} goes `{path[-1]}: {mappings.flat(value)}`") from None
+            raise BadConfig(f"{error}: below {where} goes `{path[-1]}: {yaml_edit.flat(value)}`") from None
 
     def drop(self, path: Path) -> "Document":
         """Without what is at `path`."""
@@ -51,7 +48,7 @@ class Document:
 
 
 def read(format: Format, text: str) -> Document:
-    """What `text` says; a blank one says nothing.
+    """Parse `text`; a blank one has no data.
 
     Raises:
         BadConfig: it is not of that format; the message begins with the line.
@@ -67,9 +64,9 @@ def _parse(format: Format, text: str) -> object:
         case "text":
             return {TEXT[0]: text}
         case "toml":
-            return tables.parse(text)
+            return toml_edit.parse(text)
         case "yaml":
-            return mappings.parse(text)
+            return yaml_edit.parse(text)
         case _:
             return jsonc.parse(text, strict=format == "json")
 
@@ -79,9 +76,9 @@ def _put(format: Format, text: str, path: Path, value: object) -> str:
         case "text":
             return str(value)
         case "toml":
-            return tables.put(text, path, value)
+            return toml_edit.put(text, path, value)
         case "yaml":
-            return mappings.put(text, path, value)
+            return yaml_edit.put(text, path, value)
         case _:
             return jsonc.put(text if text.strip() else "{}\n", path, value)
 
@@ -91,9 +88,9 @@ def _drop(format: Format, text: str, path: Path) -> str:
         case "text":
             return ""
         case "toml":
-            return tables.drop(text, path)
+            return toml_edit.drop(text, path)
         case "yaml":
-            return mappings.drop(text, path)
+            return yaml_edit.drop(text, path)
         case _:
             return jsonc.drop(text, path)
 

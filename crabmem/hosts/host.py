@@ -1,164 +1,121 @@
-"""A host as a value: where its configs are, what is registered there, and what is left for the person to do."""
+"""A host as a value: a program that runs agents, its configs, its own memory, and how it talks to hooks.
 
-import shlex
-import subprocess
+Every hook loads this module and `table`, and a host waits for every hook. So the values are NamedTuples, which take
+0.05 ms to define where a dataclass takes 0.8, and what edits configs is imported for type checking alone.
+"""
+
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias
 
-from ..hooks.hosts import HOSTS as KNOWN
-from ..hooks.hosts import SESSION_START
-from .document import Format
-from .wishes import Wish
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
+    from .desired import Desired
+    from .options import InstallOptions, Surroundings
+
+#: What crabmem is called in the configs of hosts.
 NAME = "crabmem"
 ABOUT = "Plain-file memory for AI agents, with its history in Git"
-#: How a line ends on Windows so that all is well: for PowerShell and Git's Bash, and for `cmd`.
-IN_POWERSHELL, IN_CMD = "; exit 0", " & exit 0"
-# What `sh` does with a hook: whatever becomes of the program, it ends with 0, and says an object or nothing at all.
-# Hosts take a status of 2 for a veto, Gemini CLI any but 0 and 1, and what is no JSON for words to the model. The
-# program writes to the shell and not to the host: one that stops waiting stops the shell alone, and Gemini CLI goes on
-# only when nobody holds the other end of its pipe.
-# The name is one that no environment has, as Gemini CLI puts values of its environment into its settings.
-_CAREFULLY = (
-    'exec 2>/dev/null; crabmem_said=$("$0" "$@") && [ ${#crabmem_said} -lt 1000000 ] && '
-    'case $crabmem_said in {*) printf "%s\\n" "$crabmem_said"; esac; exit 0'
-)
-#: Whose memory an agent has: crabmem's alone, the host's as it is beside it, or the host's in our workspace.
-Whose: TypeAlias = Literal["ours", "host", "both"]
-WHOSE: tuple[Whose, ...] = get_args(Whose)
+
+SESSION_START = "session-start"
+SUBAGENT_START = "subagent-start"
+PROMPT = "prompt"
+STOP = "stop"
+PRE_COMPACT = "pre-compact"
+SESSION_END = "session-end"
+WROTE = "wrote"
+#: The events of a session, by our names, in the order in which they happen.
+EVENTS = (SESSION_START, PROMPT, SUBAGENT_START, WROTE, STOP, PRE_COMPACT, SESSION_END)
+
+Json: TypeAlias = dict[str, object]
+#: Makes the answer to a hook of the host's name of an event and a text.
+Shape: TypeAlias = Callable[[str, str], Json]
+#: `json` is read by a program that takes no comments; `text` is a file that is all ours.
+Format: TypeAlias = Literal["json", "jsonc", "toml", "yaml", "text"]
+Folder: TypeAlias = "Callable[[Surroundings], Path]"
+#: What crabmem writes into a config, for the options of an installation.
+Content: TypeAlias = "Callable[[InstallOptions], Sequence[Desired]]"
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """The machine as the face found it; `project` is the folder that a project's configs lie in."""
+class Config(NamedTuple):
+    """A config file of a host: the first of `names` in `folder` that exists, else the first.
 
-    home: Path
-    project: Path
-    environment: Mapping[str, str]
-    system: str
-
-    def folder(self, variable: str, default: str) -> Path:
-        """The folder that an environment variable names, else `default` below the home folder."""
-        named = self.environment.get(variable)
-        return Path(named) if named else self.home / default
-
-    @property
-    def applications(self) -> Path:
-        """Where programs with windows keep their settings."""
-        match self.system:
-            case "darwin":
-                return self.home / "Library/Application Support"
-            case "win32":
-                return self.folder("APPDATA", "AppData/Roaming")
-        return self.folder("XDG_CONFIG_HOME", ".config")
-
-
-@dataclass(frozen=True)
-class Order:
-    """What an installation is asked for: how crabmem is called on this machine, and what to register.
-
-    `program` is the command with the options that choose a workspace; `folder` the one of the facts, `tools` the names
-    of the tools. `allow`: the agent need not ask before it uses them. `memory`: whose memory the agent has.
+    `content` registers crabmem: the server and the hooks. `choices` is what the person decides: permissions, and
+    whose memory is used.
     """
 
-    program: tuple[str, ...]
-    system: str
-    folder: Path
-    hooks: bool = True
-    with_server: bool = True
-    allow: bool = False
-    memory: Whose = "host"
-    tools: tuple[str, ...] = ()
-
-    def server(self, host: str) -> tuple[str, ...]:
-        """The command that starts the server."""
-        return (*self.program, "--agent", host, "mcp")
-
-    def hook(self, host: str, event: str, *more: str, on_windows: str = IN_POWERSHELL) -> str:
-        """The line that a host's shell runs for an event, which ends well whatever becomes of the program.
-
-        `sh` sees to that, as a person's own shell may be any; on Windows the end of the line `on_windows` does. It says
-        how to use the tools where there are tools and nobody else says that.
-        """
-        is_guide = event == SESSION_START and self.with_server and not KNOWN[host].shows_instructions
-        words = [*self.program, "hook", event, *(["--guide"] if is_guide else []), *more, "--host", host]
-        if self.system == "win32":
-            return subprocess.list2cmdline(words) + on_windows
-        return shlex.join(["exec", "sh", "-c", _CAREFULLY, *words])
-
-
-def nothing(order: Order) -> Sequence[Wish]:
-    """What a config is to say that has no part in something."""
-    return ()
-
-
-@dataclass(frozen=True)
-class Config:
-    """One file of a host. Of `names`, the first that exists, else the first.
-
-    `wishes` are what registers crabmem, `choices` what the person decides: permissions, and whose memory is used.
-    """
-
-    folder: Callable[[Surroundings], Path]
+    folder: Folder
     names: tuple[str, ...]
     format: Format
-    wishes: Callable[[Order], Sequence[Wish]]
-    choices: Callable[[Order], Sequence[Wish]] = nothing
+    content: Content = lambda want: ()
+    choices: Content = lambda want: ()
 
-    def file(self, surroundings: Surroundings) -> Path:
-        """Where it is."""
-        files = [self.folder(surroundings) / name for name in self.names]
+    def file(self, here: "Surroundings") -> "Path":
+        """The path of the file."""
+        files = [self.folder(here) / name for name in self.names]
         return next((file for file in files if file.exists() or file.is_symlink()), files[0])
 
-    def wanted(self, order: Order) -> list[Wish]:
-        """All that it is to say."""
-        return [*self.wishes(order), *self.choices(order)]
 
-    def everything(self, order: Order) -> list[Wish]:
-        """All that it may say because of an order like this one, whatever part was ordered and whatever was chosen."""
-        return [*self.wishes(replace(order, hooks=True, with_server=True)), *self.options(order)]
+class OwnMemory(NamedTuple):
+    """The memory that a host keeps itself.
 
-    def options(self, order: Order) -> list[Wish]:
-        """All that a person may decide about it."""
-        found = list[Wish]()
-        for allow, memory in product((True, False), WHOSE):
-            chosen = self.choices(replace(order, with_server=True, allow=allow, memory=memory))
-            found += [wish for wish in chosen if wish not in found]
-        return found
-
-
-@dataclass(frozen=True)
-class OwnMemory:
-    """The memory that a host keeps itself: where it `lies` for all projects or for this one, and how it ends.
-
-    `note` is what only the person can do about it. `unites`: it can lie in the workspace. `source` is what an import
-    calls its files; None where they are texts like any.
+    `places` gives the files and folders where it lies, for all projects or for this one. `note` is what only the
+    person can do about it. `can_unite`: the host can keep it in the workspace. `source` is what an import calls its
+    files; None for texts of no special kind.
     """
 
     title: str
-    lies: Callable[[Surroundings, bool], Sequence[Path]] = lambda here, in_project: ()
+    places: "Callable[[Surroundings, bool], Sequence[Path]]" = lambda here, in_project: ()
     note: str = ""
-    unites: bool = False
+    can_unite: bool = False
     source: str | None = None
 
 
-@dataclass(frozen=True)
-class Host:
-    """A program that runs agents. `user` and `project` are its configs for each scope; none where it has no such.
+class HookDialect(NamedTuple):
+    """How a host talks to its hooks.
 
-    `asks` is what the person can do about its questions where no config takes a permission; `own` is its memory.
+    `events` gives our name for each event name of the host; the first name for one of ours is what an answer uses.
+    `context` makes an answer that gives the model a text, `turn` one that gives it one more turn with a text as the
+    next message. `limit` is how many characters of a text arrive whole, counted in UTF-16. What is printed at the
+    events in `mute` becomes words that a model reads, so nothing is printed there. `shows_instructions`: the model
+    reads what our server says of how to use memory, so no hook says it again.
+
+    `is_sender` recognises the host by what it wrote to a hook, for a command without `--host`. `other_sender` names
+    another host that runs the hooks of this one as its own, by what that wrote; None where this host wrote it.
+    """
+
+    events: Mapping[str, str]
+    context: Shape
+    turn: Shape
+    limit: int | None = None
+    mute: frozenset[str] = frozenset()
+    shows_instructions: bool = True
+    is_sender: Callable[[Mapping[str, object]], bool] = lambda given: False
+    other_sender: Callable[[Mapping[str, object]], str | None] = lambda given: None
+
+    def name_of(self, event: str) -> str:
+        """The host's name of an event of ours; our name where the host has none."""
+        return next((name for name, ours in self.events.items() if ours == event), event)
+
+
+class Host(NamedTuple):
+    """A program that runs agents.
+
+    `folder` is a folder of its own, which shows that it is on this machine. `user` and `project` are the configs of
+    each scope; none where the host has no such scope. `hooks` is None for a host that is given the server alone.
+    `next_step` is what the person does after an installation. `permission` is what the person can do so that the agent
+    need not ask, where no config takes a permission.
     """
 
     name: str
     title: str
     program: str
-    home: Callable[[Surroundings], Path]
+    folder: Folder
     user: tuple[Config, ...]
-    project: tuple[Config, ...]
-    to_do: str
-    to_do_in_project: str = ""
-    asks: str = ""
-    own: OwnMemory | None = None
+    next_step: str
+    project: tuple[Config, ...] = ()
+    next_step_in_project: str = ""
+    permission: str = ""
+    own_memory: OwnMemory | None = None
+    hooks: HookDialect | None = None

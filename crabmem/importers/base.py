@@ -1,4 +1,4 @@
-"""What all sources of an import have in common: files in, facts out."""
+"""What all kinds of memory that are imported have in common: files in, facts out."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ _BOM = BOM.encode()
 
 @dataclass(frozen=True)
 class Skipped:
-    """What is no fact, or not wanted, and why: nothing is wrong with it."""
+    """Something that is not imported, and why: it is no fact, or not wanted, and nothing is wrong with it."""
 
     reason: str
 
 
-#: What became of something: the fact it is, why it is passed over, or what is wrong with it.
+#: What something in the files is: a fact, something that is passed over, or what is wrong with it.
 What: TypeAlias = Fact | Skipped | CrabmemError
 
 
 class Found(NamedTuple):
-    """Something in the files and `where`; `apart` tells it from others of its name, as a file's path does.
+    """Something in the files, and `where` it is; `apart` tells it from others of its name, as a file's path does.
 
-    `origin` is what it is known by when it is imported again, wherever it then lies; None when that is where it lies.
-    What is known by its name alone has the origin "".
+    `origin` is what it is known by when it is imported again: None for the place where it lies, "" for its name alone,
+    else an id of its own, wherever it lies then.
     """
 
     where: str
@@ -40,10 +40,11 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Tree:
-    """The files below a folder, or one alone.
+    """The files below a folder, or one file alone.
 
-    `parts` are the folder's own path; `files` what keeps each from being read, by path, in order; `hidden` the names
-    with a leading dot, which are not among them. `read` gives the bytes of a file, or raises a CrabmemError.
+    `parts` are the parts of the folder's own path. `files` has for each path, in order, the error that keeps the file
+    from being read, or None. `hidden` are the names with a leading dot, which are not among the files. `read` gives the
+    bytes of a file, or raises a CrabmemError.
     """
 
     parts: tuple[str, ...]
@@ -53,7 +54,7 @@ class Tree:
 
     @property
     def name(self) -> str:
-        """What the folder is called."""
+        """The name of the folder."""
         return self.parts[-1] if self.parts else ""
 
     def has(self, path: str) -> bool:
@@ -75,12 +76,18 @@ class Tree:
             data = self.read(path)
             return Found(path, read(path, data) if data.removeprefix(_BOM).strip() else Skipped("it is empty"))
         except CrabmemError as error:
-            return Found(path, unnamed(error, path))
+            return Found(path, without_path(error, path))
+
+    def take_all(self, read: Callable[[str, bytes], What], is_wanted: Callable[[str], bool]) -> Iterator[Found]:
+        """What `read` makes of each file whose path is wanted, and each file that cannot be read."""
+        for path, reason in self.files.items():
+            if reason or is_wanted(path):
+                yield self.take(path, read)
 
 
 @dataclass(frozen=True)
 class Source:
-    """A kind of memory: `is_it` knows its look, `facts` reads it. `about` is for the person who chooses."""
+    """A kind of memory: `is_it` recognises its files, `facts` reads them. `about` is for the person who chooses."""
 
     name: str
     about: str
@@ -88,16 +95,16 @@ class Source:
     facts: Callable[[Tree], Iterator[Found]]
 
 
-def unnamed(error: CrabmemError, path: str) -> CrabmemError:
-    """An error without the path that it is about, which stands beside it."""
+def without_path(error: CrabmemError, path: str) -> CrabmemError:
+    """`error` without the path that it is about, which stands beside it."""
     return Unreadable(str(error).replace(path, "it", 1))
 
 
 def is_markdown(path: str) -> bool:
-    """Whether a file is called like Markdown."""
+    """Whether a path has the ending of Markdown."""
     return path.lower().endswith(MARKDOWN)
 
 
 def is_text(path: str) -> bool:
-    """Whether a file is called like Markdown or plain text."""
+    """Whether a path has the ending of Markdown or plain text."""
     return path.lower().endswith(TEXTS)

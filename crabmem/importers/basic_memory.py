@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ..text.entry import Fact
 from ..text.slug import name_key, slug_of
 from .base import Found, Source, Tree, is_markdown
-from .texts import fact_of, keys_of, labelled, named, value
+from .texts import fact_of, keys_of, value, with_labels, with_name
 
 # So many files are looked at.
 _LOOKED_AT = 20
@@ -18,18 +18,16 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
-    for path, reason in tree.files.items():
-        if reason or is_markdown(path):
-            yield tree.take(path, _fact)
+    return tree.take_all(_fact, is_markdown)
 
 
 def _fact(path: str, data: bytes) -> Fact:
     """A note; what links to it by its permalink goes on finding it."""
     keys, fact = keys_of(data), fact_of(path, data)
-    fact = named(fact, value(keys, "title") or fact.name)
+    fact = with_name(fact, value(keys, "title") or fact.name)
     link, kind = value(keys, "permalink"), value(keys, "type")
     is_new = name_key(link) not in (name_key(fact.name), slug_of(fact.name))
-    return labelled(fact, [kind] if kind != "note" else [], [link] if is_new else [])
+    return with_labels(fact, [kind] if kind != "note" else [], [link] if is_new else [])
 
 
 SOURCE = Source("basic-memory", "a project of basic-memory", _is_it, _facts)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from ..text.entry import Fact
 from ..text.links import is_fit, redirected
 from .base import Found, Skipped, Source, Tree, is_markdown
-from .texts import fact_of, facts_of_sections, keys_of, labelled, named, stem, value
+from .texts import fact_of, facts_of_sections, keys_of, stem, value, with_labels, with_name
 
 _INDEX = "MEMORY.md"
 # An item of a list that begins with a link, in whatever style, perhaps emphasised.
@@ -34,15 +34,17 @@ def _type(data: bytes) -> str:
 def _facts(tree: Tree) -> Iterator[Found]:
     found = list(_read(tree))
     names = {stem(item.where): item.what.name for item in found if isinstance(item.what, Fact)}
-    led = partial(redirected, new=partial(_by_name, names=names))
+    redirect = partial(redirected, new=partial(_by_name, names=names))
     yield from (
-        item._replace(what=replace(item.what, content=led(item.what.content))) if isinstance(item.what, Fact) else item
+        item._replace(what=replace(item.what, content=redirect(item.what.content)))
+        if isinstance(item.what, Fact)
+        else item
         for item in found
     )
 
 
 def _by_name(target: str, names: Mapping[str, str]) -> str | None:
-    """What the fact is called that a link names by its file, whose name it does not keep."""
+    """The name of the fact that a link names by its file, where that is another name."""
     name = names.get(target, target)
     return name if name != target and target not in names.values() and is_fit(name) else None
 
@@ -63,7 +65,7 @@ def _of_index(tree: Tree) -> Iterator[Found]:
         return
     text = tree.read(_INDEX).decode("utf-8")
     rest = "".join(line for line in text.splitlines(keepends=True) if not _is_listing(line, tree))
-    found = list(facts_of_sections(_INDEX, rest.encode(), named(whole.what, stem(_INDEX))))
+    found = list(facts_of_sections(_INDEX, rest.encode(), with_name(whole.what, stem(_INDEX))))
     if rest != text or not found:
         more = "; what else it says is taken" if found else "; what is always to be in view goes in your overview"
         yield Found(_INDEX, Skipped(f"it {'also' if found else 'only'} lists the others, each a fact itself{more}"))
@@ -78,7 +80,7 @@ def _is_listing(line: str, tree: Tree) -> bool:
 
 
 def _fact(path: str, data: bytes) -> Fact:
-    return labelled(fact_of(path, data), [_type(data)])
+    return with_labels(fact_of(path, data), [_type(data)])
 
 
 SOURCE = Source("claude-code", "Claude Code's own memory (~/.claude/projects/*/memory)", _is_it, _facts)

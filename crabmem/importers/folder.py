@@ -7,9 +7,7 @@ from .texts import fact_of
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
-    for path, reason in tree.files.items():
-        if reason or is_text(path):
-            yield tree.take(path, fact_of)
+    return tree.take_all(fact_of, is_text)
 
 
 SOURCE = Source("folder", "Markdown and text files", lambda tree: True, _facts)

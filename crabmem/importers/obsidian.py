@@ -14,7 +14,7 @@ from ..text.entry import Fact
 from ..text.links import redirected
 from ..text.slug import name_key
 from .base import Found, Skipped, Source, Tree, is_markdown
-from .texts import FENCES, fact_of, keys_of, labelled, named, stem
+from .texts import FENCES, fact_of, keys_of, stem, with_labels, with_name
 
 _OWN = {".obsidian": "it is Obsidian's own", ".trash": "it is Obsidian's trash"}
 _TEMPLATES = ("templates", "template", "_templates", "_template")
@@ -52,27 +52,27 @@ def _templates(tree: Tree) -> str:
 
 def _is_template(path: str, templates: str) -> bool:
     folders = name_key(path).split("/")[:-1]
-    named_so = templates and f"{name_key(path)}".startswith(f"{templates}/")
-    return bool(named_so) or any(folder in _TEMPLATES for folder in folders)
+    is_in_folder = bool(templates) and name_key(path).startswith(f"{templates}/")
+    return is_in_folder or any(folder in _TEMPLATES for folder in folders)
 
 
 def _names(tree: Tree) -> dict[str, str]:
-    """What each note is called: like its file, and where others are too, with its folders, as links to it say."""
+    """The name of each note: that of its file, and where others have the same, with its folders, as links to it say."""
     notes = [path for path in tree.files if is_markdown(path)]
     times = Counter(name_key(stem(path)) for path in notes)
-    return {path: stem(path) if times[name_key(stem(path))] == 1 else _bare(path) for path in notes}
+    return {path: stem(path) if times[name_key(stem(path))] == 1 else _without_ending(path) for path in notes}
 
 
-def _bare(path: str) -> str:
+def _without_ending(path: str) -> str:
     return str(PurePosixPath(path).with_suffix(""))
 
 
 def _note(path: str, data: bytes, names: Mapping[str, str]) -> Fact | Skipped:
     if "excalidraw-plugin" in keys_of(data):
         return Skipped("it is a drawing")
-    fact = labelled(named(fact_of(path, data), names[path]), _tags(data))
-    led = partial(redirected, new=partial(_without_folders, names=names))
-    return replace(fact, content=led(fact.content), description=led(fact.description))
+    fact = with_labels(with_name(fact_of(path, data), names[path]), _tags(data))
+    redirect = partial(redirected, new=partial(_without_folders, names=names))
+    return replace(fact, content=redirect(fact.content), description=redirect(fact.description))
 
 
 def _tags(data: bytes) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from ..text.entry import Fact
 from .base import Found, Source, Tree, is_markdown
-from .texts import fact_of, named
+from .texts import fact_of, with_name
 
 _PLACE = (".serena", "memories")
 
@@ -27,7 +27,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 def _fact(path: str, data: bytes) -> Fact:
     name = PurePosixPath(path.removeprefix(f"{_PLACE[1]}/")).with_suffix("")
-    return named(fact_of(path, data), str(name))
+    return with_name(fact_of(path, data), str(name))
 
 
 SOURCE = Source("serena", "Serena's memories (.serena/memories)", _is_it, _facts)

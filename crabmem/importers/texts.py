@@ -1,4 +1,4 @@
-"""From a text to the fact it tells. Pure functions."""
+"""From a text to the fact in it. Pure functions."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,7 +40,7 @@ _SENTENCE = re.compile(rf".*?(?:{_SHORT}\.|[!?])(?=\s|\Z)|.+", re.DOTALL)
 
 
 def fact_of(path: str, data: bytes) -> Fact:
-    """The fact that a file tells: what its frontmatter does not say is taken from its text.
+    """The fact in a file: what its frontmatter does not say is taken from its text.
 
     A heading above the text that is also its name is not said again.
 
@@ -55,7 +55,13 @@ def fact_of(path: str, data: bytes) -> Fact:
     name = entry.name if "name" in own else shortened(title, MAX_TITLE) or entry.name
     description = entry.description or summary(text) or name
     fact = Fact(
-        name, description, content, entry.aliases or None, entry.tags or None, kept(entry), before=frontmatter(data)
+        name,
+        description,
+        content,
+        entry.aliases or None,
+        entry.tags or None,
+        extra_keys(entry),
+        before=frontmatter(data),
     )
     return _without_heading(fact) if is_markdown(path) else fact
 
@@ -67,8 +73,8 @@ def _without_heading(fact: Fact) -> Fact:
     return replace(fact, content=rest) if rest.strip() and _title(fact.content) == fact.name else fact
 
 
-def kept(entry: Entry) -> "dict[str, Kept | None]":
-    """What of the frontmatter of an entry is not in the other parts of a fact, as it stands there."""
+def extra_keys(entry: Entry) -> "dict[str, Kept | None]":
+    """The keys in the frontmatter of an entry that are not in the other parts of a fact, as they stand there."""
     metadata = entry.keys.get("metadata")
     lifted = metadata if isinstance(metadata, Mapping) else {}
     return {
@@ -88,13 +94,13 @@ def frontmatter(data: bytes) -> str:
         return ""
 
 
-def named(fact: Fact, name: str) -> Fact:
-    """The fact under another name; its description, where it was only its name, says that too."""
+def with_name(fact: Fact, name: str) -> Fact:
+    """The fact under another name, and with that as its description where the description was only the old name."""
     return replace(fact, name=name, description=name if fact.description == fact.name else fact.description)
 
 
-def labelled(fact: Fact, tags: Iterable[str] = (), aliases: Iterable[str] = ()) -> Fact:
-    """The fact with more labels, each once, as far as there is room; what is none is left out."""
+def with_labels(fact: Fact, tags: Iterable[str] = (), aliases: Iterable[str] = ()) -> Fact:
+    """The fact with more labels, each once, as far as there is room; empty ones are left out."""
     return replace(fact, tags=_joined(fact.tags, tags), aliases=_joined(fact.aliases, aliases))
 
 
@@ -160,23 +166,23 @@ def summary(text: str) -> str:
     "" when there is neither: headings, rows of tables, comments and pictures say nothing in short.
     """
     bare = FENCES.sub("", _COMMENT.sub("", text.removeprefix(BOM)))
-    paragraphs = [lines for lines in (_told(part) for part in _BLANK.split(_HEADING.sub("\n", bare))) if lines]
-    said = next((lines for lines in paragraphs if not _ITEM.match(lines[0])), next(iter(paragraphs), []))
-    if said and _ITEM.match(said[0]):
-        said = said[:1]
-    sentence = _SENTENCE.match(" ".join(map(_bare, said)).strip())
+    paragraphs = [lines for lines in (_prose_lines(part) for part in _BLANK.split(_HEADING.sub("\n", bare))) if lines]
+    chosen = next((lines for lines in paragraphs if not _ITEM.match(lines[0])), next(iter(paragraphs), []))
+    if chosen and _ITEM.match(chosen[0]):
+        chosen = chosen[:1]
+    sentence = _SENTENCE.match(" ".join(map(_bare, chosen)).strip())
     return shortened(sentence[0], MAX_SUMMARY) if sentence else ""
 
 
-def _told(paragraph: str) -> list[str]:
-    """The lines of a paragraph that say something; no heading that is underlined, no row of a table."""
+def _prose_lines(paragraph: str) -> list[str]:
+    """The lines of a paragraph that say something: no heading that is underlined, no row of a table."""
     lines = paragraph.split("\n")
     under = {number for number, line in enumerate(lines) if _UNDERLINE.fullmatch(line.strip())}
     if any({"-", "|"} <= set(line) <= _RULER for line in lines if not _ROW.match(line)):
         return []
     heads = range(max(under, default=-1) + 1)
-    said = [line for number, line in enumerate(lines) if number not in heads and not _ROW.match(line)]
-    return [line for line in said if any(map(str.isalnum, _bare(line)))]
+    prose = [line for number, line in enumerate(lines) if number not in heads and not _ROW.match(line)]
+    return [line for line in prose if any(map(str.isalnum, _bare(line)))]
 
 
 def _title(text: str) -> str:
@@ -186,7 +192,7 @@ def _title(text: str) -> str:
 
 
 def _bare(line: str) -> str:
-    """A line without the marks of Markdown; of a link stays what it is called."""
+    """A line without the marks of Markdown; of a link its text stays."""
     text = line[mark.end() :] if (mark := _MARKS.match(line)) else line
     text = _WIKI.sub(lambda link: link["label"] or link["target"], _LINK.sub(r"\g<label>", _IMAGE.sub("", text)))
     return _EMPHASIS.sub(r"\g<said>", text).strip()

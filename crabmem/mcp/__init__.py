@@ -1,4 +1,4 @@
-"""Memory over the Model Context Protocol: tools, resources, prompts, and news of what changes.
+"""Memory over the Model Context Protocol: tools, resources, prompts, and notifications of changes.
 
 The library takes a while to load: only `crabmem mcp` loads this package.
 """

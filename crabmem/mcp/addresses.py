@@ -1,4 +1,4 @@
-"""The addresses of what can be read, and what a change on disk means for them."""
+"""The addresses (URIs) of resources, and the notifications about them that a change on disk calls for."""
 
 from collections.abc import Iterator
 from urllib.parse import quote, unquote
@@ -16,17 +16,17 @@ ENTRY = ENTRIES + "{slug}"
 
 
 def address(label: str) -> str:
-    """Where the entry is read whose file a layout labels so."""
+    """The address of the entry whose file has that label in the layout."""
     return ENTRIES + quote(label, safe="")
 
 
-def name_at(uri: str) -> str | None:
-    """The name of an entry in an address; None when it is of something else."""
+def entry_name_at(uri: str) -> str | None:
+    """The name of the entry at an address; None for the address of something else."""
     return unquote(uri.removeprefix(ENTRIES)) or None if uri.startswith(ENTRIES) else None
 
 
 def events(news: News, layout: Layout) -> Iterator[ServerEvent]:
-    """What clients are told of: the resources that changed, and that there are others than before."""
+    """The notifications to clients about `news`: resources that changed, and a list of resources that did."""
     whole = {layout.overview: MEMORY, layout.identity: SOUL}
     for path in sorted(news.changed):
         if path in whole:

@@ -1,4 +1,4 @@
-"""How long, and how many, connections may be open to our server that have not named its token."""
+"""Limits for HTTP connections that have not named the server's token: how many, and for how long."""
 
 import asyncio
 from typing import Any
@@ -10,7 +10,7 @@ from uvicorn.server import ServerState
 
 #: Seconds from the beginning of a connection to the end of the head of a request that names the token.
 PATIENCE = 10.0
-#: Connections that may be in that time; one more ends the oldest, so that whoever names the token gets in.
+#: Connections that may be waiting for that; one more ends the oldest, so that a client with the token gets in.
 ROOM = 32
 #: Connections that are accepted at once, before the oldest can be ended.
 AT_ONCE = 8
@@ -18,7 +18,7 @@ _STATE = "crabmem.connection"
 
 
 class Connection(H11Protocol):
-    """A connection that ends by itself unless a request on it names the token."""
+    """A connection that is closed after `PATIENCE` unless a request on it names the token."""
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def trust(self) -> None:
-        """Let it be open from now on."""
+        """Keep the connection open from now on."""
         if self._end:
             self._end.cancel()
             self._end = None
 
 
 def trust(scope: Scope) -> None:
-    """Let the connection of a request be open: the request named the token."""
+    """Keep the connection of a request open: the request named the token."""
     connection = scope["state"][_STATE]
     assert isinstance(connection, Connection)
     connection.trust()

@@ -1,4 +1,4 @@
-"""Who wants to be told of what. Today's protocol asks by a call that stays open; the older one names addresses."""
+"""Clients that want notifications. Today's protocol asks by a call that stays open; the older one names addresses."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,25 +21,25 @@ from mcp_types import (
 
 from .served import Context
 
-#: Sessions of the older protocol that are remembered; nobody tells when one is over.
+#: Sessions of the older protocol that are remembered; nothing says when one is over.
 _MOST = 1_000
 #: Addresses that one of them may subscribe to, and characters that count of each: more than any entry has.
 _ADDRESSES, _ADDRESS = 10_000, 1_000
-#: Seconds that a client may take to read what it is told.
+#: Seconds that a client may take to read a notification.
 _PATIENCE = 5
 _EVERYTHING = SubscriptionFilter(tools_list_changed=True, resources_list_changed=True)
 
 
 @dataclass
 class _Session:
-    """A client of the older protocol: it is told of every list, and of the addresses it subscribed to."""
+    """A client of the older protocol: it is notified of every list, and of the addresses it subscribed to."""
 
     session: ServerSession
     uris: set[str] = field(default_factory=set)
 
 
 class Listeners:
-    """Tells clients what is new."""
+    """Notifies clients."""
 
     def __init__(self) -> None:
         self._bus = InMemorySubscriptionBus()
@@ -48,15 +48,15 @@ class Listeners:
         self._began = anyio.Event()
 
     def begin(self) -> None:
-        """From now on, nothing that changes goes untold."""
+        """Accept subscriptions: from now on every change is notified of."""
         self._began.set()
 
     def close(self) -> None:
-        """Tell those who listen that this is the end."""
+        """End the calls of clients that listen."""
         self._handler.close()
 
-    async def tell(self, events: Iterable[ServerEvent]) -> None:
-        """Tell everybody who wants to know."""
+    async def notify(self, events: Iterable[ServerEvent]) -> None:
+        """Notify every client that asked for events like these."""
         for event in events:
             await self._bus.publish(event)
             for each in list(self._sessions.values()):
@@ -71,23 +71,23 @@ class Listeners:
 
     async def initialized(self, context: Context, params: NotificationParams) -> None:
         """The older protocol: a session has begun."""
-        self._known(context.session)
+        self._session_of(context.session)
 
     async def subscribe(self, context: Context, params: SubscribeRequestParams) -> EmptyResult:
-        """The older protocol: tell of this address, too."""
+        """The older protocol: notify of this address, too."""
         await self._began.wait()
-        uris = self._known(context.session).uris
+        uris = self._session_of(context.session).uris
         if len(uris) >= _ADDRESSES:
             raise MCPError(INVALID_PARAMS, f"a session subscribes to {_ADDRESSES} addresses at most")
         uris.add(str(params.uri)[:_ADDRESS])
         return EmptyResult()
 
     async def unsubscribe(self, context: Context, params: UnsubscribeRequestParams) -> EmptyResult:
-        """The older protocol: not any more."""
-        self._known(context.session).uris.discard(str(params.uri)[:_ADDRESS])
+        """The older protocol: notify of this address no more."""
+        self._session_of(context.session).uris.discard(str(params.uri)[:_ADDRESS])
         return EmptyResult()
 
-    def _known(self, session: ServerSession) -> _Session:
+    def _session_of(self, session: ServerSession) -> _Session:
         # The parameters of the handshake are one object for as long as a session lives, and ours is kept with it.
         key = id(session.client_params)
         found = self._sessions.setdefault(key, _Session(session))

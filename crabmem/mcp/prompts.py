@@ -1,4 +1,4 @@
-"""What a person can ask for by name: flush, review, tidy; and the completion of what they type."""
+"""Prompts, which a person asks for by name (flush, review, tidy), and the completion of names that they type."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from ..text.edit import counted, shortened
 from ..text.templates import asking, block, one_line, template, visible
 from ..tools.looking import told
 from .addresses import ENTRY
-from .served import Context, Served, aside, refuse_cursor
+from .served import Context, Served, in_thread, refuse_cursor
 
 Given = Mapping[str, str]
 _COMMITS = 100
@@ -38,7 +38,7 @@ _MOST = 100
 
 @dataclass(frozen=True)
 class Offer:
-    """A prompt: `text` makes it of a memory and what was given for its arguments, by name with what they are."""
+    """A prompt: `text` makes it of a memory and the values of its arguments. `arguments` has what each is, by name."""
 
     title: str
     description: str
@@ -93,37 +93,37 @@ _OFFERS = {
 
 
 class Prompts:
-    """Answers to what a client asks about prompts, and about names that are half typed."""
+    """Answers requests about prompts, and for the completion of names."""
 
     def __init__(self, served: Served) -> None:
         self._memory = served.memory
 
-    async def listed(self, context: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
-        """All prompts; they fit on one page."""
+    async def list_prompts(self, context: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
+        """List all prompts; they fit on one page."""
         refuse_cursor(params)
-        return ListPromptsResult(prompts=[_described(name, offer) for name, offer in _OFFERS.items()])
+        return ListPromptsResult(prompts=[_to_protocol(name, offer) for name, offer in _OFFERS.items()])
 
-    async def given(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        """The text of a prompt."""
-        offer, given = _named(params.name), params.arguments or {}
+    async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        """Return the text of a prompt."""
+        offer, given = _offer(params.name), params.arguments or {}
         if unknown := sorted(set(given) - set(offer.arguments)):
             raise MCPError(INVALID_PARAMS, f"{params.name} has no argument {unknown[0]!r}: {list(offer.arguments)}")
-        text = await aside(self._memory, offer.text, self._memory, given)
+        text = await in_thread(self._memory, offer.text, self._memory, given)
         message = PromptMessage(role="user", content=TextContent(text=visible(text).strip()))
         return GetPromptResult(description=offer.description, messages=[message])
 
-    async def completed(self, context: Context, params: CompleteRequestParams) -> CompleteResult:
-        """The names of entries, or their file names, that go on from what was typed; after those, what holds it."""
+    async def complete(self, context: Context, params: CompleteRequestParams) -> CompleteResult:
+        """Return the names of entries, or of their files, that begin with what was typed, then those that hold it."""
         argument, ref = params.argument, params.ref
         if isinstance(ref, PromptReference):
-            known = argument.name in _named(ref.name).arguments
+            known = argument.name in _offer(ref.name).arguments
             names = self._names if argument.name == _ENTRY else None
         else:
             known = ref.uri == ENTRY and argument.name == "slug"
             names = self._slugs
         if not known:
             raise MCPError(INVALID_PARAMS, f"nothing here has an argument {argument.name!r}")
-        found = await aside(self._memory, _fitting, names, argument.value) if names else []
+        found = await in_thread(self._memory, _matching, names, argument.value) if names else []
         values = found[:_MOST]
         return CompleteResult(completion=Completion(values=values, total=len(found), has_more=len(found) > _MOST))
 
@@ -134,18 +134,18 @@ class Prompts:
         return (self._memory.layout.label(entry.path) for entry in facts.entries(self._memory))
 
 
-def _fitting(names: Callable[[], Iterator[str]], typed: str) -> list[str]:
+def _matching(names: Callable[[], Iterator[str]], typed: str) -> list[str]:
     wanted = typed.casefold()
     found = [name for name in names() if wanted in name.casefold()]
     return sorted(found, key=lambda name: not name.casefold().startswith(wanted))
 
 
-def _named(name: str) -> Offer:
+def _offer(name: str) -> Offer:
     if name not in _OFFERS:
         raise MCPError(INVALID_PARAMS, f"no prompt named: {name} (there are: {', '.join(_OFFERS)})")
     return _OFFERS[name]
 
 
-def _described(name: str, offer: Offer) -> Prompt:
+def _to_protocol(name: str, offer: Offer) -> Prompt:
     arguments = [PromptArgument(name=each, description=what, required=False) for each, what in offer.arguments.items()]
     return Prompt(name=name, title=offer.title, description=offer.description, arguments=arguments)

@@ -1,5 +1,6 @@
-"""What a client can read: the overview, the identity, the log, and every entry."""
+"""Resources, which a client can read: the overview, the identity, the log, and every entry."""
 
+from functools import partial
 from itertools import islice
 
 from mcp import MCPError
@@ -19,8 +20,8 @@ from ..operations import facts, files, history
 from ..text.entry import Entry
 from ..text.templates import hit_text, visible
 from ..tools.looking import told
-from .addresses import ENTRY, LOG, MEMORY, SOUL, address, name_at
-from .served import Context, Served, aside, no_such, refuse_cursor
+from .addresses import ENTRY, LOG, MEMORY, SOUL, address, entry_name_at
+from .served import Context, Served, in_thread, refuse_cursor, unknown_cursor
 
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
@@ -40,32 +41,34 @@ _TEMPLATE = ResourceTemplate(
 
 
 class Resources:
-    """Answers to what a client asks about resources."""
+    """Answers requests about resources."""
 
     def __init__(self, served: Served) -> None:
         self._memory = served.memory
 
-    async def listed(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
-        """A page of them: first those there always are, then the entries in the order of their files."""
+    async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
+        """List a page of resources: first those that there always are, then the entries in the order of their files."""
         cursor = params.cursor if params else None
         if cursor is not None and not cursor.startswith(_AFTER):
-            raise no_such(cursor)
+            raise unknown_cursor(cursor)
         after = cursor.removeprefix(_AFTER) if cursor else ""
-        entries = await aside(self._memory, facts.page, self._memory, after, _PAGE + 1)
+        entries = await in_thread(self._memory, partial(facts.page, self._memory), after, _PAGE + 1)
         page = entries[:_PAGE]
         follows = f"{_AFTER}{page[-1].path}" if len(entries) > _PAGE else None
         fixed = [] if cursor else list(_FIXED)
-        listed = [_listed(entry, self._memory.layout.label(entry.path)) for entry in page]
+        listed = [_to_protocol(entry, self._memory.layout.label(entry.path)) for entry in page]
         return ListResourcesResult(resources=fixed + listed, next_cursor=follows)
 
-    async def templates(self, context: Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
-        """The one for entries."""
+    async def list_templates(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        """List the one template, for entries."""
         refuse_cursor(params)
         return ListResourceTemplatesResult(resource_templates=[_TEMPLATE])
 
     async def read(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        """The text at an address, without what a person would not see."""
-        text, kind = await aside(self._memory, self._text, str(params.uri))
+        """Return the text at an address, without characters that a person would not see."""
+        text, kind = await in_thread(self._memory, self._text, str(params.uri))
         found = TextResourceContents(uri=params.uri, mime_type=kind, text=visible(text))
         return ReadResourceResult(contents=[found])
 
@@ -76,13 +79,13 @@ class Resources:
             return files.identity(self._memory).text, MARKDOWN
         if uri == LOG:
             return told(tuple(islice(history.commits(self._memory), _COMMITS))), PLAIN
-        if name := name_at(uri):
+        if name := entry_name_at(uri):
             found = facts.get(self._memory, name)
             return hit_text(found.path, found.name, found.description, found.content, found.version), MARKDOWN
         raise MCPError(INVALID_PARAMS, f"no resource at: {uri[:200]}", {"uri": uri})
 
 
-def _listed(entry: Entry, label: str) -> Resource:
+def _to_protocol(entry: Entry, label: str) -> Resource:
     return Resource(
         uri=address(label),
         name=label,

@@ -1,4 +1,4 @@
-"""One memory as it is served: which tools it offers, and whom it speaks for."""
+"""One memory as it is served: which tools it offers, and for which client."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -48,7 +48,7 @@ class Served:
         self.memory, self.gives_data = memory, gives_data
         self._agent, self._session = agent, session
         self._sessions = Sessions(environment)
-        #: The tools to offer, be they allowed at the moment or not: who calls one that is not is told.
+        #: The tools to offer, allowed at the moment or not: a call of one that is not is answered with the reason.
         self.names = Toolbox(memory).usual if names is None else names
         self._offered = Toolbox(memory).chosen(self.names)
 
@@ -64,27 +64,27 @@ class Served:
         """How to use memory with these tools."""
         return guide.guidance(self.memory, self.tools)
 
-    def spoken_to(self, context: Context) -> Session:
-        """The memory for the client that asks."""
+    def memory_for(self, context: Context) -> Session:
+        """The memory for the client that asks, with its name and session."""
         client = context.session.client_params
         name = client.client_info.name[:MAX_WHO] if client else None
         return self.memory.for_actor(self._agent or name, self._session or self._sessions.of(context))
 
 
-async def aside(memory: Session, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """What `work` on a memory gives, on a thread. Its end is waited for even when nobody wants the answer any more.
+async def in_thread(memory: Session, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """Run `work` on a memory in a thread, and wait for its end even when the client cancelled.
 
     Raises:
-        MCPError: memory refused, in its words.
+        MCPError: memory refused; the message is its own.
     """
 
-    def tried() -> T | CrabmemError:
+    def attempt() -> T | CrabmemError:
         try:
             return work(*given, **named)
         except CrabmemError as error:
             return error
 
-    done = await to_thread.run_sync(tried)
+    done = await to_thread.run_sync(attempt)
     if isinstance(done, CrabmemError):
         asked = isinstance(done, NotFound | InvalidArguments)
         raise MCPError(INVALID_PARAMS if asked else INTERNAL_ERROR, without_root(str(done), memory.root))
@@ -92,15 +92,15 @@ async def aside(memory: Session, work: Callable[P, T], *given: P.args, **named: 
 
 
 def refuse_cursor(params: PaginatedRequestParams | None) -> None:
-    """Refuse to go on after a page of a list that has one page.
+    """Refuse the cursor of a list that has one page.
 
     Raises:
         MCPError: there is a cursor; we gave none.
     """
     if params is not None and params.cursor is not None:
-        raise no_such(params.cursor)
+        raise unknown_cursor(params.cursor)
 
 
-def no_such(cursor: str) -> MCPError:
-    """What is said to a client that names a page we never told it of."""
+def unknown_cursor(cursor: str) -> MCPError:
+    """The error for a cursor that we never gave."""
     return MCPError(INVALID_PARAMS, f"no such cursor: {cursor[:80]}; begin without one")

@@ -1,4 +1,4 @@
-"""The server: who answers what, and what goes on beside while it is up."""
+"""The server: what answers each request, and what runs beside it."""
 
 import signal
 import sys
@@ -38,47 +38,47 @@ class MemoryServer(Server[Any]):
             title="crabmem",
             description="Plain-file memory for AI agents, with its history in Git",
             instructions=served.guidance,
-            on_list_tools=tools.listed,
-            on_call_tool=tools.called,
-            on_list_resources=resources.listed,
-            on_list_resource_templates=resources.templates,
+            on_list_tools=tools.list_tools,
+            on_call_tool=tools.call_tool,
+            on_list_resources=resources.list_resources,
+            on_list_resource_templates=resources.list_templates,
             on_read_resource=resources.read,
             on_subscribe_resource=self.listeners.subscribe,
             on_unsubscribe_resource=self.listeners.unsubscribe,
             on_subscriptions_listen=self.listeners.listen,
-            on_list_prompts=prompts.listed,
-            on_get_prompt=prompts.given,
-            on_completion=prompts.completed,
+            on_list_prompts=prompts.list_prompts,
+            on_get_prompt=prompts.get_prompt,
+            on_completion=prompts.complete,
         )
         self.add_notification_handler("notifications/initialized", NotificationParams, self.listeners.initialized)
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *given: Any, **named: Any
     ) -> InitializationOptions:
-        """With lists that are told of when they change, whichever transport asks."""
-        told = notification_options or NotificationOptions(resources_changed=True, tools_changed=True)
-        return super().create_initialization_options(told, *given, **named)
+        """Options that announce notifications of changed lists, whichever transport asks."""
+        options = notification_options or NotificationOptions(resources_changed=True, tools_changed=True)
+        return super().create_initialization_options(options, *given, **named)
 
-    async def tell(self, news: News) -> None:
-        """Tell clients what is new, of the tools too where the settings offer others now."""
-        await self.listeners.tell(events(news, self.served.memory.layout))
+    async def notify(self, news: News) -> None:
+        """Notify clients of `news`, and of the tools where the settings offer others now."""
+        await self.listeners.notify(events(news, self.served.memory.layout))
         # Asked for at the first look too: what was changed between our start and that is in no news.
         instructions = self.served.guidance
         if instructions != self.instructions:
             self.instructions = instructions
-            await self.listeners.tell([ToolsListChanged()])
+            await self.listeners.notify([ToolsListChanged()])
 
 
 @asynccontextmanager
-async def up(server: MemoryServer, end: Callable[[], None] | None = None) -> AsyncIterator[None]:
-    """While it lasts, outside edits are recorded, clients told of news, and a signal is the end.
+async def running(server: MemoryServer, end: Callable[[], None] | None = None) -> AsyncIterator[None]:
+    """Record outside edits and notify clients, until the block ends or a signal comes.
 
-    `end` says how a signal ends it; None cancels what is inside.
+    `end` is called at a signal; None cancels the block.
     """
     stop = threading.Event()
     async with anyio.create_task_group() as tasks:
         if sys.platform != "win32":  # where nobody else can send one
-            await tasks.start(_ended_by_signal, end or tasks.cancel_scope.cancel)
+            await tasks.start(_end_at_signal, end or tasks.cancel_scope.cancel)
         tasks.start_soon(to_thread.run_sync, _follow, server, stop)
         tasks.start_soon(to_thread.run_sync, _record, server, stop)
         try:
@@ -88,9 +88,7 @@ async def up(server: MemoryServer, end: Callable[[], None] | None = None) -> Asy
             tasks.cancel_scope.cancel()
 
 
-async def _ended_by_signal(
-    end: Callable[[], None], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
-) -> None:
+async def _end_at_signal(end: Callable[[], None], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
         async for _ in signals:
@@ -98,16 +96,16 @@ async def _ended_by_signal(
 
 
 def _follow(server: MemoryServer, stop: threading.Event) -> None:
-    """Tell clients what is new, from a thread."""
+    """Notify clients of what changes, from a thread."""
     for news in followed(server.served.memory, stop):
         from_thread.run_sync(server.listeners.begin)
-        from_thread.run(server.tell, news)
+        from_thread.run(server.notify, news)
 
 
 def _record(server: MemoryServer, stop: threading.Event) -> None:
-    """Record outside edits, from a thread; what stands in the way is said once."""
-    said = ""
+    """Record outside edits, from a thread; an error is printed once."""
+    last = ""
     for item in watched_in_turn(server.served.memory, stop):
-        if isinstance(item, CrabmemError) and str(item) != said:
-            said = str(item)
-            print(f"crabmem: {said}", file=sys.stderr, flush=True)
+        if isinstance(item, CrabmemError) and str(item) != last:
+            last = str(item)
+            print(f"crabmem: {last}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Which session of its host a call is of, as the hooks of that host call it: one session is one in the history."""
+"""The session of its host that a call belongs to, by the name that the hooks of that host use, for the history."""
 
 import secrets
 from collections.abc import Mapping
@@ -24,33 +24,33 @@ _HEADER = "mcp-session-id"
 
 
 class Sessions:
-    """The sessions of the clients of one server; `environment` is empty where no host started it."""
+    """The sessions of the clients of one server; `environment` is empty where no host started the server."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment, self._run = environment, secrets.token_bytes(16)
 
     def of(self, context: ServerRequestContext[object, object]) -> str:
-        """The session that a call is of, in one short line.
+        """The session that a call belongs to, in one short line.
 
         Where neither the client nor the transport names one, all that a client of that name and version does while the
         server runs is one session: over HTTP the protocol of 2026-07-28 has none, and its requests no connection.
         """
         name, version = _client(context)
-        given = (*_named(context.meta), self._environment.get(_VARIABLES.get(name, "")), _header(context.request))
-        return next(filter(None, map(session_name, given)), None) or self._made(f"{name}\0{version}")
+        given = (*_names_in(context.meta), self._environment.get(_VARIABLES.get(name, "")), _header(context.request))
+        return next(filter(None, map(session_name, given)), None) or self._own_name(f"{name}\0{version}")
 
-    def _made(self, client: str) -> str:
+    def _own_name(self, client: str) -> str:
         return blake2b(client.encode("utf-8", "replace"), key=self._run, digest_size=8).hexdigest()
 
 
 def _client(context: ServerRequestContext[object, object]) -> tuple[str, str]:
-    """The name and the version of a client, as far as it says them."""
-    said = context.session.client_params
-    return (said.client_info.name, said.client_info.version) if said else ("", "")
+    """The name and the version of a client; "" where it gives none."""
+    client = context.session.client_params
+    return (client.client_info.name, client.client_info.version) if client else ("", "")
 
 
-def _named(meta: object) -> list[object]:
-    """What stands where hosts name the session, whatever that is."""
+def _names_in(meta: object) -> list[object]:
+    """The values where hosts name the session, of whatever type."""
     found = []
     for way in _IN_META:
         here = meta

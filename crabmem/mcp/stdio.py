@@ -28,7 +28,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from .served import Served
-from .server import MemoryServer, up
+from .server import MemoryServer, running
 
 _READ = 1 << 20
 # Bytes of a line: the largest files there are, twice escaped, are far from it.
@@ -44,15 +44,15 @@ Outbox = MemoryObjectSendStream[SessionMessage]
 
 
 def over_stdio(served: Served, wire: tuple[int, int]) -> None:
-    """Serve whoever is at the other end, until they close it or a signal comes."""
+    """Serve the client at the other end, until it closes the connection or a signal comes."""
     anyio.run(_serve_by_threads if sys.platform == "win32" else _serve, served, *wire)
 
 
 async def _serve_by_threads(served: Served, source: int, sink: int) -> None:
-    """As the library does it: on Windows, pipes cannot be waited for without."""
+    """Serve as the library does: on Windows, pipes cannot be waited for without threads."""
     server = MemoryServer(served)
     opened = (os.fdopen(handle, mode, encoding="utf-8") for handle, mode in ((source, "r"), (sink, "w")))
-    async with up(server), stdio_server(*map(anyio.wrap_file, opened)) as (inbox, outbox):
+    async with running(server), stdio_server(*map(anyio.wrap_file, opened)) as (inbox, outbox):
         await server.run(inbox, outbox, server.create_initialization_options())
 
 
@@ -60,7 +60,7 @@ async def _serve(served: Served, source: int, sink: int) -> None:
     server = MemoryServer(served)
     into, inbox = anyio.create_memory_object_stream[SessionMessage | Exception]()
     outbox, out = anyio.create_memory_object_stream[SessionMessage]()
-    async with up(server), anyio.create_task_group() as tasks:
+    async with running(server), anyio.create_task_group() as tasks:
         tasks.start_soon(_read, source, into, outbox.clone())
         tasks.start_soon(_write, sink, out)
         await server.run(inbox, outbox, server.create_initialization_options())
@@ -69,13 +69,13 @@ async def _serve(served: Served, source: int, sink: int) -> None:
 
 async def _read(source: int, into: MemoryObjectSendStream[SessionMessage | Exception], outbox: Outbox) -> None:
     with suppress(anyio.BrokenResourceError):  # nobody takes answers any more
-        await _passed_on(source, into, outbox)
+        await _forward(source, into, outbox)
 
 
-async def _passed_on(source: int, into: MemoryObjectSendStream[SessionMessage | Exception], outbox: Outbox) -> None:
+async def _forward(source: int, into: MemoryObjectSendStream[SessionMessage | Exception], outbox: Outbox) -> None:
     async with into, outbox:
         async for line in _lines(source):
-            message = parsed(line)
+            message = parse_message(line)
             if isinstance(message, Refusal):
                 await outbox.send(SessionMessage(message.answer))
             else:
@@ -83,7 +83,7 @@ async def _passed_on(source: int, into: MemoryObjectSendStream[SessionMessage | 
 
 
 async def _lines(source: int) -> AsyncIterator[bytes]:
-    """The lines that come, without blank ones, what is after the last line's end, and more of one than fits."""
+    """The lines that come, without blank ones and an unfinished last one; `_TOO_LONG` for one that is too long."""
     pending = bytearray()
     while chunk := await _chunk(source):
         looked = len(pending)
@@ -97,7 +97,7 @@ async def _lines(source: int) -> AsyncIterator[bytes]:
 
 
 async def _chunk(source: int) -> bytes:
-    """What is there to be read; b"" at the end."""
+    """The bytes that can be read; b"" at the end."""
     if not _is_ready(source, select.POLLIN | select.POLLHUP):
         await anyio.wait_readable(source)
     try:
@@ -114,7 +114,7 @@ async def _write(sink: int, out: MemoryObjectReceiveStream[SessionMessage]) -> N
 
 async def _put(sink: int, out: MemoryObjectReceiveStream[SessionMessage]) -> None:
     async for item in out:
-        line = memoryview(dumped(item.message) + b"\n")
+        line = memoryview(to_json(item.message) + b"\n")
         for start in range(0, len(line), _WRITE):
             if not _is_ready(sink, select.POLLOUT):
                 await anyio.wait_writable(sink)
@@ -127,7 +127,7 @@ def _write_all(sink: int, data: memoryview) -> None:
 
 
 def _is_ready(handle: int, what: int) -> bool:
-    """Whether a handle need not be waited for; a file never has to, and cannot."""
+    """Whether a handle is ready; a file always is, and cannot be waited for."""
     poll = select.poll()
     poll.register(handle, what)
     return bool(poll.poll(0))
@@ -135,39 +135,39 @@ def _is_ready(handle: int, what: int) -> bool:
 
 @dataclass(frozen=True)
 class Refusal:
-    """What is answered to a line that is no message."""
+    """The answer to a line that is no message."""
 
     answer: JSONRPCError
 
 
-def parsed(line: bytes) -> JSONRPCMessage | Refusal:
-    """The message in a line, or what is wrong with it."""
+def parse_message(line: bytes) -> JSONRPCMessage | Refusal:
+    """Parse the message in a line, or make the answer that says what is wrong with it."""
     try:
         found = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
-        return _parsed_with_care(line)
-    # The library takes a request whose id cannot be one for a notification; who sent it waits for an answer.
-    is_told = isinstance(found, JSONRPCNotification) and b'"id"' in line
-    return _parsed_with_care(line) if is_told else found
+        return _parse_with_care(line)
+    # The library takes a request whose id cannot be one for a notification; its sender waits for an answer.
+    is_odd = isinstance(found, JSONRPCNotification) and b'"id"' in line
+    return _parse_with_care(line) if is_odd else found
 
 
-def _parsed_with_care(line: bytes) -> JSONRPCMessage | Refusal:
-    """The same, more slowly. Texts with half a surrogate pair are let through: a tool says what is wrong with them."""
+def _parse_with_care(line: bytes) -> JSONRPCMessage | Refusal:
+    """Parse more slowly. Texts with half a surrogate pair are let through: a tool says what is wrong with them."""
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):
         return Refusal(_error(None, PARSE_ERROR, f"not a line of JSON in UTF-8 of at most {_LONGEST >> 20} MiB"))
-    asked = data.get("id", _NO_ID) if isinstance(data, dict) else None
+    id = data.get("id", _NO_ID) if isinstance(data, dict) else None
     try:
         found = jsonrpc_message_adapter.validate_python(data, by_name=False)
     except ValidationError:
         found = None
-    if found is None or (isinstance(found, JSONRPCNotification) and asked is not _NO_ID):
-        return Refusal(_error(asked, INVALID_REQUEST, "not a message of JSON-RPC 2.0"))
+    if found is None or (isinstance(found, JSONRPCNotification) and id is not _NO_ID):
+        return Refusal(_error(id, INVALID_REQUEST, "not a message of JSON-RPC 2.0"))
     return found
 
 
-def dumped(message: JSONRPCMessage) -> bytes:
+def to_json(message: JSONRPCMessage) -> bytes:
     """A message as JSON."""
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
@@ -176,6 +176,6 @@ def dumped(message: JSONRPCMessage) -> bytes:
         return json.dumps(data, ensure_ascii=False).encode(errors="replace")
 
 
-def _error(asked: object, code: int, words: str) -> JSONRPCError:
-    named = asked if isinstance(asked, int | str) and not isinstance(asked, bool) else None
-    return JSONRPCError(jsonrpc="2.0", id=named, error=ErrorData(code=code, message=words))
+def _error(id: object, code: int, words: str) -> JSONRPCError:
+    known = id if isinstance(id, int | str) and not isinstance(id, bool) else None
+    return JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=words))

@@ -1,4 +1,4 @@
-"""The tools of memory, as the protocol has them."""
+"""The tools of memory in the protocol."""
 
 from mcp import MCPError
 from mcp_types import (
@@ -15,39 +15,39 @@ from starlette.requests import Request
 
 from ..tools import toolbox
 from ..tools.toolbox import Toolbox
-from .served import Context, Served, aside, refuse_cursor
+from .served import Context, Served, in_thread, refuse_cursor
 
-#: Claude Code shows a model only the names of tools until it asks for more, but for those that say this.
+#: Claude Code shows a model only the names of tools until it asks for more, except those with this.
 _AT_ONCE = {"anthropic/alwaysLoad": True}
 _FIRST = "recall"
 _YES = ("1", "true")
 
 
 class Tools:
-    """Answers to what a client asks about tools."""
+    """Answers requests about tools."""
 
     def __init__(self, served: Served) -> None:
         self._served = served
 
-    async def listed(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        """All tools; they fit on one page."""
+    async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        """List all tools; they fit on one page."""
         refuse_cursor(params)
         wants_data = self._wants_data(context)
-        return ListToolsResult(tools=[described(tool, wants_data) for tool in self._served.tools])
+        return ListToolsResult(tools=[to_protocol(tool, wants_data) for tool in self._served.tools])
 
-    async def called(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
-        """What a tool answers. What the caller did wrong is an answer too, unless there is no such tool."""
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        """Call a tool. What the caller did wrong is an answer too, unless there is no such tool."""
         if params.name not in self._served.names:
             there = ", ".join(tool.name for tool in self._served.tools)
             raise MCPError(INVALID_PARAMS, f"no tool named: {params.name} (there are: {there})")
-        memory = self._served.spoken_to(context)
-        done = await aside(memory, Toolbox(memory).call, params.name, params.arguments or {}, self._served.names)
+        memory = self._served.memory_for(context)
+        done = await in_thread(memory, Toolbox(memory).call, params.name, params.arguments or {}, self._served.names)
         # Some clients check the data of errors against the schema, too, which is not theirs.
         data = done.data if self._wants_data(context) and not done.is_error else None
         return CallToolResult(content=[TextContent(text=done.text)], structured_content=data, is_error=done.is_error)
 
     def _wants_data(self, context: Context) -> bool:
-        """Whether a program asks, by how the server was started or by `?data=1` at the end of its address.
+        """Whether the client wants data, by how the server was started or by `?data=1` in its address.
 
         Hosts of models show those the data instead of the text, or both.
         """
@@ -55,8 +55,8 @@ class Tools:
         return self._served.gives_data if asked is None else asked in _YES
 
 
-def described(tool: toolbox.Tool, with_data: bool = False) -> Tool:
-    """A tool in the protocol's words, `with_data` also what the data of its answers are."""
+def to_protocol(tool: toolbox.Tool, with_data: bool = False) -> Tool:
+    """A tool as the protocol describes it; `with_data` with the schema of the data in its answers."""
     hints = tool.annotations
     return Tool(
         name=tool.name,

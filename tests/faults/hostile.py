@@ -180,9 +180,9 @@ def _be_watched(root: Path, verb: str, report: Path, output: Path) -> None:
         elif verb == "Memory()":
             code = _as_python(root)
         else:
-            from crabmem.hooking import reading
+            from crabmem.hosts.hooks import read_ahead
 
-            reading.main(str(root))
+            read_ahead.main(str(root))
             code = 0
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)

@@ -12,16 +12,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from crabmem import Memory
-from crabmem.hooking import Command
-from crabmem.hosts import HOSTS, Order
-from crabmem.hosts.plugin import opencode_plugin
-from crabmem.hosts.wishes import Hook
+from crabmem.hosts.desired import Hook
+from crabmem.hosts.hooks.command import Command
+from crabmem.hosts.opencode import plugin
+from crabmem.hosts.options import InstallOptions
+from crabmem.hosts.table import HOSTS
 
 #: The shells that hosts run a line in: Claude Code and Codex take the person's own, Gemini and Copilot CLI bash.
 SHELLS = [["sh", "-c"], ["bash", "-c"], ["bash", "-lc"]]
@@ -57,20 +59,27 @@ def put(folder: Path, text: str | None) -> Path:
     return file
 
 
-def order(program: Path, system: str = "linux") -> Order:
-    return Order((str(program), "--dir", "/home/a b/notes"), system, Path("/notes/memory"), memory="both")
+def order(program: Path, system: str = "linux") -> InstallOptions:
+    return InstallOptions(
+        HOSTS[0], (str(program), "--dir", "/home/a b/notes"), system, Path("/notes/memory"), memory="both"
+    )
 
 
-def hooks(made: Order) -> list[tuple[str, Hook]]:
+def hooks(options: InstallOptions) -> list[tuple[str, Hook]]:
     """Every hook that an installation registers, with its host."""
     configs = [(host, config) for host in HOSTS for config in (*host.user, *host.project)]
-    return [(host.name, wish) for host, config in configs for wish in config.wishes(made) if isinstance(wish, Hook)]
+    return [
+        (host.name, each)
+        for host, config in configs
+        for each in config.content(replace(options, host=host))
+        if isinstance(each, Hook)
+    ]
 
 
-def lines(made: Order) -> dict[str, set[str]]:
+def lines(options: InstallOptions) -> dict[str, set[str]]:
     """The lines of each host."""
     found: dict[str, set[str]] = {}
-    for host, hook in hooks(made):
+    for host, hook in hooks(options):
         found.setdefault(host, set()).update(_lines(hook.value))
     return found
 
@@ -143,14 +152,20 @@ def test_what_a_program_that_works_says_arrives_as_it_was_said(
     host: str, shell: list[str], works: Path, tmp_path: Path
 ) -> None:
     words = (str(works), "--dir", str(tmp_path / "notes"))
-    [line] = [line for line in lines(Order(words, "linux", tmp_path))[host] if " hook session-start " in line]
+    [line] = [
+        line
+        for line in lines(InstallOptions(HOSTS[0], words, "linux", tmp_path))[host]
+        if " hook session-start " in line
+    ]
     told = TOLD.replace("UserPromptSubmit", "SessionStart").encode()
     # What stands behind the shell and what that does is the program.
     said = subprocess.run(shlex.split(line)[4:], input=told, capture_output=True).stdout
     done = subprocess.run([*shell, line], input=told, capture_output=True)
     assert (done.returncode, done.stdout) == (0, said)
     assert b"Who I am" in said
-    [asks] = [line for line in lines(Order(words, "linux", tmp_path))[host] if " hook prompt " in line]
+    [asks] = [
+        line for line in lines(InstallOptions(HOSTS[0], words, "linux", tmp_path))[host] if " hook prompt " in line
+    ]
     assert b"ops/heron" in subprocess.run([*shell, asks], input=TOLD.encode(), capture_output=True).stdout
 
 
@@ -207,7 +222,7 @@ def ask(tmp_path: Path) -> Callable[[list[str]], dict[str, Any]]:
         pytest.skip("nothing here runs JavaScript")
 
     def asked(program: list[str], patience: int = 8_000, asking: str = _ASKING) -> dict[str, Any]:
-        text = opencode_plugin(program)
+        text = plugin(program)
         assert "PATIENCE = 8_000" in text
         (tmp_path / "plugin.mjs").write_text(text.replace("PATIENCE = 8_000", f"PATIENCE = {patience}"))
         (tmp_path / "ask.mjs").write_text(asking.replace("PLUGIN", '"./plugin.mjs"'))

@@ -19,16 +19,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crabmem import InvalidArguments, Memory
-from crabmem.hooking.quickly import before_turn
-from crabmem.hooks import EVENTS, HOSTS, Asked, asked, is_due
-from crabmem.hooks.hosts import named
+from crabmem import InvalidArguments, Memory, NotFound
+from crabmem.hosts.hooks.events import is_due
+from crabmem.hosts.hooks.input import HookInput, parse_input
+from crabmem.hosts.hooks.quickly import before_turn
+from crabmem.hosts.host import EVENTS
+from crabmem.hosts.table import HOSTS
 from crabmem.text.templates import asking, units
 from crabmem.tools import guide as guide_of
 from crabmem.workspace.settings import Hooks, Settings
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import assert_clean, git
 
+HOOKED = [host.name for host in HOSTS if host.hooks]
 COMMAND = [sys.executable, "-m", "crabmem"]
 VET = ("Luna's vet", "who looks after the dog Luna", "Dr. Moreno, every Thursday.")
 MESSAGE = "who looks after our dog Luna?"
@@ -185,58 +188,60 @@ _told = st.dictionaries(_KEYS, _VALUES).map(lambda told: json.dumps(told).encode
 
 @pytest.mark.parametrize(("host", "event"), CASES)
 def test_host_and_event_are_recognised_by_what_is_told(host: str, event: str) -> None:
-    found = asked(json.dumps(spoken(host, event)).encode())
+    found = parse_input(json.dumps(spoken(host, event)).encode())
     assert (found.event, found.session) == (event, "s-1")
-    assert found.host.name == host
-    assert asked(json.dumps(spoken(host, event)).encode(), event, host) == found
+    assert found.host == host
+    assert parse_input(json.dumps(spoken(host, event)).encode(), event, host) == found
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", HOOKED)
 def test_event_that_is_named_needs_no_name_of_the_hosts(host: str) -> None:
     for event in EVENTS:
-        found = asked(b"{}", event, host)
-        assert (found.event, found.called) == (event, HOSTS[host].called(event))
+        found = parse_input(b"{}", event, host)
+        assert (found.event, found.host_event) == (event, found.dialect.name_of(event))
 
 
 def test_words_of_the_command_win_over_those_of_the_host() -> None:
-    found = asked(json.dumps(spoken("gemini", "stop")).encode(), "prompt", "opencode")
-    assert (found.host, found.event, found.called) == (HOSTS["opencode"], "prompt", "UserPromptSubmit")
+    found = parse_input(json.dumps(spoken("gemini", "stop")).encode(), "prompt", "opencode")
+    assert (found.host, found.event, found.host_event) == ("opencode", "prompt", "UserPromptSubmit")
 
 
 @pytest.mark.parametrize("called", ["SubagentStop", "Notification", "", None, 7, ["Stop"]])
 def test_events_that_are_nothing_to_memory_are_none(called: object) -> None:
-    assert asked(json.dumps({"hook_event_name": called, "session_id": "s"}).encode()).event is None
+    assert parse_input(json.dumps({"hook_event_name": called, "session_id": "s"}).encode()).event is None
 
 
 @pytest.mark.parametrize("host", TOLD)
 def test_files_that_a_tool_wrote_are_found(host: str) -> None:
     told = json.dumps(spoken(host, "wrote")).replace("FILE", "/n/a b.md")
-    assert asked(told.encode()).files == ("/n/a b.md",)
-    assert asked(told.replace("/n/", "").encode()).files == ("/x/a b.md",)
+    assert parse_input(told.encode()).files == ("/n/a b.md",)
+    assert parse_input(told.replace("/n/", "").encode()).files == ("/x/a b.md",)
 
 
 def test_patch_names_every_file_it_touches() -> None:
     patch = "*** Begin Patch\n*** Update File: a.md\n*** Move to: b.md\n*** Delete File: c.md\n*** Add File: d.md\n+***"
     told = {"cwd": "/n", "tool_input": {"input": patch}}
-    assert asked(json.dumps(told).encode(), "wrote").files == ("/n/a.md", "/n/b.md", "/n/c.md", "/n/d.md")
+    assert parse_input(json.dumps(told).encode(), "wrote").files == ("/n/a.md", "/n/b.md", "/n/c.md", "/n/d.md")
 
 
 def test_wrong_names_are_errors_that_say_which_there_are() -> None:
-    with pytest.raises(InvalidArguments, match="did you mean claude-code"):
-        named("claude")
+    with pytest.raises(NotFound, match="did you mean claude-code"):
+        parse_input(b"{}", host="claude")
+    with pytest.raises(InvalidArguments, match="Zed has no hooks"):
+        parse_input(b"{}", host="zed")
     with pytest.raises(InvalidArguments, match="no event named stopp: session-start, "):
-        asked(b"{}", "stopp")
+        parse_input(b"{}", "stopp")
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])  # of the machine, when much else runs on it
 @given(st.binary() | _told)
 def test_whatever_is_told_is_an_event_or_an_error_of_ours(data: bytes) -> None:
     try:
-        found = asked(data)
+        found = parse_input(data)
     except InvalidArguments:
         return
-    assert isinstance(found, Asked)
-    for text in (found.called, found.session or "", found.message, found.transcript, *found.files):
+    assert isinstance(found, HookInput)
+    for text in (found.host_event, found.session or "", found.message, found.transcript, *found.files):
         text.encode()
 
 
@@ -420,9 +425,9 @@ def test_file_that_a_tool_of_copilot_wrote_is_its_commit(root: Path, is_text: bo
 @pytest.mark.parametrize("event", COPILOT)
 def test_copilot_is_known_by_what_it_leaves_out(event: str) -> None:
     told = json.dumps({"sessionId": "c-1", "cwd": "/x", **COPILOT[event]}).encode()
-    assert asked(told).host is HOSTS["copilot"]
-    found = asked(told, event, "copilot")
-    assert (found.event, found.session, HOSTS["copilot"].calls[found.called]) == (event, "c-1", event)
+    assert parse_input(told).host == "copilot"
+    found = parse_input(told, event, "copilot")
+    assert (found.event, found.session, found.dialect.events[found.host_event]) == (event, "c-1", event)
 
 
 # VS Code
@@ -434,8 +439,8 @@ def test_vs_code_is_answered_in_its_own_shape_by_hooks_that_another_host_has(
     root: Path, meant: str, event: str
 ) -> None:
     told = json.loads(json.dumps(spoken("vscode", event)).replace("FILE", str(root / "memory/MEMORY.md")))
-    found = asked(json.dumps(told).encode(), event, meant)
-    assert (found.host, found.event, found.session) == (HOSTS["vscode"], event, "s-1")
+    found = parse_input(json.dumps(told).encode(), event, meant)
+    assert (found.host, found.event, found.session) == ("vscode", event, "s-1")
     assert heard(root, told, event, "--host", meant) == heard(
         root, {**told, "sessionId": "s-2"}, event, "--host", "vscode"
     )
@@ -443,9 +448,9 @@ def test_vs_code_is_answered_in_its_own_shape_by_hooks_that_another_host_has(
 
 def test_vs_code_that_names_events_as_claude_code_does_is_known_by_hooks_of_copilot() -> None:
     told = json.dumps({"hook_event_name": "SessionStart", "session_id": "s-1", "timestamp": "T", "cwd": "/x"}).encode()
-    assert asked(told, "session-start", "copilot").host is HOSTS["vscode"]
-    assert asked(told, "session-start", "claude-code").host is HOSTS["claude-code"]
-    assert asked(told, "session-start", "codex").host is HOSTS["codex"]
+    assert parse_input(told, "session-start", "copilot").host == "vscode"
+    assert parse_input(told, "session-start", "claude-code").host == "claude-code"
+    assert parse_input(told, "session-start", "codex").host == "codex"
 
 
 # One more turn
@@ -857,9 +862,9 @@ def test_hook_ends_in_time_whatever_holds_the_interpreter(root: Path, busy: str,
     work, status = _BUSY[busy]
     begun = "claim(); os.write(1, b'{\"systemMessage\": ')" if has_begun else "pass"
     code = (
-        "import os, re\nimport crabmem.hooking.process as process\nfrom crabmem.__main__ import main\n"
-        f"def told(event, root, command, environment, claim):\n    {begun}\n    {work}\n"
-        "process.told = told\nmain()"
+        "import os, re\nimport crabmem.hosts.hooks.process as process\nfrom crabmem.__main__ import main\n"
+        f"def answer_to(event, root, command, environment, claim):\n    {begun}\n    {work}\n"
+        "process.answer_to = answer_to\nmain()"
     )
     command = [sys.executable, "-c", code, "--dir", str(root), "hook", "prompt", "--deadline", "3"]
     began = time.monotonic()
@@ -869,7 +874,7 @@ def test_hook_ends_in_time_whatever_holds_the_interpreter(root: Path, busy: str,
         assert (done.returncode, done.stdout) == (1, b'{"systemMessage": ')  # which no host reads, for the status
     else:
         assert (done.returncode, done.stdout) == (status, b"" if status else b"{}\n")
-    assert (b"in told" in done.stderr) == (done.returncode == 1)
+    assert (b"in answer_to" in done.stderr) == (done.returncode == 1)
 
 
 def test_host_that_never_ends_its_input_is_answered_all_the_same(root: Path) -> None:
@@ -970,9 +975,9 @@ def test_profile_and_kind_are_those_of_the_command_the_environment_or_the_settin
 
 def test_hook_that_has_nothing_to_do_loads_next_to_nothing(root: Path) -> None:
     code = (
-        "import os, sys; from crabmem import hooking\n"
+        "import os, sys; from crabmem.hosts.hooks import command\n"
         "os._exit = lambda status: print(*sys.modules, file=sys.stderr)\n"
-        "hooking.hooked(sys.argv[1:], {'HOME': '/'})"
+        "command.run_if_hook(sys.argv[1:], {'HOME': '/'})"
     )
     told = json.dumps(spoken("claude-code", "wrote")).encode()
     command = [sys.executable, "-c", code, "--dir", str(root), "hook"]
@@ -980,4 +985,5 @@ def test_hook_that_has_nothing_to_do_loads_next_to_nothing(root: Path) -> None:
     assert done.stdout == b"{}\n"
     heavy = {"click", "yaml", "numpy", "bm25s", "dulwich", "crabmem.git", "crabmem.memory", "mcp", "tomlkit"}
     heavy |= {"tomllib", "crabmem.prompt.profile"}
+    heavy |= {"crabmem.hosts.desired", "crabmem.hosts.installation", "crabmem.text.jsonc"}  # what edits configs
     assert not heavy & set(done.stderr.decode().split())

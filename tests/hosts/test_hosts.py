@@ -14,27 +14,25 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.errors import BadConfig
-from crabmem.hosts import HOSTS, WHOSE, Config, Host, Order
+from crabmem.hosts.desired import Desired, Switch, holds_ours, put_all, restore
 from crabmem.hosts.document import read
-from crabmem.hosts.wishes import Switch, installed, is_installed, uninstalled
+from crabmem.hosts.host import Config, Host
+from crabmem.hosts.installation import desired_in, everything_desired
+from crabmem.hosts.options import WHOSE, InstallOptions
+from crabmem.hosts.table import HOSTS
 from crabmem.text import toml_edit as tables
 from tests.text.test_jsonc import documents
 
-ORDER = Order(
+TOOLS = ("remember", "recall")
+OPTIONS = InstallOptions(
+    HOSTS[0],
     ("/opt/my tools/crabmem", "--dir", "/home/a b/notes"),
     "linux",
     Path("/home/a b/notes/memory"),
-    tools=("remember", "recall"),
+    tools=TOOLS,
 )
-WHOLE = Order(ORDER.program, "linux", ORDER.folder, allow=True, memory="both", tools=("remember", "recall"))
-MOVED = Order(
-    ("/usr/bin/crabmem",),
-    "linux",
-    Path("/home/c/.crabmem/memory"),
-    allow=True,
-    memory="both",
-    tools=("remember", "recall"),
-)
+WHOLE = replace(OPTIONS, allow=True, memory="both")
+MOVED = replace(WHOLE, program=("/usr/bin/crabmem",), folder=Path("/home/c/.crabmem/memory"))
 CHOICES = [replace(WHOLE, allow=allow, memory=memory) for allow in (True, False) for memory in WHOSE]
 CONFIGS = [(host, config) for host in HOSTS for config in (*host.user, *host.project)]
 JSON = [(host, config) for host, config in CONFIGS if config.format in ("json", "jsonc")]
@@ -112,6 +110,18 @@ YAML_PARTS = [
 LINES = [line + "\n" for line in (*COMMENTED.split("\n"), "", "# said", "x = 1") if "crabmem" not in line]
 
 
+def wanted(host: Host, config: Config, options: InstallOptions) -> list[Desired]:
+    return desired_in(config, replace(options, host=host))
+
+
+def every(host: Host, config: Config, options: InstallOptions) -> list[Desired]:
+    return everything_desired(config, replace(options, host=host))
+
+
+def claude_settings() -> tuple[Host, Config]:
+    return next((host, config) for host, config in JSON if config.names == ("settings.json",))
+
+
 def ids(pairs: list[tuple[Host, Config]]) -> list[str]:
     return [f"{host.name}-{config.names[0]}" for host, config in pairs]
 
@@ -127,58 +137,60 @@ def everything(config: Config, data: Any) -> list[str]:
 
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
 def test_twice_is_once(host: Host, config: Config) -> None:
-    wishes = config.wanted(WHOLE)
-    once = installed(read(config.format, ""), wishes)
+    desired = wanted(host, config, WHOLE)
+    once = put_all(read(config.format, ""), desired)
     # A permission alone may be the person's own.
-    assert is_installed(once, wishes) is bool(config.wishes(WHOLE)) and not is_installed(
-        read(config.format, ""), wishes
+    assert holds_ours(once, desired) is bool(config.content(replace(WHOLE, host=host))) and not holds_ours(
+        read(config.format, ""), desired
     )
-    assert installed(once, wishes) == once
+    assert put_all(once, desired) == once
 
 
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
 def test_a_program_that_moved_is_followed_and_not_registered_beside_itself(host: Host, config: Config) -> None:
-    old = installed(read(config.format, ""), config.wanted(WHOLE))
-    moved = installed(old, config.wanted(MOVED))
-    assert moved.data == installed(read(config.format, ""), config.wanted(MOVED)).data
+    old = put_all(read(config.format, ""), wanted(host, config, WHOLE))
+    moved = put_all(old, wanted(host, config, MOVED))
+    assert moved.data == put_all(read(config.format, ""), wanted(host, config, MOVED)).data
     assert "my tools" not in json.dumps(moved.data)
 
 
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
 def test_what_was_installed_elsewhere_is_found_and_taken_out(host: Host, config: Config) -> None:
-    old = installed(read(config.format, ""), config.wanted(ORDER))
-    assert uninstalled(old, config.wanted(MOVED), None).data == {}
+    old = put_all(read(config.format, ""), wanted(host, config, OPTIONS))
+    assert restore(old, wanted(host, config, MOVED), None).data == {}
 
 
 @pytest.mark.parametrize(("host", "config"), JSON, ids=ids(JSON))
 @settings(deadline=None)
-@given(document=documents(), order=st.sampled_from(CHOICES))
+@given(document=documents(), options=st.sampled_from(CHOICES))
 def test_json_is_the_same_bytes_after_both(
-    host: Host, config: Config, document: tuple[dict[str, Any], str], order: Order
+    host: Host, config: Config, document: tuple[dict[str, Any], str], options: InstallOptions
 ) -> None:
-    assert_same_after_both(replace(config, format="jsonc"), document[1], order)
+    assert_same_after_both(host, config._replace(format="jsonc"), document[1], options)
 
 
 @pytest.mark.parametrize(("host", "config"), TOML, ids=ids(TOML))
 @settings(deadline=None)
-@given(lines=st.lists(st.sampled_from(LINES)), order=st.sampled_from(CHOICES))
-def test_toml_is_the_same_bytes_after_both(host: Host, config: Config, lines: list[str], order: Order) -> None:
+@given(lines=st.lists(st.sampled_from(LINES)), options=st.sampled_from(CHOICES))
+def test_toml_is_the_same_bytes_after_both(
+    host: Host, config: Config, lines: list[str], options: InstallOptions
+) -> None:
     for text in (COMMENTED, COMMENTED.replace("\n", "\r\n"), "".join(lines)):
         try:
             tomllib.loads(text)
         except tomllib.TOMLDecodeError:
             continue
-        assert_same_after_both(config, text, order)
+        assert_same_after_both(host, config, text, options)
 
 
 @pytest.mark.parametrize(("host", "config"), YAML, ids=ids(YAML))
 @settings(deadline=None)
 @given(
-    parts=st.lists(st.sampled_from(YAML_PARTS), max_size=3), order=st.sampled_from(CHOICES), is_windows=st.booleans()
+    parts=st.lists(st.sampled_from(YAML_PARTS), max_size=3), options=st.sampled_from(CHOICES), is_windows=st.booleans()
 )
-@example(parts=["extensions: {}\n", "extensions: [a]\n"], order=CHOICES[-1], is_windows=False)
+@example(parts=["extensions: {}\n", "extensions: [a]\n"], options=CHOICES[-1], is_windows=False)
 def test_yaml_is_the_same_bytes_after_both(
-    host: Host, config: Config, parts: list[str], order: Order, is_windows: bool
+    host: Host, config: Config, parts: list[str], options: InstallOptions, is_windows: bool
 ) -> None:
     text = "".join(parts)
     text = text.replace("\n", "\r\n") if is_windows else text
@@ -186,37 +198,37 @@ def test_yaml_is_the_same_bytes_after_both(
         read("yaml", text)
     except BadConfig:
         return
-    assert_same_after_both(config, text, order)
+    assert_same_after_both(host, config, text, options)
 
 
 def test_yaml_is_only_added_to_and_is_the_same_bytes_even_when_nobody_knows_what_was_there() -> None:
-    [(_, config)] = YAML
+    [(host, config)] = YAML
     for text in (GOOSE, "GOOSE_MODE: auto\n", "{GOOSE_MODE: auto}\n", "extensions: {memory: {}}\n"):
-        there = installed(read("yaml", text), config.wanted(ORDER))
+        there = put_all(read("yaml", text), wanted(host, config, OPTIONS))
         entry = there.data["extensions"]["crabmem"]
-        assert (entry["cmd"], entry["args"][-3:]) == (ORDER.program[0], ["--agent", "goose", "mcp"])
+        assert (entry["cmd"], entry["args"][-3:]) == (OPTIONS.program[0], ["--agent", "goose", "mcp"])
         assert (entry["type"], entry["enabled"], entry["name"]) == ("stdio", True, "crabmem")
-        assert uninstalled(there, config.everything(MOVED), None).text == text
+        assert restore(there, every(host, config, MOVED), None).text == text
         rest = iter(there.text)
         assert all(letter in rest for letter in text)
 
 
 def test_an_extension_in_yaml_stands_below_its_heading_and_above_the_comments_of_the_next() -> None:
-    [(_, config)] = YAML
-    lines = installed(read("yaml", GOOSE), config.wanted(ORDER)).text.split("\n")
+    [(host, config)] = YAML
+    lines = put_all(read("yaml", GOOSE), wanted(host, config, OPTIONS)).text.split("\n")
     start = lines.index("extensions:   # what it may use")
     assert lines[start + 1 : start + 3] == ["  crabmem:", "    name: crabmem"]
     assert lines[start + 9 : start + 11] == ["", "  # files and shell"]
 
 
 def test_what_goose_wrote_anew_is_followed_and_taken_out() -> None:
-    [(_, config)] = YAML
-    old = installed(read("yaml", GOOSE), config.wanted(WHOLE))
+    [(host, config)] = YAML
+    old = put_all(read("yaml", GOOSE), wanted(host, config, WHOLE))
     rewritten = read("yaml", yaml.safe_dump(old.data, sort_keys=False, allow_unicode=True))
     assert "    args:\n    - --dir\n" in rewritten.text
-    moved = installed(rewritten, config.wanted(MOVED))
+    moved = put_all(rewritten, wanted(host, config, MOVED))
     assert moved.data["extensions"]["crabmem"]["args"] == ["--agent", "goose", "mcp"] and "a b" not in moved.text
-    assert uninstalled(moved, config.everything(WHOLE), read("yaml", GOOSE)).text == GOOSE
+    assert restore(moved, every(host, config, WHOLE), read("yaml", GOOSE)).text == GOOSE
 
 
 @pytest.mark.parametrize(
@@ -224,12 +236,12 @@ def test_what_goose_wrote_anew_is_followed_and_taken_out() -> None:
     ["extensions:\n", "? extensions\n: a: 1\n", "GOOSE_MODE: auto\n...\n", "extensions: [a]\n"],
 )
 def test_yaml_that_cannot_be_changed_safely_is_refused_with_what_to_put_there_by_hand(text: str) -> None:
-    [(_, config)] = YAML
+    [(host, config)] = YAML
     with pytest.raises(BadConfig) as refused:
-        installed(read("yaml", text), config.wanted(ORDER))
+        put_all(read("yaml", text), wanted(host, config, OPTIONS))
     line = str(refused.value).partition("by hand: below extensions goes `")[2].removesuffix("`")
     entry = yaml.safe_load(f"extensions:\n  {line}")["extensions"]["crabmem"]
-    assert (entry["cmd"], entry["type"]) == (ORDER.program[0], "stdio")
+    assert (entry["cmd"], entry["type"]) == (OPTIONS.program[0], "stdio")
 
 
 @pytest.mark.parametrize(
@@ -242,37 +254,35 @@ def test_what_is_no_yaml_is_named_by_its_line(text: str, line: int) -> None:
         read("yaml", text)
 
 
-def assert_same_after_both(config: Config, text: str, order: Order) -> None:
+def assert_same_after_both(host: Host, config: Config, text: str, options: InstallOptions) -> None:
     before = read(config.format, text)
     try:
-        there = installed(before, config.wanted(order))
+        there = put_all(before, wanted(host, config, options))
     except BadConfig as error:  # something else stands where the servers or hooks should
         assert "can only stand in" in str(error) or "by hand" in str(error)
         return
-    assert uninstalled(there, config.everything(MOVED), before).text == text
-    if any(isinstance(wish, Switch) for wish in config.wanted(order)):
+    assert restore(there, every(host, config, MOVED), before).text == text
+    if any(isinstance(each, Switch) for each in wanted(host, config, options)):
         return
     rest = iter(there.text)
     assert all(letter in rest for letter in text), "only added to"
 
 
 def test_toml_is_the_same_bytes_even_when_nobody_knows_what_was_there() -> None:
-    [(_, config), *_] = TOML
-    there = installed(read("toml", COMMENTED + "\n"), config.wanted(ORDER))
+    [(host, config), *_] = TOML
+    there = put_all(read("toml", COMMENTED + "\n"), wanted(host, config, OPTIONS))
     assert there.data["mcp_servers"]["crabmem"]["args"][-3:] == ["--agent", "codex", "mcp"]
     assert len(there.data["hooks"]["Stop"]) == 2
-    assert uninstalled(there, config.wanted(ORDER), None).text == COMMENTED + "\n"
+    assert restore(there, wanted(host, config, OPTIONS), None).text == COMMENTED + "\n"
 
 
 def test_what_a_person_changed_since_stays() -> None:
-    [config] = [config for host, config in JSON if host.name == "claude-code" and config.names == ("settings.json",)][
-        :1
-    ]
+    host, config = claude_settings()
     before = read("json", '{"model": "opus"}\n')
-    there = installed(before, config.wanted(WHOLE))
+    there = put_all(before, wanted(host, config, WHOLE))
     mine = there.put(("hooks", "Stop", 0, "hooks", 1), {"type": "command", "command": "say done"})
     mine = mine.put(("theme",), "dark")
-    left = uninstalled(mine, config.wanted(WHOLE), before)
+    left = restore(mine, wanted(host, config, WHOLE), before)
     assert left.data == {
         "model": "opus",
         "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},
@@ -281,13 +291,11 @@ def test_what_a_person_changed_since_stays() -> None:
 
 
 def test_a_setting_that_was_there_before_comes_back() -> None:
-    [config] = [config for host, config in JSON if host.name == "claude-code" and config.names == ("settings.json",)][
-        :1
-    ]
+    host, config = claude_settings()
     before = read("json", '{"autoMemoryDirectory": "/mine"}')
-    there = installed(before, config.wanted(WHOLE)).put(("theme",), "dark")
+    there = put_all(before, wanted(host, config, WHOLE)).put(("theme",), "dark")
     assert there.data["autoMemoryDirectory"] == str(WHOLE.folder)
-    assert uninstalled(there, config.wanted(WHOLE), before).data == {"autoMemoryDirectory": "/mine", "theme": "dark"}
+    assert restore(there, wanted(host, config, WHOLE), before).data == {"autoMemoryDirectory": "/mine", "theme": "dark"}
 
 
 def test_a_comment_above_the_next_table_is_not_ours() -> None:
@@ -302,8 +310,10 @@ def test_tables_inside_ours_go_with_it() -> None:
 
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
 def test_without_hooks_nothing_calls_one(host: Host, config: Config) -> None:
-    order = Order(ORDER.program, "linux", ORDER.folder, hooks=False)
-    assert " hook " not in " ".join(everything(config, installed(read(config.format, ""), config.wanted(order)).data))
+    options = replace(OPTIONS, with_hooks=False)
+    assert " hook " not in " ".join(
+        everything(config, put_all(read(config.format, ""), wanted(host, config, options)).data)
+    )
 
 
 def as_before(data: Any) -> Any:
@@ -317,32 +327,36 @@ def as_before(data: Any) -> Any:
     return shlex.join(shlex.split(data)[4:])
 
 
-def fresh(config: Config, order: Order) -> Any:
+def fresh(host: Host, config: Config, options: InstallOptions) -> Any:
     """What an installation writes where nothing was."""
-    return installed(read(config.format, ""), config.wanted(order)).data
+    return put_all(read(config.format, ""), wanted(host, config, options)).data
 
 
-HOOKED = [(host, config) for host, config in CONFIGS if as_before(fresh(config, ORDER)) != fresh(config, ORDER)]
+HOOKED = [
+    (host, config)
+    for host, config in CONFIGS
+    if as_before(fresh(host, config, OPTIONS)) != fresh(host, config, OPTIONS)
+]
 
 
 @pytest.mark.parametrize(("host", "config"), HOOKED, ids=ids(HOOKED))
 def test_hooks_of_an_older_form_are_renewed_and_taken_out(host: Host, config: Config) -> None:
-    for order in (ORDER, MOVED):
-        text = json.dumps(as_before(fresh(config, ORDER))) if config.format != "toml" else as_toml(config)
+    for options in (OPTIONS, MOVED):
+        text = json.dumps(as_before(fresh(host, config, OPTIONS))) if config.format != "toml" else as_toml(host, config)
         old = read(config.format, text)
-        assert "sh -c" not in text and is_installed(old, config.wanted(order))
-        assert installed(old, config.wanted(order)).data == fresh(config, order)
-        assert uninstalled(old, config.wanted(order), None).data == {}
+        assert "sh -c" not in text and holds_ours(old, wanted(host, config, options))
+        assert put_all(old, wanted(host, config, options)).data == fresh(host, config, options)
+        assert restore(old, wanted(host, config, options), None).data == {}
 
 
 def test_hooks_of_windows_are_found_renewed_and_taken_out() -> None:
-    windows = replace(ORDER, program=("C:/tools/crabmem.exe",), system="win32")
-    for _, config in HOOKED:
-        there = installed(read(config.format, ""), config.wanted(windows))
-        assert installed(there, config.wanted(windows)) == there
-        assert uninstalled(there, config.wanted(replace(windows, program=("D:/crabmem.exe",))), None).data == {}
+    windows = replace(OPTIONS, program=("C:/tools/crabmem.exe",), system="win32")
+    for host, config in HOOKED:
+        there = put_all(read(config.format, ""), wanted(host, config, windows))
+        assert put_all(there, wanted(host, config, windows)) == there
+        assert restore(there, wanted(host, config, replace(windows, program=("D:/crabmem.exe",))), None).data == {}
 
 
-def as_toml(config: Config) -> str:
+def as_toml(host: Host, config: Config) -> str:
     """The same as `as_before`, of a config that is TOML."""
-    return tomlkit.dumps(as_before(fresh(config, ORDER)))
+    return tomlkit.dumps(as_before(fresh(host, config, OPTIONS)))

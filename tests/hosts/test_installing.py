@@ -26,9 +26,11 @@ from crabmem import __version__
 from crabmem.cli import cli
 from crabmem.cli.bundling import KINDS
 from crabmem.disk import fs
-from crabmem.hooks.hosts import HOSTS as KNOWN
-from crabmem.hosts import NAMES, host_of
+from crabmem.hosts import table
 from crabmem.hosts.bundles import desktop_bundle
+from crabmem.hosts.hooks.input import parse_input
+from crabmem.hosts.host import Config, HookDialect, Host
+from crabmem.hosts.table import NAMES, host_named
 from crabmem.text.extras import how_to_get
 
 Run = Callable[..., Result]
@@ -92,7 +94,7 @@ def written(file: Path, text: str) -> Path:
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_left_of_what_was_made_from_nothing(name: str, scope: str, run: Run, home: Path) -> None:
     words = ["--project"] if scope == "project" else []
-    if not host_of(name).project and words:
+    if not host_named(name).project and words:
         assert "leave out --project" in run("install", name, *words).stderr
         return
     assert run("install", name, *words).exit_code == 0
@@ -591,6 +593,46 @@ def exactly(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+ACME = Host(
+    "acme",
+    "Acme",
+    "acme",
+    lambda here: here.home / ".acme",
+    user=(
+        Config(
+            lambda here: here.home / ".acme",
+            ("acme.json",),
+            "jsonc",
+            lambda want: [*want.server(), *want.hooks(lambda line, seconds: {"command": line, "after": seconds})],
+            lambda want: want.if_allowed(want.trait("trust", True)),
+        ),
+    ),
+    next_step="start acme anew",
+    hooks=HookDialect(
+        {"Begin": "session-start", "Ask": "prompt"},
+        lambda event, text: {"event": event, "add": text},
+        lambda event, text: {"again": text},
+        is_sender=lambda given: "acme" in given,
+    ),
+)
+
+
+def test_an_entry_in_the_table_is_all_that_a_new_host_needs(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "HOSTS", (*table.HOSTS, ACME))
+    monkeypatch.setattr(table, "NAMES", (*NAMES, "acme"))
+    text = written(home / ".acme/acme.json", '{"mine": 1} // of me\n').read_text()
+    done = run("install", "acme", "--yes")
+    assert done.exit_code == 0 and "start acme anew" in done.stderr and "Acme" in run("install", "--help").stdout
+    config = (home / ".acme/acme.json").read_text()
+    assert config.endswith("// of me\n") and '"trust": true' in config and " hook prompt --host acme" in config
+    found = parse_input(b'{"hook_event_name": "Ask", "prompt": "hello"}', host="acme")
+    assert (found.event, found.dialect.context("Ask", "x")) == ("prompt", {"event": "Ask", "add": "x"})
+    assert run("uninstall", "acme", "--yes").exit_code == 0
+    assert files(home) == {".acme/acme.json": text}
+
+
 def test_an_unknown_host_is_wrong_usage(run: Run) -> None:
     result = run("install", "emacs")
     assert result.exit_code == 2 and "claude-desktop" in result.stderr
@@ -598,7 +640,7 @@ def test_an_unknown_host_is_wrong_usage(run: Run) -> None:
 
 def test_the_help_names_every_host_and_every_kind_of_bundle(run: Run) -> None:
     shown = run("install", "--help").stdout
-    assert set(NAMES) <= set(re.split(r"[\s,;.]+", shown.partition("Hosts: ")[2]))
+    assert set(NAMES) <= set(shown.partition("Hosts:\n")[2].split())
     shown = run("bundle", "--help").stdout
     assert all(f"crabmem bundle {kind} " in shown for kind in KINDS)
 
@@ -737,16 +779,18 @@ def test_a_server_that_could_not_start_is_not_installed(
     assert ("--no-server" in done.stderr) is (run("install", name, "--no-server").exit_code == 0)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name in KNOWN])
+@pytest.mark.parametrize("name", [name for name in NAMES if host_named(name).hooks])
 def test_hooks_say_how_to_use_memory_where_there_is_a_server_whose_words_nobody_is_shown(
     run: Run, home: Path, name: str
 ) -> None:
+    hooks = host_named(name).hooks
+    assert hooks
     for words in ([], ["--no-server"], []):
         if run("install", name, *words).exit_code:
             assert words  # no hooks there
             continue
         said = "".join(files(home).values())
-        assert said.count("--guide") == (not words and not KNOWN[name].shows_instructions)
+        assert said.count("--guide") == (not words and not hooks.shows_instructions)
         assert "hook session-start --guide" in said or "--guide" not in said
     assert run("uninstall", name).exit_code == 0 and files(home) == {}
 
@@ -783,8 +827,8 @@ BEFORE = {
 
 def each_choice(name: str, first: list[str], project: bool) -> bool:
     """Whether a host offers that choice in a scope."""
-    host = host_of(name)
-    return "both" not in first or (bool(host.own and host.own.unites) and not project)
+    host = host_named(name)
+    return "both" not in first or (bool(host.own_memory and host.own_memory.can_unite) and not project)
 
 
 @pytest.mark.parametrize("scope", ["user", "project"])
@@ -793,7 +837,7 @@ def test_whatever_was_chosen_and_chosen_otherwise_every_byte_comes_back(
     name: str, scope: str, run: Run, home: Path
 ) -> None:
     words = ["--project"] if scope == "project" else []
-    if not host_of(name).project and words:
+    if not host_named(name).project and words:
         pytest.skip("it has no configs of projects")
     top = home if scope == "user" else home.parent / "project"
     for texts in ({}, BEFORE):
@@ -1011,10 +1055,10 @@ def test_a_host_that_calls_a_program_that_is_gone_is_named_with_the_way_out(
     name: str, scope: str, run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = [name, "--project"] if scope == "project" else [name]
-    if not host_of(name).project and scope == "project":
+    if not host_named(name).project and scope == "project":
         pytest.skip("it has no configs of projects")
     program = away(monkeypatch, run, tmp_path, *words)
-    told = f"{host_of(name).title} calls {program}, which is gone: `crabmem install {' '.join(words)}` renews that"
+    told = f"{host_named(name).title} calls {program}, which is gone: `crabmem install {' '.join(words)}` renews that"
     assert told in run("install").stderr
     assert {row["host"]: row["gone"] for row in json.loads(run("install", "--json").stdout)}[name] == [str(program)]
     found = json.loads(run("doctor", "--json").stdout)

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from crabmem import Entry, Memory
 from crabmem.cli import cli
 from crabmem.errors import CrabmemError
-from crabmem.importers import SOURCES, Tree, completed, source_of
+from crabmem.importers.base import Tree
+from crabmem.importers.facts import prepare
+from crabmem.importers.sources import SOURCES, source_of
 from crabmem.text.entry import Fact
 from tests.conftest import git
 
@@ -476,7 +478,7 @@ JSONS: Any = st.recursive(
 def test_no_json_is_more_than_facts_and_reasons(values: list[Any], as_lines: bool, kind: str) -> None:
     text = "\n".join(map(json.dumps, values)) if as_lines else json.dumps(values)
     tree = Tree(("a",), {"x.json": None}, lambda path: text.encode())
-    for item in completed(source_of(tree, kind).facts(tree), ["t"]):
+    for item in prepare(source_of(tree, kind).facts(tree), ["t"]):
         assert isinstance(item.what, Fact) or str(getattr(item.what, "reason", item.what))
     try:
         source_of(tree, None)
@@ -498,5 +500,5 @@ def test_no_text_is_more_than_a_fact_or_a_reason(files: dict[str, str]) -> None:
     for source in SOURCES:
         tree = Tree(("a",), dict.fromkeys(sorted(files)), lambda path: files[path].encode(), frozenset([".obsidian"]))
         source.is_it(tree)
-        for item in completed(source.facts(tree), []):
+        for item in prepare(source.facts(tree), []):
             assert isinstance(item.what, Fact) or str(getattr(item.what, "reason", item.what))

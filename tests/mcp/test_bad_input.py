@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.mcp.stdio import Refusal, dumped, parsed
+from crabmem.mcp.stdio import Refusal, parse_message, to_json
 from crabmem.operations import history, setup
 from tests.conftest import assert_clean
 from tests.serving import META, TODAY, TOKEN, Wire, command, piped, request, web
@@ -141,16 +141,16 @@ def test_half_a_surrogate_pair_is_refused_by_the_tool_and_nothing_is_written(wir
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(st.one_of(st.binary(), st.text().map(str.encode)))
 def test_no_bytes_stop_the_reading_of_lines(line: bytes) -> None:
-    found = parsed(line)
+    found = parse_message(line)
     answer = found.answer if isinstance(found, Refusal) else found
-    assert json.loads(dumped(answer))
+    assert json.loads(to_json(answer))
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.recursive(st.text(st.characters(codec=None)), lambda inner: st.dictionaries(st.text(), inner), max_leaves=8))
 def test_what_a_tool_is_given_arrives_as_it_was_sent(value: object) -> None:
     line = request("tools/call", name="recall", arguments={"x": value})
-    found = parsed(line)
+    found = parse_message(line)
     assert not isinstance(found, Refusal)
     assert json.loads(line) == found.model_dump(by_alias=True, exclude_unset=True)
 

@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import Implementation
 
 from crabmem import Memory, NotFound
-from crabmem.hooks import asked
+from crabmem.hosts.hooks.input import parse_input
 from crabmem.text.limits import MAX_WHO
 from crabmem.text.names import session_name
 from crabmem.write.actor import Voice
@@ -211,4 +211,4 @@ def test_the_name_of_a_session_is_one_line_that_commits_keep_as_it_is(text: str)
         assert 0 < len(name) <= MAX_WHO and len(name.splitlines()) == 1
         assert session_name(name) == name == Voice("coder", name).names[1]
     hook = json.dumps({"session_id": text, "prompt": "x"}).encode()
-    assert asked(hook).session == session_name(text)
+    assert parse_input(hook).session == session_name(text)

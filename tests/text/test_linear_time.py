@@ -10,7 +10,7 @@ import pytest
 
 from crabmem import Memory
 from crabmem.git import erasing
-from crabmem.hooks import asked
+from crabmem.hosts.hooks.input import parse_input
 from crabmem.search import scripts
 from crabmem.text import credentials
 from crabmem.text import patterns as globs
@@ -147,7 +147,7 @@ def test_a_text_full_of_beginnings_of_keys_is_remembered_at_once(memory: Memory,
 def test_a_patch_full_of_space_is_recorded_at_once() -> None:
     line = "*** Add File: a" + " " * _LONG + "b"
     told = {"hook_event_name": "PostToolUse", "tool_input": {"command": f"*** Begin Patch\n{line}  \n"}}
-    assert asked(json.dumps(told).encode()).files == (line.removeprefix("*** Add File: "),)
+    assert parse_input(json.dumps(told).encode()).files == (line.removeprefix("*** Add File: "),)
 
 
 @pytest.mark.usefixtures("quickly")

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.hooks import asked
+from crabmem.hosts.hooks.input import parse_input
 from crabmem.text.own_words import own_words
 
 QUESTION = "where is the deploy key?"
@@ -256,7 +256,7 @@ def test_every_host_is_told_what_its_person_asked(many: Path, case: str) -> None
     host = {"claude": "claude-code", "vs": "vscode"}.get(case.split(",")[0].split()[0], case.split(",")[0])
     wrapped, _ = WRAPPED[case]
     told = {"session_id": case, "hook_event_name": "UserPromptSubmit", "prompt": wrapped}
-    assert asked(json.dumps(told).encode(), "prompt").message
+    assert parse_input(json.dumps(told).encode(), "prompt").message
     with Memory(many) as memory:
         said = memory.before_turn(wrapped)
         assert said == Memory(many).before_turn(QUESTION) and "ops/heron" in said

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from ..disk import fs
-from ..disk.turns import Turns
-from ..errors import CrabmemError
-from ..quick import as_kept
-from ..recall.auto_recall import Speaker
-from ..recall.catalog import notes_in
-from ..search import Index
-from ..text.entry import Entry, decoded, note, parsed
-from ..text.templates import template
-from ..workspace.settings import Settings
-from ..workspace.workspace import ORDINARY, Workspace
+from ...disk import fs
+from ...disk.turns import Turns
+from ...errors import CrabmemError
+from ...quick import as_kept
+from ...recall.auto_recall import Speaker
+from ...recall.catalog import notes_in
+from ...search import Index
+from ...text.entry import Entry, decoded, note, parsed
+from ...text.templates import template
+from ...workspace.settings import Settings
+from ...workspace.workspace import ORDINARY, Workspace
 
 
 class _Shelf:

@@ -1,4 +1,4 @@
-"""The files that a person wants imported, as they lie on disk. Nothing is followed out of the folder."""
+"""The files that a person wants imported, read from the disk. No link is followed out of the folder."""
 
 import os
 import stat
@@ -37,7 +37,7 @@ def tree_at(place: Path, own: Path) -> Tree:
 
 
 def tree_of(data: bytes) -> Tree:
-    """What came on stdin, as a file alone: of JSON, or else of Markdown."""
+    """The bytes of stdin as one file alone: of JSON, or else of Markdown."""
     name = "stdin.json" if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else "stdin.md"
     return Tree(("stdin",), {name: None}, lambda path: data)
 

@@ -1,4 +1,4 @@
-"""The plugin by which OpenCode calls our hooks: it has no commands for events, but runs JavaScript."""
+"""The plugin by which OpenCode calls our hooks: that host has no commands for events, but runs JavaScript."""
 
 import json
 from collections.abc import Sequence
@@ -92,6 +92,6 @@ export const Crabmem = async ({{ directory }}) => {{
 """
 
 
-def opencode_plugin(program: Sequence[str]) -> str:
-    """The plugin, which calls crabmem by `program`."""
+def plugin(program: Sequence[str]) -> str:
+    """The text of the plugin, which calls crabmem by `program`."""
     return _PLUGIN.format(mark=MARK, program=json.dumps(list(program), ensure_ascii=False))

@@ -1,9 +1,9 @@
 """`crabmem hook`: what the host of an agent runs at the events of a session.
 
-It never gets in the host's way. Whatever goes wrong, and however long it takes, it says `{}` in time and ends with 0;
-why is a line in `.git/crabmem/hooks.log`. Where something holds the interpreter and lets nobody say that, it ends with
-1, in time too, which hosts take for a hook that said nothing. So this module loads nothing but what Python always has;
-what answers is loaded when there is somebody who answers if that fails.
+It never gets in the host's way. Whatever goes wrong, and however long it takes, it answers `{}` in time and ends with
+0; the reason is a line in `.git/crabmem/hooks.log`. Where something holds the interpreter and nothing can be answered,
+it ends with 1, in time too, which hosts take for a hook that said nothing. So this module loads nothing but what Python
+always has; what finds the answer is loaded once there is a `Reply` to answer with if that fails.
 """
 
 import os
@@ -26,7 +26,10 @@ _LARGEST = 64_000_000
 
 
 class Command:
-    """The words of a command, taken apart: options by name, and the words that are none."""
+    """The arguments of a command, parsed: `options` by name, and the `words` that are no options.
+
+    `odd` is an option that no hook has; "" for none.
+    """
 
     def __init__(self, arguments: "Sequence[str]") -> None:
         self.options: dict[str, str] = {}
@@ -52,19 +55,20 @@ class Command:
 
     @property
     def nothing(self) -> bytes:
-        """What says nothing. Claude Code takes whatever is printed before it compacts for words to its model."""
+        """The answer that says nothing."""
+        # Claude Code takes whatever is printed before it compacts for words to its model.
         is_taken = self.event == "pre-compact" and self.options.get("--host", "claude-code") == "claude-code"
         return b"" if is_taken else b"{}\n"
 
     @property
     def deadline(self) -> float:
-        """Seconds there are for an answer."""
+        """The seconds that there are for an answer."""
         asked = float(self.options.get("--deadline") or LONGER.get(self.event or "", DEADLINE))
         return min(asked, _LONGEST)
 
 
 class Reply:
-    """What the host hears: one answer, of the work or, when `is_late`, of the deadline: of whoever is first."""
+    """The one answer to the host, of the work or, when `is_late`, of the deadline: of whichever is first."""
 
     def __init__(self) -> None:
         # Set once and in one step, for the deadline comes at any moment, as a signal or as a thread.
@@ -72,11 +76,11 @@ class Reply:
         self._is_given = False
 
     def claim(self, is_late: bool = False) -> bool:
-        """Whether it is for us to answer: nobody did, and from now on nobody else will."""
+        """Take the right to answer: whether nobody else has it already. From now on nobody else gets it."""
         return self._first.setdefault("is_late", is_late) is is_late
 
     def give(self, answer: bytes, is_late: bool = False) -> bool:
-        """Answer, unless that was done or another will; whether we did."""
+        """Answer, unless that was done already or is another's to do; whether we did."""
         if not self.claim(is_late) or self._is_given:
             return False
         self._is_given = True
@@ -86,15 +90,15 @@ class Reply:
         return True
 
 
-def hooked(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> None:
-    """Answer and end the process, when the command is a hook; else do nothing."""
+def run_if_hook(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> None:
+    """Run the hook and end the process, when the command is one; else do nothing."""
     command = Command(arguments)
     if command.words[:1] != ["hook"] or {"-h", "--help"} & set(arguments) or "_CRABMEM_COMPLETE" in environment:
         return
     try:
         _run(command, environment)
     except BaseException:  # an interrupt, no memory, a damaged installation: the host hears nothing of it
-        _last_words()
+        _report_error()
     finally:
         os._exit(0)  # nothing that is left to do is worth the host's time
 
@@ -105,22 +109,22 @@ def _run(command: Command, environment: "Mapping[str, str]") -> None:
     os.close(spare)
     reply = Reply()
     try:
-        from .process import answered
+        from .process import answer_in_time
 
-        answered(command, environment, reply, given)
+        answer_in_time(command, environment, reply, read_stdin)
     finally:
         reply.give(command.nothing)
 
 
-def _last_words() -> None:
-    """Say why, where a person may look: hosts show it to nobody, or in a log."""
+def _report_error() -> None:
+    """Print the error on stderr, where a person may look: hosts show it to nobody, or in a log."""
     error = sys.exc_info()[1]
     with suppress(OSError):
         os.write(2, f"crabmem hook: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
 
 
-def given() -> bytes:
-    """What the host writes to us, to its end, so that it need not notice that it was too much."""
+def read_stdin() -> bytes:
+    """Read what the host writes, to its end, so that it need not notice when that is too much; b"" then."""
     data, size = [], 0
     if sys.stdin is None or os.isatty(0):
         return b""

@@ -1,6 +1,6 @@
 """YAML as people keep it in settings: a value is put in and taken out at its place in the text, so that all else stays.
 
-What PyYAML found tells the places. An odd text may come out wrong; whoever calls reads it again and compares.
+The places are those that PyYAML finds. An odd text may come out wrong; the caller reads it again and compares.
 """
 
 import sys
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import BadConfig
-from ..text.jsonc import Path
+from .jsonc import Path
 
 
 def parse(text: str) -> object:
@@ -115,7 +115,7 @@ def _colon(text: str, key: Any) -> int:
 
 
 def _end(text: str, node: Any) -> int:
-    """Where a node ends that, written as a block, goes on over blank lines and comments for PyYAML."""
+    """Where a node ends; for PyYAML one that is written as a block includes the blank lines and comments after it."""
     if isinstance(node.value, list) and node.value and not node.flow_style:
         last = node.value[-1]
         return _end(text, last[1] if isinstance(last, tuple) else last)

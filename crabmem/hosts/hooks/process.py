@@ -1,4 +1,4 @@
-"""One hook as a process: in time, and with a line in the log when something was wrong."""
+"""One hook as a process: an answer before the deadline, and a line in the log when something was wrong."""
 
 import faulthandler
 import json
@@ -12,36 +12,38 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from ..disk import fs
-from ..disk.allowed import Allowed
-from ..errors import InvalidArguments
-from ..hooks import Asked, asked
-from ..hooks.hosts import PROMPT
-from ..session.locate import known_settings_at, workspace_at
-from ..workspace.workspace import Workspace, root_of
-from . import Command, Reply, reading
+from ...disk import fs
+from ...disk.allowed import Allowed
+from ...errors import InvalidArguments
+from ...session.locate import known_settings_at, workspace_at
+from ...workspace.workspace import Workspace, root_of
+from ..host import PROMPT
+from . import read_ahead
+from .command import Command, Reply
 from .events import Call, answer
+from .input import HookInput, parse_input
 
 _MOST = 64_000
 _LINE = 500
-# Seconds after the deadline when the process is ended whatever it does, and those that there are for what is done once
-# the host was answered. A busy machine may need them.
+# Seconds after the deadline when the process is ended whatever it does, and seconds for what is done once the host was
+# answered. A busy machine may need them.
 _END, _AFTER = 0.5, 2.0
 # A timer of no seconds is none.
 _AT_ONCE = 0.000_001
 
 
-def answered(command: Command, environment: Mapping[str, str], reply: Reply, given: Callable[[], bytes]) -> None:
-    """Answer a hook before its deadline: nothing, and a line in the log, when that cannot be."""
+def answer_in_time(
+    command: Command, environment: Mapping[str, str], reply: Reply, read_input: Callable[[], bytes]
+) -> None:
+    """Answer a hook before its deadline: with nothing, and a line in the log, when that is not possible."""
     root: Path | None = None
     try:
         root = _root(command, environment)
         _end_in_time(reply, root, command)
         if command.odd or len(command.words) > 2:
             raise InvalidArguments(f"wrong usage: {command.odd or command.words[2]}")
-        event = asked(given(), command.event, command.options.get("--host"))
-        said = told(event, root, command, environment, reply.claim)
-        reply.give(said)
+        given = parse_input(read_input(), command.event, command.options.get("--host"))
+        reply.give(answer_to(given, root, command, environment, reply.claim))
         if problem := known_settings_at(root)[1]:
             log(root, command, f"warning: {problem}")
     except Exception as error:  # whatever it is, it is none of the host's business
@@ -49,28 +51,28 @@ def answered(command: Command, environment: Mapping[str, str], reply: Reply, giv
         log(root, command, str(error) or type(error).__name__)
 
 
-def told(
-    event: Asked, root: Path, command: Command, environment: Mapping[str, str], claim: Callable[[], bool]
+def answer_to(
+    given: HookInput, root: Path, command: Command, environment: Mapping[str, str], claim: Callable[[], bool]
 ) -> bytes:
     """The answer to an event, as the host reads it."""
-    agent = command.options.get("--agent") or environment.get("CRABMEM_AGENT") or event.host.name
-    session = command.options.get("--session") or environment.get("CRABMEM_SESSION") or event.session
+    agent = command.options.get("--agent") or environment.get("CRABMEM_AGENT") or given.host
+    session = command.options.get("--session") or environment.get("CRABMEM_SESSION") or given.session
     profile = command.options.get("--profile") or environment.get("CRABMEM_PROFILE") or None
     without = command.options.get("--without", "")
     kind = command.options.get("--kind") or environment.get("CRABMEM_KIND") or "main"
     workspace = workspace_at(root, profile, Allowed(environment))
-    is_guide = command.is_guide
-    said = answer(Call(workspace, event, agent, session, _now(), claim, kind, environment, without, is_guide))
-    return b"" if event.event in event.host.mute and not said else json.dumps(said).encode() + b"\n"
+    call = Call(workspace, given, agent, session, _now(), claim, kind, environment, without, command.is_guide)
+    answered = answer(call)
+    return b"" if given.event in given.dialect.mute and not answered else json.dumps(answered).encode() + b"\n"
 
 
-def log(root: Path | None, command: Command, words: str) -> None:
+def log(root: Path | None, command: Command, message: str) -> None:
     """Note what went wrong, where there is a workspace; the older half of many lines goes."""
     file = Workspace(root).private / "hooks.log" if root else None
     if file is None or not fs.is_own_folder(file.parent):
         return
     about = " ".join([*command.words, command.options.get("--host", "")]).strip()
-    line = " ".join(f"{_now():%Y-%m-%d %H:%M:%S} {about}: {words}".split())[:_LINE]
+    line = " ".join(f"{_now():%Y-%m-%d %H:%M:%S} {about}: {message}".split())[:_LINE]
     with suppress(OSError):
         fs.append(file, line.encode("utf-8", "replace") + b"\n")
         if file.stat().st_size > _MOST:
@@ -79,7 +81,7 @@ def log(root: Path | None, command: Command, words: str) -> None:
 
 
 def _age() -> float:
-    """Seconds since this process began, for the host counts those too; 0 where the system does not tell."""
+    """Seconds since this process began, which the host counts too; 0 where the system does not tell."""
     try:
         began = int(fs.read(Path("/proc/self/stat"))[0].rpartition(b")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
         return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - began)
@@ -122,5 +124,5 @@ def _late(reply: Reply, root: Path, command: Command) -> None:
         faulthandler.dump_traceback_later(_AFTER, exit=True, file=2)  # instead of the one that is under way
         log(root, command, f"no answer within {command.deadline:g} s")
         if command.event in (None, PROMPT):
-            reading.begin(Workspace(root))
+            read_ahead.begin(Workspace(root))
         os._exit(0)

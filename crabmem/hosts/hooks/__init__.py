@@ -1,0 +1,1 @@
+"""What hosts run at the events of a session: `crabmem hook`."""

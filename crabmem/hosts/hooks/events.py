@@ -1,0 +1,215 @@
+"""What is done at each event of a session. Every hook loads this module, so each event loads what only it needs."""
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ...disk import fs
+from ...disk.bylines import Bylines, kept, signed
+from ...disk.turns import Kind, Talk, Turn, Turns
+from ...session.locate import known_settings_at, settings_at
+from ...workspace.settings import Hooks, Settings
+from ...workspace.workspace import DEFAULT, Workspace
+from ..host import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
+from .input import HookInput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...session.session import Session
+
+SUBAGENT = "subagent"
+
+
+class Call(NamedTuple):
+    """An event in the workspace that it is about; `agent` and `session` are who writes, for the history.
+
+    `without` is what the host knows already. With `is_guide` a session begins with how to use memory, too, which in
+    most hosts the server says. `claim` says whether the host will hear the answer: a text that it never hears does not
+    count as injected.
+    """
+
+    workspace: Workspace
+    input: HookInput
+    agent: str
+    session: str | None
+    now: datetime
+    claim: Callable[[], bool] = lambda: True
+    kind: str = "main"
+    environment: Mapping[str, str] = MappingProxyType({})
+    without: str = ""
+    is_guide: bool = False
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether there is a memory: without one a host hears nothing, and none is made for it."""
+        return fs.is_own_folder(self.workspace.private)
+
+    @property
+    def turns(self) -> Turns:
+        """The record of turns."""
+        return Turns(self.workspace.turns)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the workspace; a session that sees everything goes on without the keys that are unknown.
+
+        Raises:
+            InvalidSettings: they cannot be read.
+        """
+        root = self.workspace.root
+        return known_settings_at(root)[0] if self.kind == "main" else settings_at(root)
+
+    def context(self, text: str) -> Json:
+        """The answer that gives the model a text, as the host takes it."""
+        return self.input.dialect.context(self.input.host_event, text)
+
+    def note(self, kind: Kind) -> None:
+        """Record something of this session, if it has a name."""
+        if self.session:
+            self.turns.add(Turn(self.now, self.session, (), 0, kind, self.size()))
+
+    def size(self) -> int:
+        """The bytes of the host's record of the session; 0 where that is unknown."""
+        try:
+            return os.stat(self.input.transcript).st_size if self.input.transcript else 0
+        except (OSError, ValueError):
+            return 0
+
+
+def answer(call: Call) -> Json:
+    """The answer to the host; {} where there is nothing to say."""
+    handle = _HANDLERS.get(call.input.event or "")
+    return handle(call) if handle and (call.has_memory or call.input.event == WROTE) else {}
+
+
+def _session_start(call: Call) -> Json:
+    """Answer with who the agent is and the overview, also when the context was emptied."""
+    call.note("begun")
+    if call.input.is_emptied:
+        call.note("anew")
+    from ...tools.guide import prompt
+
+    is_known = call.without == "overview"  # a host whose own memory is the workspace reads it there
+    with _memory(call) as memory:
+        text = prompt(memory, guide=call.is_guide, limit=call.input.dialect.limit, overview=not is_known)
+        return call.context(text)
+
+
+def _subagent_start(call: Call) -> Json:
+    """Answer with what an agent that another one has sent is to know: what the profile says to such a session.
+
+    In a session that does not see everything it is what that session may see.
+    """
+    from ...tools.guide import prompt
+
+    kind = SUBAGENT if call.kind == "main" else call.kind
+    with _memory(call._replace(kind=kind)) as memory:
+        text = prompt(memory, limit=call.input.dialect.limit)
+        return call.context(text) if text else {}
+
+
+def _prompt(call: Call) -> Json:
+    """Answer with what memory holds that bears on the message; nothing for a message that no person wrote."""
+    if not call.input.message:
+        return {}
+    from .quickly import before_turn
+
+    text = None
+    if call.kind == "main":
+        text = before_turn(
+            call.workspace, call.input.message, call.settings, call.session, call.now, call.claim, call.environment
+        )
+    if text is None:
+        from ...operations.context import before_turn as answer_to
+
+        with _memory(call) as memory:
+            text = answer_to(memory, call.input.message, is_heard=call.claim)
+    return call.context(text) if text else {}
+
+
+def _stop(call: Call) -> Json:
+    """Give the agent one more turn to store what is worth keeping, after much talk of which it stored nothing."""
+    if call.input.is_again or not call.session:
+        return {}
+    talk = call.turns.talk(call.session)
+    if not is_due(talk.messages, call.size() - talk.transcript, call.settings.hooks):
+        return {}
+    if _has_stored(call, talk):
+        call.note("stored")
+        return {}
+    from ...text.templates import asking
+
+    text = asking("stop").strip()
+    if not call.claim():
+        return {}
+    call.note("asked")
+    return call.input.dialect.turn(call.input.host_event, text)
+
+
+def _has_stored(call: Call, talk: Talk) -> bool:
+    """Whether the agent has written to memory since the talk began."""
+    if talk.since is None:
+        return False
+    from ...operations.history import commits
+
+    since = talk.since - timedelta(seconds=1)  # commits know no smaller time, and are asked for after it
+    with _memory(call) as memory:
+        found = commits(memory, agent=call.agent, since=since.isoformat(timespec="seconds"))
+        return next(found, None) is not None
+
+
+def _pre_compact(call: Call) -> Json:
+    """Record that what was said goes out of sight. No host gives the model a turn now: `stop` asked before."""
+    call.note("anew")
+    return {}
+
+
+def _session_end(call: Call) -> Json:
+    """Commit what is on disk and in no commit.
+
+    Only what the host said that its agent wrote is the agent's; all else may be the person's, and is recorded as
+    theirs.
+    """
+    from ...operations.setup import adopt
+
+    with _memory(call) as memory:
+        adopt(memory)
+    return {}
+
+
+def _wrote(call: Call) -> Json:
+    """Commit the files that a tool of the host wrote in the workspace; this may begin its history."""
+    root, files = call.workspace.root, call.input.files
+    if paths := kept(call.workspace, files):
+        # A watcher may be about to record them as the person's.
+        Bylines(call.workspace.bylines).add(signed(root, paths, call.agent, call.session))
+        from ...operations.setup import wrote
+
+        with _memory(call) as memory:
+            wrote(memory, files)
+    return {}
+
+
+def is_due(messages: int, grown: int, rules: Hooks) -> bool:
+    """Whether enough was said since something was stored: messages of the person, or bytes of the host's record."""
+    return bool((rules.messages and messages >= rules.messages) or (rules.transcript and grown >= rules.transcript))
+
+
+def _memory(call: Call) -> "Session":
+    from ...session.opening import session_at
+
+    profile = call.workspace.profile or DEFAULT  # found already, and not always in the settings
+    return session_at(call.workspace.root, agent=call.agent, session=call.session, profile=profile, kind=call.kind)
+
+
+_HANDLERS: dict[str, Callable[[Call], Json]] = {
+    SESSION_START: _session_start,
+    SUBAGENT_START: _subagent_start,
+    PROMPT: _prompt,
+    WROTE: _wrote,
+    STOP: _stop,
+    PRE_COMPACT: _pre_compact,
+    SESSION_END: _session_end,
+}

@@ -1,0 +1,29 @@
+"""Reads in the background what a hook had no time to read, so that the next hook need not: the first reading of many
+entries takes seconds.
+"""
+
+from pathlib import Path
+
+from ...disk import fs
+from ...disk.background import begun
+from ...workspace.workspace import Workspace
+
+
+def begin(workspace: Workspace) -> None:
+    """Begin to read, in another process. Imports nothing of ours: a late hook may be in the middle of an import."""
+    if fs.is_own_folder(workspace.private):
+        begun("hosts.hooks.read_ahead", workspace.root)
+
+
+def main(root: str) -> None:
+    """Read the workspace at `root`, as the process that `begin` starts; one at a time."""
+    from ...disk.lock import WriterLock
+    from ...errors import CrabmemError
+    from ...operations.maintenance import stats
+    from ...session.opening import session_at
+
+    try:
+        with WriterLock(Workspace(Path(root)).private / "reading").held(0), session_at(Path(root)) as memory:
+            stats(memory)
+    except CrabmemError:
+        return  # another one reads, or it is what the hook has logged

@@ -1,0 +1,203 @@
+"""crabmem in one host: what the host's configs hold of it, and what would change."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from ..errors import CrabmemError
+from .config_files import Change, config_text, errors_about, resolved_file
+from .desired import Desired, holds_claim, holds_ours, put_all, remove_all, restore
+from .document import Document, read
+from .host import NAME, Config
+from .options import WHOSE, InstallOptions, Surroundings, Whose
+
+
+class Installation:
+    """crabmem in the configs of one host and one scope, the person's or a project's.
+
+    Every method reads the configs.
+
+    Raises:
+        BadConfig: a config cannot be read or changed safely; the message names the file.
+        Unwritable: a config is read-only.
+    """
+
+    def __init__(self, options: InstallOptions, here: Surroundings, in_project: bool = False) -> None:
+        self.host, self.options = options.host, options
+        self._here = here
+        self.configs = self.host.project if in_project else self.host.user
+
+    @property
+    def has_content(self) -> bool:
+        """Whether there is anything to register."""
+        return any(config.content(self.options) for config in self.configs)
+
+    @property
+    def takes_permission(self) -> bool:
+        """Whether some config takes the permission to use the tools without asking."""
+        return self._has_choice(allow=True, memory="host")
+
+    @property
+    def can_switch_memory_off(self) -> bool:
+        """Whether some config switches the host's own memory off."""
+        return self._has_choice(allow=False, memory="ours")
+
+    @cached_property
+    def is_there(self) -> bool:
+        """Whether anything in the configs can only be of an installation, of the hooks or the server alone too."""
+        return any(
+            holds_ours(self._document(config), everything_desired(config, self.options)) for config in self.configs
+        )
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether the configs let the agent use the tools without asking."""
+        return self._holds_choice(allow=True, memory="host")
+
+    @property
+    def memory(self) -> Whose:
+        """Whose memory the agent has by the configs."""
+        for memory in ("both", "ours"):
+            if self._has_choice(allow=False, memory=memory) and self._holds_choice(allow=False, memory=memory):
+                return memory
+        return "host" if self.can_switch_memory_off else "ours"
+
+    @property
+    def has_our_memory_alone(self) -> bool:
+        """Whether crabmem is installed and nothing of the host's own memory is left on."""
+        return self.is_there and self._holds_choice(allow=False, memory="ours")
+
+    def changes(self, allow: bool, memory: Whose) -> list[Change]:
+        """The changes by which the configs hold what is asked for, and no more what was chosen otherwise before."""
+        options = replace(self.options, allow=allow, memory=memory)
+        return [self._change(config, options) for config in self.configs]
+
+    def removal(self) -> list[Change]:
+        """The changes by which the configs are as before the installation, with what was changed since."""
+        return [self._removal(config) for config in self.configs]
+
+    def missing_programs(self) -> list[str]:
+        """The programs that the configs call for crabmem and that are gone; a config that cannot be read has none.
+
+        A config without our name in it is not parsed.
+        """
+        found = set[str]()
+        for config in self.configs:
+            with suppress(CrabmemError, ValueError):
+                file = resolved_file(config, self._here)
+                with errors_about(file):
+                    text = config_text(file) or ""
+                    if NAME in text:
+                        document = _read_fast(config, text)
+                        for desired in everything_desired(config, self.options):
+                            found.update(desired.programs(document))
+        return sorted(program for program in found if shutil.which(program) is None)
+
+    def _has_choice(self, allow: bool, memory: Whose) -> bool:
+        options = replace(self.options, allow=allow, memory=memory)
+        return any(config.choices(options) for config in self.configs)
+
+    def _holds_choice(self, allow: bool, memory: Whose) -> bool:
+        options = replace(self.options, allow=allow, memory=memory)
+        for config in self.configs:
+            document = self._document(config)
+            if not all(desired.is_in(document) for desired in config.choices(options)):
+                return False
+        return True
+
+    def _document(self, config: Config) -> Document:
+        file = resolved_file(config, self._here)
+        with errors_about(file):
+            return read(config.format, config_text(file) or "")
+
+    def _change(self, config: Config, options: InstallOptions) -> Change:
+        wanted, every = desired_in(config, options), everything_desired(config, options)
+        is_sure = self.is_there
+        file = resolved_file(config, self._here)
+        with errors_about(file):
+            text = config_text(file)
+            document = read(config.format, text or "")
+            change = Change(file, text, None)
+        with errors_about(change.backup):
+            kept = config_text(change.backup)
+        with errors_about(file):
+            old = [each for each in _every_choice(config, options) if each not in wanted] if is_sure else []
+            changed = put_all(remove_all(document, old, _before(kept, config, every)), wanted)
+        after = None if changed.text == "" and text is None else changed.text
+        if is_sure and kept is None and after != text and not changed.data:
+            after = None  # what was only there for another choice
+        return Change(file, text, after, makes_backup=_needs_backup(text, after, kept, document, every, is_sure))
+
+    def _removal(self, config: Config) -> Change:
+        every = everything_desired(config, self.options)
+        file = resolved_file(config, self._here)
+        with errors_about(file):
+            text = config_text(file)
+        change = Change(file, text, text)
+        if text is None:
+            return change
+        with errors_about(change.backup):
+            before = _before(config_text(change.backup), config, every)
+        with errors_about(file):
+            left = restore(read(config.format, text), every, before, self.is_there)
+        after = text if left.text == text else left.text if left.data or before else None
+        is_spent = self.is_there and before is not None and after == before.text
+        return Change(file, text, after, drops_backup=is_spent)
+
+
+def desired_in(config: Config, options: InstallOptions) -> list[Desired]:
+    """All that `config` is to hold by `options`."""
+    return [*config.content(options), *config.choices(options)]
+
+
+def everything_desired(config: Config, options: InstallOptions) -> list[Desired]:
+    """All that `config` may hold of an installation like `options`, whatever part was asked for and was chosen."""
+    return [*config.content(replace(options, with_hooks=True, with_server=True)), *_every_choice(config, options)]
+
+
+def _every_choice(config: Config, options: InstallOptions) -> list[Desired]:
+    """All that a person may choose in `config`, each once."""
+    found = list[Desired]()
+    for allow, memory in product((True, False), WHOSE):
+        choices = config.choices(replace(options, with_server=True, allow=allow, memory=memory))
+        found += [desired for desired in choices if desired not in found]
+    return found
+
+
+def _needs_backup(
+    text: str | None, after: str | None, kept: str | None, document: Document, every: Sequence[Desired], is_sure: bool
+) -> bool:
+    """Whether `text` is what a later removal has to come back to; never when it holds something of ours already.
+
+    A permission that stands there before anything of ours is the person's; it is kept even where nothing changes, so
+    that it is known whose it is. With something of ours in the host it is taken for ours.
+    """
+    if text is None or holds_ours(document, every):
+        return False
+    is_claim = holds_claim(document, every)
+    if is_sure:
+        return after != text and kept is None and not is_claim
+    return after != text or (is_claim and kept != text)
+
+
+def _before(kept: str | None, config: Config, every: Sequence[Desired]) -> Document | None:
+    """What was there before an installation, if it was kept and can be read."""
+    try:
+        found = None if kept is None else read(config.format, kept)
+    except CrabmemError:
+        return None
+    return None if found is None or holds_ours(found, every) else found
+
+
+def _read_fast(config: Config, text: str) -> Document:
+    """`read`, for a config that is not changed: Claude Code keeps megabytes in its own."""
+    with suppress(ValueError, RecursionError):
+        data: Any = json.loads(text) if config.format in ("json", "jsonc") else None
+        if isinstance(data, dict):
+            return Document(config.format, text, data)
+    return read(config.format, text)

@@ -1,0 +1,638 @@
+"""The hosts, one after the other: all that differs between them is here.
+
+Adding a host is adding a `Host` and naming it in `HOSTS`. Every hook loads this module, so it imports nothing that
+edits configs: the content of a config is a function of the options of an installation, `want`, whose methods are the
+words to say it with.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import NotFound
+from .host import (
+    ABOUT,
+    NAME,
+    PRE_COMPACT,
+    PROMPT,
+    SESSION_END,
+    SESSION_START,
+    STOP,
+    SUBAGENT_START,
+    WROTE,
+    Config,
+    Folder,
+    HookDialect,
+    Host,
+    Json,
+    OwnMemory,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .desired import Desired
+    from .options import InstallOptions, Surroundings
+
+_SWITCH_OFF_YOURSELF = "its own memories stay beside crabmem's until you switch them off in its settings"
+_ALWAYS_ALLOW = "when it asks for a tool, choose to always allow it"
+
+
+def _home(folder: str) -> Folder:
+    return lambda here: here.home / folder
+
+
+def _project(folder: str = "") -> Folder:
+    return lambda here: here.project / folder
+
+
+def _command(line: str, seconds: int) -> dict[str, Any]:
+    """A hook's command, as most hosts write it."""
+    return {"type": "command", "command": line, "timeout": seconds}
+
+
+def _server(want: "InstallOptions") -> "Sequence[Desired]":
+    return want.server()
+
+
+def _event(given: Mapping[str, object]) -> str:
+    """The host's name of the event in what it wrote to a hook."""
+    return str(given.get("hook_event_name", given.get("hookEventName")))
+
+
+def _transcript(given: Mapping[str, object]) -> str:
+    return str(given.get("transcript_path") or "").replace("\\", "/")
+
+
+# Claude Code
+
+_CLAUDE_EVENTS = {
+    "SessionStart": SESSION_START,
+    "UserPromptSubmit": PROMPT,
+    "SubagentStart": SUBAGENT_START,
+    "PostToolUse": WROTE,
+    "PreCompact": PRE_COMPACT,
+    "Stop": STOP,
+    "SessionEnd": SESSION_END,
+}
+# What it writes as a dash in the name of a project's folder.
+_SIGNS = re.compile(r"[^A-Za-z0-9]")
+
+
+def _claude_context(event: str, text: str) -> Json:
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+def _claude_turn(event: str, text: str) -> Json:
+    return {"decision": "block", "reason": text}
+
+
+def _claude(here: "Surroundings") -> Path:
+    return here.folder("CLAUDE_CONFIG_DIR", ".claude")
+
+
+def _claude_memories(here: "Surroundings", in_project: bool) -> Sequence[Path]:
+    """Its memory of each project; the folder is the project's path with other signs as dashes."""
+    this = _SIGNS.sub("-", str(here.project))
+    return sorted((_claude(here) / "projects").glob(f"{this if in_project else '*'}/memory"))
+
+
+def _claude_server(want: "InstallOptions") -> "Sequence[Desired]":
+    return want.server(type="stdio", alwaysLoad=True)
+
+
+def _claude_hooks(want: "InstallOptions") -> "Sequence[Desired]":
+    return want.hooks(_command)
+
+
+def _claude_permission(want: "InstallOptions") -> "Sequence[Desired]":
+    return want.if_allowed(want.element(("permissions", "allow"), f"mcp__{NAME}"))
+
+
+def _claude_memory_off(want: "InstallOptions") -> "Sequence[Desired]":
+    return want.if_ours(want.setting(("autoMemoryEnabled",), False))
+
+
+def _claude_memory(want: "InstallOptions") -> "Sequence[Desired]":
+    """Its own memory: off, or kept in the workspace, where what it writes is recorded as it is written."""
+    if want.memory != "both":
+        return _claude_memory_off(want)
+    line = _command(want.hook_line(WROTE), want.seconds(WROTE))
+    wrote = want.hook(("hooks", "PostToolUse"), line, {"matcher": "Write|Edit|MultiEdit"})
+    folder = want.setting(("autoMemoryDirectory",), str(want.folder), hook=wrote, is_of=_is_memory_of)
+    return [folder, wrote, want.switch(("autoMemoryEnabled",), True, over=False)]
+
+
+def _is_memory_of(folder: str, command: str) -> bool:
+    """Whether `folder` is the memory of the workspace that the `command` of a hook names, whichever that was."""
+    import shlex
+    import subprocess
+
+    if " --dir " not in command:
+        return ".crabmem" in Path(folder).parts[-2:]
+    quotes: tuple[Callable[[list[str]], str], ...] = (shlex.join, subprocess.list2cmdline)
+    places = [folder, str(Path(folder).parent)]
+    return any(f" --dir {quote([place])} " in command for place in places for quote in quotes)
+
+
+_CLAUDE_CODE = Host(
+    "claude-code",
+    "Claude Code",
+    "claude",
+    _claude,
+    user=(
+        Config(lambda here: here.folder("CLAUDE_CONFIG_DIR", ""), (".claude.json",), "json", _claude_server),
+        Config(
+            _claude,
+            ("settings.json",),
+            "json",
+            _claude_hooks,
+            lambda want: [*_claude_permission(want), *_claude_memory(want)],
+        ),
+    ),
+    project=(
+        Config(_project(), (".mcp.json",), "json", _claude_server),
+        Config(_project(".claude"), ("settings.json",), "json", _claude_hooks),
+        # What one person allows is nobody else's: Claude Code keeps this file out of the project's repository.
+        Config(
+            _project(".claude"),
+            ("settings.local.json",),
+            "json",
+            choices=lambda want: [*_claude_permission(want), *_claude_memory_off(want)],
+        ),
+    ),
+    next_step="start Claude Code anew; /mcp lists the server, /hooks the hooks",
+    next_step_in_project="start Claude Code here and approve the server and the folder when it asks",
+    own_memory=OwnMemory("its auto memory", _claude_memories, can_unite=True, source="claude-code"),
+    hooks=HookDialect(
+        _CLAUDE_EVENTS,
+        _claude_context,
+        _claude_turn,
+        limit=10_000,
+        mute=frozenset({PRE_COMPACT}),
+        # VS Code reads its configs, and calls the event what Claude Code does, under a key of its own in its first
+        # versions.
+        other_sender=lambda given: "vscode" if "hookEventName" in given else None,
+    ),
+)
+
+# Codex
+
+
+def _codex(here: "Surroundings") -> Path:
+    return here.folder("CODEX_HOME", ".codex")
+
+
+def _codex_memories(here: "Surroundings", in_project: bool) -> Sequence[Path]:
+    file = _codex(here) / "memories/MEMORY.md"
+    return [file] if file.is_file() and not in_project else []
+
+
+def _codex_content(want: "InstallOptions") -> "Sequence[Desired]":
+    # Codex lets the end of a session wait for three seconds at most, and warns of more.
+    return [*want.server("mcp_servers"), *want.hooks(_command, seconds={SESSION_END: 3}, in_cmd=True)]
+
+
+def _codex_choices(want: "InstallOptions") -> "Sequence[Desired]":
+    permission = want.if_allowed(want.trait("default_tools_approval_mode", "approve", "mcp_servers"))
+    return [*permission, *want.if_ours(want.switch(("features", "memories"), False, over=True))]
+
+
+def _is_codex(given: Mapping[str, object]) -> bool:
+    return "turn_id" in given or _transcript(given).rpartition("/")[2].startswith("rollout-")
+
+
+_CODEX = Host(
+    "codex",
+    "Codex",
+    "codex",
+    _codex,
+    user=(Config(_codex, ("config.toml",), "toml", _codex_content, _codex_choices),),
+    project=(Config(_project(".codex"), ("config.toml",), "toml", _codex_content, _codex_choices),),
+    next_step="start codex and review the hooks with /hooks: until you trust them Codex skips them, and says nothing",
+    next_step_in_project="trust this project when codex asks, then review the hooks with /hooks: "
+    "until then Codex skips both in silence",
+    own_memory=OwnMemory("its memories", _codex_memories),
+    hooks=HookDialect(_CLAUDE_EVENTS, _claude_context, _claude_turn, limit=10_000, is_sender=_is_codex),
+)
+
+# GitHub Copilot CLI
+
+_COPILOT_EVENTS = {
+    "sessionStart": SESSION_START,
+    "userPromptSubmitted": PROMPT,
+    "subagentStart": SUBAGENT_START,
+    "postToolUse": WROTE,
+    "preCompact": PRE_COMPACT,
+    "agentStop": STOP,
+    "sessionEnd": SESSION_END,
+}
+
+
+def _copilot(here: "Surroundings") -> Path:
+    return here.folder("COPILOT_HOME", ".copilot")
+
+
+def _copilot_command(line: str, seconds: int) -> dict[str, Any]:
+    return {"type": "command", "command": line, "timeoutSec": seconds}
+
+
+def _copilot_server(want: "InstallOptions") -> "Sequence[Desired]":
+    return want.server(type="local", tools=["*"])
+
+
+def _copilot_hooks(want: "InstallOptions") -> "Sequence[Desired]":
+    version = want.if_hooks(want.default(("version",), 1))
+    return [*version, *want.hooks(_copilot_command, is_grouped=False)]
+
+
+def _copilot_permission(want: "InstallOptions") -> "Sequence[Desired]":
+    """An answer to its own question before each of our tools: its other permissions are for one folder."""
+    answer = {"matcher": f"^{NAME}-[a-z_]+$", "command": """echo '{"permissionDecision": "allow"}'""", "timeoutSec": 5}
+    rule = want.element(("hooks", "preToolUse"), {"type": "command", **answer})
+    return want.if_allowed(want.default(("version",), 1), rule)
+
+
+_COPILOT = Host(
+    "copilot",
+    "GitHub Copilot CLI",
+    "copilot",
+    _copilot,
+    user=(
+        Config(_copilot, ("mcp-config.json",), "json", _copilot_server),
+        Config(lambda here: _copilot(here) / "hooks", ("crabmem.json",), "json", _copilot_hooks, _copilot_permission),
+        Config(
+            _copilot, ("settings.json",), "jsonc", choices=lambda want: want.if_ours(want.setting(("memory",), False))
+        ),
+    ),
+    project=(
+        Config(_project(".github"), ("mcp.json",), "json", _copilot_server),
+        Config(_project(".github/hooks"), ("crabmem.json",), "json", _copilot_hooks),
+    ),
+    next_step="start copilot anew; /mcp lists the server. The Copilot agent in VS Code reads the same files",
+    next_step_in_project="start copilot here and trust the folder when it asks",
+    permission="it asks once in each folder, where you can allow it for good; or start it with --allow-tool=crabmem",
+    own_memory=OwnMemory("its memory, which GitHub keeps"),
+    hooks=HookDialect(
+        _COPILOT_EVENTS,
+        lambda event, text: {"additionalContext": text},
+        _claude_turn,
+        shows_instructions=False,
+        # It does not name the event in what it writes: the command says which it is. VS Code, which runs its hooks,
+        # does.
+        is_sender=lambda given: "sessionId" in given and not {"hookEventName", "hook_event_name"} & set(given),
+        other_sender=lambda given: "vscode" if {"hookEventName", "hook_event_name"} & set(given) else None,
+    ),
+)
+
+# Cursor
+
+_CURSOR_EVENTS = {
+    "sessionStart": SESSION_START,
+    "beforeSubmitPrompt": PROMPT,
+    "afterFileEdit": WROTE,
+    "postToolUse": WROTE,
+    "preCompact": PRE_COMPACT,
+    "stop": STOP,
+    "sessionEnd": SESSION_END,
+}
+
+
+def _cursor_command(line: str, seconds: int) -> dict[str, Any]:
+    return {"command": line, "timeout": seconds}
+
+
+def _cursor_hooks(want: "InstallOptions") -> "Sequence[Desired]":
+    version = want.if_hooks(want.default(("version",), 1))
+    return [*version, *want.hooks(_cursor_command, is_grouped=False)]
+
+
+def _is_cursor(given: Mapping[str, object]) -> bool:
+    return bool({"conversation_id", "cursor_version"} & set(given)) or _event(given) in _CURSOR_EVENTS
+
+
+_CURSOR = Host(
+    "cursor",
+    "Cursor",
+    "cursor",
+    _home(".cursor"),
+    user=(
+        Config(_home(".cursor"), ("mcp.json",), "jsonc", _server),
+        Config(_home(".cursor"), ("hooks.json",), "jsonc", _cursor_hooks),
+    ),
+    project=(
+        Config(_project(".cursor"), ("mcp.json",), "jsonc", _server),
+        Config(_project(".cursor"), ("hooks.json",), "jsonc", _cursor_hooks),
+    ),
+    next_step="restart Cursor and switch the server on under Settings, MCP",
+    next_step_in_project="open this folder in Cursor, trust it, and switch the server on under Settings, MCP",
+    # A file with this one rule would silence the rules that a person has in Cursor itself.
+    permission="add crabmem:* to the MCP allowlist under Settings, Agents, Auto-Run",
+    own_memory=OwnMemory("its memories", note=_SWITCH_OFF_YOURSELF),
+    hooks=HookDialect(
+        _CURSOR_EVENTS,
+        lambda event, text: {"additional_context": text},
+        lambda event, text: {"followup_message": text},
+        limit=10_000,
+        # Nobody could try whether Cursor shows instructions, and a model that does not know of its memory is worse.
+        shows_instructions=False,
+        is_sender=_is_cursor,
+    ),
+)
+
+# Gemini CLI
+
+_GEMINI_EVENTS = {
+    "SessionStart": SESSION_START,
+    "BeforeAgent": PROMPT,
+    "AfterTool": WROTE,
+    "PreCompress": PRE_COMPACT,
+    "AfterAgent": STOP,
+    "SessionEnd": SESSION_END,
+}
+
+
+def _gemini(here: "Surroundings") -> Path:
+    return here.folder("GEMINI_CLI_HOME", "") / ".gemini"
+
+
+def _gemini_memories(here: "Surroundings", in_project: bool) -> Sequence[Path]:
+    """Its private notes on each project."""
+    return [] if in_project else sorted((_gemini(here) / "tmp").glob("*/memory"))
+
+
+def _gemini_command(line: str, seconds: int) -> dict[str, Any]:
+    return {"name": NAME, "type": "command", "command": line, "timeout": seconds * 1000}
+
+
+def _gemini_content(want: "InstallOptions") -> "Sequence[Desired]":
+    # Its PreCompress comes before every turn, and cannot say anything to the model.
+    return [*want.server(), *want.hooks(_gemini_command, leave_out=(PRE_COMPACT,))]
+
+
+def _gemini_choices(want: "InstallOptions") -> "Sequence[Desired]":
+    permission = want.if_allowed(want.trait("trust", True))
+    return [*permission, *want.if_ours(want.switch(("experimental", "autoMemory"), False, over=True))]
+
+
+def _is_gemini(given: Mapping[str, object]) -> bool:
+    has_its_name = _event(given) in _GEMINI_EVENTS.keys() - _CLAUDE_EVENTS.keys()
+    return has_its_name or ("timestamp" in given and "/.gemini/" in _transcript(given))
+
+
+_GEMINI = Host(
+    "gemini",
+    "Gemini CLI",
+    "gemini",
+    _gemini,
+    user=(Config(_gemini, ("settings.json",), "jsonc", _gemini_content, _gemini_choices),),
+    project=(Config(_project(".gemini"), ("settings.json",), "jsonc", _gemini_content, _gemini_choices),),
+    next_step="start gemini anew; /mcp lists the server, /hooks the hooks",
+    next_step_in_project="start gemini here and trust the folder; it warns of the hooks once, "
+    "as of all that come with a project",
+    own_memory=OwnMemory(
+        "its private notes on projects",
+        _gemini_memories,
+        note="nothing switches its private notes on projects off, so it may still write some itself",
+    ),
+    hooks=HookDialect(
+        _GEMINI_EVENTS,
+        _claude_context,
+        lambda event, text: {"decision": "deny", "reason": text},
+        is_sender=_is_gemini,
+    ),
+)
+
+# OpenCode
+
+
+def _opencode(here: "Surroundings") -> Path:
+    return here.folder("XDG_CONFIG_HOME", ".config") / "opencode"
+
+
+def _opencode_server(want: "InstallOptions") -> "Sequence[Desired]":
+    # The schema is what it adds by itself where it is missing.
+    schema = want.if_server(want.default(("$schema",), "https://opencode.ai/config.json"))
+    server = want.server_as(("mcp",), lambda command: {"type": "local", "command": [*command], "enabled": True})
+    return [*schema, *server]
+
+
+def _opencode_plugin(want: "InstallOptions") -> "Sequence[Desired]":
+    from .opencode import MARK, plugin
+
+    return want.if_hooks(want.setting(("text",), plugin(want.program), MARK))
+
+
+_OPENCODE_FILES = ("opencode.json", "opencode.jsonc")
+_OPENCODE = Host(
+    "opencode",
+    "OpenCode",
+    "opencode",
+    _opencode,
+    user=(
+        Config(_opencode, _OPENCODE_FILES, "jsonc", _opencode_server),
+        Config(lambda here: _opencode(here) / "plugins", ("crabmem.js",), "text", _opencode_plugin),
+    ),
+    project=(
+        Config(_project(), _OPENCODE_FILES, "jsonc", _opencode_server),
+        Config(_project(".opencode/plugins"), ("crabmem.js",), "text", _opencode_plugin),
+    ),
+    next_step="start opencode anew; `opencode mcp list` shows the server",
+    permission='it asks for no tool unless your "permission" says so; there "crabmem_*": "allow" is the exception',
+    # Its plugin asks in the words of Claude Code, and puts the text where it belongs.
+    hooks=HookDialect(_CLAUDE_EVENTS, _claude_context, _claude_turn),
+)
+
+# VS Code
+
+
+def _code(here: "Surroundings") -> Path:
+    return here.applications / "Code/User"
+
+
+def _vscode_server(want: "InstallOptions") -> "Sequence[Desired]":
+    return want.server("servers", type="stdio")
+
+
+def _vscode_turn(event: str, text: str) -> Json:
+    # The inner one is documented for VS Code; its agents from elsewhere read the outer one.
+    turn = _claude_turn(event, text)
+    return {"hookSpecificOutput": {"hookEventName": event, **turn}, **turn}
+
+
+_VSCODE = Host(
+    "vscode",
+    "VS Code",
+    "code",
+    _code,
+    user=(Config(_code, ("mcp.json",), "jsonc", _vscode_server),),
+    project=(Config(_project(".vscode"), ("mcp.json",), "jsonc", _vscode_server),),
+    next_step="run `MCP: List Servers` in VS Code, start crabmem there, and say that you trust it; "
+    "`crabmem install copilot` gives its Copilot agent the hooks, too",
+    permission="when it asks for a tool, choose to always allow the tools of crabmem",
+    own_memory=OwnMemory("its memory tool", note="nothing switches its own memory tool off, so it may still use that"),
+    # No hooks are registered in its own configs: it runs those of two other hosts.
+    hooks=HookDialect(
+        _CLAUDE_EVENTS,
+        _claude_context,
+        _vscode_turn,
+        limit=10_000,
+        is_sender=lambda given: "hookEventName" in given or {"sessionId", "hook_event_name"} <= set(given),
+    ),
+)
+
+# Hosts that are given the server alone.
+
+_CLAUDE_DESKTOP = Host(
+    "claude-desktop",
+    "Claude Desktop",
+    "claude-desktop",
+    lambda here: here.applications / "Claude",
+    user=(Config(lambda here: here.applications / "Claude", ("claude_desktop_config.json",), "json", _server),),
+    next_step="quit Claude Desktop wholly and start it again",
+    permission=_ALWAYS_ALLOW,
+)
+
+
+def _qwen_permission(want: "InstallOptions") -> "Sequence[Desired]":
+    return want.if_allowed(want.trait("trust", True))
+
+
+_QWEN = Host(
+    "qwen",
+    "Qwen Code",
+    "qwen",
+    _home(".qwen"),
+    user=(Config(_home(".qwen"), ("settings.json",), "jsonc", _server, _qwen_permission),),
+    project=(Config(_project(".qwen"), ("settings.json",), "jsonc", _server, _qwen_permission),),
+    next_step="start qwen anew; /mcp lists the server",
+)
+
+
+def _zed(here: "Surroundings") -> Path:
+    return here.applications / ("Zed" if here.system in ("darwin", "win32") else "zed")
+
+
+def _zed_permission(want: "InstallOptions") -> "Sequence[Desired]":
+    """A rule for each tool: the only others that Zed has are for all tools of all servers."""
+    path = ("agent", "tool_permissions", "tools")
+    return want.if_allowed(*(want.setting((*path, f"mcp:{NAME}:{tool}", "default"), "allow") for tool in want.tools))
+
+
+_ZED = Host(
+    "zed",
+    "Zed",
+    "zed",
+    _zed,
+    user=(Config(_zed, ("settings.json",), "jsonc", lambda want: want.server("context_servers"), _zed_permission),),
+    project=(Config(_project(".zed"), ("settings.json",), "jsonc", lambda want: want.server("context_servers")),),
+    next_step="open the settings of the Agent Panel in Zed: crabmem has a green dot there",
+    permission=_ALWAYS_ALLOW,
+)
+_WINDSURF = Host(
+    "windsurf",
+    "Windsurf",
+    "windsurf",
+    _home(".codeium/windsurf"),
+    user=(Config(_home(".codeium/windsurf"), ("mcp_config.json",), "jsonc", _server),),
+    next_step="press refresh beside the MCP servers in Windsurf's Cascade",
+    permission=_ALWAYS_ALLOW,
+    own_memory=OwnMemory("its memories", note=_SWITCH_OFF_YOURSELF),
+)
+
+
+def _each_tool_approved(want: "InstallOptions") -> "Sequence[Desired]":
+    return want.if_allowed(want.trait("autoApprove", list(want.tools)))
+
+
+_KIRO = Host(
+    "kiro",
+    "Kiro",
+    "kiro",
+    _home(".kiro"),
+    user=(Config(_home(".kiro/settings"), ("mcp.json",), "jsonc", _server, _each_tool_approved),),
+    project=(Config(_project(".kiro/settings"), ("mcp.json",), "jsonc", _server, _each_tool_approved),),
+    next_step="Kiro connects when the file changes; its MCP panel lists the server",
+)
+
+
+def _cline(here: "Surroundings") -> Path:
+    return _code(here) / "globalStorage/saoudrizwan.claude-dev"
+
+
+_CLINE = Host(
+    "cline",
+    "Cline",
+    "cline",
+    _cline,
+    user=(
+        Config(
+            lambda here: _cline(here) / "settings", ("cline_mcp_settings.json",), "jsonc", _server, _each_tool_approved
+        ),
+    ),
+    next_step="Cline connects when the file changes; its MCP Servers list shows it",
+)
+
+
+def _goose(here: "Surroundings") -> Path:
+    if root := here.environment.get("GOOSE_PATH_ROOT"):
+        return Path(root) / "config"
+    if here.system == "win32":
+        return here.applications / "Block/goose/config"
+    return here.folder("XDG_CONFIG_HOME", ".config") / "goose"
+
+
+def _goose_memories(here: "Surroundings", in_project: bool) -> Sequence[Path]:
+    """What its extension keeps for all projects: a text for each category."""
+    folder = _goose(here) / "memory"
+    return [folder] if folder.is_dir() and not in_project else []
+
+
+def _goose_server(want: "InstallOptions") -> "Sequence[Desired]":
+    about = {"name": NAME, "description": ABOUT, "enabled": True, "type": "stdio"}
+    return want.server_as(
+        ("extensions",), lambda command: {**about, "cmd": command[0], "args": [*command[1:]], "timeout": 300}
+    )
+
+
+_GOOSE = Host(
+    "goose",
+    "Goose",
+    "goose",
+    _goose,
+    user=(
+        Config(
+            _goose,
+            ("config.yaml",),
+            "yaml",
+            _goose_server,
+            lambda want: want.if_ours(want.switch(("extensions", "memory", "enabled"), False, over=True)),
+        ),
+    ),
+    next_step="start goose anew; `goose info -v` shows the extension",
+    permission="in its mode auto, which is the usual one, it asks for no tool; "
+    "in the others choose to always allow them",
+    own_memory=OwnMemory("its extension memory", _goose_memories),
+)
+
+#: In the order in which people see them.
+HOSTS: tuple[Host, ...] = (
+    _CLAUDE_CODE, _CODEX, _COPILOT, _CURSOR, _GEMINI, _OPENCODE, _VSCODE, _CLAUDE_DESKTOP, _QWEN, _ZED, _WINDSURF,
+    _KIRO, _CLINE, _GOOSE,
+)  # fmt: skip
+NAMES = tuple(host.name for host in HOSTS)
+
+
+def host_named(name: str) -> Host:
+    """The host called `name`.
+
+    Raises:
+        NotFound: there is none of that name.
+    """
+    found = next((host for host in HOSTS if host.name == name), None)
+    if found is None:
+        import difflib  # every hook loads this module, and few name a host that there is not
+
+        near = difflib.get_close_matches(name, NAMES, n=1)
+        raise NotFound(f"no host named {name}: " + (f"did you mean {near[0]}?" if near else ", ".join(NAMES)))
+    return found

@@ -1,0 +1,53 @@
+"""Facts that were found by an import, made ready to be remembered."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from ..text.entry import IMPORTED, Fact
+from ..text.slug import name_key
+from .base import Found
+from .texts import with_labels
+
+
+def prepare(found: Iterable[Found], tags: Iterable[str], place: str = "") -> list[Found]:
+    """What was found, ready to be remembered: with `tags`, names that differ, and the file below `place` it is from.
+
+    Facts of one name get what tells them apart, so that none replaces another.
+    """
+    every = [_tagged(item, tuple(tags)) for item in found]
+    names = Counter(name_key(item.what.name) for item in every if isinstance(item.what, Fact))
+    origins = Counter[str]()
+    return [_with_origin(_with_own_name(item, names), place, origins) for item in every]
+
+
+def _tagged(item: Found, tags: tuple[str, ...]) -> Found:
+    return item._replace(what=with_labels(item.what, tags)) if tags and isinstance(item.what, Fact) else item
+
+
+def _with_own_name(item: Found, names: Counter[str]) -> Found:
+    """What was found, under a name that no other has: `apart` stands behind one that `names` counts twice."""
+    if not isinstance(item.what, Fact):
+        return item
+    apart = item.apart or str(PurePosixPath(item.where).with_suffix(""))
+    name = item.what.name if names[name_key(item.what.name)] == 1 else f"{item.what.name} ({apart})"
+    return item._replace(what=replace(item.what, name=name, apart=apart))
+
+
+def _with_origin(item: Found, place: str, origins: Counter[str]) -> Found:
+    """What was found, with a key that says what it was imported from: a file below `place`, or its own `origin`.
+
+    The key is never taken from the file itself: whoever wrote that would choose which entry here it replaces. Of
+    several with the same origin the later ones are numbered.
+    """
+    if not isinstance(item.what, Fact):
+        return item
+    keys = dict(item.what.keys)
+    if IMPORTED in keys:  # a file does not say itself what it is known by
+        keys[IMPORTED] = None
+    if origin := f"{place}/{item.where}" if place and item.origin is None else item.origin:
+        origin = origin.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        origins[origin] += 1
+        keys[IMPORTED] = origin if origins[origin] == 1 else f"{origin} {origins[origin]}"
+    return item._replace(what=replace(item.what, keys=keys))

@@ -1,0 +1,93 @@
+"""The rows of exports in JSON, and what they have in common."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from ..errors import CrabmemError, InvalidArguments
+from ..text.edit import shortened
+from ..text.entry import decoded
+from .base import JSON, Tree, without_path
+from .texts import MAX_SUMMARY
+
+#: Characters of a name.
+MAX_NAME = 80
+_LISTS = ("results", "memories")
+#: Where a row stands, and its value or what is wrong there.
+Row: TypeAlias = tuple[str, Any]
+
+
+def rows(tree: Tree) -> Iterator[Row]:
+    """The rows of all JSON files: the items of a list, or the lines of a file of lines."""
+    for path, reason in tree.files.items():
+        if reason or path.lower().endswith(JSON):
+            try:
+                yield from [(path, reason)] if reason else _parsed(path, decoded(path, tree.read(path)))
+            except CrabmemError as error:
+                yield path, without_path(error, path)
+
+
+def _parsed(path: str, text: str) -> Iterator[Row]:
+    try:
+        whole = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError) as error:
+        yield from _lines(path, text.removeprefix("\ufeff"), error)
+        return
+    rows = _listed(whole)
+    yield from ((f"{path}[{number}]", row) for number, row in enumerate(rows)) if rows is not None else [(path, whole)]
+
+
+def _listed(whole: Any) -> list[Any] | None:
+    """The rows of a whole file; None when that is one row itself."""
+    if isinstance(whole, list):
+        return whole
+    if not isinstance(whole, dict):
+        return None
+    if isinstance(whole.get("entities"), list):
+        return [*_typed(whole, "entities", "entity"), *_typed(whole, "relations", "relation")]
+    return next((whole[key] for key in _LISTS if isinstance(whole.get(key), list)), None)
+
+
+def _typed(whole: Mapping[str, Any], key: str, kind: str) -> list[Any]:
+    rows = whole.get(key)
+    return [{"type": kind, **row} if isinstance(row, dict) else row for row in rows] if isinstance(rows, list) else []
+
+
+def _lines(path: str, text: str, error: Exception) -> Iterator[Row]:
+    """A value a line; where the first is none, the whole file was meant to be one."""
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not lines or isinstance(_value(lines[0][1]), CrabmemError):
+        first = error.lineno if isinstance(error, json.JSONDecodeError) else 1
+        yield path, InvalidArguments(f"line {first}: it is not JSON ({_reason(error)})")
+        return
+    for number, line in lines:
+        found = _value(line)
+        yield (
+            f"{path}:{number}",
+            InvalidArguments(f"line {number}: {found}") if isinstance(found, CrabmemError) else found,
+        )
+
+
+def _value(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return InvalidArguments(f"it is not JSON ({_reason(error)})")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return error.msg.lower() if isinstance(error, json.JSONDecodeError) else str(error)
+
+
+def has_rows_with(tree: Tree, *keys: str) -> bool:
+    """Whether there is one file alone, and its first row is a mapping with texts under these keys."""
+    found: Iterator[Any] = (row for _, row in rows(tree)) if len(tree.files) == 1 else iter(())
+    first: dict[str, Any] = next((row for row in found if isinstance(row, dict)), {})
+    return all(isinstance(first.get(key), str) for key in keys)
+
+
+def short_text(value: object) -> str:
+    """A text or a number in short; "" for anything else."""
+    return shortened(str(value), MAX_SUMMARY) if isinstance(value, str | int | float) else ""

@@ -1,0 +1,55 @@
+"""What mem0 exports: a memory each in a list of JSON, with its categories and whom it is about."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..errors import CrabmemError, InvalidArguments
+from ..text.edit import shortened
+from ..text.entry import Fact
+from .base import Found, Source, Tree
+from .json_rows import MAX_NAME, has_rows_with, rows, short_text
+from .texts import MAX_SUMMARY, summary, with_labels
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+#: Characters of an id that tell two memories of one name apart.
+_ID = 8
+
+
+def _is_it(tree: Tree) -> bool:
+    return has_rows_with(tree, "memory")
+
+
+def _facts(tree: Tree) -> Iterator[Found]:
+    for where, row in rows(tree):
+        if isinstance(row, CrabmemError):
+            yield Found(where, row)
+        elif not isinstance(row, dict) or not isinstance(row.get("memory"), str) or not row["memory"].strip():
+            yield Found(where, InvalidArguments("it has no text under `memory`"))
+        else:
+            id = str(row["id"]) if row.get("id") else ""
+            yield Found(where, _fact(row), id[:_ID] or where, f"mem0:{id}" if id else "")
+
+
+def _fact(row: Mapping[str, Any]) -> Fact:
+    """A memory of mem0, called like its beginning; of whom and of when it is, is said below it."""
+    text = row["memory"].strip()
+    about = [f"- {key}: {value}" for key, value in _about(row) if value]
+    content = "\n\n".join([text, "\n".join(about)] if about else [text])
+    fact = Fact(shortened(text, MAX_NAME), summary(text) or shortened(text, MAX_SUMMARY), content)
+    return with_labels(fact, _labels(row.get("categories")))
+
+
+def _about(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    day = _DAY.match(str(row.get("created_at") or ""))
+    yield "recorded", day[0] if day else ""
+    yield from ((key.removesuffix("_id"), short_text(row.get(key))) for key in ("user_id", "agent_id"))
+    about = row.get("metadata")
+    yield from ((str(key), short_text(value)) for key, value in about.items()) if isinstance(about, dict) else ()
+
+
+def _labels(value: object) -> list[str]:
+    return [short_text(label) for label in value] if isinstance(value, list) else []
+
+
+SOURCE = Source("mem0", "a JSON export of mem0", _is_it, _facts)
