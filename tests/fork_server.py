@@ -42,7 +42,7 @@ class Server:
         client, _ = self._socket.accept()
         with suppress(OSError, EOFError):  # who is gone before it has asked
             folder, words, surroundings, streams = _asked(client)
-            _load("mcp" in words)
+            load("mcp" in words)
             if not (child := os.fork()):
                 _be(folder, words, surroundings, streams)
             for stream in streams:
@@ -93,7 +93,7 @@ def _asked(client: socket.socket) -> tuple[bytes, list[str], dict[bytes, bytes],
 
 
 @cache
-def _load(is_server: bool) -> None:
+def load(is_server: bool) -> None:
     """Everything that a verb may load, once; what a server of the protocol loads takes longer than all else."""
     for file in sorted(_PACKAGE.rglob("*.py")):
         parts = file.relative_to(_PACKAGE.parent).with_suffix("").parts
