@@ -5,11 +5,14 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import is_hypothesis_test, settings
 
 from crabmem import Memory
 from crabmem.cli import cli
@@ -17,6 +20,7 @@ from crabmem.disk.allowed import Allowed
 from crabmem.disk.seal import can_keep_key
 from crabmem.disk.user_state import state_folder
 from crabmem.session.locate import reach_of, settings_at
+from tests import forked
 from tests.faults.repository import assert_clean, git
 from tests.story import tell
 
@@ -24,6 +28,8 @@ __all__ = ["FIXTURES", "Clock", "Run", "allow", "assert_clean", "completed", "gi
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 PACKAGE = FIXTURES.parent / "crabmem"
+
+settings.register_profile("long")
 
 #: `crabmem --dir root …` in this process, as the fixture `run` gives it.
 Run = Callable[..., Result]
@@ -38,6 +44,22 @@ def pytest_configure(config: pytest.Config) -> None:
         compileall.compile_dir(PACKAGE, quiet=2)
         os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="crabmem-tests-")
         can_keep_key(state_folder(os.environ))  # now: tests that count changes of the disk all find it
+        forks = ExitStack()
+        forks.enter_context(forked.server(Path(os.environ["XDG_STATE_HOME"])))
+        config.add_cleanup(forks.close)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Of what hypothesis makes up, a part each time; all that a test asks for with `--hypothesis-profile long`.
+
+    A test that says how many it needs would else be the same in every profile.
+    """
+    test: Any = getattr(item, "obj", None)
+    if is_hypothesis_test(test) and not hasattr(test, "all_examples") and settings.get_current_profile_name() != "long":
+        asked = test._hypothesis_internal_use_settings
+        test.all_examples = asked.max_examples
+        few = min(asked.max_examples, max(20, asked.max_examples // 5))
+        test._hypothesis_internal_use_settings = settings(asked, max_examples=few)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -18,6 +18,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
+from tests import forked
+
 TOKEN = "a-token-for-tests"
 CLIENT = "tester"
 TODAY = "2026-07-28"
@@ -32,14 +34,17 @@ META = {
 }
 
 
-def command(root: Path, *arguments: str, options: Sequence[str] = ()) -> list[str]:
+def command(
+    root: Path, *arguments: str, options: Sequence[str] = (), program: Sequence[str] = forked.COMMAND
+) -> list[str]:
     """The command that serves the workspace `root`."""
-    return [sys.executable, "-m", "crabmem", "--dir", str(root), *options, "mcp", *arguments]
+    return [*program, "--dir", str(root), *options, "mcp", *arguments]
 
 
-def limited(name: str, number: int, told: Sequence[str]) -> list[str]:
-    """A command in a user namespace in which the limit of that name is so low."""
-    return ["unshare", "-Ur", "sh", "-c", f"echo {number} > /proc/sys/user/{name}; exec {shlex.join(told)}"]
+def limited(name: str, number: int, words: Sequence[str]) -> list[str]:
+    """`crabmem` with these words, in a user namespace in which the limit of that name is so low."""
+    told = shlex.join([sys.executable, "-m", "crabmem", *words])
+    return ["unshare", "-Ur", "sh", "-c", f"echo {number} > /proc/sys/user/{name}; exec {told}"]
 
 
 in_namespace = pytest.mark.skipif(

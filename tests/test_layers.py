@@ -1,37 +1,17 @@
-"""Imports run down only, and parts are strangers to each other."""
+"""Imports run down only, parts are strangers to each other, and nothing is loaded that nobody asked for.
+
+The rooms and their rows are in `tests/rooms.py`; a new module in a room touches no list.
+"""
 
 import ast
+import json
+import subprocess
+import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
-PACKAGE = Path(__file__).parent.parent / "crabmem"
-
-#: From the bottom up: what stands in a row may import from the rows below it, and nothing beside it.
-ROOMS: list[list[str]] = [
-    ["errors"],
-    ["text"],
-    ["results"],
-    ["workspace"],
-    ["disk"],
-    # Engines, each of which knows one thing, and nothing of memory.
-    ["git", "search", "embeddings"],
-    ["recall", "write"],
-    ["prompt"],
-    ["session"],
-    ["operations"],
-    ["wire"],
-    ["tools"],
-    ["memory"],
-    # Faces and annexes.
-    ["watch"],
-    ["quick", "mcp", "importers", "profiles"],
-    ["hosts"],
-    ["adapters"],
-    ["cli"],
-]
-ROW_OF = {name: number for number, row in enumerate(ROOMS) for name in row}
-ENTRANCES = {"__init__", "__main__"}
+from tests.rooms import ENTRANCES, PACKAGE, ROW_OF, When, imports, is_ours, loaded_with, modules, rooms, table
+from tests.rooms import room as room_of
 
 
 def room(file: Path) -> str:
@@ -39,28 +19,86 @@ def room(file: Path) -> str:
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imports(file: Path) -> set[str]:
-    """The rooms that a file imports from, late imports too."""
-    depth = len(file.relative_to(PACKAGE).parts)
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.level == depth:
-            found.update([node.module.split(".")[0]] if node.module else [item.name for item in node.names])
-    return found & ROW_OF.keys()
-
-
 FILES = sorted(file for file in PACKAGE.rglob("*.py") if room(file) not in ENTRANCES)
 
 
 def test_every_room_has_its_place_in_the_house() -> None:
-    assert {room(file) for file in FILES} == ROW_OF.keys()
+    assert rooms().keys() == ROW_OF.keys()
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(PACKAGE).as_posix())
-def test_imports_run_downwards(file: Path) -> None:
-    own = room(file)
-    for name in imports(file) - {own}:
-        assert ROW_OF[name] < ROW_OF[own], f"{own} may not import {name}"
+def test_imports_run_downwards() -> None:
+    """Late ones too, and those of types only: what a function hides is an edge all the same."""
+    upwards = [
+        f"{modules()[module].relative_to(PACKAGE)}:{each.line} imports {each.target}"
+        for own, names in rooms().items()
+        for module in names
+        for each in imports(module)
+        if is_ours(each.target) and (other := room_of(each.target)) and other != own and ROW_OF[other] >= ROW_OF[own]
+    ]
+    assert upwards == []
+
+
+def test_no_module_needs_itself_to_be_loaded() -> None:
+    loads = {name: {each.target for each in imports(name) if each.when is When.LOAD} for name in modules()}
+    TopologicalSorter(loads).prepare()  # raises CycleError, which names the circle
+
+
+def test_the_table_of_the_house_names_every_room() -> None:
+    rows = [line.split("|") for line in table().splitlines()[2:]]
+    assert {row[1].strip(" `") for row in rows} == ROW_OF.keys()
+    assert {row[1].strip(" `"): int(row[2]) for row in rows} == {name: len(found) for name, found in rooms().items()}
+
+
+#: Rooms of which each module loads a library that somebody else wrote for it: these are the point of an adapter.
+GUESTS = {"adapters"}
+_READERS = {"text", "results", "prompt", "wire", "recall", "write", "git", "importers", "hosts"}
+_WHOLE = {"session", "operations", "memory", "tools", "watch", "mcp", "profiles", "cli"}
+#: Libraries that cost a process its first 5 to 300 ms, and the rooms that may load them before they are used.
+MAY_LOAD = {
+    "asyncio": {"operations", "mcp"},
+    "bm25s": set(),
+    "click": {"cli", "mcp"},
+    "dulwich": _WHOLE | {"git", "recall", "text"},
+    "filelock": set(),
+    "frontmatter": _WHOLE | _READERS,
+    "http.client": {"embeddings", "mcp"},
+    "importlib.metadata": {"text", "embeddings", "cli", "mcp"},
+    "mcp": {"mcp"},
+    "model2vec": set(),
+    "numpy": {"search", "embeddings"},
+    "pydantic": {"mcp"},
+    "tomlkit": set(),
+    "tomllib": {"text", "operations", "hosts", "cli"},
+    "urllib.request": {"embeddings", "mcp"},
+    "watchfiles": {"watch", "mcp"},
+    "yaml": _WHOLE | _READERS,
+}
+
+_LOAD = """
+import importlib, json, os, sys
+rooms, libraries = json.load(sys.stdin)
+for name, modules in rooms.items():
+    if not (child := os.fork()):
+        for module in modules:
+            importlib.import_module(module)
+        ours = [module for module in sys.modules if module.partition(".")[0] == "crabmem"]
+        print(json.dumps([name, ours, [name for name in libraries if name in sys.modules]]), flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, name
+"""
+
+
+def test_a_room_loads_no_more_than_its_imports_say() -> None:
+    """Each room in a fork of one bare process: neither rooms that it does not name, nor libraries that take long."""
+    asked = {name: found for name, found in rooms().items() if name not in GUESTS}
+    told = json.dumps([asked, list(MAY_LOAD)])
+    child = subprocess.run([sys.executable, "-c", _LOAD], input=told, capture_output=True, text=True, check=False)
+    assert child.returncode == 0, child.stderr
+    loaded = [json.loads(line) for line in child.stdout.splitlines()]
+    assert [name for name, _, _ in loaded] == list(asked)
+    for name, ours, libraries in loaded:
+        assert set(ours) <= set().union(*(loaded_with(module) for module in asked[name])), name
+        assert [library for library in libraries if name not in MAY_LOAD[library]] == [], name
 
 
 def test_only_faces_read_the_clock_and_the_environment() -> None:

@@ -22,6 +22,7 @@ import crabmem
 from crabmem import Fact, Memory, __version__
 from crabmem.cli import cli
 from crabmem.operations import proposals
+from tests import forked
 from tests.conftest import FIXTURES, Run, completed, git
 
 SAMPLES: dict[str, list[str]] = {
@@ -139,13 +140,13 @@ def root(made: Path, tmp_path: Path) -> Path:
 
 def process(*words: str, stdin: bytes = b"", timeout: float = 60) -> subprocess.CompletedProcess[bytes]:
     """`crabmem …` as a process of its own."""
-    return subprocess.run([sys.executable, "-m", "crabmem", *words], input=stdin, capture_output=True, timeout=timeout)
+    return subprocess.run([*forked.COMMAND, *words], input=stdin, capture_output=True, timeout=timeout)
 
 
 def on_terminal(*words: str) -> str:
     """What a terminal shows of `crabmem …`."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "crabmem", *words]
+    command = [*forked.COMMAND, *words]
     shown = b""
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as it:
         while it.poll() is None or select.select([ours], [], [], 0)[0]:
@@ -932,7 +933,7 @@ def test_a_terminal_is_not_steered_by_recall_and_prompt(root: Path, run: Run, wo
 
 
 def test_watch_records_an_edit_and_ends_with_ctrl_c(root: Path) -> None:
-    command = [sys.executable, "-m", "crabmem", "--dir", str(root), "watch"]
+    command = [*forked.COMMAND, "--dir", str(root), "watch"]
     file = root / "memory" / "entries" / "wifi.md"
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as watching:
         assert watching.stdout and watching.stderr

@@ -6,7 +6,6 @@ import pty
 import re
 import select
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Memory
 from crabmem.cli import cli
+from tests import forked
 from tests.conftest import Run, completed
 
 
@@ -41,7 +41,7 @@ def root(tmp_path: Path) -> Path:
 def on_terminal(*words: str, **environment: str) -> str:
     """What a terminal shows of `crabmem …`."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "crabmem", *words]
+    command = [*forked.COMMAND, *words]
     shown = b""
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, **environment}) as it:
         while it.poll() is None or select.select([ours], [], [], 0)[0]:
@@ -182,7 +182,7 @@ def test_as_of_the_day_of_a_fact_it_is_there_and_since_that_day_too(run: Run, ro
 
 def test_the_log_is_in_the_zone_of_who_reads(root: Path) -> None:
     def hours(zone: str) -> list[str]:
-        command = [sys.executable, "-m", "crabmem", "--dir", str(root), "log", "-n", "1"]
+        command = [*forked.COMMAND, "--dir", str(root), "log", "-n", "1"]
         told = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TZ": zone}).stdout
         return re.findall(r" (\d\d):\d\d ", told)
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 import pytest
 
 from crabmem import Memory, quick
+from tests import forked
 from tests.conftest import FIXTURES
 
 _ENTRIES = "memory/entries"
@@ -242,7 +243,7 @@ def test_quick_answer_loads_neither_numpy_nor_yaml_nor_the_command_line(looked_a
 def test_reader_that_leaves_ends_the_answer_quietly(looked_at: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "crabmem", "--dir", str(looked_at), "recall", _ASKED]
+    command = [*forked.COMMAND, "--dir", str(looked_at), "recall", _ASKED]
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True)
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")

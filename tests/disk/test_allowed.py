@@ -21,6 +21,7 @@ from crabmem.cli import cli
 from crabmem.disk.allowed import Allowed, Reach
 from crabmem.operations import maintenance
 from crabmem.write.actor import Voice
+from tests import forked
 from tests.conftest import allow
 from tests.embedding import Own, Service, saved_model, service
 from tests.opening import opened_with
@@ -65,7 +66,7 @@ def run(root: Path, *words: str) -> Result:
 
 
 def process(root: Path, *words: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
-    told = [sys.executable, "-m", "crabmem", "--dir", str(root), *words]
+    told = [*forked.COMMAND, "--dir", str(root), *words]
     return subprocess.run(told, input=stdin, capture_output=True, text=True, timeout=60)
 
 
@@ -329,7 +330,7 @@ def test_without_a_terminal_nothing_is_allowed_unless_it_is_said_to_be(root: Pat
 def test_on_a_terminal_the_person_is_asked(root: Path, told: Service, answer: str) -> None:
     asks(root, told.url)
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "crabmem", "--dir", str(root), "config", "allow"]
+    command = [*forked.COMMAND, "--dir", str(root), "config", "allow"]
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as it:
         os.write(ours, answer.encode() + b"\n")
         it.wait(60)

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from crabmem.disk.user_state import state_folder
 from crabmem.quick import as_kept
 from crabmem.search.build import _counted_postings
 from crabmem.search.segment import numbers, segment_of, texts
+from tests import forked
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_no_index_has_a_file_outside_read(root: Path, tmp_path: Path, is_copied:
     if is_copied:
         root = Path(shutil.copytree(root, tmp_path / "copy"))
     for words in (["recall", "vet"], ["recall", "vet", "--json"]):
-        command = [sys.executable, "-m", "crabmem", "--dir", str(root), *words]
+        command = [*forked.COMMAND, "--dir", str(root), *words]
         done = subprocess.run(command, capture_output=True, text=True)
         assert "4711" not in done.stdout + done.stderr
         assert "Traceback" not in done.stderr or not is_copied

@@ -495,7 +495,7 @@ def counted_by(words: list[str]) -> Counter[str]:
 
 
 def run(long: bool, say: Callable[[str], None]) -> Mapping[str, int]:
-    """Try all points with all kinds of faults; in the short form every 100th with three."""
+    """Try all points with all kinds of faults; in the short form every 250th with three."""
     counted = Counter(lost=0, **{"writes without a process": starts_no_process()})
     for part in parallel(_jobs(long), "faults", say):
         counted += part
@@ -506,7 +506,7 @@ def _jobs(long: bool) -> list[Job]:
     names = list(OPERATIONS)
     if not long:
         halves = [",".join(names[::2]), ",".join(names[1::2])]
-        return [(half, partial(swept, half, "kill,ENOSPC,EIO+", 100)) for half in halves]
+        return [(half, partial(swept, half, "kill,ENOSPC,EIO+", 250)) for half in halves]
     full = [(name, partial(swept, name, ",".join(KINDS), 1)) for name in names]
     # What recovers is prepared by a kill at a sync, and there is none.
     fast = [name for name in names if not name.startswith("recovery")]

@@ -33,19 +33,19 @@ from .repository import assert_clean, git
 
 NOTE = "memory/entries/note.md"
 #: An editor that shows half of a text for a while: seconds, and rounds in the short and the long form.
-SLOW = {0.05: (10, 200), 0.4: (2, 30), 2.6: (1, 6)}
+SLOW = {0.05: (4, 200), 0.4: (1, 30), 2.6: (1, 6)}
 Save = Callable[[Path, str], None]
 
 
 def run(long: bool, say: Say) -> Counts:
-    """Save 25 times in each style, or 600 times."""
+    """Save 10 times in each style, or 600 times."""
     return apart(__name__, long, say)
 
 
 def counted(long: bool, say: Say) -> Counts:
     """Every style in a memory of its own."""
     sums: Counter[str] = Counter()
-    plays = [(name, save, 600 if long else 25) for name, save in STYLES.items()]
+    plays = [(name, save, 600 if long else 10) for name, save in STYLES.items()]
     for pause, rounds in SLOW.items():
         plays.append((f"in two parts, {pause} s apart", partial(save_slowly, pause=pause), rounds[long]))
     for seed, (name, save, times) in enumerate(plays):

@@ -25,6 +25,7 @@ from typing import Any
 
 from crabmem import Memory
 from crabmem.operations import maintenance, setup
+from tests import fork_server
 from tests.faults.repository import git
 
 ROOT = Path(__file__).parents[2]
@@ -756,16 +757,21 @@ def tried(template: Path, outside: Path, folder: Path, build: Callable[[Path, Pa
 
 def main(arguments: Mapping[str, Any]) -> dict[str, list[str]]:
     """Try what is asked for; by its name, what is wrong."""
-    folder, verbs = Path(arguments["folder"]), arguments["verbs"]
+    folder, always, verbs, few = Path(arguments["folder"]), *(arguments[name] for name in ("always", "verbs", "few"))
+
+    def looks(number: int) -> list[str]:
+        """So many of the verbs, other ones for each number, and those that always look."""
+        return [*always, *(verbs[(number * few + each) % len(verbs)] for each in range(min(few, len(verbs))))]
 
     template, outside = surroundings(folder)
+    fork_server.load(is_server=True)  # once, and not in each fork
     found = {}
-    for name in arguments["traps"]:
-        found[name] = list(tried(template, outside, folder, TRAPS[name], verbs))
+    for number, name in enumerate(arguments["traps"]):
+        found[name] = list(tried(template, outside, folder, TRAPS[name], looks(number)))
     for kind in arguments["kinds"]:
-        for place in places(template):
+        for number, place in enumerate(places(template), list(KINDS).index(kind)):
             build = lambda root, outside, place=place, kind=kind: KINDS[kind](root / place, outside)  # noqa: E731
-            found[f"{kind} at {place}"] = list(tried(template, outside, folder, build, verbs))
+            found[f"{kind} at {place}"] = list(tried(template, outside, folder, build, looks(number)))
     return found
 
 

@@ -107,7 +107,7 @@ def counted(long: bool, say: Say) -> Counts:
     plays = [(name, 1) for name in STORMS] + [(name, 2) for name in STORMS if long or name in ("commit -am", "rebase")]
     for seed, (name, agents) in enumerate(plays):
         try:
-            found = Play(name, agents, seed).played(seconds=6 if long else 0.3)
+            found = Play(name, agents, seed).played(seconds=6 if long else 0.15)
         except AssertionError as broken:
             raise AssertionError(f"persons_git, `{name}` beside {agents} agents, seed {seed}: {broken}") from None
         sums += found

@@ -14,6 +14,7 @@ from crabmem.errors import DamagedHistory
 from crabmem.git.disk import Disk
 from crabmem.git.objects import Objects
 from crabmem.git.packs import is_packed
+from tests import forked
 from tests.conftest import git
 
 
@@ -131,7 +132,7 @@ def mappings() -> str:
 
 @pytest.mark.parametrize("verb", ["log", "doctor", "remember X -d d -c c"])
 def test_no_verb_ends_in_a_traceback_over_a_damaged_pack(damaged: Path, verb: str) -> None:
-    command = [sys.executable, "-m", "crabmem", "--dir", str(damaged), *verb.split()]
+    command = [*forked.COMMAND, "--dir", str(damaged), *verb.split()]
     done = subprocess.run(command, capture_output=True, text=True)
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
     if verb.startswith("remember"):

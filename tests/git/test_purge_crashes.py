@@ -158,7 +158,7 @@ def killed(big: Path, folder: Path, times: int) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_kill_at_any_moment_leaves_a_whole_repository(tmp_path: Path) -> None:
     long_history.built(tmp_path / "big", 620, 50, SECRET)
-    killed(tmp_path / "big", tmp_path, 4)
+    killed(tmp_path / "big", tmp_path, 2)
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,11 +23,11 @@ from crabmem.hosts.hooks.command import Command
 from crabmem.hosts.opencode import plugin
 from crabmem.hosts.options import InstallOptions
 from crabmem.hosts.table import HOSTS
+from tests import forked
 
 #: The shells that hosts run a line in: Claude Code and Codex take the person's own, Gemini and Copilot CLI bash.
 SHELLS = [["sh", "-c"], ["bash", "-c"], ["bash", "-lc"]]
 TOLD = json.dumps({"session_id": "s-1", "hook_event_name": "UserPromptSubmit", "prompt": "where is the deploy key?"})
-ROOT = Path(__file__).parent.parent.parent
 
 #: What stands where crabmem was.
 BROKEN = {
@@ -96,8 +95,16 @@ def test_hosts_with_hooks_are_found() -> None:
     assert {"claude-code", "codex", "gemini", "cursor"} <= set(HOOKED)
 
 
-@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
-@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize(
+    ("shell", "broken"),
+    [
+        # Every shell runs the same line: in all of them a few ways to be broken will do.
+        pytest.param(shell, broken, id=f"{' '.join(shell)}-{broken}", marks=[] if is_short else [pytest.mark.slow])
+        for shell in SHELLS
+        for broken in BROKEN
+        for is_short in [shell == SHELLS[0] or broken in ("gone", "a veto with words", "killed")]
+    ],
+)
 @pytest.mark.parametrize("host", HOOKED)
 def test_a_broken_program_vetoes_nothing_and_says_nothing(
     host: str, broken: str, shell: list[str], tmp_path: Path
@@ -142,8 +149,7 @@ def works(tmp_path: Path) -> Path:
         memory.remember("Deploy key", "where the deploy key lives", "In the vault under ops/heron.")
         memory.remember("Luna's vet", "who looks after the dog Luna", "Dr. Moreno.")
         memory.remember("Quotes", 'a fact with "quotes" and \\ in it', "It's `here`: $HOME, 100 %, \n{}.")
-    text = f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nsys.argv += ['--deadline', '60']\n"
-    return put(tmp_path, f"{text}from crabmem.__main__ import main\n\nmain()\n")
+    return put(tmp_path, f'#!/bin/sh\nexec {shlex.join(forked.COMMAND)} "$@" --deadline 60\n')
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)

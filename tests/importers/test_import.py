@@ -24,6 +24,7 @@ from crabmem.importers.base import Tree
 from crabmem.importers.facts import prepare
 from crabmem.importers.sources import source_of
 from crabmem.importers.texts import fact_of, summary
+from tests import forked
 from tests.cli.test_cli import on_terminal
 from tests.conftest import assert_clean, git
 
@@ -490,7 +491,7 @@ def others_write_during(work: Callable[[], object], root: Path, monkeypatch: pyt
     monkeypatch.setattr(fs, "before", slow)
     worker.start()
     while worker.is_alive():
-        command = [sys.executable, "-m", "crabmem", "--dir", str(root), "remember", f"Other {written}", "-d", "d"]
+        command = [*forked.COMMAND, "--dir", str(root), "remember", f"Other {written}", "-d", "d"]
         result = subprocess.run([*command, "-c", "x"], capture_output=True, text=True)
         assert result.returncode == 0, result.stderr
         written += 1

@@ -227,7 +227,7 @@ def test_a_line_without_an_end_is_no_message(root: Path) -> None:
 
 
 def test_a_line_that_does_not_end_is_not_kept_and_the_next_one_is_answered(root: Path) -> None:
-    with piped(command(root)) as wire:
+    with piped(command(root, program=[sys.executable, "-m", "crabmem"])) as wire:  # whose memory is its own
         wire.ask("tools/list")
         before = memory_of(wire)
         wire.send(b'{"jsonrpc": "2.0", "id": 1, "method": "')

@@ -18,6 +18,7 @@ from crabmem import Fact, Memory
 from crabmem.operations import history
 from crabmem.text.extras import how_to_get
 from crabmem.tools import guide as guide_of
+from tests import forked
 from tests.conftest import assert_clean, git
 from tests.serving import (
     CLIENT,
@@ -25,7 +26,6 @@ from tests.serving import (
     Heard,
     Mode,
     Transport,
-    command,
     connected,
     dialled,
     environment,
@@ -271,7 +271,7 @@ async def test_only_chosen_tools_are_offered_and_can_be_called(root: Path) -> No
 
 
 def test_a_tool_that_does_not_exist_cannot_be_chosen(root: Path) -> None:
-    told = [sys.executable, "-m", "crabmem", "--dir", str(root), "mcp", "--tools", "recal"]
+    told = [*forked.COMMAND, "--dir", str(root), "mcp", "--tools", "recal"]
     done = subprocess.run(told, capture_output=True, text=True, input="")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("crabmem: no tool named: recal (there are: remember, ")
@@ -300,14 +300,14 @@ async def test_what_a_client_proposes_waits_and_no_tool_of_the_server_decides(ro
 
 
 def test_naming_no_tool_is_wrong_usage(root: Path) -> None:
-    told = [sys.executable, "-m", "crabmem", "--dir", str(root), "mcp", "--tools", " ,"]
+    told = [*forked.COMMAND, "--dir", str(root), "mcp", "--tools", " ,"]
     done = subprocess.run(told, capture_output=True, text=True, input="")
     assert (done.returncode, done.stdout) == (2, "") and "leave it out for the usual ones" in done.stderr
 
 
 @pytest.mark.parametrize("option", ["--port", "--token"])
 def test_what_is_for_http_alone_is_wrong_usage_without_it(root: Path, option: str) -> None:
-    told = [sys.executable, "-m", "crabmem", "--dir", str(root), "mcp", option, "1234"]
+    told = [*forked.COMMAND, "--dir", str(root), "mcp", option, "1234"]
     done = subprocess.run(told, capture_output=True, text=True, input="")
     assert (done.returncode, done.stdout) == (2, "") and f"{option} goes with --http" in done.stderr
 
@@ -461,7 +461,7 @@ async def test_names_are_completed_those_that_begin_so_first(root: Path, transpo
 @in_namespace
 @pytest.mark.parametrize("limit", ["max_inotify_instances", "max_inotify_watches"])
 def test_where_nothing_can_be_watched_the_server_says_so_once_and_goes_on(root: Path, limit: str) -> None:
-    with piped(limited(limit, 0, command(root))) as wire:
+    with piped(limited(limit, 0, ["--dir", str(root), "mcp"])) as wire:
         assert "result" in wire.ask("server/discover")
         assert wire.process.stderr
         assert wire.process.stderr.readline().startswith(f"crabmem: {root} cannot be watched (".encode())
@@ -577,7 +577,7 @@ async def test_two_servers_and_a_person_on_one_workspace_lose_nothing(root: Path
 
 async def test_who_watches_records_and_the_server_takes_over_when_that_ends(root: Path) -> None:
     watch = subprocess.Popen(
-        [sys.executable, "-m", "crabmem", "--dir", str(root), "watch"],
+        [*forked.COMMAND, "--dir", str(root), "watch"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(),
@@ -602,7 +602,7 @@ async def test_who_watches_records_and_the_server_takes_over_when_that_ends(root
 
 def test_a_token_is_made_and_told_when_none_is_named(root: Path) -> None:
     surroundings = {name: value for name, value in environment().items() if name != "CRABMEM_TOKEN"}
-    told = [sys.executable, "-m", "crabmem", "--dir", str(root), "mcp", "--http", "--port", "0"]
+    told = [*forked.COMMAND, "--dir", str(root), "mcp", "--http", "--port", "0"]
     with subprocess.Popen(told, stderr=subprocess.PIPE, env=surroundings, text=True) as process:
         assert process.stderr and process.stderr.readline().startswith("serving ")
         assert len(process.stderr.readline().removeprefix("token: ").strip()) == 32
@@ -611,7 +611,7 @@ def test_a_token_is_made_and_told_when_none_is_named(root: Path) -> None:
 
 
 def test_the_token_is_not_told_when_it_was_given(root: Path) -> None:
-    told = [sys.executable, "-m", "crabmem", "--dir", str(root), "mcp", "--http", "--port", "0"]
+    told = [*forked.COMMAND, "--dir", str(root), "mcp", "--http", "--port", "0"]
     with subprocess.Popen(told, stderr=subprocess.PIPE, env=environment(), text=True) as process:
         assert process.stderr and process.stderr.readline()
         process.terminate()
@@ -621,7 +621,7 @@ def test_the_token_is_not_told_when_it_was_given(root: Path) -> None:
 def test_a_port_that_is_taken_is_an_error_that_names_the_way_out(root: Path) -> None:
     with web(root) as url:
         port = url.split(":")[2].split("/")[0]
-        told = [sys.executable, "-m", "crabmem", "--dir", str(root), "mcp", "--http", "--port", port]
+        told = [*forked.COMMAND, "--dir", str(root), "mcp", "--http", "--port", port]
         done = subprocess.run(told, capture_output=True, text=True, env=environment())
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"crabmem: port {port} is taken; name another with --port, or 0 for any that is free\n"

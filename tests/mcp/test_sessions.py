@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from crabmem.hosts.hooks.input import parse_input
 from crabmem.text.limits import MAX_WHO
 from crabmem.text.names import session_name
 from crabmem.write.actor import Voice
+from tests import forked
 from tests.serving import Mode, command, connected, dialled, environment, web
 
 pytestmark = [
@@ -124,7 +124,7 @@ async def test_hooks_and_server_of_a_host_record_one_session(root: Path) -> None
     file = root / "memory" / "entries" / "two.md"
     file.write_text("What the host's own tool wrote.\n")
     told = {"session_id": HOSTS_ID, "hook_event_name": "PostToolUse", "tool_input": {"file_path": str(file)}}
-    hook = [sys.executable, "-m", "crabmem", "--dir", str(root), "hook", "wrote", "--host", "claude-code"]
+    hook = [*forked.COMMAND, "--dir", str(root), "hook", "wrote", "--host", "claude-code"]
     subprocess.run(hook, input=json.dumps(told).encode(), env=environment(), check=True, capture_output=True)
     with Memory(root) as memory:
         mine = [commit.subject for commit in memory.log(session=HOSTS_ID)]

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from crabmem.cli import cli
 from crabmem.operations import facts, files, keyvalue, purging
 from crabmem.text.limits import DEEPEST
 from crabmem.text.slots import Slot
+from tests import forked
 from tests.conftest import assert_clean, git
 
 _MARTA = "---\nname: Marta Alves\ndescription: the contractor\n---\n\nBuilds the kitchen.\n"
@@ -43,9 +43,7 @@ def ordered(memory: Memory) -> Memory:
 
 def fresh(root: Path, *question: str) -> str:
     """What a process of its own recalls."""
-    done = subprocess.run(
-        [sys.executable, "-m", "crabmem", "--dir", str(root), "recall", *question], capture_output=True, text=True
-    )
+    done = subprocess.run([*forked.COMMAND, "--dir", str(root), "recall", *question], capture_output=True, text=True)
     return done.stdout
 
 

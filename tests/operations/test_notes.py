@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
@@ -18,6 +17,7 @@ from crabmem.cli import cli
 from crabmem.operations import context, files
 from crabmem.write.actor import Voice
 from crabmem.write.tree import Tree
+from tests import forked
 from tests.conftest import Clock, assert_clean
 from tests.opening import opened_with
 
@@ -190,7 +190,7 @@ def test_midnight_between_the_prompt_and_the_write_costs_nothing(growing: Memory
 def test_processes_that_note_at_once_lose_nothing(tmp_path: Path) -> None:
     root = tmp_path / "m"
     words = [f"Said by process {number}." for number in range(4)]
-    command = [sys.executable, "-m", "crabmem", "--dir", str(root), "note"]
+    command = [*forked.COMMAND, "--dir", str(root), "note"]
     running = [subprocess.Popen([*command, text], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for text in words]
     told = [process.communicate(timeout=120) for process in running]
     assert [process.returncode for process in running] == [0] * 4, told

@@ -34,6 +34,7 @@ from crabmem.operations import maintenance, proposals, purging
 from crabmem.session.opening import local_time
 from crabmem.text.merge import Conflicting
 from crabmem.write.actor import Voice
+from tests import forked
 from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints
 from tests.git.test_purge_crashes import Death, Died
@@ -217,13 +218,17 @@ def test_line_endings_of_the_file_are_those_of_what_is_proposed(root: Path, agen
     assert (root / "Crab.md").read_bytes() == LOUDER.replace("\n", "\r\n").encode()
 
 
-def test_a_flood_of_proposals_ends_at_a_clear_error(root: Path, agent: Memory) -> None:
+@pytest.mark.parametrize("most", [10, pytest.param(MOST, marks=pytest.mark.slow)])
+def test_a_flood_of_proposals_ends_at_a_clear_error(
+    root: Path, agent: Memory, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("crabmem.git.proposals.MOST", most)
     (root / "crabmem.toml").write_text('soul = "propose"\ndurability = "fast"\n')
-    answers = [agent.call("soul", {"content": f"{TEXT}\n{number % (MOST + 5)}\n"}) for number in range(2 * MOST)]
-    assert len(agent.proposals()) == MOST
+    answers = [agent.call("soul", {"content": f"{TEXT}\n{number % (most + 5)}\n"}) for number in range(2 * most)]
+    assert len(agent.proposals()) == most
     refused = [answer.text for answer in answers if answer.is_error]
     assert len(refused) == 5
-    assert set(refused) == {f"{MOST} proposals wait already; ask the person to go through `crabmem proposals` first"}
+    assert set(refused) == {f"{most} proposals wait already; ask the person to go through `crabmem proposals` first"}
     with pytest.raises(Full):
         proposed(agent, TEXT + "\nOne more.\n")
 
@@ -337,7 +342,7 @@ def test_no_face_but_the_command_line_knows_how_to_decide() -> None:
 def crab(root: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """`crabmem …` as a process, with nobody's settings."""
     bare = {name: value for name, value in os.environ.items() if not name.startswith("CRABMEM_")}
-    command = [sys.executable, "-m", "crabmem", "--dir", str(root), *words]
+    command = [*forked.COMMAND, "--dir", str(root), *words]
     return subprocess.run(
         command, capture_output=True, text=True, env={**bare, **environment}, stdin=subprocess.DEVNULL
     )

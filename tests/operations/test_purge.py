@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 import zlib
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from msgspec.structs import replace
 from crabmem import Busy, Fact, InvalidArguments, Memory, NotFound, Unwritable
 from crabmem.disk import fs
 from crabmem.operations import agents, maintenance, purging
-from tests import long_history, story
+from tests import forked, long_history, story
 from tests.conftest import assert_clean, git
 
 SECRET = "HUNTER2 Señor's key"
@@ -375,7 +374,7 @@ def test_a_purge_names_the_agents_whose_workspaces_still_hold_it(team: Memory, a
 
 
 def run(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "crabmem", "--dir", str(root), "purge", *words]
+    command = [*forked.COMMAND, "--dir", str(root), "purge", *words]
     return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
 

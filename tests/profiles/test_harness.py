@@ -4,7 +4,6 @@ import json
 import multiprocessing
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from mcp_types import CallToolResult, TextContent
 from crabmem import Memory, Result
 from crabmem.operations import files
 from crabmem.text.edit import BOM
+from tests import forked
 from tests.conftest import assert_clean, git
 from tests.faults.attacks import PATHS, Ground, folded, folder, grounds
 from tests.faults.repository import complaints
@@ -432,7 +432,7 @@ def words(answer: CallToolResult) -> str:
 
 def run(root: Path, *words: str) -> str:
     """What the command prints, as a process of its own."""
-    told = [sys.executable, "-m", "crabmem", "--dir", str(root), "--profile", "harness", *words]
+    told = [*forked.COMMAND, "--dir", str(root), "--profile", "harness", *words]
     return subprocess.run(told, capture_output=True, text=True, env=environment(), check=True, timeout=60).stdout
 
 

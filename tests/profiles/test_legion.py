@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime, timedelta, timezone
@@ -18,6 +17,7 @@ from crabmem.operations import files, notes, salience, uses
 from crabmem.prompt.profile import KINDS, Kind
 from crabmem.session import opening
 from crabmem.text.learnings import corrected, failed, worked
+from tests import forked
 from tests.conftest import FIXTURES, git
 from tests.stories.test_fixtures import everything
 
@@ -337,7 +337,7 @@ def test_an_agent_of_its_own_has_its_own_facts_and_lessons_and_the_person_of_all
 
 def crabmem(root: Path, *words: str, stdin: str = "") -> str:
     """What the program prints, in a process of its own."""
-    command = [sys.executable, "-m", "crabmem", "--dir", str(root), "--profile", "legion", *words]
+    command = [*forked.COMMAND, "--dir", str(root), "--profile", "legion", *words]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, check=True).stdout
 
 
@@ -363,9 +363,8 @@ def test_from_an_empty_folder_to_a_recalled_fact_on_the_command_line(root: Path)
 
 # feature: 47, 48, 97
 def test_from_an_empty_folder_to_a_recalled_fact_over_mcp(root: Path) -> None:
-    server = StdioServerParameters(
-        command=sys.executable, args=["-m", "crabmem", "--dir", str(root), "--profile", "legion", "mcp"]
-    )
+    command = [*forked.COMMAND, "--dir", str(root), "--profile", "legion", "mcp"]
+    server = StdioServerParameters(command=command[0], args=command[1:])
 
     async def talk() -> tuple[list[str], str]:
         async with stdio_client(server) as streams, ClientSession(*streams) as session:

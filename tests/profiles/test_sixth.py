@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from crabmem import Disabled, InvalidSettings, Memory
 from crabmem.cli import cli
 from crabmem.prompt.profile import Kind
+from tests import forked
 from tests.conftest import assert_clean, git
 
 SIXTH = """
@@ -188,8 +188,8 @@ def test_its_facts_lie_where_it_says_and_are_recalled_on_the_command_line(root: 
 # feature: 35
 def test_a_client_of_mcp_gets_its_tools_and_no_others(root: Path) -> None:
     async def story(kind: str) -> tuple[list[str], str]:
-        arguments = ["-m", "crabmem", "--dir", str(root), "--kind", kind, "mcp"]
-        server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
+        command = [*forked.COMMAND, "--dir", str(root), "--kind", kind, "mcp"]
+        server = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
         async with Client(stdio_client(server)) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
             fact = {"name": "Queen", "description": "how old she is", "content": f"For {kind}."}

@@ -20,6 +20,7 @@ from crabmem.operations import maintenance
 from crabmem.recall import hybrid as meaning
 from crabmem.text.extras import how_to_get
 from crabmem.write.actor import Voice
+from tests import forked
 from tests.conftest import allow
 from tests.embedding import GROUPS, Array, Own, Reply, Service, good, saved_model, service, vectors
 from tests.opening import opened_with
@@ -414,7 +415,7 @@ assert not wrong, wrong
 def test_a_model_on_this_machine_answers_the_command_line_too(root: Path, tmp_path: Path) -> None:
     wants(root, model=str(saved_model(tmp_path / "model")))
     for _ in range(2):  # the second time there is an index, and nothing left to read
-        ran = subprocess.run([sys.executable, "-m", "crabmem", "--dir", str(root), "recall", "puppy", "physician"],
+        ran = subprocess.run([*forked.COMMAND, "--dir", str(root), "recall", "puppy", "physician"],
                              capture_output=True, text=True)  # fmt: skip
         assert "\n## Luna\n" in ran.stdout and not ran.stderr
 
@@ -483,7 +484,7 @@ def test_reindexing_keeps_what_it_made_when_a_service_fails(
 
 
 def run(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([sys.executable, "-m", "crabmem", "--dir", str(root), *words], capture_output=True, text=True)
+    return subprocess.run([*forked.COMMAND, "--dir", str(root), *words], capture_output=True, text=True)
 
 
 def test_reindex_on_the_command_line(root: Path, told: Service) -> None:

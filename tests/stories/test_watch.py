@@ -1,7 +1,6 @@
 """Outside edits are recorded soon after they are made, one commit for each burst."""
 
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from crabmem.operations import history
 from crabmem.results import Commit
 from crabmem.watch import News, followed, watched, watched_in_turn
 from crabmem.workspace.workspace import Workspace
+from tests import forked
 from tests.conftest import allow, git
 from tests.serving import in_namespace, limited
 
@@ -161,7 +161,7 @@ def test_a_profile_says_how_long_a_burst_may_pause(memory: Memory, tmp_path: Pat
 @contextmanager
 def watching(root: Path, limit: str, number: int) -> Iterator["subprocess.Popen[str]"]:
     """The command over `root`, begun, in a user namespace with such a limit."""
-    command = limited(limit, number, [sys.executable, "-m", "crabmem", "--dir", str(root), "watch"])
+    command = limited(limit, number, ["--dir", str(root), "watch"])
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr and process.stderr.readline().startswith("watching ")
@@ -237,7 +237,7 @@ def test_where_the_system_refuses_a_watch_edits_are_recorded_by_looking(
 
 def test_command_stops_cleanly_on_ctrl_c(memory: Memory) -> None:
     memory.init()
-    command = [sys.executable, "-m", "crabmem", "--dir", str(memory.root), "watch"]
+    command = [*forked.COMMAND, "--dir", str(memory.root), "watch"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr and process.stderr.readline().startswith("watching ")
         (memory.root / "memory").mkdir(exist_ok=True)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import anyio
@@ -14,6 +13,7 @@ from crabmem import InvalidArguments, Memory
 from crabmem.operations import setup
 from crabmem.text.names import agent_name, refuse_taken
 from crabmem.write.actor import Voice
+from tests import forked
 from tests.conftest import git
 from tests.serving import connected
 
@@ -95,7 +95,7 @@ def test_a_client_that_calls_itself_person_is_served_and_marked(tmp_path: Path) 
 
 
 def test_the_command_line_says_why_it_refuses_a_name(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "crabmem", "--dir", str(tmp_path), "--agent", "person", "list"]
+    command = [*forked.COMMAND, "--dir", str(tmp_path), "--agent", "person", "list"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CRABMEM_AGENT": ""})
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
     assert "an agent cannot be called 'person'" in done.stderr

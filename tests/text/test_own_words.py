@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem.hosts.hooks.input import parse_input
 from crabmem.text.own_words import own_words
+from tests import forked
 
 QUESTION = "where is the deploy key?"
 RECALL = "<recall>\nFrom memory: data.\n\n## Luna's vet\nwho looks after Luna\n\nDr. Moreno.\n</recall>"
@@ -232,7 +232,7 @@ def hook(root: Path, told: object, host: str, *event: str) -> str:
     words = ["--dir", str(root), "hook", *(event or ["prompt"]), "--host", host, "--deadline", "30"]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("CRABMEM_")}
     done = subprocess.run(
-        [sys.executable, "-m", "crabmem", *words], input=json.dumps(told).encode(), capture_output=True, env=environment
+        [*forked.COMMAND, *words], input=json.dumps(told).encode(), capture_output=True, env=environment
     )
     assert (done.returncode, done.stderr) == (0, b"")
     answer = json.loads(done.stdout or b"{}")

@@ -103,14 +103,15 @@ def test_the_doctor_names_commits_of_the_future(memory: Memory, clock: Settable)
 
 
 @pytest.mark.parametrize("clocks", [(AHEAD, timedelta(hours=1)), (timedelta(hours=1), -AHEAD), (-AHEAD, AHEAD)])
+@pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_crash_is_recovered_from_whatever_the_clock_says_then(
-    tmp_path: Path, clock: Settable, clocks: tuple[timedelta, timedelta], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, clock: Settable, clocks: tuple[timedelta, timedelta], monkeypatch: pytest.MonkeyPatch, stride: int
 ) -> None:
     root, number = tmp_path / "memory", 0
     with opened_with(root, Voice("coder"), clock) as memory:
         written(memory, clock, *hours(0))
     while True:
-        number += 1
+        number += stride
         copy = Path(shutil.copytree(root, tmp_path / f"copy{number}"))
         memory, died = opened_with(copy, Voice("coder"), clock), False
         with monkeypatch.context() as patched:
@@ -125,7 +126,7 @@ def test_a_crash_is_recovered_from_whatever_the_clock_says_then(
             subjects = [commit.subject for commit in again.log()]
             assert subjects.count("remember: Fact") <= 2 and not any(each.startswith("edit:") for each in subjects)
             assert (again.get("Fact").content == f"at {clocks[0]}") == (subjects.count("remember: Fact") == 2)
-        if number % 10 == 0 or not died:
+        if number % 12 == 0 or not died:
             assert_clean(copy)
         shutil.rmtree(copy)
         if not died:

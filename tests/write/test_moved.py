@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from crabmem.disk.lock import WriterLock
 from crabmem.operations import files
 from crabmem.watch import watched, watched_in_turn
 from crabmem.workspace.workspace import Workspace
+from tests import forked
 from tests.conftest import git
 
 
@@ -123,7 +123,7 @@ def test_a_clone_or_copy_that_a_person_put_in_its_place_goes_on(opened: Memory, 
 
 def test_a_server_says_that_its_workspace_was_moved(opened: Memory) -> None:
     """As a host calls it: an error the model reads, and nothing at the old place."""
-    command = [sys.executable, "-m", "crabmem", "--dir", str(opened.root), "mcp"]
+    command = [*forked.COMMAND, "--dir", str(opened.root), "mcp"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         _is_told_by(server, opened)
     assert not opened.root.exists()

@@ -10,6 +10,7 @@ import pytest
 
 from crabmem import Memory, Unwritable
 from crabmem.disk import fs
+from tests import forked
 from tests.conftest import assert_clean, git
 from tests.faults.repository import reachable
 
@@ -134,7 +135,7 @@ def test_fast_writes_wait_for_no_disk_and_full_ones_do(memory: Memory, monkeypat
 
 # feature: 93
 def test_commands_of_two_processes_take_turns(memory: Memory) -> None:
-    command = [sys.executable, "-m", "crabmem", "--dir", str(memory.root), "--agent"]
+    command = [*forked.COMMAND, "--dir", str(memory.root), "--agent"]
     words = ["remember", "Note", "-d", "what two write", "-c"]
     writers = [subprocess.Popen([*command, f"a{n}", *words, str(n)], stdout=subprocess.DEVNULL) for n in range(4)]
     assert [writer.wait(60) for writer in writers] == [0] * 4
