@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from msgspec.structs import replace
 
 from .disk import fs
+from .disk import state as state_files
 from .disk.allowed import Allowed
 from .disk.seal import Seal, claim_caches
 from .disk.store import Scan, Store, usable_folder
@@ -87,7 +88,9 @@ class Handle:
         self._known_settings: dict[str | None, tuple[Settings, str]] = {None: (Settings(), "")}
         self._fit: Settings | None = None
         self._meaning = Meaning(self._workspace, self._environment, clock, embedder)
-        self._meaning_of_sections = Meaning(self._workspace, self._environment, clock, embedder, "section-vectors")
+        self._meaning_of_sections = Meaning(
+            self._workspace, self._environment, clock, embedder, state_files.SECTION_VECTORS
+        )
         self._searcher = cache(partial(_searcher, self._workspace))
         self._catalog = Catalog(self._workspace, self._language, progress)
         self._store = Store(self._workspace, self._clock_ns, self._marks)
@@ -102,7 +105,7 @@ class Handle:
         self._turns = Turns(self._workspace.turns)
         self._uses = Uses(self._workspace.uses)
         self._reads = Reads(self._workspace.reads)
-        self._item_vectors = TextVectors(self._workspace, "item-vectors")
+        self._item_vectors = TextVectors(self._workspace, state_files.ITEM_VECTORS)
         self._speaker = self._speaker_of_session()
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()

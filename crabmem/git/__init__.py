@@ -86,7 +86,7 @@ class History:
         private = self._private
         self._refs = Refs(self._git, private / "tmp")
         self._objects = Objects(self._git / "objects", private / "recent")
-        self._known = Known(private / "index" / "changes")
+        self._known = Known(private)
         self._ancestry = Ancestry(self._objects, self._known)
         self._blame = Blame(self._objects, self._ancestry)
         self._index = Index(self._git, private, self._refs)
@@ -95,7 +95,7 @@ class History:
         self._waiting = Waiting(private / "waiting")
         self._packing = Packing(self._git, private, self._refs)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
-        self._lines = Lines(self._objects, private / "index" / "line")
+        self._lines = Lines(self._objects, private)
         #: What the repository and the folder around it are, None before there is one; its newest commit.
         self._place, self._folder = (
             None if os.path.islink(self._git) else fs.identity(self._git),

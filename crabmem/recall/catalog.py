@@ -19,7 +19,7 @@ from ..text.entry import MAX_NAME, Entry, note, parsed
 from ..text.slots import ELSEWHERE, Slot, from_label, label_prefix, life_of, own_slot
 from ..text.slug import free_slug, name_key, slug_of, spelled
 from ..workspace.workspace import Layout, Workspace
-from .cached import WORTH_SAVING, CachedIndex
+from .synced import WORTH_SAVING, CachedIndex
 
 _NEAREST = 3
 # So many words of a description say in short what an entry is about; from 10 to 20 make no difference.
@@ -114,7 +114,7 @@ class Catalog:
     def __init__(self, workspace: Workspace, language: Callable[[Scan], str], progress: Progress | None = None) -> None:
         """`language` tells whose endings are removed from words, as a scan says."""
         self._layout = workspace.layout
-        self._cached = CachedIndex(workspace, workspace.index)
+        self._cached = CachedIndex(workspace)
         self._language = language
         self._spoken = ""
         self._progress = progress or (lambda done, total: None)

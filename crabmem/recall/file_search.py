@@ -11,6 +11,7 @@ from datetime import date
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..disk import state
 from ..disk.fork_lock import Guard
 from ..disk.stat import BLOB, SIZE
 from ..disk.store import Scan
@@ -25,9 +26,9 @@ from ..text.hashes import blob_id
 from ..text.passages import passage
 from ..text.patterns import matches
 from ..workspace.workspace import Workspace
-from .cached import WORTH_SAVING, CachedIndex
 from .ranking import Fits, Question, Ranking, recalled, worth_of
 from .sections import Search, Section, aged, taken_apart
+from .synced import WORTH_SAVING, CachedIndex
 
 if TYPE_CHECKING:
     from ..search.index import Wanted
@@ -128,7 +129,7 @@ class Searcher:
     """Takes files apart and keeps what did not change, on disk also between processes."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._cached = CachedIndex(workspace, workspace.index / "sections")
+        self._cached = CachedIndex(workspace, state.SECTIONS)
         self._guard = Guard()
         #: How each file was marked whose sections are in the index; None while nobody searched.
         self._known: dict[str, bytes] | None = None

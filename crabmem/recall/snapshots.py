@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from .. import search
-from ..disk import fs
+from ..disk import fs, state
+from ..disk.derived import Cache
 from ..disk.fork_lock import Guard
-from ..disk.purged import Purges
 from ..disk.stat import BLOB, SIZE
 from ..errors import Unreadable
 from ..git.timeline import Timeline
@@ -81,12 +81,11 @@ class Pasts:
         self, workspace: Workspace, timeline: Timeline, catalog: Catalog, blob: Callable[[str], bytes]
     ) -> None:
         """`blob` tells the bytes that are stored under an id."""
-        self._workspace = workspace
         self._timeline = timeline
         self._catalog = catalog
         self._blob = blob
         self._guard = Guard()
-        self._purges = Purges(workspace.private / "purges")
+        self._cache = Cache(workspace.private, state.PAST)
         self._open: OrderedDict[tuple[str, bytes], Past] = OrderedDict()
 
     def at(self, commit: str, language: str, keep: bool = True) -> Past:
@@ -96,7 +95,7 @@ class Pasts:
         """
         key = self._timeline.entries_id(commit), rules(language)
         with self._guard:
-            if self._purges.came():
+            if self._cache.renew():
                 self._open.clear()  # they have words of what was purged
             past = self._open.get(key) or self._opened(commit, key[0], language, keep)
             self._open[key] = past
@@ -107,8 +106,8 @@ class Pasts:
 
     def _opened(self, commit: str, name: str, language: str, keep: bool) -> Past:
         blobs = self._timeline.entries_at(commit)
-        place = self._place(f"{name}-{rules(language).hex()}")
-        kept = search.load(place) if place else None
+        place = self._cache.place / f"{name}-{rules(language).hex()}"
+        kept = search.load(place)
         base, differing = _nearest(self._bases(kept), _tails(blobs, language))
         changes = dict(self._documents(differing, blobs, language))
         unreadable = [path for path in changes if path in blobs and changes[path] is None]
@@ -116,10 +115,8 @@ class Pasts:
             _use(place)
             return Past(kept or base, unreadable, self._entry)
         index = base.updated(changes)
-        if keep and place:
-            _keep(index, place)
-            if self._purges.came():
-                fs.remove_tree(place)
+        if keep:
+            self._cache.keep(lambda folder: _keep(index, place))
         return Past(index, unreadable, self._entry)
 
     def _bases(self, kept: Index | None) -> list[Index]:
@@ -150,12 +147,6 @@ class Pasts:
             raise Unreadable(f"{path} is larger than {fs.MAX_BYTES} bytes")
         return data
 
-    def _place(self, name: str) -> Path | None:
-        """Where a moment is kept; None where a link leads elsewhere, or nothing of ours is yet."""
-        private = self._workspace.private
-        is_ours = fs.is_own_folder(private)
-        return self._workspace.index / "past" / name if is_ours else None
-
 
 def _tail(blob: str, language: str) -> bytes:
     """How the mark of a document ends, behind the stamp of a file."""
@@ -181,11 +172,10 @@ def _differing(base: Index, wanted: Mapping[str, bytes]) -> tuple[list[str], lis
     return new, [path for path in marks if path not in wanted]
 
 
-def _use(place: Path | None) -> None:
+def _use(place: Path) -> None:
     """Note that what is kept there was asked for."""
     with suppress(OSError):
-        if place:
-            fs.touch(place)
+        fs.touch(place)
 
 
 def _keep(index: Index, place: Path) -> None:

@@ -508,7 +508,7 @@ def objects(data: bytes) -> None:
     (scratch() / "loose/pack").mkdir(parents=True, exist_ok=True)
     _put(f"loose/ab/{'0' * 38}", raw)
     store = Objects(scratch() / "loose", scratch() / "spares")
-    ancestry = Ancestry(store, Known(scratch() / "changes"))
+    ancestry = Ancestry(store, Known(scratch()))
     asked = (
         store.get,
         store.blob,
@@ -546,7 +546,7 @@ def packs(data: bytes) -> None:
     store = Objects(folder, folder / "spares")
     head = (prepared() / ".git/refs/heads/main").read_text().strip()
     for ask in (
-        lambda: list(Ancestry(store, Known(folder / "changes")).commits(head)),
+        lambda: list(Ancestry(store, Known(folder)).commits(head)),
         lambda: store.files(store.commit(head).tree.decode()),
     ):
         with suppress(CrabmemError):

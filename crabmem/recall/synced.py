@@ -1,10 +1,8 @@
 """An index that the next process finds on the disk; nothing that was purged is kept there."""
 
-from pathlib import Path
-
 from .. import search
-from ..disk import fs
-from ..disk.purged import Purges
+from ..disk import state
+from ..disk.derived import Cache
 from ..search import Index
 from ..workspace.workspace import Workspace
 
@@ -13,12 +11,10 @@ WORTH_SAVING = 32
 
 
 class CachedIndex:
-    """The index in `folder`, and what it became since. Whoever has it keeps threads apart."""
+    """The index of that name, and what it became since. Whoever has it keeps threads apart."""
 
-    def __init__(self, workspace: Workspace, folder: Path) -> None:
-        self._folder = folder
-        self._private = workspace.private
-        self._purges = Purges(workspace.private / "purges")
+    def __init__(self, workspace: Workspace, name: str = state.INDEX) -> None:
+        self._cache = Cache(workspace.private, name)
         self._index: Index | None = None
         #: How many changes the disk does not have.
         self.unsaved = 0
@@ -27,7 +23,7 @@ class CachedIndex:
     def index(self) -> Index:
         """The index as it is now; the first time, as it was kept."""
         if self._index is None:
-            self._index = search.load(self._folder) or Index()
+            self._index = search.load(self._cache.place) or Index()
         return self._index
 
     def put(self, index: Index, changes: int = 0) -> None:
@@ -41,14 +37,11 @@ class CachedIndex:
 
     def forgot_purged(self) -> bool:
         """Whether there was a purge, so that it had words of what was purged; it is forgotten."""
-        if came := self._purges.came():
+        if came := self._cache.renew():
             self.begin_anew()
         return came
 
     def save(self) -> None:
         """Keep it for the next process; where there is no place, nothing is kept."""
         self.unsaved = 0
-        if fs.is_own_folder(self._private):
-            search.save(self.index, self._folder)
-            if self._purges.came():
-                fs.remove_tree(self._folder)
+        self._cache.keep(lambda folder: search.save(self.index, folder))
