@@ -102,9 +102,9 @@ class Handle:
         self._writer = Writer(
             self._workspace, self._store, self._history, clock, self._settings_to_write, Seal(state, "journal")
         )
-        self._turns = Turns(self._workspace.turns)
-        self._uses = Uses(self._workspace.uses)
-        self._reads = Reads(self._workspace.reads)
+        self._turns = Turns(self._workspace.private / state_files.TURNS)
+        self._uses = Uses(self._workspace.private / state_files.USES)
+        self._reads = Reads(self._workspace.private / state_files.READS)
         self._item_vectors = TextVectors(self._workspace, state_files.ITEM_VECTORS)
         self._speaker = self._speaker_of_session()
         #: What `recover` had to repair, a line each.

@@ -10,7 +10,7 @@ import msgspec
 
 from ..text.hashes import blob_id
 from ..workspace.workspace import Layout
-from . import fs
+from . import fs, state
 from .seal import Seal
 
 # Decoded, a journal takes many times its bytes.
@@ -49,14 +49,14 @@ class Pending(NamedTuple):
 
 
 class Journal:
-    """The one intent of a workspace, in `file`; those of strangers in the folder `aside`.
+    """The one intent of a workspace, and those of strangers, which are set aside.
 
-    Only used under the writer's lock.
+    `private` is the folder of crabmem's own files. Only used under the writer's lock.
     """
 
-    def __init__(self, file: Path, aside: Path, layout: Layout, seal: Seal) -> None:
-        self._file = file
-        self._aside = aside
+    def __init__(self, private: Path, layout: Layout, seal: Seal) -> None:
+        self._file = private / state.JOURNAL
+        self._aside = private / state.ASIDE
         self._layout = layout
         self._seal = seal
 

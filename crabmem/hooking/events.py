@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .. import hooks
-from ..disk import fs
+from ..disk import fs, state
 from ..disk.bylines import Bylines, kept, signed
 from ..disk.turns import Kind, Talk, Turn, Turns
 from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
@@ -49,7 +49,7 @@ class Call(NamedTuple):
     @property
     def turns(self) -> Turns:
         """What was said before turns."""
-        return Turns(self.workspace.turns)
+        return Turns(self.workspace.private / state.TURNS)
 
     @property
     def settings(self) -> Settings:
@@ -169,7 +169,7 @@ def _wrote(call: Call) -> Json:
     root, files = call.workspace.root, call.asked.files
     if paths := kept(call.workspace, files):
         # A watcher may be about to record them as the person's.
-        Bylines(call.workspace.bylines).add(signed(root, paths, call.agent, call.session))
+        Bylines(call.workspace.private / state.BYLINES).add(signed(root, paths, call.agent, call.session))
         with _memory(call) as memory:
             memory.wrote(files)
     return {}

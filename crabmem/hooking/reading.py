@@ -16,11 +16,12 @@ def begin(workspace: Workspace) -> None:
 def main(root: str) -> None:
     """The process that reads; one at a time."""
     from ..api import Memory
+    from ..disk import state
     from ..disk.lock import WriterLock
     from ..errors import CrabmemError
 
     try:
-        with WriterLock(Workspace(Path(root)).private / "reading").held(0), Memory(root) as memory:
+        with WriterLock(Workspace(Path(root)).private / state.READING).held(0), Memory(root) as memory:
             memory.stats()
     except CrabmemError:
         return  # another one reads, or it is what the hook has told of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ..disk import fs
+from ..disk import fs, state
 from ..errors import CrabmemError, DamagedHistory, NotFound, Unreadable, Unwritable
 from ..git import History
 from ..git.eraser import Eraser, Rewritten, remote_of
@@ -256,7 +256,7 @@ class Purger:
 
     def _recovered(self, erasure: Erasure) -> list[str]:
         """Texts of unknown saves that hold it."""
-        folder = self._workspace.private / "recovered"
+        folder = self._workspace.private / state.RECOVERED
         files = [file for file in folder.glob("*") if file.is_file()]
         return [
             file.relative_to(self._workspace.git).as_posix()
@@ -312,7 +312,7 @@ class Purger:
             return Standing(0, 0, 0, (f"{name} (its history lies elsewhere and was not looked into)",))
         if form := foreign_format(git):
             return Standing(0, 0, 0, (f"{name} (its history is kept as {form} and was not looked into)",))
-        history = Objects(git / "objects", git / "crabmem" / "recent")
+        history = Objects(git / "objects", git / "crabmem" / state.RECENT)
         try:
             objects = list(in_copies(erasure, history, blobs))
         except OSError as error:

@@ -7,6 +7,7 @@ from heapq import nsmallest
 
 from msgspec.structs import replace
 
+from ..disk import state
 from ..errors import CrabmemError
 from ..recall.catalog import Listing
 from ..recall.ranking import Fits, Ranking, Search, check_question
@@ -88,7 +89,7 @@ class Using(Keyed):
     def _forget_uses(self) -> None:
         """Forget how what is gone was used; no failure, as what removed it is done, and the next time does it too."""
         with suppress(CrabmemError):
-            if os.path.exists(self._workspace.uses):
+            if os.path.exists(self._workspace.private / state.USES):
                 self._uses.keep(self._steadily(lambda: list(self._listing().paths)))
 
     def _salient(self, limit: int) -> tuple[Hit, ...]:

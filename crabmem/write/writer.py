@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from ..disk import fs
+from ..disk import fs, state
 from ..disk.bylines import Byline, Bylines, signed
 from ..disk.displaced import Displaced
 from ..disk.journal import Intent, Journal, Step
@@ -108,16 +108,17 @@ class Writer:
         self._history = history
         self._clock = clock
         self._settings = settings
-        self._journal = Journal(workspace.private / "journal", workspace.aside, workspace.layout, seal)
-        self._bylines = Bylines(workspace.bylines)
-        self._displaced = Displaced(workspace.private / "displaced", workspace.layout)
-        self._lock = WriterLock(workspace.private / "lock")
+        self._journal = Journal(workspace.private, workspace.layout, seal)
+        self._bylines = Bylines(workspace.private / state.BYLINES)
+        self._displaced = Displaced(workspace.private / state.DISPLACED, workspace.layout)
+        self._lock = WriterLock(workspace.private / state.LOCK)
+        self._repairs = workspace.private / state.REPAIRS
         self._agreed: Agreed | None = None
         #: The temporary files, by blob, that hold what is about to be written.
         self._ahead: dict[str, str] = {}
         #: What the last look found lost outside, and did not record.
         self._unrecorded: Losses | None = None
-        self._unconfirmed = Unconfirmed(workspace.private / "unconfirmed")
+        self._unconfirmed = Unconfirmed(workspace.private / state.UNCONFIRMED)
         #: The last scan whose newest files were looked up in the history.
         self._examined: Scan | None = None
 
@@ -237,9 +238,9 @@ class Writer:
         """What writes had to repair, a line each, oldest first."""
         try:
             is_ours = fs.is_own_folder(self._workspace.private)
-            return fs.read(self._workspace.repairs)[0].decode("utf-8", "replace").splitlines() if is_ours else []
+            return fs.read(self._repairs)[0].decode("utf-8", "replace").splitlines() if is_ours else []
         except PermissionError as error:
-            raise Unreadable(f"{self._workspace.repairs} cannot be read: {fs.reason(error)}") from None
+            raise Unreadable(f"{self._repairs} cannot be read: {fs.reason(error)}") from None
         except OSError:
             return []  # there is none; one that is no file of ours is named by `doctor`
 
@@ -668,7 +669,7 @@ class Writer:
         """Note a repair for `doctor`."""
         if repair:
             line = f"{self._clock():%Y-%m-%d %H:%M} {repair}\n"
-            fs.append(self._workspace.repairs, line.encode())
+            fs.append(self._repairs, line.encode())
 
     def _edit_note(self, edits: Mapping[str, bytes | None]) -> Note:
         """The words for outside edits of the person: the bytes by path, None for a file that is gone."""

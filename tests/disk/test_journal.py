@@ -19,7 +19,7 @@ def intent(path: str = "memory/entries/a.md", temporary: str = NAME) -> Intent:
 
 
 def journal_in(folder: Path, keys: str = "keys") -> Journal:
-    return Journal(folder / "journal", folder / "aside", ORDINARY, Seal(folder / keys, "journal"))
+    return Journal(folder, ORDINARY, Seal(folder / keys, "journal"))
 
 
 def test_intent_is_read_back_as_it_was_begun_until_it_is_finished(tmp_path: Path) -> None:

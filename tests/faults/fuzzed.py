@@ -446,7 +446,7 @@ def _journals() -> list[bytes]:
 def journal(data: bytes) -> None:
     """A journal holds an intent for files of ours, or none."""
     file = _put("journal", data)
-    pending = Journal(file, file.parent / "aside", ORDINARY, Seal(None, "journal")).pending()
+    pending = Journal(file.parent, ORDINARY, Seal(None, "journal")).pending()
     assert pending is None or all(map(ORDINARY.is_kept, pending.intent.steps))
     assert pending is None or all(step.temporary.startswith("write-") for step in pending.intent.steps.values())
     assert pending is None or not pending.is_ours

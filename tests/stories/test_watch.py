@@ -123,7 +123,7 @@ def test_what_a_tool_of_a_host_wrote_waits_for_a_hook_that_is_slow_to_sign_it(
     memory.remember("a fact", "what", "x")
     home = Workspace(memory.root)
     if told == "by a turn":
-        Turns(home.turns).add(Turn(NOW, "s-1", (), 0, "begun"))
+        Turns(home.private / "turns").add(Turn(NOW, "s-1", (), 0, "begun"))
     if looks_often:
         monkeypatch.setattr(watcher, "LOOK_AGAIN", 0.3)
     watch = Watch(memory.root, is_hosted=told == "by the server")
@@ -132,7 +132,7 @@ def test_what_a_tool_of_a_host_wrote_waits_for_a_hook_that_is_slow_to_sign_it(
     (memory.root / "memory/MEMORY.md").write_text("# The host's\n")
     time.sleep(1.5)
     assert watch.said == []
-    Bylines(home.bylines).add(signed(memory.root, ["memory/MEMORY.md"], "claude-code", "s-1"))
+    Bylines(home.private / "bylines").add(signed(memory.root, ["memory/MEMORY.md"], "claude-code", "s-1"))
     watch.wait_for(1)
     watch.stop.set()
     watch.join()

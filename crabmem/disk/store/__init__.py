@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...errors import InvalidArguments, Unreadable, Unwritable
 from ...workspace.workspace import SETTINGS, Workspace
-from .. import fs
+from .. import fs, state
 from .. import stat as stamp
 from ..fork_lock import Guard
 from ..stat import Stamp
@@ -42,7 +42,7 @@ class Store:
         self._workspace = workspace
         self._layout = workspace.layout
         self._clock_ns = clock_ns
-        self._temporary = workspace.private / "tmp"
+        self._temporary = workspace.private / state.TEMPORARY
         self._guard = Guard()
         self._scan = Scan({}, ())
         self._looks = 0
@@ -314,7 +314,7 @@ class Store:
 
     def set_aside(self, name: str) -> Path:
         """Move a temporary file whose bytes nobody knows to where a person finds it."""
-        folder = self._workspace.private / "recovered"
+        folder = self._workspace.private / state.RECOVERED
         fs.make_folder(folder)
         fs.rename(self._temporary / name, folder / name)
         return folder / name
