@@ -13,7 +13,7 @@ from .text.names import refuse_taken
 from .tools import Result, Tool, Toolbox, listed
 from .workspace.settings import Settings
 from .workspace.workspace import root_of
-from .write.actor import Voice
+from .write.actor import Actor
 
 if TYPE_CHECKING:
     from .embeddings.embedder import Embedder
@@ -57,9 +57,9 @@ class Memory(Agents):
     ) -> None:
         folder, own = (None, None) if root is None else (os.fspath(root), "")
         where = root_of(folder, own, os.environ, Path.home())
-        voice = Voice(agent, session, is_person)
+        actor = Actor(agent, session, is_person)
         given = (soul_editable, progress, embedder, os.environ, profile, kind)
-        super().__init__(where, voice, local_time, *given, is_parent_named or root is None)
+        super().__init__(where, actor, local_time, *given, is_parent_named or root is None)
         if agent:
             refuse_taken(agent, self._person())
         self._toolbox = Toolbox(self)

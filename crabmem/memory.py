@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from .disk import fs
-from .disk.bylines import kept
-from .disk.store import Scan
+from .disk.scan import Scan
 from .errors import CrabmemError
 from .git import Note, Packed
 from .git.commit import TIME, moving, one_line
@@ -25,6 +24,7 @@ from .results import Changed, Commit, Finding, Forgotten, Purge, Reindexed, Rena
 from .text.edit import counted, shown
 from .text.entry import Entry, Fact, checked, checked_or_why, written
 from .text.slots import Slot, check_slot
+from .write.bylines import kept
 from .write.losses import LEAST
 from .write.tree import Tree
 from .write.writer import Draft

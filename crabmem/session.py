@@ -15,8 +15,9 @@ from msgspec.structs import replace
 from .disk import fs
 from .disk import state as state_files
 from .disk.allowed import Allowed
+from .disk.scan import Scan
 from .disk.seal import Seal, claim_caches
-from .disk.store import Scan, Store, usable_folder
+from .disk.store import Store, usable_folder
 from .disk.turns import Turns
 from .disk.user_state import state_folder
 from .errors import Busy, CrabmemError, DeniedHistory, InvalidSettings, Moved
@@ -38,7 +39,7 @@ from .text.hashes import blob_id
 from .workspace import settings
 from .workspace.settings import Settings
 from .workspace.workspace import DEFAULT, LAYOUTS, SETTINGS, Layout, Workspace
-from .write.actor import Voice
+from .write.actor import Actor
 from .write.writer import Writer
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Handle:
     def __init__(
         self,
         root: Path,
-        voice: Voice,
+        actor: Actor,
         clock: Callable[[], datetime],
         soul_editable: bool | None = None,
         progress: Progress | None = None,
@@ -82,7 +83,7 @@ class Handle:
         self._given_profile = profile
         self._kind = _kind_of(kind)
         self._is_parent_named = is_parent_named
-        self._voice = voice
+        self._voice = actor
         self._clock = clock
         self._soul_editable = soul_editable
         self._known_settings: dict[str | None, tuple[Settings, str]] = {None: (Settings(), "")}
@@ -128,7 +129,7 @@ class Handle:
     def spoken_by(self, agent: str | None, session: str | None) -> Self:
         """The same memory for another who writes. All else is shared: closing one closes both."""
         other = copy(self)
-        other._voice = Voice(agent, session)
+        other._voice = Actor(agent, session)
         other._speaker = other._speaker_of_session()
         other._timeline = other._timeline_of_voice()
         other._reverting = Reverting(other._history, other._timeline)

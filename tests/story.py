@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crabmem import memory as core
 from crabmem.text.entry import Fact, written
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 
 #: When the story begins, and how long after one step the next is.
 BEGINNING = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -95,8 +95,8 @@ class _Clock:
 def tell(root: Path) -> None:
     """Make the story in the folder `root`."""
     clock = _Clock()
-    memories = {name: core.Memory(root, Voice(agent, name), clock) for name, agent in SESSIONS.items()}
-    person = core.Memory(root, Voice(is_person=True), clock)
+    memories = {name: core.Memory(root, Actor(agent, name), clock) for name, agent in SESSIONS.items()}
+    person = core.Memory(root, Actor(is_person=True), clock)
     person.init()
     person.file("crabmem.toml").write_text('person = "Ann <ann@example.org>"\n', "utf-8")
     person.adopt()

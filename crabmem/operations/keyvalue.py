@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ..disk.scan import Scan
 from ..disk.stat import changed_ns
-from ..disk.store import Scan
 from ..recall.catalog import LIFE, NAME, Listing, kept_at, within
 from ..text.entry import Entry
 from ..text.slots import ELSEWHERE, Slot, check_slot, own_slot

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..errors import InvalidArguments
 from ..git.digest import digested
 from ..git.provenance import blamed

@@ -3,7 +3,7 @@
 import dataclasses
 from datetime import datetime
 
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..errors import InvalidArguments
 from ..git.commit import one_line
 from ..recall.auto_recall import likest, said_in

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
 from ..recall.catalog import NAME, ORIGIN, Listing, kept_at, place_for, readable, updated
 from ..text.credentials import Screen

@@ -4,7 +4,7 @@ import dataclasses
 from contextlib import suppress
 from functools import partial
 
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..errors import CrabmemError, Disabled, InvalidArguments
 from ..git.proposals import Now, Proposals, against, applied
 from ..results import Changed, Proposal, Proposed

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from ..disk.store import Scan, Store
+from ..disk.scan import Scan
+from ..disk.store import Store
 from ..errors import Disabled, InvalidArguments, NotFound
 from ..git.provenance import with_provenance
 from ..recall.catalog import Listing, Shelf, found, note_of

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..errors import CrabmemError, Disabled
 from ..git import Note, identity
 from ..git.commit import one_line

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import ClassVar, Protocol
 
 from ..disk.fork_lock import Guard, loading
-from ..disk.store import File, Scan, Unusable
+from ..disk.scan import File, Scan, Unusable
 from ..errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from ..search import Document, Index, rules, tokens
 from ..text.daily_notes import day_in

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..disk import state
 from ..disk.fork_lock import Guard
+from ..disk.scan import Scan
 from ..disk.stat import BLOB, SIZE
-from ..disk.store import Scan
 from ..errors import Unreadable
 from ..results import FileHit, FileSearch
 from ..search import Document, Index, rules, tokens

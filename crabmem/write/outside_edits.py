@@ -8,7 +8,7 @@ from ..errors import Unreadable
 from ..git import Note, identity
 from ..text.entry import parsed
 from ..workspace.workspace import Layout
-from .actor import Voice
+from .actor import Actor
 
 _NAMED = 3
 _TRAILERS = 20
@@ -27,9 +27,9 @@ def edit_note(edits: Mapping[str, Edit], person: str, layout: Layout) -> Note:
     return _note("edit", edits, layout, identity(person), ())
 
 
-def written_note(edits: Mapping[str, Edit], voice: Voice, person: str, layout: Layout) -> Note:
+def written_note(edits: Mapping[str, Edit], actor: Actor, person: str, layout: Layout) -> Note:
     """The words of a commit of `edits`, by path, that an agent made with a tool of its host."""
-    bare = voice.note("write", "", person)
+    bare = actor.note("write", "", person)
     return _note("write", edits, layout, bare.author, bare.trailers)
 
 

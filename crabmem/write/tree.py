@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..disk.fs import MAX_BYTES
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..errors import InvalidArguments, NotFound
 from ..text.credentials import Screen
 from ..text.edit import shortened, shown

@@ -13,22 +13,21 @@ from datetime import datetime
 from typing import TypeVar
 
 from ..disk import fs, state
-from ..disk.bylines import Byline, Bylines, signed
-from ..disk.displaced import Displaced
-from ..disk.journal import Intent, Journal, Step
 from ..disk.lock import WriterLock
+from ..disk.scan import File, Scan
 from ..disk.seal import Seal
 from ..disk.stat import Stamp, changed_ns
-from ..disk.store import File, Placed, Scan, Store
-from ..disk.unconfirmed import Unconfirmed
+from ..disk.store import Placed, Store
 from ..errors import CrabmemError, MassLoss, Unreadable, Unwritable
 from ..git import History, Note, Stretch, identity
 from ..text.hashes import SHORT_DIGITS, blob_id
 from ..text.merge import merged
 from ..workspace.settings import Settings
 from ..workspace.workspace import SETTINGS, Workspace
-from .actor import Voice
-from .losses import LEAST_OF_FEW, Losses, is_blank, losses, lost
+from ..write.bylines import Byline, Bylines, signed
+from ..write.recovery import Displaced, Intent, Journal, Step
+from .actor import Actor
+from .losses import LEAST_OF_FEW, Losses, Unconfirmed, is_blank, losses, lost
 from .outside_edits import Edit, edit_note, written_note
 
 #: Nanoseconds for which a replaced file is kept for an editor that still has it open.
@@ -110,7 +109,7 @@ class Writer:
         self._settings = settings
         self._journal = Journal(workspace.private, workspace.layout, seal)
         self._bylines = Bylines(workspace.private / state.BYLINES)
-        self._displaced = Displaced(workspace.private / state.DISPLACED, workspace.layout)
+        self._displaced = Displaced(workspace.private, workspace.layout)
         self._lock = WriterLock(workspace.private / state.LOCK)
         self._repairs = workspace.private / state.REPAIRS
         self._agreed: Agreed | None = None
@@ -118,7 +117,7 @@ class Writer:
         self._ahead: dict[str, str] = {}
         #: What the last look found lost outside, and did not record.
         self._unrecorded: Losses | None = None
-        self._unconfirmed = Unconfirmed(workspace.private / state.UNCONFIRMED)
+        self._unconfirmed = Unconfirmed(workspace.private)
         #: The last scan whose newest files were looked up in the history.
         self._examined: Scan | None = None
 
@@ -176,17 +175,17 @@ class Writer:
             self._adopted(even_if_many)
             return self._history.head()
 
-    def adopt_written(self, paths: Iterable[str], voice: Voice) -> str | None:
-        """Record what is at `paths` as written by `voice`, after other outside edits; the head after it.
+    def adopt_written(self, paths: Iterable[str], actor: Actor) -> str | None:
+        """Record what is at `paths` as written by `actor`, after other outside edits; the head after it.
 
         Other edits of a moment ago that nobody told of stay for a later look: of tools that run at once each tells
         of its own file.
         """
-        bylines = signed(self._workspace.root, own := sorted(set(paths)), *voice.names)
+        bylines = signed(self._workspace.root, own := sorted(set(paths)), *actor.names)
         self._bylines.add(bylines)  # who has the lock now, or comes before us, records them right
         with self._alone():
             self._bylines.add(bylines)
-            since, told = int(self._clock().timestamp() * 1_000_000_000) - AT_ONCE_NS, self._bylines.told()
+            since, told = int(self._clock().timestamp() * 1_000_000_000) - AT_ONCE_NS, self._bylines.signed()
 
             def is_later(path: str, file: File | None) -> bool:
                 is_new = path not in own and file is not None and _is_since(file, since)
@@ -441,7 +440,7 @@ class Writer:
         for agent, session in dict.fromkeys((byline.agent, byline.session) for byline in bylines.values()):
             own = [path for path, byline in bylines.items() if (byline.agent, byline.session) == (agent, session)]
             told = self._told({path: scan.data(path) for path in own})
-            note = written_note(told, Voice(agent, session), self._settings().person, self._layout)
+            note = written_note(told, Actor(agent, session), self._settings().person, self._layout)
             self._record_files({path: edits[path] for path in own}, note, scan)
 
     def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from crabmem import EmbedderFailed, InvalidSettings, Memory, Unwritable, memory
 from crabmem.cli import cli
 from crabmem.disk.allowed import Allowed, Reach
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.conftest import allow
 from tests.embedding import Own, Service, saved_model, service
 from tests.serving import connected
@@ -140,7 +140,7 @@ class Seen(Mapping[str, str]):
 
 
 def with_environment(root: Path, environment: Mapping[str, str]) -> memory.Memory:
-    return memory.Memory(root, Voice(None, None, True), lambda: datetime.now(UTC), environment=environment)
+    return memory.Memory(root, Actor(None, None, True), lambda: datetime.now(UTC), environment=environment)
 
 
 def test_no_variable_of_a_key_is_read_before_it_is_allowed(root: Path, told: Service) -> None:

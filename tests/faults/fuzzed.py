@@ -25,8 +25,6 @@ from dulwich.objects import Commit as RawCommit
 
 from crabmem import CrabmemError, InvalidArguments, Memory
 from crabmem.cli import cli
-from crabmem.disk.displaced import Displaced
-from crabmem.disk.journal import Journal
 from crabmem.disk.seal import Seal
 from crabmem.git import History, Note, identity
 from crabmem.git import repository as git_folder
@@ -50,6 +48,7 @@ from crabmem.text.times import moment
 from crabmem.workspace import settings
 from crabmem.workspace.workspace import ORDINARY, Workspace, agent_folder
 from crabmem.write.outside_edits import Edit, edit_note
+from crabmem.write.recovery import Displaced, Journal
 
 PATH = "memory/entries/luna.md"
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=2)))
@@ -455,7 +454,7 @@ def journal(data: bytes) -> None:
 @target(lambda: [b'{"write-0123456789abcdef": "memory/entries/luna.md"}\n', b'{"../x": "Crab.md"}\n{'])
 def displaced(data: bytes) -> None:
     """What was displaced belongs to files of ours; any other line is none."""
-    found = Displaced(_put("displaced", data), ORDINARY).all()
+    found = Displaced(_put("displaced", data).parent, ORDINARY).all()
     assert all(map(ORDINARY.is_kept, found.values()))
 
 

@@ -13,7 +13,7 @@ from crabmem import CrabmemError, Memory, Unwritable
 from crabmem import memory as core
 from crabmem.api import local_time
 from crabmem.disk import fs
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.conftest import assert_clean
 from tests.git.test_purge_crashes import Death, Died
 from tests.operations.test_purge import traces
@@ -113,7 +113,7 @@ def half_purged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for at in range(1, 1000):
         copy = tmp_path / f"copy-{at}"
         shutil.copytree(root, copy)
-        memory_of_copy = core.Memory(copy, Voice(), local_time, environment=os.environ)
+        memory_of_copy = core.Memory(copy, Actor(), local_time, environment=os.environ)
         with monkeypatch.context() as patched, suppress(Died):
             patched.setattr(fs, "before", Death(at))
             memory_of_copy.purge(text=SECRET)
@@ -152,7 +152,7 @@ def interrupted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A write of two files that dies when the first is in its place."""
     with Memory(root, agent="a") as memory:
         memory.remember("Fish", "what it eats", "Flakes.")
-    dying = core.Memory(root, Voice("coder"), local_time, environment=os.environ)
+    dying = core.Memory(root, Actor("coder"), local_time, environment=os.environ)
 
     def before(operation: str, path: str) -> None:
         if operation == "exchange" and path.endswith("vet.md"):

@@ -15,7 +15,7 @@ from crabmem import Memory
 from crabmem import memory as core
 from crabmem.api import local_time
 from crabmem.disk import fs
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests import long_history
 from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints
@@ -63,7 +63,7 @@ def dying(root: Path, at: int, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def dying_at(root: Path, at: int, monkeypatch: pytest.MonkeyPatch, work: Callable[[core.Memory], object]) -> int:
-    memory, death = core.Memory(root, Voice(), local_time, environment=os.environ), Death(at)
+    memory, death = core.Memory(root, Actor(), local_time, environment=os.environ), Death(at)
     with monkeypatch.context() as patched, suppress(Died):
         patched.setattr(fs, "before", death)
         work(memory)

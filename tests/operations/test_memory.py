@@ -13,7 +13,7 @@ from crabmem import memory as core
 from crabmem.recall import catalog
 from crabmem.text import entry
 from crabmem.text.entry import Entry
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.conftest import Clock, assert_clean, git
 
 NOTE = "memory/entries/luna.md"
@@ -257,7 +257,7 @@ def test_rollback_brings_back_exact_bytes(memory: Memory) -> None:
 
 
 def test_rollback_to_a_time_finds_what_was_current_then(tmp_path: Path, clock: Clock) -> None:
-    with core.Memory(tmp_path, Voice("coder"), clock) as memory:
+    with core.Memory(tmp_path, Actor("coder"), clock) as memory:
         memory.remember("Luna", "dog", "March")
         clock.now = clock.now.replace(month=6)
         memory.remember("Luna", "dog", "June")
@@ -589,7 +589,7 @@ def test_patch_shows_one_commit_and_of_it_one_entry(memory: Memory) -> None:
 
 
 def test_diff_since_before_the_beginning_is_everything(tmp_path: Path, clock: Clock) -> None:
-    with core.Memory(tmp_path, Voice(), clock) as memory:
+    with core.Memory(tmp_path, Actor(), clock) as memory:
         memory.remember("Luna", "dog", "Thursday")
         assert "+Thursday\n" in memory.diff("2 years ago")
 
@@ -686,7 +686,7 @@ def test_another_language_in_the_settings_is_searched_by_at_once(tmp_path: Path)
 
 # feature: 6
 def test_a_note_is_added_to_that_of_the_day_under_the_time(tmp_path: Path, clock: Clock) -> None:
-    with core.Memory(tmp_path, Voice("coder"), clock) as memory:
+    with core.Memory(tmp_path, Actor("coder"), clock) as memory:
         first, second = memory.write_note("Asked about tea."), memory.write_note("Asked about coffee.")
         text = memory.file("memory/2026-03-01.md").read_text()
         assert text.split("## ")[0] == "# 2026-03-01\n\n"
@@ -698,7 +698,7 @@ def test_a_note_is_added_to_that_of_the_day_under_the_time(tmp_path: Path, clock
 
 
 def test_what_holds_a_memory_can_be_copied_deep_and_the_copy_writes_to_the_same(tmp_path: Path, clock: Clock) -> None:
-    with core.Memory(tmp_path, Voice("coder"), clock) as memory:
+    with core.Memory(tmp_path, Actor("coder"), clock) as memory:
         copied = deepcopy({"memory": memory})["memory"]
         copied.remember("Tea", "what to drink", "Green.")
         assert memory.get("tea").content == "Green." and memory.log(1)[0].agent == "coder"

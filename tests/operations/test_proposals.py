@@ -33,7 +33,7 @@ from crabmem.api import local_time
 from crabmem.disk import fs
 from crabmem.git.proposals import MOST
 from crabmem.text.merge import Conflicting
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints
 from tests.git.test_purge_crashes import Death, Died
@@ -546,7 +546,7 @@ def dying_at_each_call(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     while died:
         at += 1
         copy = Path(shutil.copytree(root, tmp_path / f"copy-{at}", symlinks=True))
-        memory, died = core.Memory(copy, Voice(), local_time, environment=os.environ), False
+        memory, died = core.Memory(copy, Actor(), local_time, environment=os.environ), False
         with monkeypatch.context() as patched:
             patched.setattr(fs, "before", Death(at))
             try:

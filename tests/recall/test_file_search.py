@@ -16,7 +16,7 @@ from crabmem.memory import Memory as Core
 from crabmem.recall import file_search as searching
 from crabmem.recall.sections import Search, Section, taken_apart
 from crabmem.results import FileSearch
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.conftest import git
 from tests.embedding import Own
 from tests.searched import profile, write
@@ -43,7 +43,7 @@ def opened(root: Path, unit: str = "paragraph", kind: str = "main", **search: ob
 def on(day: datetime, root: Path, **search: object) -> Core:
     """The memory as it is at that time."""
     where = profile(root.parent, "paragraph", "chunks", **search)
-    return Core(root, Voice(), lambda: day, profile=where)
+    return Core(root, Actor(), lambda: day, profile=where)
 
 
 def paths(found: FileSearch) -> list[str]:

@@ -18,7 +18,7 @@ from crabmem import EmbedderFailed, Expectation, Memory, memory
 from crabmem.cli import cli
 from crabmem.recall import hybrid as meaning
 from crabmem.text.extras import how_to_get
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.conftest import allow
 from tests.embedding import GROUPS, Array, Own, Reply, Service, good, saved_model, service, vectors
 
@@ -288,7 +288,7 @@ def test_a_service_that_failed_three_times_is_left_alone_for_a_minute(root: Path
     now = [datetime(2026, 3, 1, tzinfo=UTC)]
     wants(root, url=told.url, timeout=10)
     told.reply = lambda texts: (401, b"")
-    with memory.Memory(root, Voice(None, None, True), lambda: now[0], environment=os.environ) as both:
+    with memory.Memory(root, Actor(None, None, True), lambda: now[0], environment=os.environ) as both:
         for _ in range(6):
             names(both, "noise")
         assert len(told.asked) == 3

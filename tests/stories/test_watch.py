@@ -15,11 +15,11 @@ from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from crabmem import Busy, CrabmemError, Memory
 from crabmem import watch as watcher
-from crabmem.disk.bylines import Bylines, signed
 from crabmem.disk.turns import Turn, Turns
 from crabmem.results import Commit
 from crabmem.watch import News, followed, watched, watched_in_turn
 from crabmem.workspace.workspace import Workspace
+from crabmem.write.bylines import Bylines, signed
 from tests.conftest import allow, git
 from tests.serving import in_namespace, limited
 

@@ -9,9 +9,9 @@ from crabmem import Memory
 from crabmem import memory as core
 from crabmem.api import local_time
 from crabmem.disk import fs
-from crabmem.disk.bylines import Byline, Bylines, signed
 from crabmem.text.hashes import blob_id
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
+from crabmem.write.bylines import Byline, Bylines, signed
 from tests.conftest import assert_clean
 
 LAMP = "memory/entries/lamp.md"
@@ -47,7 +47,7 @@ def test_edits_of_others_are_recorded_before_unless_they_are_of_this_moment(memo
     written(memory, "memory/entries/theirs.md", "of a person, or of another tool\n")
     commit = memory.wrote([written(memory, LAMP)])
     assert commit and memory.log()[1].subject == "init: a new memory"
-    later = core.Memory(memory.root, Voice("coder"), lambda: local_time() + timedelta(minutes=1))
+    later = core.Memory(memory.root, Actor("coder"), lambda: local_time() + timedelta(minutes=1))
     assert later.wrote([written(memory, LAMP, TEXT.replace("27", "14"))])
     told = [(commit.author, commit.subject) for commit in memory.log()[:2]]
     assert told == [("coder", "write: Lamp"), ("person", "edit: theirs")]

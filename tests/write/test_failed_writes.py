@@ -13,12 +13,13 @@ import pytest
 
 from crabmem import Busy, CrabmemError, Memory
 from crabmem.disk import fs
-from crabmem.disk.journal import Intent
-from crabmem.disk.store import Placed, Scan
+from crabmem.disk.scan import Scan
+from crabmem.disk.store import Placed
 from crabmem.git import packing
 from crabmem.results import Proposed
 from crabmem.text.entry import Fact
 from crabmem.text.slots import Slot
+from crabmem.write.recovery import Intent
 from crabmem.write.writer import Writer
 from tests.conftest import assert_clean, git
 
