@@ -19,7 +19,9 @@ from .git.erasing import Wanted
 from .operations.reading import labels_of
 from .operations.restoring import Restoring
 from .operations.writing import diff_of
-from .recall.catalog import Progress, found, readable
+from .recall.catalog import Progress
+from .recall.names import found
+from .recall.reader import readable
 from .results import Changed, Commit, Finding, Forgotten, Purge, Reindexed, Renamed, Rewritten, Saved, Standing
 from .text.edit import counted, shown
 from .text.entry import Entry, Fact, checked, checked_or_why, written

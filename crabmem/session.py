@@ -155,7 +155,7 @@ class Handle:
         self._meaning.save(least=1)
         self._item_vectors.save()
         if self._has_searched():
-            self._searcher().save(least=1)
+            self._searcher().close()
             self._meaning_of_sections.save(least=1)
         self._store.close()
         self._history.close()

@@ -12,7 +12,7 @@ from ..disk.turns import Turns
 from ..errors import CrabmemError
 from ..quick import as_kept
 from ..recall.auto_recall import Speaker
-from ..recall.catalog import notes_in
+from ..recall.labels import notes_in
 from ..search import Index
 from ..text.entry import Entry, decoded, note, parsed
 from ..text.templates import template

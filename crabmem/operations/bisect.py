@@ -9,7 +9,7 @@ from ..disk import fs
 from ..errors import InvalidArguments
 from ..git.line import Line
 from ..git.timeline import Timeline
-from ..recall.catalog import found
+from ..recall.names import found
 from ..recall.ranking import check_question
 from ..recall.source import Source
 from ..results import Bisected, Recall, Step

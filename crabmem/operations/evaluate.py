@@ -5,7 +5,7 @@ from contextlib import suppress
 from itertools import count
 
 from ..errors import InvalidArguments, NotFound
-from ..recall.catalog import Shelf, found
+from ..recall.names import EntrySource, found
 from ..recall.ranking import check_question
 from ..recall.source import Source
 from ..results import Answer, Evaluation, Recall
@@ -70,7 +70,7 @@ def _check_wanted(question: Expectation, sources: Sequence[Source]) -> None:
                 raise type(error)(f"{question.query}: {error}") from None
 
 
-def _answer(question: Expectation, shelf: Shelf, recall: Recall) -> Answer:
+def _answer(question: Expectation, shelf: EntrySource, recall: Recall) -> Answer:
     wanted = {_path(shelf, name) or f"?{name_key(name)}": name for name in question.find}
     ranked = [hit.entry.path for hit in recall]
     missing = tuple(name for path, name in wanted.items() if path not in ranked)
@@ -80,7 +80,7 @@ def _answer(question: Expectation, shelf: Shelf, recall: Recall) -> Answer:
     return Answer(question, recall, missing, is_right, figures(gains, [1] * len(wanted)))
 
 
-def _path(shelf: Shelf, name: str) -> str:
+def _path(shelf: EntrySource, name: str) -> str:
     """The path of the entry called `name`; "" where there is none, or not one alone."""
     with suppress(NotFound, InvalidArguments):
         return found(shelf, name).path

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..disk.scan import Scan
 from ..disk.stat import changed_ns
-from ..recall.catalog import LIFE, NAME, Listing, kept_at, within
+from ..recall.catalog import Listing
+from ..recall.labels import LIFE, NAME, kept_at, within
 from ..text.entry import Entry
 from ..text.slots import ELSEWHERE, Slot, check_slot, own_slot
 from .looking_back import Hindsight

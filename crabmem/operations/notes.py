@@ -7,7 +7,7 @@ from ..disk.scan import Scan
 from ..errors import InvalidArguments
 from ..git.commit import one_line
 from ..recall.auto_recall import likest, said_in
-from ..recall.catalog import NAME
+from ..recall.labels import NAME
 from ..results import Changed, Saved
 from ..text.credentials import Screen
 from ..text.edit import appended, shortened

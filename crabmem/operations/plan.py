@@ -6,7 +6,10 @@ from pathlib import PurePosixPath
 
 from ..disk.scan import Scan
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
-from ..recall.catalog import NAME, ORIGIN, Listing, kept_at, place_for, readable, updated
+from ..recall.catalog import Listing
+from ..recall.labels import NAME, ORIGIN, kept_at
+from ..recall.names import place_for, updated
+from ..recall.reader import readable
 from ..text.credentials import Screen
 from ..text.entry import IMPORTED, Entry, Fact, checked, decoded, written
 from ..text.slots import Slot
@@ -70,7 +73,7 @@ class Plan:
         return self._put(fact, place, may_replace)
 
     def name_at(self, path: str) -> str:
-        """What the fact that was added at `path` is called: not always as it was given, see `catalog.updated`."""
+        """What the fact that was added at `path` is called: not always as it was given, see `names.updated`."""
         return self._names_at[path]
 
     def _folder(self, fact: Fact) -> str | None:

@@ -17,7 +17,7 @@ from ..git.objects import Objects
 from ..git.repository import foreign_format
 from ..git.rewriting import Survey
 from ..git.standing import Look, in_copies, in_files, is_in_name, look_at, name_of_bare, unread
-from ..recall.catalog import Shelf, found, is_place_of
+from ..recall.names import EntrySource, found, is_place_of
 from ..results import Purge, Standing
 from ..text.entry import Entry
 from ..text.hashes import blob_id, short
@@ -36,7 +36,9 @@ _Change = tuple[str, str | None, bytes | None, int]
 class Purger:
     """Purges one workspace."""
 
-    def __init__(self, workspace: Workspace, history: History, writer: Writer, shelf: Callable[[], Shelf]) -> None:
+    def __init__(
+        self, workspace: Workspace, history: History, writer: Writer, shelf: Callable[[], EntrySource]
+    ) -> None:
         """`shelf` tells the entries there are now."""
         self._workspace = workspace
         self._history = history

@@ -13,7 +13,9 @@ from ..disk.scan import Scan
 from ..disk.store import Store
 from ..errors import Disabled, InvalidArguments, NotFound
 from ..git.provenance import with_provenance
-from ..recall.catalog import Listing, Shelf, found, note_of
+from ..recall.catalog import Listing
+from ..recall.labels import note_of
+from ..recall.names import EntrySource, found
 from ..recall.ranking import Fits, check_question, narrowed
 from ..recall.snapshots import Past
 from ..recall.source import Source
@@ -127,7 +129,7 @@ class Reading(Handle):
         Raises:
             NotFound: there is none.
         """
-        shelf: Shelf = self._listing() if at is None else self._past(self._timeline.commit_at(at))
+        shelf: EntrySource = self._listing() if at is None else self._past(self._timeline.commit_at(at))
         try:
             return found(shelf, name, self._sees)
         except NotFound:

@@ -6,7 +6,8 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from ..errors import InvalidArguments, Unreadable
-from ..recall.catalog import Listing, at_path, below_folder, place_for
+from ..recall.catalog import Listing
+from ..recall.names import at_path, below_folder, place_for
 from ..results import Reference
 from ..text.entry import Entry, renamed
 from ..text.links import ALIAS, FILE, NAME, Lookup, is_fit, link_to, links, place, redirected

@@ -21,7 +21,7 @@ from ..text.passages import blocks_with, passage, shares
 from ..text.plain import BETWEEN
 from ..text.slug import name_key
 from ..text.templates import hit_text
-from .catalog import ALIAS, NAME, fields, within
+from .labels import ALIAS, NAME, fields, within
 
 if TYPE_CHECKING:
     from ..search.index import Wanted

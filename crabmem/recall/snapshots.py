@@ -22,7 +22,9 @@ from ..git.timeline import Timeline
 from ..search import Document, Index, rules
 from ..text.entry import Entry
 from ..workspace.workspace import Workspace
-from .catalog import Catalog, document, notes_in
+from .catalog import Catalog
+from .labels import document, notes_in
+from .synced import differing
 
 #: So many moments are kept on disk, in so many bytes; the one that was asked for last in any case.
 MOST, MOST_BYTES = 16, 64_000_000
@@ -108,8 +110,8 @@ class Pasts:
         blobs = self._timeline.entries_at(commit)
         place = self._cache.place / f"{name}-{rules(language).hex()}"
         kept = search.load(place)
-        base, differing = _nearest(self._bases(kept), _tails(blobs, language))
-        changes = dict(self._documents(differing, blobs, language))
+        base, paths = _nearest(self._bases(kept), _marks(blobs, language))
+        changes = dict(self._documents(paths, blobs, language))
         unreadable = [path for path in changes if path in blobs and changes[path] is None]
         if base is kept and len(unreadable) == len(changes):  # they are not in it
             _use(place)
@@ -134,11 +136,11 @@ class Pasts:
         """What the index is to know of a file; None for one that is not there, or no entry."""
         with suppress(Unreadable):
             if blob is not None:
-                return document(self._entry(path, blob), _NO_STAMP + _tail(blob, language), language)
+                return document(self._entry(path, blob), _mark(blob, rules(language)), language)
         return None
 
     def _entry(self, path: str, blob: str) -> Entry:
-        return self._catalog.read(path, blob, lambda: self._data(path, blob))
+        return self._catalog.reader.read(path, blob, lambda: self._data(path, blob))
 
     def _data(self, path: str, blob: str) -> bytes:
         """The bytes of a file, unless it is one that is not taken on disk either."""
@@ -148,28 +150,21 @@ class Pasts:
         return data
 
 
-def _tail(blob: str, language: str) -> bytes:
-    """How the mark of a document ends, behind the stamp of a file."""
-    return bytes.fromhex(blob) + rules(language)
+def _mark(blob: str, ending: bytes) -> bytes:
+    """The mark of a document of another time, which is that of a file without its stamp."""
+    return _NO_STAMP + bytes.fromhex(blob) + ending
 
 
-def _tails(blobs: Mapping[str, str], language: str) -> dict[str, bytes]:
-    end = rules(language)
-    return {path: bytes.fromhex(blob) + end for path, blob in blobs.items()}
+def _marks(blobs: Mapping[str, str], language: str) -> dict[str, bytes]:
+    ending = rules(language)
+    return {path: _mark(blob, ending) for path, blob in blobs.items()}
 
 
 def _nearest(bases: Iterable[Index], wanted: Mapping[str, bytes]) -> tuple[Index, list[str]]:
     """The index from which the fewest files have to be read, and in what it differs."""
-    found = [(base, *_differing(base, wanted)) for base in bases]
+    found = [(base, *differing(base.marks(), wanted, SIZE)) for base in bases]
     base, new, gone = min(found, key=lambda item: (len(item[1]), len(item[2])))
     return base, sorted([*new, *gone])
-
-
-def _differing(base: Index, wanted: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
-    """The paths of what `base` does not have as it is wanted, and of what is not wanted."""
-    marks = base.marks()
-    new = [path for path, tail in wanted.items() if marks.get(path, b"")[SIZE:] != tail]
-    return new, [path for path in marks if path not in wanted]
 
 
 def _use(place: Path) -> None:

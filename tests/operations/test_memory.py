@@ -10,7 +10,7 @@ import pytest
 
 from crabmem import Disabled, Fact, InvalidArguments, MassLoss, Memory, NotFound, Stale, Unwritable
 from crabmem import memory as core
-from crabmem.recall import catalog
+from crabmem.recall import reader
 from crabmem.text import entry
 from crabmem.text.entry import Entry
 from crabmem.write.actor import Actor
@@ -115,7 +115,7 @@ def test_a_page_is_the_entries_after_a_path_and_only_they_are_parsed(
         parsed.append(path)
         return entry.parsed(path, data)
 
-    monkeypatch.setattr(catalog, "parsed", counted)
+    monkeypatch.setattr(reader, "parsed", counted)
     with Memory(tmp_path) as memory:
         page = memory.page("memory/entries/fact-100.md", 20)
         assert parsed == [found.path for found in page]
