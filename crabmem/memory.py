@@ -26,7 +26,7 @@ from .results import Changed, Commit, Finding, Forgotten, Purge, Reindexed, Rena
 from .text.edit import counted, shown
 from .text.entry import Entry, Fact, checked, checked_or_why, written
 from .text.slots import Slot, check_slot
-from .write.bylines import kept
+from .write.bylines import kept_paths
 from .write.losses import LEAST
 from .write.tree import Tree
 from .write.writer import Draft
@@ -300,7 +300,7 @@ class Memory(Restoring):
         Raises:
             Unwritable: the folder is in a repository of something else.
         """
-        paths = kept(self._workspace, files)
+        paths = kept_paths(self._workspace, files)
         before = self._history.head() if self._history.exists() else None
         after = self._writer.adopt_written(paths, self._voice) if paths else None
         made = self._history.commits(after, before) if after and after != before else ()

@@ -1,4 +1,4 @@
-"""What was said of memory before turns: a line for each turn, in a file that may be deleted at any time.
+"""Turns: what was injected before each message of a session, a line each, in a file that may be deleted at any time.
 
 Holds versions of entries, no word of them. A line that is lost makes memory repeat itself.
 """

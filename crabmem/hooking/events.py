@@ -13,7 +13,7 @@ from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP,
 from ..locate import known_settings_at, settings_at
 from ..workspace.settings import Settings
 from ..workspace.workspace import DEFAULT, Workspace
-from ..write.bylines import Bylines, kept, signed
+from ..write.bylines import Bylines, bylines_for, kept_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,9 +167,9 @@ def _session_end(call: Call) -> Json:
 def _wrote(call: Call) -> Json:
     """Record the files that a tool of the host wrote in the workspace; this may begin its history."""
     root, files = call.workspace.root, call.asked.files
-    if paths := kept(call.workspace, files):
+    if paths := kept_paths(call.workspace, files):
         # A watcher may be about to record them as the person's.
-        Bylines(call.workspace.private / state.BYLINES).add(signed(root, paths, call.agent, call.session))
+        Bylines(call.workspace.private / state.BYLINES).add(bylines_for(root, paths, call.agent, call.session))
         with _memory(call) as memory:
             memory.wrote(files)
     return {}

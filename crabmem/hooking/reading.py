@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from ..disk import fs
-from ..disk.background import begun
+from ..disk.background import start
 from ..workspace.workspace import Workspace
 
 
 def begin(workspace: Workspace) -> None:
     """Begin to read, in a process of its own. Imports nothing of ours: what is late may be in the middle of that."""
     if fs.is_own_folder(workspace.private):
-        begun("hooking.reading", workspace.root)
+        start("hooking.reading", workspace.root)
 
 
 def main(root: str) -> None:

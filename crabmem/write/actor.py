@@ -1,4 +1,4 @@
-"""Who speaks, and the words their commits get."""
+"""The actor: which agent in which session writes, or the person, and what their commits say of them."""
 
 from dataclasses import dataclass
 

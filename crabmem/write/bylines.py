@@ -25,13 +25,13 @@ class Byline(msgspec.Struct, frozen=True):
     session: _Who | None
 
 
-def kept(workspace: Workspace, files: Iterable[str]) -> list[str]:
+def kept_paths(workspace: Workspace, files: Iterable[str]) -> list[str]:
     """The paths of those of `files` that are in the workspace, and whose history is kept."""
     paths = (fs.path_in(workspace.root, file) for file in files)
     return [path for path in paths if path and workspace.layout.is_kept(path)]
 
 
-def signed(root: Path, paths: Iterable[str], agent: str | None, session: str | None) -> list[Byline]:
+def bylines_for(root: Path, paths: Iterable[str], agent: str | None, session: str | None) -> list[Byline]:
     """Bylines for what is at `paths` of the workspace now; none for what cannot be read as a file."""
     found = []
     for path in paths:

@@ -1,4 +1,4 @@
-"""The files below `memory/`, for whoever keeps memory as files: what one look found, and what may be written."""
+"""The files below `memory/` as a tree, for tools that keep memory as files: reading them, and checking a write."""
 
 import posixpath
 from collections.abc import Callable, Mapping

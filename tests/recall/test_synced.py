@@ -62,7 +62,9 @@ def test_what_was_being_joined_when_a_purge_came_does_not_come_back(
     thread.join()
     assert len(synced.index) == 0
     synced.close()
-    assert not (workspace.private / state.INDEX / "base").exists() or len(SyncedIndex(workspace, lambda: None).index) == 0
+    assert (
+        not (workspace.private / state.INDEX / "base").exists() or len(SyncedIndex(workspace, lambda: None).index) == 0
+    )
 
 
 def test_marks_are_compared_from_a_byte_on() -> None:

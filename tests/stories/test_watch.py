@@ -19,7 +19,7 @@ from crabmem.disk.turns import Turn, Turns
 from crabmem.results import Commit
 from crabmem.watch import News, followed, watched, watched_in_turn
 from crabmem.workspace.workspace import Workspace
-from crabmem.write.bylines import Bylines, signed
+from crabmem.write.bylines import Bylines, bylines_for
 from tests.conftest import allow, git
 from tests.serving import in_namespace, limited
 
@@ -132,7 +132,7 @@ def test_what_a_tool_of_a_host_wrote_waits_for_a_hook_that_is_slow_to_sign_it(
     (memory.root / "memory/MEMORY.md").write_text("# The host's\n")
     time.sleep(1.5)
     assert watch.said == []
-    Bylines(home.private / "bylines").add(signed(memory.root, ["memory/MEMORY.md"], "claude-code", "s-1"))
+    Bylines(home.private / "bylines").add(bylines_for(memory.root, ["memory/MEMORY.md"], "claude-code", "s-1"))
     watch.wait_for(1)
     watch.stop.set()
     watch.join()

@@ -11,7 +11,7 @@ from crabmem.api import local_time
 from crabmem.disk import fs
 from crabmem.text.hashes import blob_id
 from crabmem.write.actor import Actor
-from crabmem.write.bylines import Byline, Bylines, signed
+from crabmem.write.bylines import Byline, Bylines, bylines_for
 from tests.conftest import assert_clean
 
 LAMP = "memory/entries/lamp.md"
@@ -74,7 +74,7 @@ def test_what_another_tool_told_of_is_recorded_with_its_name_even_if_it_never_ge
     memory.init()
     stove = "memory/entries/stove.md"
     written(memory, stove, "wood")
-    Bylines(memory.root / ".git/crabmem/bylines").add(signed(memory.root, [stove], "other", "s-2"))
+    Bylines(memory.root / ".git/crabmem/bylines").add(bylines_for(memory.root, [stove], "other", "s-2"))
     # Of this moment both; the other tool was ended while it waited.
     assert (memory.wrote([written(memory, LAMP)]) or memory.log()[0]).paths == (LAMP,)
     memory.adopt()

@@ -119,7 +119,7 @@ class Failing:
 
     def __init__(self, patched: pytest.MonkeyPatch) -> None:
         self.is_done = False
-        committed, opened, start = Writer._committed, os.open, threading.Thread.start
+        committed, opened, start = Writer._commit, os.open, threading.Thread.start
         begun = subprocess.Popen.__init__
 
         def after(writer: Writer, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
@@ -140,7 +140,7 @@ class Failing:
             self._refuse(RuntimeError("can't start new thread"))
             start(thread)
 
-        patched.setattr(Writer, "_committed", after)
+        patched.setattr(Writer, "_commit", after)
         patched.setattr(os, "open", refused)
         patched.setattr(subprocess.Popen, "__init__", no_process)
         patched.setattr(threading.Thread, "start", no_thread)
