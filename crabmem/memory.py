@@ -14,7 +14,7 @@ from .session.session import Session
 from .tools import guide
 from .tools.result import Result
 from .tools.toolbox import Tool, Toolbox
-from .write.actor import Voice
+from .write.actor import Actor
 
 if TYPE_CHECKING:
     from .embeddings.embedder import Embedder
@@ -54,7 +54,7 @@ class Memory(Session):
             profile=profile,
             is_parent_named=is_parent_named,
         )
-        super().__init__(engine, Voice(agent, session, is_person), kind)
+        super().__init__(engine, Actor(agent, session, is_person), kind)
         recover(self)
 
     # Facts

@@ -8,9 +8,10 @@ import os
 import stat
 import sys
 
-from .disk import regular
+from .disk import regular, state
 from .disk import stat as stamp
-from .disk.caches import are_ours, key_of_user
+from .disk.derived import are_ours
+from .disk.user_state import key_of_user
 from .search import SIGNS, load, rules, tokens
 from .text import plain
 from .text.daily_notes import is_note
@@ -101,13 +102,13 @@ def _found(environment: "Mapping[str, str]", root: str, question: str, limit: in
 
 def as_kept(root: str, environment: "Mapping[str, str]", language: str = "english") -> "Index | None":
     """The index that the last process kept, when nothing has changed since and nothing waits to be finished."""
-    private = f"{root}/.git/crabmem"
-    if _size(f"{private}/journal") or os.path.exists(f"{private}/purging"):
+    private = f"{root}/{state.FOLDER}"
+    if _size(f"{private}/{state.JOURNAL}") or os.path.exists(f"{private}/{state.PURGING}"):
         return None
     key = key_of_user(environment)
-    if key is None or not are_ours(f"{private}/index", key):
+    if key is None or not are_ours(private, key):
         return None
-    index = load(f"{private}/index")
+    index = load(f"{private}/{state.INDEX}")
     return index if index is not None and _is_as_known(root, index.marks(), language) else None
 
 

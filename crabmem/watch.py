@@ -12,6 +12,7 @@ from pathlib import Path
 
 from watchfiles import Change, watch
 
+from .disk import state
 from .disk.lock import WriterLock
 from .errors import Busy, CrabmemError, Moved
 from .operations import files as files_operations
@@ -90,11 +91,11 @@ def watched(memory: Session, stop: threading.Event, is_hosted: bool = False) -> 
         Moved: it is not where it was.
     """
     setup.init(memory)
-    lock = WriterLock(Workspace(memory.root).private / "watch")
+    lock = WriterLock(Workspace(memory.root).private / state.WATCH)
     try:
         with lock.held(0):
             quiet = QUIET if memory.profile.quiet is None else memory.profile.quiet
-            yield from _recorded(memory, stop, _Hosts(Workspace(memory.root).turns, is_hosted, quiet))
+            yield from _recorded(memory, stop, _Hosts(Workspace(memory.root).private / state.TURNS, is_hosted, quiet))
     except Busy:
         raise Busy(f"{memory.root} is being watched already; one `crabmem watch` is enough") from None
 

@@ -17,7 +17,7 @@ from crabmem.operations import history, maintenance
 FACTS = 200
 #: What is kept up to a bound is to reach it early, so that all else that grows is seen.
 BOUNDS = {
-    "crabmem.recall.catalog._PARSED": 300,
+    "crabmem.recall.reader._PARSED": 300,
     "crabmem.disk.store._MOST_CHANGES": 300,
     "crabmem.git.known._MOST_ROWS": 300,
     "crabmem.git.disk._KEPT": 500_000,

@@ -8,10 +8,10 @@ from typing import Any
 from crabmem import Memory
 from crabmem.session.engine import Engine
 from crabmem.session.session import Session
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 
 
-def opened_with(root: Path, actor: Voice, clock: Callable[[], datetime], kind: str = "main", **given: Any) -> Memory:
+def opened_with(root: Path, actor: Actor, clock: Callable[[], datetime], kind: str = "main", **given: Any) -> Memory:
     """A memory for an actor by another clock than this machine's; `given` is for its `Engine`. Nothing is recovered."""
     memory = object.__new__(Memory)
     Session.__init__(memory, Engine(root, clock, **given), actor, kind)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crabmem import Memory
 from crabmem.text.entry import Fact, written
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.opening import opened_with
 
 #: When the story begins, and how long after one step the next is.
@@ -96,8 +96,8 @@ class _Clock:
 def tell(root: Path) -> None:
     """Make the story in the folder `root`."""
     clock = _Clock()
-    memories = {name: opened_with(root, Voice(agent, name), clock) for name, agent in SESSIONS.items()}
-    person = opened_with(root, Voice(is_person=True), clock)
+    memories = {name: opened_with(root, Actor(agent, name), clock) for name, agent in SESSIONS.items()}
+    person = opened_with(root, Actor(is_person=True), clock)
     person.init()
     person.file("crabmem.toml").write_text('person = "Ann <ann@example.org>"\n', "utf-8")
     person.adopt()

@@ -15,6 +15,7 @@ from ..disk import fs
 from ..disk.allowed import Allowed
 from ..operations import files, history, maintenance, revert, setup
 from ..operations.adopting import prepared
+from ..operations.doctor.files import left_out
 from ..prompt.profile import load_profile
 from ..results import Commit
 from ..session.locate import outside
@@ -95,7 +96,6 @@ def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, json_wanted
 
 def _left_out(memory: Session) -> Iterator[str]:
     """A line for each file that is no part of memory; of those with the same reason, for the first few."""
-    from ..operations.doctor.examine import left_out  # late: the other verbs ask for none
 
     times = Counter[str]()
     for found in left_out(Workspace(memory.root, memory.layout)):

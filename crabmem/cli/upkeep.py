@@ -9,6 +9,7 @@ from click.shell_completion import get_completion_class
 
 from .. import wire
 from ..errors import CrabmemError
+from ..hosts.document import TEXT
 from ..operations import maintenance, setup
 from ..operations.doctor.examine import CHECKS
 from ..results import Stats
@@ -17,8 +18,7 @@ from ..text.edit import counted
 from ..text.hashes import short
 from ..tools.formats import FORMATS
 from ..tools.toolbox import Toolbox
-from .base import (  # fmt: skip
-    TEXT,
+from .base import (
     Failure,
     as_json,
     as_profile,

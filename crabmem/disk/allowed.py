@@ -1,4 +1,4 @@
-"""What a person lets the settings of a workspace reach outside of it: kept on this machine, outside every workspace.
+"""Permissions: what a person lets the settings of a workspace reach outside of it, kept outside every workspace.
 
 `crabmem.toml` comes along by clone, pull or archive, perhaps from a stranger. So a service that texts would be sent
 to, a model, and the file of a profile that lies elsewhere count only when this user said so, for that folder and for

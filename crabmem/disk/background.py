@@ -1,4 +1,4 @@
-"""Processes of ours that nobody waits for."""
+"""Processes in the background: a module of ours is started and nobody waits for it."""
 
 import os
 import sys
@@ -17,8 +17,8 @@ _CODE = (
 )
 
 
-def begun(module: str, root: Path) -> "subprocess.Popen[bytes] | None":
-    """A process that nobody waits for: `main` of a module of ours, for a workspace. None where there can be none."""
+def start(module: str, root: Path) -> "subprocess.Popen[bytes] | None":
+    """Start `main` of a module of ours for a workspace, waiting for nothing; None where no process can be started."""
     if not sys.executable or getattr(sys, "frozen", False):
         return None
     import subprocess  # most hooks begin none

@@ -1,4 +1,4 @@
-"""A lock between threads that a forked child does not inherit held by a thread it does not have."""
+"""A lock between threads that is free in a forked child, which does not have the thread that held it."""
 
 import os
 import threading

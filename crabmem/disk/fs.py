@@ -400,11 +400,6 @@ def identity(folder: Path | int) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def is_elsewhere(file: Path) -> bool:
-    """Whether a file of ours, or a folder it lies in up to Git's, is a link: nobody's files elsewhere are touched."""
-    return any(map(os.path.islink, (file, *file.parents[:3])))
-
-
 def is_own_folder(folder: Path) -> bool:
     """Whether `folder`, which lies in `.git`, is there, and neither it nor `.git` is a link that leads elsewhere."""
     return os.path.isdir(folder) and not (os.path.islink(folder) or os.path.islink(folder.parent))

@@ -1,6 +1,8 @@
-"""Lines of JSON in a file that may be deleted at any time: what is worth remembering, and no loss when it is gone.
+"""Lines of JSON in a file, each a value of one type, appended as they come: what is worth remembering.
 
-Writers need no lock: a line is one write.
+Writers need no lock: a line is one write. What is no line of ours, or was cut short, is left out. Most such files may
+be deleted at any time (see `state`), so that reading and adding never fail; `read` and `append` are for those whose
+loss has to be told.
 """
 
 import os
@@ -16,27 +18,26 @@ from . import fs
 T = TypeVar("T")
 
 
-class Jottings(Generic[T]):
-    """The lines of one file, each a value of `kind`."""
+class JsonLines(Generic[T]):
+    """The lines of one file, each a value of the type `kind`."""
 
     def __init__(self, file: Path, kind: type[T]) -> None:
         self._file = file
         self._decoder = msgspec.json.Decoder(kind)
 
     def all(self) -> list[T]:
-        """Those that are remembered, in order; what is no line of ours is left out."""
+        """The lines in order; none where the file cannot be read, or a link leads to it."""
         try:
-            lines = fs.read(self._file)[0].splitlines() if fs.is_own_folder(self._file.parent) else []
+            return self.read() if fs.is_own_folder(self._file.parent) else []
         except OSError:
             return []
-        return [found for found in map(self._decoded, lines) if found is not None]
 
     def add(self, line: T, most: int) -> None:
-        """Remember a line, where there is a place for it; the older half is forgotten in a file above `most` bytes."""
+        """Add a line, where there is a place for it; the older half goes from a file above `most` bytes."""
         if not fs.is_own_folder(self._file.parent):
             return
         try:
-            fs.append(self._file, msgspec.json.encode(line) + b"\n")
+            self.append([line])
             if self._file.stat().st_size > most:
                 lines = self.all()
                 self._write(lines[len(lines) // 2 :])
@@ -44,30 +45,54 @@ class Jottings(Generic[T]):
             return  # a disk that is full or read-only: nobody asked for a write
 
     def add_all(self, lines: Iterable[T]) -> None:
-        """Remember lines, all of them in one write, where there is a place for it; none is forgotten for them."""
-        data = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
-        if data and fs.is_own_folder(self._file.parent):
+        """Add lines, all of them in one write, where there is a place for it; none goes for them."""
+        if (new := list(lines)) and fs.is_own_folder(self._file.parent):
             with suppress(OSError):  # as above
-                fs.append(self._file, data)
+                self.append(new)
 
     def keep(self, stays: Callable[[T], bool]) -> None:
-        """Forget the lines that do not stay; the file is touched only where there are some."""
+        """Remove the lines that do not stay; the file is touched only where there are some."""
         lines = self.all()
         kept = list(filter(stays, lines))
         if len(kept) < len(lines):
             with suppress(OSError):  # as above
                 self._write(kept)
 
-    def forget(self) -> None:
-        """Forget all of them."""
+    def remove(self) -> None:
+        """Remove the file."""
         if os.path.exists(self._file):
             fs.unlink(self._file)
 
+    def read(self) -> list[T]:
+        """The lines in order; none of a file that is not there.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        try:
+            lines = fs.read(self._file)[0].splitlines()
+        except FileNotFoundError:
+            return []
+        return [found for found in map(self._decoded, lines) if found is not None]
+
+    def append(self, lines: Iterable[T]) -> None:
+        """Add lines in one write.
+
+        Raises:
+            OSError: the disk refused.
+        """
+        fs.append(self._file, encoded(lines))
+
     def _write(self, lines: Iterable[T]) -> None:
-        fs.swap_in(self._file, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+        fs.swap_in(self._file, encoded(lines))
 
     def _decoded(self, line: bytes) -> T | None:
         try:
             return self._decoder.decode(line)
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
+
+
+def encoded(lines: Iterable[object]) -> bytes:
+    """Values as lines."""
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)

@@ -45,6 +45,18 @@ def opened(name: str, folder: int | None = None, path: str = "", limit: int = HU
     return handle
 
 
+def read(name: str, size: int) -> bytes:
+    """The bytes of a small regular file.
+
+    Raises: as `opened`; NotAFile for one of more than `size` bytes.
+    """
+    handle = opened(name, limit=size)
+    try:
+        return os.read(handle, size)
+    finally:
+        os.close(handle)
+
+
 def check(handle: int, path: str, limit: int = HUGE) -> os.stat_result:
     """The status of an open file; NotAFile when it is not a regular one of at most `limit` bytes."""
     status = os.fstat(handle)

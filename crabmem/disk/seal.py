@@ -13,10 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from . import caches, fs
-
-_KEY = "key"
-_SIZE = 32
+from . import derived, fs, state
+from .user_state import KEY, KEY_SIZE
 
 
 class Opened(NamedTuple):
@@ -48,14 +46,14 @@ class Seal:
 
 
 def claim_caches(private: Path, folder: Path | None) -> None:
-    """Have the caches below `private` be this user's, with the key in `folder`: those of anybody else go."""
-    place, key = private / "index", _key(folder, make=True)
-    if not fs.is_own_folder(private) or caches.are_ours(str(place), key):
+    """Have the derived files below `private` be this user's, with the key in `folder`: those of anybody else go."""
+    key = _key(folder, make=True)
+    if not fs.is_own_folder(private) or derived.are_ours(private, key):
         return
     with suppress(OSError):  # a disk that is full or read-only: nothing can be kept there
-        fs.remove_tree(place)
-        fs.make_folder(place)
-        fs.swap_in(place / caches.MARK, caches.mark(str(place), key))
+        fs.remove_tree(private / state.INDEX)
+        fs.make_folder(private / state.INDEX)
+        fs.swap_in(private / state.OWNER, derived.mark(private, key))
 
 
 def can_keep_key(folder: Path | None) -> bool:
@@ -76,18 +74,18 @@ def _key(folder: Path | None, make: bool) -> bytes:
 
 def _read(folder: Path) -> bytes | None:
     with suppress(OSError):
-        key = fs.read(folder / _KEY, limit=_SIZE)[0]
-        return key if len(key) == _SIZE else None
+        key = fs.read(folder / KEY, limit=KEY_SIZE)[0]
+        return key if len(key) == KEY_SIZE else None
     return None
 
 
 def _make(folder: Path) -> None:
     """Put a key into `folder`, wholly or not at all; one that another process was quicker with stays."""
     fs.make_folder(folder)
-    new = folder / f"{_KEY}.{secrets.token_hex(8)}"
-    fs.create(new, secrets.token_bytes(_SIZE))
+    new = folder / f"{KEY}.{secrets.token_hex(8)}"
+    fs.create(new, secrets.token_bytes(KEY_SIZE))
     try:
-        fs.link(new, folder / _KEY)
+        fs.link(new, folder / KEY)
     except FileExistsError:
         return
     finally:
@@ -97,4 +95,4 @@ def _make(folder: Path) -> None:
 
 @cache
 def _key_of_this_process() -> bytes:
-    return os.urandom(_SIZE)
+    return os.urandom(KEY_SIZE)

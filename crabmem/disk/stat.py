@@ -1,4 +1,4 @@
-"""What the system says of a file, packed: two that are equal belong to a file that nobody changed in between."""
+"""The status of a file, packed into a stamp: two that are equal belong to a file that nobody changed in between."""
 
 import os
 import struct

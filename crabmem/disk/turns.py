@@ -1,4 +1,4 @@
-"""What was said of memory before turns: a line for each turn, in a file that may be deleted at any time.
+"""Turns: what was injected before each message of a session, a line each, in a file that may be deleted at any time.
 
 Holds versions of entries, no word of them. A line that is lost makes memory repeat itself.
 """
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from .jsonl import Jottings
+from .jsonl import JsonLines
 
 _MOST = 256_000
 # What ends the talk that nothing was stored of yet.
@@ -52,7 +52,7 @@ class Turns:
     """The turns of one workspace, the older half forgotten now and then."""
 
     def __init__(self, file: Path) -> None:
-        self._lines = Jottings(file, Turn)
+        self._lines = JsonLines(file, Turn)
 
     def all(self) -> list[Turn]:
         """All turns that are remembered, in order."""

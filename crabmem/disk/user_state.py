@@ -1,28 +1,58 @@
 """Where crabmem keeps what one person said or made on this machine: outside every workspace.
 
-A workspace may come from a stranger, so nothing in it can speak for the person who opens it.
+A workspace may come from a stranger, so nothing in it can speak for the person who opens it. Loads next to nothing, for
+processes that only ask.
 """
 
 import os
-from collections.abc import Mapping
-from pathlib import Path
 
-from .caches import state_path
+from . import regular
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+#: The file of the key by which this user knows again what they made.
+KEY = "key"
+KEY_SIZE = 32
 
 
-def state_folder(environment: Mapping[str, str], root: Path | None = None) -> Path | None:
+def state_folder(environment: "Mapping[str, str]", root: "Path | None" = None) -> "Path | None":
     """The folder of this user, which need not exist; None when the environment names no home.
 
     `$XDG_STATE_HOME/crabmem`, else `~/.local/state/crabmem`, as the XDG base directory specification says. None also
     when it lies in the workspace `root`: there it may have come along with the rest.
     """
-    folder = state_path(environment)
+    from pathlib import Path
+
+    folder = _state_path(environment)
     if folder is None or (root is not None and _is_within(folder, root)):
         return None
     return Path(folder)
 
 
-def _is_within(folder: str, root: Path) -> bool:
+def key_of_user(environment: "Mapping[str, str]") -> bytes | None:
+    """The key of this user, as `seal` makes it; None where there is none yet, or no place for one."""
+    folder = _state_path(environment)
+    try:
+        key = regular.read(f"{folder}/{KEY}", KEY_SIZE) if folder else b""
+    except OSError:
+        return None
+    return key if len(key) == KEY_SIZE else None
+
+
+def _state_path(environment: "Mapping[str, str]") -> str | None:
+    chosen = environment.get("XDG_STATE_HOME", "")
+    if os.path.isabs(chosen):  # the specification: a relative path is to be ignored
+        return os.path.join(chosen, "crabmem")
+    home = environment.get("HOME") or environment.get("USERPROFILE") or ""
+    return os.path.join(home, ".local", "state", "crabmem") if os.path.isabs(home) else None
+
+
+def _is_within(folder: str, root: "Path") -> bool:
+    from pathlib import Path
+
     try:
         return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root))
     except ValueError:

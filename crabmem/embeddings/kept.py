@@ -6,22 +6,19 @@ file is exchanged whole, with what others have put there meanwhile.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
-from ..disk import fs
+from ..disk import derived
 from .embedder import Array, Model
 
-_MAGIC = b"crabmem vectors 1\n"
+_LABEL = "vectors 2"
 _KEY = 20
 # Half of what an embedder gives: what is lost changes no order that anybody would see.
 _NUMBER = "<f2"
-# 50,000 texts of several pieces, by a model of 3,072 dimensions.
-_LARGEST = 1_000_000_000
 #: Keys that are not asked for any more are dropped when they are more than the others, and than so many.
 SPARE = 1_000
 
@@ -103,9 +100,7 @@ class Kept:
         other = load(file)
         both = self.plus(other._all()) if other and other.model == self.model else self
         both = both.without_spare(keys)
-        if not fs.is_elsewhere(file):
-            fs.make_folder(file.parent)
-            fs.swap_in(file, both._packed())
+        derived.save(file, both._packed())
         return both
 
     def _all(self) -> dict[bytes, Array]:
@@ -114,26 +109,21 @@ class Kept:
     def _packed(self) -> bytes:
         head = msgspec.json.encode(_Head(self.model, len(self), len(self._rows)))
         arrays = (self._starts.astype("<u4"), self._rows.astype(_NUMBER))
-        body = b"".join([head, b"\n", *self._at, *(array.tobytes() for array in arrays)])
-        return _MAGIC + zlib.crc32(body).to_bytes(4, "little") + body
+        return derived.packed(_LABEL, b"".join([head, b"\n", *self._at, *(array.tobytes() for array in arrays)]))
 
 
 def load(file: Path) -> Kept | None:
     """What is kept in `file`; None when that is nothing to be trusted."""
+    body = derived.load(file, _LABEL)
     try:
-        data = b"" if fs.is_elsewhere(file) else fs.read(file, limit=_LARGEST)[0]
-        return _unpacked(data)
-    except (OSError, ValueError, msgspec.DecodeError):
+        return None if body is None else _unpacked(bytes(body))
+    except (ValueError, msgspec.DecodeError):
         return None
 
 
-def _unpacked(data: bytes) -> Kept | None:
-    start = len(_MAGIC) + 4
-    found = zlib.crc32(memoryview(data)[start:]).to_bytes(4, "little")
-    if not data.startswith(_MAGIC) or data[start - 4 : start] != found:
-        return None
-    at = data.index(b"\n", start) + 1
-    head = msgspec.json.decode(data[start:at], type=_Head)
+def _unpacked(data: bytes) -> Kept:
+    at = data.index(b"\n") + 1
+    head = msgspec.json.decode(data[:at], type=_Head)
     end = at + head.keys * _KEY
     keys = [data[here : here + _KEY] for here in range(at, end, _KEY)]
     starts = np.frombuffer(data, "<u4", head.keys + 1, end).astype(np.int64)

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..disk import fs
+from ..disk import fs, state
 from ..disk.seal import Seal
 from ..errors import Busy, CrabmemError, DamagedHistory, DeniedHistory, Moved, Unwritable
 from ..results import Commit
@@ -84,18 +84,18 @@ class History:
         self._looked_into = [str(self._git), *(f"{self._git}/{name}" for name in _LOOKED_INTO), str(self._private)]
         self._is_telling = workspace.layout.is_telling
         private = self._private
-        self._refs = Refs(self._git, private / "tmp")
-        self._objects = Objects(self._git / "objects", private / "recent")
-        self._known = Known(private / "index" / "changes")
+        self._refs = Refs(self._git, private / state.TEMPORARY)
+        self._objects = Objects(self._git / "objects", private / state.RECENT)
+        self._known = Known(private)
         self._ancestry = Ancestry(self._objects, self._known)
         self._blame = Blame(self._objects, self._ancestry)
         self._index = Index(self._git, private, self._refs)
         self._keep = Keep(self._refs, self._objects)
         self._aside = Aside(self._refs, self._objects)
-        self._waiting = Waiting(private / "waiting")
+        self._waiting = Waiting(private / state.WAITING)
         self._packing = Packing(self._git, private, self._refs)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
-        self._lines = Lines(self._objects, private / "index" / "line")
+        self._lines = Lines(self._objects, private)
         #: What the repository and the folder around it are, None before there is one; its newest commit.
         self._place, self._folder = (
             None if os.path.islink(self._git) else fs.identity(self._git),
@@ -211,8 +211,8 @@ class History:
                     "folder, or `crabmem init` there if you mean it"
                 )
             self.claim()
-        if not os.path.isdir(self._private / "tmp"):
-            fs.make_folder(self._private / "tmp")
+        if not os.path.isdir(self._private / state.TEMPORARY):
+            fs.make_folder(self._private / state.TEMPORARY)
         self._claim_caches(self._private)
 
     def is_sparse(self) -> bool:
@@ -282,7 +282,7 @@ class History:
         return said
 
     def _has_begun_to_erase(self) -> bool:
-        return any(os.path.lexists(self._private / name) for name in ("purging", "purging.done"))
+        return any(os.path.lexists(self._private / name) for name in (state.PURGING, state.PURGED))
 
     def _exchange(self) -> "Exchange":
         from .exchange import Exchange  # which no other write needs
@@ -341,7 +341,7 @@ class History:
         folders = set[Path]()
         for data in blobs:
             name = f"ahead-{os.getpid()}-{secrets.token_hex(8)}"
-            if folder := self._objects.put_ahead(data, self._private / "tmp" / name):
+            if folder := self._objects.put_ahead(data, self._private / state.TEMPORARY / name):
                 folders.add(folder)
             yield data
         for folder in sorted(folders):

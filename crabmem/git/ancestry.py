@@ -13,7 +13,8 @@ from .commit import read_commit
 from .diff import similarity
 from .known import Known, Row, blobs, may_touch
 from .listing import FOLDER
-from .objects import DEEPEST, Objects, check_extent, remember
+from .objects import Objects, check_extent, remember
+from .pack import DEEPEST
 
 # What is none is taken whole, as "": a search for the next one would read the rest again from each byte.
 _PIECE = re.compile(rb"([0-7]{5,6} [^\0/]+\0.{20})|.+", re.DOTALL)

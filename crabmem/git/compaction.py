@@ -32,7 +32,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from ..disk import fs
+from ..disk import fs, state
 from ..disk.regular import HUGE
 from ..errors import DamagedHistory
 from .keeping import KEEP
@@ -178,8 +178,8 @@ class Compaction:
         self._progress = progress
         self._loose = git / "objects"
         self._packs = self._loose / "pack"
-        self._note, self._coming = private / "pack", private / "pack.coming"
-        self._objects = Objects(self._loose, private / "recent")
+        self._note, self._coming = private / state.PACK, private / state.PACK_COMING
+        self._objects = Objects(self._loose, private / state.RECENT)
         self._reach = Reach(self._objects, self._loose)
         self._folders: list[Piece] = []
 
@@ -387,7 +387,7 @@ class Compaction:
         for oid in dict.fromkeys(oids):
             if not self._is_there(name):
                 return  # somebody's `git repack` was quicker: it has packed all of this, and removed ours
-            for file in (self._private / "recent" / oid, self._loose / oid[:2] / oid[2:]):
+            for file in (self._private / state.RECENT / oid, self._loose / oid[:2] / oid[2:]):
                 if file.exists():
                     fs.unlink(file)
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..disk import fs
+from ..disk import fs, state
 from ..errors import Busy, Unwritable
 from .aside import ASIDE
 from .compaction import Filling, Ours
@@ -248,7 +248,7 @@ class Eraser:
         elif made.head.ref != (branch := _new_name(made.head.ref, erasure)):
             self.exchange.ready_as("HEAD", f"ref: {branch}\n".encode())
         moves = {ready(text): target for target, text in self._texts(made, erasure)}
-        moves[ready(Ours(name, None, made.filling.chains).written())] = "crabmem/pack"
+        moves[ready(Ours(name, None, made.filling.chains).written())] = f"crabmem/{state.PACK}"
         changes = tuple(Change(path, was, None if new is None else ready(new, mode)) for path, was, new, mode in files)
         return Order(name, dict(made.refs), dict(made.new), moves, changes, tuple(gone))
 
@@ -258,7 +258,7 @@ class Eraser:
             if log.is_file():
                 target = _new_name(log.relative_to(self._git).as_posix(), erasure)
                 yield target, b"".join(_new_log(fs.read(log, limit=fs.LARGE)[0], made.rewriting))
-        for name in ("turns", "uses", "repairs.log"):
+        for name in (state.TURNS, state.USES, state.REPAIRS):
             with suppress(FileNotFoundError):
                 text = fs.read(self._private / name)[0].decode("utf-8", "surrogateescape")
                 yield f"crabmem/{name}", made.rewriting.words(text).encode("utf-8", "surrogateescape")

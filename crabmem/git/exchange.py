@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..disk import fs
+from ..disk import fs, state
 from ..disk.seal import Seal
 from ..errors import Busy, Unwritable
 from ..text.hashes import blob_id
@@ -26,7 +26,10 @@ from .refs import Refs, is_ref
 _ORDER = "order"
 _COMING = "order.coming"
 _STAYING = frozenset(
-    ["lock", "lock.d", "lock.pid", "packing", "purging", "purges", "tmp", "turns", "repairs.log", "recovered", "aside"]
+    [
+        *(state.LOCK, f"{state.LOCK}.d", f"{state.LOCK}.pid", state.PACKING, state.PURGING, state.PURGES),
+        *(state.TEMPORARY, state.TURNS, state.REPAIRS, state.RECOVERED, state.ASIDE),
+    ]
 )
 _PACK = re.compile(r"pack-[0-9a-f]{40}\Z")
 _OID = re.compile(r"[0-9a-f]{40}\Z")
@@ -34,8 +37,8 @@ _OID = re.compile(r"[0-9a-f]{40}\Z")
 _LARGEST_FOREIGN = 1_000_000
 _READY = re.compile(r"[0-9]{6,9}\Z")
 # What a purge makes anew of `.git`, but for references and their logs; and what of it may go.
-_MADE_ANEW = frozenset(["index", "crabmem/pack", "crabmem/turns", "crabmem/uses", "crabmem/repairs.log"])
-_GOING = re.compile(r"crabmem/(recovered|tmp)/[^/]+\Z")
+_MADE_ANEW = frozenset(["index", *(f"crabmem/{name}" for name in (state.PACK, state.TURNS, state.USES, state.REPAIRS))])
+_GOING = re.compile(rf"crabmem/({state.RECOVERED}|{state.TEMPORARY})/[^/]+\Z")
 # What Git and its users leave beside the references, made of words and ids of commits.
 _LEFT = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "TAG_EDITMSG", "NOTES_EDITMSG",
          "AUTO_MERGE", "MERGE_RR", "gc.log", "gitk.cache", "index.broken", "info/refs")  # fmt: skip
@@ -71,7 +74,7 @@ class Exchange:
         self._root = root
         self._git = root / ".git"
         self._private = private
-        self._folder, self._done = private / "purging", private / "purging.done"
+        self._folder, self._done = private / state.PURGING, private / state.PURGED
         self._refs = refs
         self._count = 0
 
@@ -164,7 +167,7 @@ class Exchange:
 
     def _set_aside(self) -> str:
         """Keep out of the way what no purge of crabmem's left; what there is to say."""
-        fs.make_folder(aside := self._private / "aside")
+        fs.make_folder(aside := self._private / state.ASIDE)
         place = aside / f"purging-{secrets.token_hex(4)}"
         fs.rename(self._folder, place)
         return f"what claims to be a purge names files that a purge does not touch: it was moved to {place}, not done"
@@ -281,13 +284,13 @@ class Exchange:
         for item in sorted(self._private.iterdir()):
             if item.name not in _STAYING and item not in fresh:
                 fs.remove_tree(item) if item.is_dir() and not item.is_symlink() else fs.unlink(item)
-        for file in (self._private / "tmp").glob("*"):
+        for file in (self._private / state.TEMPORARY).glob("*"):
             if not file.name.startswith("lock-"):  # those that are held now
                 fs.unlink(file)
 
     def _mark(self) -> None:
         """Tell others, who may hold words of the old history in memory, that there was a purge."""
-        fs.append(self._private / "purges", b".")
+        fs.append(self._private / state.PURGES, b".")
 
 
 def _are_plain(folder: Path) -> bool:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from ..disk import fs, regular
+from ..disk import fs, regular, state
 from ..errors import Busy
 from . import rows
 from .refs import Refs
@@ -19,7 +19,7 @@ class Index:
 
     def __init__(self, git: Path, private: Path, refs: Refs) -> None:
         self._file = git / "index"
-        self._behind = private / "index-behind"
+        self._behind = private / state.INDEX_BEHIND
         self._refs = refs
         self._known: tuple[bytes, Rows] | None = None
         #: Whether the index was last found in a form that we do not write, so that Git does not know what was written.

@@ -3,19 +3,18 @@
 Looking for who wrote an entry would else read two folders of thousands of names for every commit there is.
 """
 
-import os
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from heapq import nlargest
 from pathlib import Path
 from typing import NamedTuple
 
-from ..disk import fs
+from ..disk import derived, state
 
-_MAGIC = b"crabmem changes 1\n"
-_SUM = 16
+_LABEL = "changes 2"
 # Id, time, how many parents, and how many bytes of changes follow them.
 _HEAD = struct.Struct(">20sqBI")
 _OID = 20
@@ -43,17 +42,17 @@ Changes = Sequence[tuple[str, str | None, str | None]]
 
 
 class Known:
-    """The rows kept in a file, and new ones."""
+    """The rows kept in a file, and new ones. `private` is the folder of crabmem's own files."""
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    def __init__(self, private: Path) -> None:
+        self._cache = derived.Cache(private, state.CHANGES)
         self._loaded: dict[str, Row] | None = None
         self._new = 0
 
     @property
     def _rows(self) -> dict[str, Row]:
         if self._loaded is None:
-            self._loaded = dict(_read(self._file))
+            self._loaded = dict(_read(self._cache.place))
         return self._loaded
 
     def get(self, commit: str) -> Row | None:
@@ -75,16 +74,13 @@ class Known:
 
     def save(self) -> None:
         """Keep the rows for the next process, when that is worth it; where there is no place, nothing is kept."""
-        folder = self._file.parent
-        if self._new < _WORTH_SAVING or fs.is_elsewhere(self._file) or not os.path.isdir(folder.parent):
-            return
-        data = _MAGIC + b"".join(_raw(commit, row) for commit, row in list(self._rows.items()))
-        try:
-            fs.make_folder(folder)
-            fs.swap_in(self._file, data + blake2b(data, digest_size=_SUM).digest())
-            self._new = 0
-        except OSError:
-            return
+        if self._cache.renew():  # the rows are of commits that a purge rewrote
+            self._loaded, self._new = None, 0
+        if self._new >= _WORTH_SAVING:
+            data = derived.packed(_LABEL, b"".join(_raw(commit, row) for commit, row in list(self._rows.items())))
+            with suppress(OSError):
+                if self._cache.keep(lambda file: derived.save(file, data)):
+                    self._new = 0
 
 
 def may_touch(row: Row, path: str) -> bool:
@@ -119,15 +115,9 @@ def _raw(commit: str, row: Row) -> bytes:
 
 def _read(file: Path) -> Iterator[tuple[str, Row]]:
     """The rows in a file; none when it is not whole and ours."""
-    try:
-        data = fs.read(file, limit=fs.LARGE)[0]
-    except OSError:
-        return
-    end = len(data) - _SUM
-    if not data.startswith(_MAGIC) or blake2b(data[:end], digest_size=_SUM).digest() != data[end:]:
-        return
-    at = len(_MAGIC)
-    while at < end:
+    data = bytes(derived.load(file, _LABEL) or b"")
+    at = 0
+    while at < len(data):
         oid, time, parents, size = _HEAD.unpack_from(data, at)
         at += _HEAD.size
         ids = data[at : at + _OID * parents].hex()

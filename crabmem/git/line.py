@@ -4,9 +4,7 @@ Walking 10,000 commits takes half a second, so they are kept in a file, which is
 """
 
 import math
-import os
 import struct
-import zlib
 from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,12 +12,11 @@ from functools import cached_property
 from operator import le
 from pathlib import Path
 
-from ..disk import fs
+from ..disk import derived, state
 from ..errors import DamagedHistory
 from .objects import Objects
 
-_MAGIC = b"crabmem line 2\n"
-_SUM = slice(len(_MAGIC), len(_MAGIC) + 4)
+_LABEL = "line 3"
 _ID = 20
 # So many commits that the file does not have are worth writing it.
 _WORTH_SAVING = 64
@@ -69,8 +66,7 @@ class Line:
 
     def packed(self) -> bytes:
         """The line as the bytes of a file."""
-        body = self._ids + struct.pack(f"<{len(self)}q", *self._times)
-        return _MAGIC + zlib.crc32(body).to_bytes(4, "little") + body
+        return derived.packed(_LABEL, self._ids + struct.pack(f"<{len(self)}q", *self._times))
 
 
 def fitted(times: Sequence[int], now: float = math.inf) -> list[int]:
@@ -109,21 +105,19 @@ def _rising_places(times: Sequence[int], now: float) -> set[int]:
     return found
 
 
-def unpacked(data: bytes) -> Line:
+def unpacked(data: "derived.Data") -> Line:
     """The line in the bytes of a file; an empty one when they are not exactly what was once written."""
-    body = data[_SUM.stop :]
+    body = bytes(derived.body(data, _LABEL) or b"")
     count, rest = divmod(len(body), _ID + 8)
-    if not data.startswith(_MAGIC) or rest or zlib.crc32(body).to_bytes(4, "little") != data[_SUM]:
-        return Line()
-    return Line(body[: count * _ID], struct.unpack(f"<{count}q", body[count * _ID :]))
+    return Line() if rest else Line(body[: count * _ID], struct.unpack(f"<{count}q", body[count * _ID :]))
 
 
 class Lines:
-    """The line of whichever head is asked for, kept in `file`."""
+    """The line of whichever head is asked for, kept in a file. `private` is the folder of crabmem's own files."""
 
-    def __init__(self, objects: Objects, file: Path) -> None:
+    def __init__(self, objects: Objects, private: Path) -> None:
         self._objects = objects
-        self._file = file
+        self._cache = derived.Cache(private, state.LINE)
         self._line: Line | None = None
 
     def to(self, head: str) -> Line:
@@ -135,7 +129,7 @@ class Lines:
 
     def _known(self) -> Line:
         if self._line is None:
-            self._line = self._checked(unpacked(self._read()))
+            self._line = self._checked(unpacked(derived.mapped(self._cache.place) or b""))
         return self._line
 
     def _followed(self, known: Line, head: str) -> Line:
@@ -168,16 +162,8 @@ class Lines:
                 return line
         return Line()
 
-    def _read(self) -> bytes:
-        try:
-            return b"" if fs.is_elsewhere(self._file) else fs.read(self._file, limit=fs.LARGE)[0]
-        except OSError:
-            return b""
-
     def _save(self, line: Line) -> None:
         """Keep it for the next process; where there is no place, it is walked again."""
-        if fs.is_elsewhere(self._file) or not os.path.isdir(self._file.parent.parent):
-            return
+        self._cache.renew()  # the line was walked just now: it is that of the history after a purge
         with suppress(OSError):
-            fs.make_folder(self._file.parent)
-            fs.swap_in(self._file, line.packed())
+            self._cache.keep(lambda file: derived.save(file, line.packed()))

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..disk import fs
+from ..disk import fs, state
 from ..errors import Unwritable
 from .refs import Refs
 
@@ -41,7 +41,7 @@ class Packing:
         self._git = git
         self._private = private
         self._refs = refs
-        self._counter = private / "loose"
+        self._counter = private / state.LOOSE
 
     def wrote(self, size: int, objects: int) -> None:
         """Note that so many objects of together `size` bytes were written loose."""
@@ -107,7 +107,7 @@ class Packing:
         import fcntl
 
         handle = os.open(
-            self._private / "packing", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, fs.PRIVATE_FILE
+            self._private / state.PACKING, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, fs.PRIVATE_FILE
         )
         try:
             with suppress(BlockingIOError):

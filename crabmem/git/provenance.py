@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..errors import NotFound
 from ..results import Commit, Hit, Provenance
 from ..text.hashes import short

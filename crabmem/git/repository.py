@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..disk import fs
+from ..disk import fs, state
 from ..errors import DamagedHistory
 from .refs import MAIN
 
@@ -92,7 +92,9 @@ def link_in(git: Path) -> Path | None:
             return Path(links[0].path)
         if folder.name != "objects":  # the folders in which objects lie have no others in them
             folders = (Path(item.path) for item in found if item.is_dir(follow_symlinks=False))
-            waiting += [each for each in folders if each != ours / "index"]  # caches are looked at where they are read
+            waiting += [
+                each for each in folders if each != ours / state.INDEX
+            ]  # caches are looked at where they are read
     return None
 
 
@@ -133,7 +135,7 @@ def _configured(file: Path, section: str, key: str) -> str:
 
 def furnish(git: Path, private: Path) -> None:
     """Add what is ours to a repository somebody else made; its settings stay as they are."""
-    fs.make_folder(private / "tmp")
+    fs.make_folder(private / state.TEMPORARY)
     fs.make_folder(git / "info")
     exclude = git / "info" / "exclude"
     present = fs.read(exclude)[0].decode("utf-8", "replace") if exclude.exists() else ""

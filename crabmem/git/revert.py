@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import get_args
 
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..errors import InvalidArguments, NotFound
 from ..results import Commit
 from ..text.hashes import short

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import Enum
 from itertools import chain
 
-from ..disk.store import File, Scan
+from ..disk.scan import File, Scan
 from ..errors import DamagedHistory, InvalidArguments, NotFound, Stale
 from ..results import Commit
 from ..text.edit import shown, unified_diff

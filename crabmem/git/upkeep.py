@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ..disk.background import begun
+from ..disk.background import start
 from ..disk.fork_lock import Guard
 from ..errors import CrabmemError
 from ..workspace.workspace import Workspace
@@ -68,7 +68,7 @@ def _did_it(worker: "subprocess.Popen[bytes] | threading.Thread") -> bool:
 
 def _begun(root: Path) -> "subprocess.Popen[bytes] | threading.Thread | None":
     """A process that compacts; a thread, which shares this one's interpreter, where there can be none; else None."""
-    if process := begun("git.upkeep", root):
+    if process := start("git.upkeep", root):
         return process
     thread = threading.Thread(target=compacted, args=(root,), name="crabmem upkeep", daemon=True)
     try:

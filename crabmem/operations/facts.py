@@ -8,8 +8,10 @@ from itertools import islice
 from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..git import Note
 from ..git.commit import moving, one_line
-from ..recall.catalog import Progress, note_of, readable
+from ..recall.catalog import Progress
+from ..recall.labels import note_of
 from ..recall.ranking import Fits
+from ..recall.reader import readable
 from ..results import Changed, Forgotten, Links, Reference, Renamed, Saved
 from ..session import beginning, family, rules
 from ..session.session import Session

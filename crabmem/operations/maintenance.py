@@ -14,6 +14,8 @@ from ..results import Finding, Reindexed, Stats
 from ..session import rules as rules_of
 from ..session.rules import checked_settings
 from ..session.session import Session
+from .doctor.machine import open_to_others
+from .doctor.patient import Patient
 
 
 def doctor(session: Session, progress: Callable[[int], None] | None = None) -> list[Finding]:
@@ -21,7 +23,7 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
 
     Reads the whole history, as `git fsck` does: `progress` is called with how many objects it has seen.
     """
-    from .doctor.examine import Patient, examined
+    from .doctor.examine import examined
 
     session.view.check_whole()
     engine = session.engine
@@ -46,7 +48,6 @@ def mend(session: Session) -> list[str]:
     Finishes an interrupted write, stores again what the history lost and the disk has, brings Git's
     index in step, and keeps other users of the machine out.
     """
-    from .doctor.examine import open_to_others
 
     session.view.check_whole()
     engine = session.engine

@@ -5,7 +5,10 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
-from ..recall.catalog import NAME, ORIGIN, kept_at, place_for, readable, updated
+from ..hosts.host import NAME
+from ..recall.labels import ORIGIN, kept_at
+from ..recall.names import place_for, updated
+from ..recall.reader import readable
 from ..session.snapshot import Snapshot
 from ..text.credentials import Screen
 from ..text.entry import IMPORTED, Entry, Fact, checked, decoded, written

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ..disk import fs
+from ..disk import fs, state
 from ..errors import CrabmemError, DamagedHistory, NotFound, Unreadable, Unwritable
 from ..git import History
 from ..git.eraser import Eraser, Rewritten, remote_of
@@ -17,7 +17,7 @@ from ..git.objects import Objects
 from ..git.repository import foreign_format
 from ..git.rewriting import Survey
 from ..git.standing import Look, in_copies, in_files, is_in_name, look_at, name_of_bare, unread
-from ..recall.catalog import Shelf, found, is_place_of
+from ..recall.names import EntrySource, found, is_place_of
 from ..results import Purge, Standing
 from ..text.entry import Entry
 from ..text.hashes import blob_id, short
@@ -36,7 +36,9 @@ _Change = tuple[str, str | None, bytes | None, int]
 class Purger:
     """Purges one workspace."""
 
-    def __init__(self, workspace: Workspace, history: History, writer: Writer, shelf: Callable[[], Shelf]) -> None:
+    def __init__(
+        self, workspace: Workspace, history: History, writer: Writer, shelf: Callable[[], EntrySource]
+    ) -> None:
         """`shelf` tells the entries there are now."""
         self._workspace = workspace
         self._history = history
@@ -256,7 +258,7 @@ class Purger:
 
     def _recovered(self, erasure: Erasure) -> list[str]:
         """Texts of unknown saves that hold it."""
-        folder = self._workspace.private / "recovered"
+        folder = self._workspace.private / state.RECOVERED
         files = [file for file in folder.glob("*") if file.is_file()]
         return [
             file.relative_to(self._workspace.git).as_posix()
@@ -312,7 +314,7 @@ class Purger:
             return Standing(0, 0, 0, (f"{name} (its history lies elsewhere and was not looked into)",))
         if form := foreign_format(git):
             return Standing(0, 0, 0, (f"{name} (its history is kept as {form} and was not looked into)",))
-        history = Objects(git / "objects", git / "crabmem" / "recent")
+        history = Objects(git / "objects", git / "crabmem" / state.RECENT)
         try:
             objects = list(in_copies(erasure, history, blobs))
         except OSError as error:

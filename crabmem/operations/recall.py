@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..git.provenance import with_provenance
 from ..recall.ranking import check_question, narrowed
 from ..results import Evaluation, Recall

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..errors import Disabled, InvalidArguments, NotFound
 from ..git import Note
 from ..git.revert import Reverting, Unwanted, noted, subject

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..disk.bylines import kept
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..git import Note, identity
 from ..git.commit import one_line
 from ..recall.catalog import Progress
@@ -14,6 +13,7 @@ from ..session.locate import outside
 from ..session.session import Session
 from ..text.entry import decoded
 from ..workspace.workspace import SETTINGS
+from ..write.bylines import kept_paths
 from ..write.losses import Losses
 
 
@@ -88,7 +88,7 @@ def wrote(session: Session, files: Iterable[str]) -> Commit | None:
         Unwritable: the folder is in a repository of something else.
     """
     engine = session.engine
-    paths = kept(engine.workspace, files)
+    paths = kept_paths(engine.workspace, files)
     before = engine.history.head() if engine.history.exists() else None
     if paths:
         rules.check_may_write(session)

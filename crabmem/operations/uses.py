@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
+from ..disk import state
 from ..errors import CrabmemError
 from ..results import Recall
 from ..session.session import Session
@@ -34,14 +35,14 @@ def forget_gone(session: Session) -> None:
     """Forget how what is gone was used; no failure, as what removed it is done, and the next time does it too."""
     engine = session.engine
     with suppress(CrabmemError):
-        if os.path.exists(engine.workspace.uses):
+        if os.path.exists(engine.workspace.private / state.USES):
             engine.uses.keep(session.look(lambda now: list(now.whole.paths)))
 
 
 def follow_rename(session: Session, old: str, new: str) -> None:
     """Have a fact that moved from `old` to `new` keep its uses; no failure, as for `forget_gone`."""
     with suppress(CrabmemError):
-        if old != new and os.path.exists(session.engine.workspace.uses):
+        if old != new and os.path.exists(session.engine.workspace.private / state.USES):
             session.engine.uses.move(old, new)
 
 

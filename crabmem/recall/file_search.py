@@ -11,9 +11,9 @@ from datetime import date
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..disk.fork_lock import Guard
+from ..disk import state
+from ..disk.scan import Scan
 from ..disk.stat import BLOB, SIZE
-from ..disk.store import Scan
 from ..errors import Unreadable
 from ..results import FileHit, FileSearch
 from ..search import Document, Index, rules, tokens
@@ -25,9 +25,9 @@ from ..text.hashes import blob_id
 from ..text.passages import passage
 from ..text.patterns import matches
 from ..workspace.workspace import Workspace
-from .cached import WORTH_SAVING, CachedIndex
 from .ranking import Question, Ranking, recalled, worth_of
 from .sections import Search, Section, aged, taken_apart
+from .synced import WORTH_SAVING, SyncedIndex, differing
 
 if TYPE_CHECKING:
     from ..search.index import Wanted
@@ -133,8 +133,7 @@ class Searcher:
     """Takes files apart and keeps what did not change, on disk also between processes."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._cached = CachedIndex(workspace, workspace.index / "sections")
-        self._guard = Guard()
+        self._synced = SyncedIndex(workspace, self._forget, state.SECTIONS)
         #: How each file was marked whose sections are in the index; None while nobody searched.
         self._known: dict[str, bytes] | None = None
         self._apart: dict[tuple[bytes, bytes], list[Section]] = {}
@@ -142,10 +141,10 @@ class Searcher:
 
     def begin(self) -> None:
         """Load what is known: before a first look at the files, which then need not be read again."""
-        with self._guard:
-            self._forgot_purged()
+        with self._synced.guard:
+            self._synced.forget_purged()
             if self._known is None:
-                marks = self._cached.index.marks().items()
+                marks = self._synced.index.marks().items()
                 self._known = {_path(key): mark[: _DIGEST.start] for key, mark in marks}
 
     def marks(self) -> Mapping[str, bytes]:
@@ -155,49 +154,37 @@ class Searcher:
     def now(self, scan: Scan, way: Way) -> Sections:
         """The sections of the files on disk."""
         self.begin()
-        with self._guard:
+        with self._synced.guard:
             if self._latest is None or self._latest[0] is not scan or self._latest[1] != way:
-                self._latest = scan, way, self._follow(on_disk(scan, way.search), way)
+                files, known = on_disk(scan, way.search), dict(self.marks())
+                changes, broken = self._changes(files, known, way)
+                self._synced.change(changes)
+                self._known = known
+                self._latest = scan, way, self._shelf(files, self._synced.index, broken, way)
             return self._latest[2]
 
     def past(self, files: Files, way: Way) -> Sections:
         """The sections of files of another time; those that are the same now are not read."""
         self.begin()
-        with self._guard:
+        with self._synced.guard:
             changes, broken = self._changes(files, dict(self.marks()), way, SIZE)
-            return self._shelf(files, self._cached.index.updated(changes), broken, way)
+            return self._shelf(files, self._synced.index.updated(changes), broken, way)
 
     def save(self, least: int = WORTH_SAVING) -> None:
         """Keep for the next process what was read, when it is so much."""
-        if self._cached.unsaved >= least:
-            with self._guard:
-                if not self._forgot_purged():
-                    self._cached.save()
+        self._synced.save(least)
 
     def begin_anew(self) -> None:
         """Forget what was read: the next search reads every file."""
-        with self._guard:
-            self._cached.begin_anew()
-            self._forget()
-            self._known = {}
+        self._synced.begin_anew()
 
-    def _forgot_purged(self) -> bool:
-        if came := self._cached.forgot_purged():
-            self._forget()
-        return came
+    def close(self) -> None:
+        """Wait for work that was begun, and keep what is worth it."""
+        self._synced.close()
 
     def _forget(self) -> None:
         self._known, self._latest = None, None
         self._apart.clear()
-
-    def _follow(self, files: Files, way: Way) -> Sections:
-        """Bring the index in step with the files."""
-        known = dict(self.marks())
-        changes, broken = self._changes(files, known, way)
-        if changes:
-            self._cached.put(self._cached.index.updated(changes), len(changes))
-        self._known = known
-        return self._shelf(files, self._cached.index, broken, way)
 
     def _changes(
         self, files: Files, known: dict[str, bytes], way: Way, start: int = 0
@@ -207,19 +194,18 @@ class Searcher:
         Marks are compared from their byte `start` on.
         """
         marks = {path: mark + way.sign for path, mark in files.marks.items()}
-        paths = marks.keys() | known.keys()
-        differing = [path for path in paths if known.get(path, b"")[start:] != marks.get(path, b"")[start:]]
+        new, gone = differing(known, marks, start)
         changes, broken = dict[str, Document | None](), list[str]()
-        for path in sorted(differing):
-            changes |= dict.fromkeys(self._cached.index.labelled(path) if known.pop(path, None) else ())
+        for path in sorted([*new, *gone]):
+            changes |= dict.fromkeys(self._synced.index.labelled(path) if known.pop(path, None) else ())
             if path in marks:
                 try:
-                    new = self._documents(path, marks[path], files, way)
+                    documents = self._documents(path, marks[path], files, way)
                 except Unreadable:
                     broken.append(path)
                     continue
-                changes |= new
-                known |= {path: marks[path]} if new else {}
+                changes |= documents
+                known |= {path: marks[path]} if documents else {}
         return changes, tuple(broken)
 
     def _documents(self, path: str, mark: bytes, files: Files, way: Way) -> dict[str, Document]:

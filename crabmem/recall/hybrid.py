@@ -4,19 +4,19 @@ An entry gets its vectors when a recall comes upon it, within a second, the like
 They are kept by the id of the entry's blob, so that an edited one gets others, and one that is brought back has them.
 """
 
-import os
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ..disk import fs
+from ..disk import state
 from ..disk.allowed import Allowed
+from ..disk.derived import Cache
 from ..disk.fork_lock import Guard, loading
-from ..disk.purged import Purges
 from ..errors import EmbedderFailed
 from ..results import Finding, Reindexed
 from ..search import Ranked
@@ -93,16 +93,15 @@ class Meaning:
         environment: Mapping[str, str],
         clock: Callable[[], datetime],
         embedder: "Embedder | None" = None,
-        file: str = "vectors",
+        file: str = state.VECTORS,
     ) -> None:
         """`environment` has the keys of services, and says where it is kept what this user allowed. An `embedder` that
         is given wins over the settings, and needs no permission.
 
-        `file` is the name of the cache, where other texts have vectors, too.
+        `file` is the name of the derived file in `disk/state`, where other texts have vectors, too.
         """
         self._root = workspace.root
-        self._file = workspace.index / file
-        self._purges = Purges(workspace.private / "purges")
+        self._cache = Cache(workspace.private, file)
         self._environment = environment
         self._allowed = Allowed(environment)
         self._given = embedder
@@ -199,14 +198,15 @@ class Meaning:
 
     def _write(self) -> None:
         """Whoever does this is the only one that may add vectors."""
-        if self._purges.came():
+        if self._cache.renew():
             self._kept = None  # it has vectors of what was purged
-        elif self._kept is not None and os.path.isdir(self._file.parent.parent):
+        elif self._kept is not None:
             with suppress(OSError):
-                self._kept = self._kept.saved(self._file, self._keys)
-                self._unsaved = 0
-            if self._purges.came():
-                fs.unlink(self._file)
+                self._cache.keep(self._put)
+
+    def _put(self, file: Path) -> None:
+        if self._kept is not None:
+            self._kept, self._unsaved = self._kept.saved(file, self._keys), 0
 
     # Who is asked
 
@@ -252,7 +252,7 @@ class Meaning:
         from ..embeddings.embedder import identity, tried
         from ..embeddings.kept import Kept, load
 
-        kept = (self._kept if self._unsaved else None) or load(self._file)
+        kept = (self._kept if self._unsaved else None) or load(self._cache.place)
         if kept and kept.model.identity == identity(embedder):
             return kept
         model = tried(embedder)
@@ -333,9 +333,8 @@ class TextVectors:
     """Vectors of texts by what they say, for who has texts and an embedder of their own; kept beside the index."""
 
     def __init__(self, workspace: Workspace, file: str) -> None:
-        """`file` is the name of the cache."""
-        self._file = workspace.index / file
-        self._purges = Purges(workspace.private / "purges")
+        """`file` is the name of the derived file in `disk/state`."""
+        self._cache = Cache(workspace.private, file)
         self._maker: Embedder | None = None
         self._kept: Kept | None = None
         self._asked = set[bytes]()
@@ -374,12 +373,12 @@ class TextVectors:
         from ..embeddings.kept import Kept, load
 
         with self._guard:
-            if self._purges.came():
+            if self._cache.renew():
                 self._kept = None  # it has vectors of what was purged
             if self._kept is not None and self._maker is embedder:
                 return self._kept
         # Nobody is asked while the guard is held: who answers may wait for another who waits for the guard.
-        kept, name = load(self._file), identity(embedder)
+        kept, name = load(self._cache.place), identity(embedder)
         if kept is None or not name or kept.model.identity != name:
             model = tried(embedder)
             kept = kept if kept and kept.model == model else Kept(model)
@@ -390,14 +389,14 @@ class TextVectors:
 
     def _save(self) -> None:
         self._unsaved = 0
-        if self._purges.came():
+        if self._cache.renew():
             self._kept = None
-        elif self._kept is not None and os.path.isdir(self._file.parent.parent):
-            with suppress(OSError):
-                self._kept = self._kept.saved(self._file, self._asked if len(self._kept) > _MOST_TEXTS else None)
-            if self._purges.came():
-                self._kept = None
-                fs.unlink(self._file)
+        with suppress(OSError):
+            self._cache.keep(self._put)
+
+    def _put(self, file: Path) -> None:
+        if self._kept is not None:
+            self._kept = self._kept.saved(file, self._asked if len(self._kept) > _MOST_TEXTS else None)
 
 
 def _rows(embedder: "Embedder", texts: Mapping[str, bytes], kept: "Kept") -> "dict[bytes, Array]":

@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import ClassVar
 
 from .. import search
-from ..disk import fs
+from ..disk import fs, state
+from ..disk.derived import Cache
 from ..disk.fork_lock import Guard
-from ..disk.purged import Purges
 from ..disk.stat import BLOB, SIZE
 from ..errors import Unreadable
 from ..git.timeline import Timeline
 from ..search import Document, Index, rules
 from ..text.entry import Entry
 from ..workspace.workspace import Workspace
-from .catalog import Catalog, document, notes_in
+from .catalog import Catalog
+from .labels import document, notes_in
+from .synced import differing
 
 #: So many moments are kept on disk, in so many bytes; the one that was asked for last in any case.
 MOST, MOST_BYTES = 16, 64_000_000
@@ -86,12 +88,11 @@ class Pasts:
         self, workspace: Workspace, timeline: Timeline, catalog: Catalog, blob: Callable[[str], bytes]
     ) -> None:
         """`blob` tells the bytes that are stored under an id."""
-        self._workspace = workspace
         self._timeline = timeline
         self._catalog = catalog
         self._blob = blob
         self._guard = Guard()
-        self._purges = Purges(workspace.private / "purges")
+        self._cache = Cache(workspace.private, state.PAST)
         self._open: OrderedDict[tuple[str, bytes], Past] = OrderedDict()
 
     def at(self, commit: str, language: str, keep: bool = True) -> Past:
@@ -101,7 +102,7 @@ class Pasts:
         """
         key = self._timeline.entries_id(commit), rules(language)
         with self._guard:
-            if self._purges.came():
+            if self._cache.renew():
                 self._open.clear()  # they have words of what was purged
             past = self._open.get(key) or self._opened(commit, key[0], language, keep)
             self._open[key] = past
@@ -112,19 +113,17 @@ class Pasts:
 
     def _opened(self, commit: str, name: str, language: str, keep: bool) -> Past:
         blobs = self._timeline.entries_at(commit)
-        place = self._place(f"{name}-{rules(language).hex()}")
-        kept = search.load(place) if place else None
-        base, differing = _nearest(self._bases(kept), _tails(blobs, language))
-        changes = dict(self._documents(differing, blobs, language))
+        place = self._cache.place / f"{name}-{rules(language).hex()}"
+        kept = search.load(place)
+        base, paths = _nearest(self._bases(kept), _marks(blobs, language))
+        changes = dict(self._documents(paths, blobs, language))
         unreadable = [path for path in changes if path in blobs and changes[path] is None]
         if base is kept and len(unreadable) == len(changes):  # they are not in it
             _use(place)
             return Past(kept or base, unreadable, self._entry)
         index = base.updated(changes)
-        if keep and place:
-            _keep(index, place)
-            if self._purges.came():
-                fs.remove_tree(place)
+        if keep:
+            self._cache.keep(lambda folder: _keep(index, place))
         return Past(index, unreadable, self._entry)
 
     def _bases(self, kept: Index | None) -> list[Index]:
@@ -142,11 +141,11 @@ class Pasts:
         """What the index is to know of a file; None for one that is not there, or no entry."""
         with suppress(Unreadable):
             if blob is not None:
-                return document(self._entry(path, blob), _NO_STAMP + _tail(blob, language), language)
+                return document(self._entry(path, blob), _mark(blob, rules(language)), language)
         return None
 
     def _entry(self, path: str, blob: str) -> Entry:
-        return self._catalog.read(path, blob, lambda: self._data(path, blob))
+        return self._catalog.reader.read(path, blob, lambda: self._data(path, blob))
 
     def _data(self, path: str, blob: str) -> bytes:
         """The bytes of a file, unless it is one that is not taken on disk either."""
@@ -155,42 +154,28 @@ class Pasts:
             raise Unreadable(f"{path} is larger than {fs.MAX_BYTES} bytes")
         return data
 
-    def _place(self, name: str) -> Path | None:
-        """Where a moment is kept; None where a link leads elsewhere, or nothing of ours is yet."""
-        private = self._workspace.private
-        is_ours = fs.is_own_folder(private)
-        return self._workspace.index / "past" / name if is_ours else None
+
+def _mark(blob: str, ending: bytes) -> bytes:
+    """The mark of a document of another time, which is that of a file without its stamp."""
+    return _NO_STAMP + bytes.fromhex(blob) + ending
 
 
-def _tail(blob: str, language: str) -> bytes:
-    """How the mark of a document ends, behind the stamp of a file."""
-    return bytes.fromhex(blob) + rules(language)
-
-
-def _tails(blobs: Mapping[str, str], language: str) -> dict[str, bytes]:
-    end = rules(language)
-    return {path: bytes.fromhex(blob) + end for path, blob in blobs.items()}
+def _marks(blobs: Mapping[str, str], language: str) -> dict[str, bytes]:
+    ending = rules(language)
+    return {path: _mark(blob, ending) for path, blob in blobs.items()}
 
 
 def _nearest(bases: Iterable[Index], wanted: Mapping[str, bytes]) -> tuple[Index, list[str]]:
     """The index from which the fewest files have to be read, and in what it differs."""
-    found = [(base, *_differing(base, wanted)) for base in bases]
+    found = [(base, *differing(base.marks(), wanted, SIZE)) for base in bases]
     base, new, gone = min(found, key=lambda item: (len(item[1]), len(item[2])))
     return base, sorted([*new, *gone])
 
 
-def _differing(base: Index, wanted: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
-    """The paths of what `base` does not have as it is wanted, and of what is not wanted."""
-    marks = base.marks()
-    new = [path for path, tail in wanted.items() if marks.get(path, b"")[SIZE:] != tail]
-    return new, [path for path in marks if path not in wanted]
-
-
-def _use(place: Path | None) -> None:
+def _use(place: Path) -> None:
     """Note that what is kept there was asked for."""
     with suppress(OSError):
-        if place:
-            fs.touch(place)
+        fs.touch(place)
 
 
 def _keep(index: Index, place: Path) -> None:

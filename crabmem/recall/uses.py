@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..disk.jsonl import Jottings
+from ..disk.jsonl import JsonLines
 from .salience import Used, used
 
 _MOST = 256_000
@@ -30,7 +30,7 @@ class Uses:
     """The uses that are remembered of the facts of one workspace, the older half forgotten now and then."""
 
     def __init__(self, file: Path) -> None:
-        self._lines = Jottings(file, Use)
+        self._lines = JsonLines(file, Use)
 
     def add(self, paths: Iterable[str], when: datetime) -> None:
         """Remember that the facts at `paths` were used, where there is a place for it."""
@@ -64,7 +64,7 @@ class Reads:
     """
 
     def __init__(self, file: Path) -> None:
-        self._lines = Jottings(file, Use)
+        self._lines = JsonLines(file, Use)
 
     def add(self, slots: Iterable[str], when: datetime) -> None:
         """Remember that what is in these slots, given by their digests, was put or read."""

@@ -6,12 +6,11 @@ one another: each file is exchanged whole, and changes say which segment they be
 
 from __future__ import annotations
 
-import mmap
 import os
 
-from ..disk import regular
+from ..disk import derived
 from .index import Index
-from .segment import Segment
+from .segment import Damaged, Segment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ _LATER = "later"
 
 def load(folder: Path | str) -> Index | None:
     """The index that was kept in `folder`; None when there is none, or none that can be trusted."""
-    if _is_elsewhere(folder):
-        return None
     base, more, later = (_read(folder, name) for name in (*_SETTLED, _LATER))
     if base is None:
         return None
@@ -41,7 +38,7 @@ def save(index: Index, folder: Path) -> bool:
     """Keep `index` in `folder`, and whether that worked: a cache that cannot be written is none."""
     from ..disk import fs  # far more than a process that only asks needs
 
-    if _is_elsewhere(folder):
+    if derived.is_elsewhere(folder / _LATER):
         return False
     try:
         fs.make_folder(folder)
@@ -49,27 +46,18 @@ def save(index: Index, folder: Path) -> bool:
         for name, segment in zip(_SETTLED, index.settled(), strict=False):
             kept = _read(folder, name)
             if kept is None or kept.identity != segment.identity:
-                fs.swap_in(folder / name, bytes(segment.data))
-        fs.swap_in(folder / _LATER, bytes(index.later().data))
+                derived.save(folder / name, bytes(segment.data))
+        derived.save(folder / _LATER, bytes(index.later().data))
     except OSError:
         return False
     return True
 
 
-def _is_elsewhere(folder: Path | str) -> bool:
-    """Whether `folder`, or one of the two that it lies in, is a link: nobody's files elsewhere are touched."""
-    within = os.path.dirname(folder)
-    return any(map(os.path.islink, (folder, within, os.path.dirname(within))))
-
-
 def _read(folder: Path | str, name: str) -> Segment | None:
+    data = derived.mapped(os.path.join(folder, name))
     try:
-        handle = regular.opened(os.path.join(folder, name))
-        try:
-            return Segment(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
-        finally:
-            os.close(handle)
-    except (OSError, ValueError):  # nothing there, an empty file, or `Damaged`
+        return None if data is None else Segment(data)
+    except Damaged:
         return None
 
 

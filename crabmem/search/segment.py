@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import struct
 import sys
-import zlib
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
+
+from ..disk import derived
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +20,9 @@ if TYPE_CHECKING:
     Section = tuple[str, bytes]
 
 # Arrays lie as this machine has them: a machine of the other kind builds its own.
-_MAGIC = f"crabmem search 1 {sys.byteorder}\n".encode()
-_TABLE = "<I" + "cQ" * 16
-_START = len(_MAGIC) + struct.calcsize(_TABLE)
-_SUM = slice(len(_MAGIC), len(_MAGIC) + 4)
+_LABEL = f"search 2 {sys.byteorder}"
+_TABLE = struct.Struct("<" + "cQ" * 16)
+_START = derived.BODY + _TABLE.size
 
 
 class Damaged(ValueError):
@@ -148,10 +148,11 @@ class Segment:
 
 
 def _sections(data: memoryview) -> list[memoryview]:
-    if len(data) < _START or data[: len(_MAGIC)] != _MAGIC:
-        raise Damaged("another format")
-    checksum, *table = struct.unpack_from(_TABLE, data, len(_MAGIC))
-    if checksum != zlib.crc32(data[_SUM.stop :]) or len(data) != _START + sum(map(_padded, table[1::2])):
+    body = derived.body(data, _LABEL)
+    if body is None or len(body) < _TABLE.size:
+        raise Damaged("another format, or not as it was written")
+    table = _TABLE.unpack_from(body)
+    if len(data) != _START + sum(map(_padded, table[1::2])):
         raise Damaged("not as it was written")
     found, start = [], _START
     for code, size in zip(table[::2], table[1::2], strict=True):
@@ -171,8 +172,7 @@ def segment_of(sections: Iterable[Section]) -> Segment:
     for code, data in sections:
         table += [code.encode(), len(data)]
         parts += [data, bytes(-len(data) % 8)]
-    body = struct.pack(_TABLE, 0, *table)[4:] + b"".join(parts)
-    return Segment(_MAGIC + struct.pack("<I", zlib.crc32(body)) + body)
+    return Segment(derived.packed(_LABEL, _TABLE.pack(*table) + b"".join(parts)))
 
 
 def narrowest(highest: int) -> str:

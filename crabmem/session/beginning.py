@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..git import Note, identity
 from ..recall.catalog import Progress
 from ..results import CREATOR, Begun

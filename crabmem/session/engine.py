@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec.structs import replace
 
 from ..disk import fs
+from ..disk import state as state_files
 from ..disk.allowed import Allowed
+from ..disk.scan import Scan
 from ..disk.seal import Seal, claim_caches
-from ..disk.store import Scan, Store, usable_folder
+from ..disk.store import Store, usable_folder
 from ..disk.turns import Turns
 from ..disk.user_state import state_folder
 from ..errors import CrabmemError, DeniedHistory, InvalidSettings, Moved
@@ -84,8 +86,8 @@ class Engine:
         self._fit: Settings | None = None
         self._seen: list[tuple[Index, View, Index]] = []
         self.meaning = Meaning(workspace, self.environment, clock, embedder)
-        self.meaning_of_sections = Meaning(workspace, self.environment, clock, embedder, "section-vectors")
-        self.item_vectors = TextVectors(workspace, "item-vectors")
+        self.meaning_of_sections = Meaning(workspace, self.environment, clock, embedder, state_files.SECTION_VECTORS)
+        self.item_vectors = TextVectors(workspace, state_files.ITEM_VECTORS)
         #: The index of the files that the profile has searched; made when somebody first searches them.
         self.searcher = cache(partial(_searcher, workspace))
         self.catalog = Catalog(workspace, self._language, progress)
@@ -98,9 +100,9 @@ class Engine:
         self.writer = Writer(
             workspace, self.store, self.history, clock, lambda: self.settings_now()[0], Seal(state, "journal")
         )
-        self.turns = Turns(workspace.turns)
-        self.uses = Uses(workspace.uses)
-        self.reads = Reads(workspace.reads)
+        self.turns = Turns(workspace.private / state_files.TURNS)
+        self.uses = Uses(workspace.private / state_files.USES)
+        self.reads = Reads(workspace.private / state_files.READS)
         self.upkeep = Upkeep(workspace.root, self.history.is_compaction_due)
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()
@@ -117,7 +119,7 @@ class Engine:
         self.meaning.save(least=1)
         self.item_vectors.save()
         if self._has_searched():
-            self.searcher().save(least=1)
+            self.searcher().close()
             self.meaning_of_sections.save(least=1)
         self.store.close()
         self.history.close()

@@ -10,7 +10,7 @@ from ..recall.catalog import Progress
 from ..text.names import refuse_taken
 from ..workspace.settings import Settings
 from ..workspace.workspace import root_of
-from ..write.actor import Voice
+from ..write.actor import Actor
 from .engine import Engine
 from .session import Session
 
@@ -62,7 +62,7 @@ def session_at(
     is_parent_named: bool = False,
 ) -> Session:
     """A session on the workspace in `root`; the arguments are those of `Memory`, which loads every operation."""
-    actor = Voice(agent, session, is_person)
+    actor = Actor(agent, session, is_person)
     engine = engine_at(root, progress=progress, profile=profile, is_parent_named=is_parent_named)
     opened = Session(engine, actor, kind)
     recover(opened)

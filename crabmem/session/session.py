@@ -6,14 +6,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..errors import Busy, Disabled, InvalidSettings
 from ..git.commit import one_line
 from ..git.timeline import Timeline
 from ..recall.auto_recall import Speaker
 from ..workspace.settings import Settings
 from ..workspace.workspace import Layout
-from ..write.actor import Voice
+from ..write.actor import Actor
 from ..write.writer import Draft, Written
 from .beginning import begin
 from .engine import Engine
@@ -36,7 +36,7 @@ class Session:
     hold one on the same workspace. Nothing is made on disk before the first write.
     """
 
-    def __init__(self, engine: Engine, actor: Voice, kind: str = "main") -> None:
+    def __init__(self, engine: Engine, actor: Actor, kind: str = "main") -> None:
         """Raises InvalidArguments: there is no such kind of session."""
         self.engine = engine
         self.actor = actor
@@ -60,7 +60,7 @@ class Session:
 
     def for_actor(self, agent: str | None, session: str | None) -> Self:
         """The same memory for another agent who reads and writes. Closing one closes both."""
-        return self._with(Voice(agent, session), self.kind)
+        return self._with(Actor(agent, session), self.kind)
 
     def of_kind(self, kind: "Kind") -> Self:
         """The same memory for a session of another kind. Closing one closes both.
@@ -70,7 +70,7 @@ class Session:
         """
         return self._with(self.actor, kind)
 
-    def _with(self, actor: Voice, kind: str) -> Self:
+    def _with(self, actor: Actor, kind: str) -> Self:
         other = object.__new__(type(self))
         Session.__init__(other, self.engine, actor, kind)
         return other

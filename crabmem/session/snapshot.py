@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..disk import fs
-from ..disk.store import Scan
-from ..recall.catalog import Listing, found
+from ..disk.scan import Scan
+from ..recall.catalog import Listing
+from ..recall.names import found
 from ..recall.ranking import Fits, Question, check_question, recalled
 from ..recall.snapshots import Past
 from ..results import Recall

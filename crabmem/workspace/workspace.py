@@ -27,8 +27,6 @@ org patch php pl properties py r rb rs rst sh sql srt swift tex text toml ts tsv
 TEXTS = frozenset(_ENDINGS.split())
 # What editors and programs call a file for the moment in which they save another: vim 4913, `sed -i` sedAbC123.
 _PASSING = re.compile(r"[0-9]+|sed\w{6}|tmp\w*|#.*|.*~", re.IGNORECASE | re.ASCII)
-#: What of `.git/crabmem` is a folder, besides those of locks, `<lock>.d`; all else there is a file.
-PRIVATE_FOLDERS = frozenset(["aside", "index", "purging", "purging.done", "recent", "recovered", "tmp"])
 
 
 @dataclass(frozen=True)
@@ -296,43 +294,8 @@ class Workspace:
 
     @cached_property
     def private(self) -> Path:
-        """Lock, journal and temporary files."""
+        """The folder of crabmem's own files, which `disk/state` names."""
         return self.git / "crabmem"
-
-    @cached_property
-    def aside(self) -> Path:
-        """What somebody else began in this folder, and nobody finishes before a person says so."""
-        return self.private / "aside"
-
-    @cached_property
-    def index(self) -> Path:
-        """What recall need not read again: derived, and may be deleted at any time."""
-        return self.private / "index"
-
-    @cached_property
-    def turns(self) -> Path:
-        """Which versions of entries were injected before turns."""
-        return self.private / "turns"
-
-    @cached_property
-    def uses(self) -> Path:
-        """Which entries were used when."""
-        return self.private / "uses"
-
-    @cached_property
-    def reads(self) -> Path:
-        """When items of stores that do not stay were last put or read."""
-        return self.private / "reads"
-
-    @cached_property
-    def bylines(self) -> Path:
-        """Which files a host has said to be an agent's."""
-        return self.private / "bylines"
-
-    @cached_property
-    def repairs(self) -> Path:
-        """A line for each repair that a write had to make."""
-        return self.private / "repairs.log"
 
     @property
     def around(self) -> Path | None:

@@ -1,4 +1,4 @@
-"""Who speaks, and the words their commits get."""
+"""The actor: which agent in which session writes, or the person, and what their commits say of them."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ _OF_PEOPLE = ("rollback", "revert", "restore", "apply")
 
 
 @dataclass(frozen=True)
-class Voice:
+class Actor:
     """The agent and its session, as far as they are known; or the person, where no agent is named."""
 
     agent: str | None = None

@@ -1,10 +1,17 @@
-"""How many facts a change would cost. A slip empties a memory as quickly as a wish does. Pure functions."""
+"""How many facts a change would cost, and which losses on disk wait for a person's word.
+
+A slip empties a memory as quickly as a wish does.
+"""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
+from ..disk import fs, state
 from ..errors import MassLoss
 from ..text.frontmatter import taken_apart
+from ..text.hashes import blob_id
 from ..workspace.workspace import Layout
 
 #: Fewer of many are no accident that anybody must be asked about.
@@ -12,6 +19,8 @@ LEAST = 10
 #: Fewer are none even where they are all there is.
 LEAST_OF_FEW = 2
 _SHARE = 3
+# An id of each path, so that a name that is purged stands in no file of ours.
+_DIGITS = 40
 
 
 @dataclass(frozen=True)
@@ -73,3 +82,39 @@ def is_blank(data: bytes | None) -> bool:
 
 def _is_emptied(before: bytes | None, after: bytes | None) -> bool:
     return after is None or (is_blank(after) and not is_blank(before))
+
+
+class Unconfirmed:
+    """Losses on disk that a person was told of and has not decided on yet.
+
+    They are no longer many once enough new facts are there; still nobody said that they were meant. Noted under the
+    writer's lock, looked at by whoever reads. `private` is the folder of crabmem's own files.
+    """
+
+    def __init__(self, private: Path) -> None:
+        self._file = private / state.UNCONFIRMED
+
+    def among(self, paths: Iterable[str]) -> set[str]:
+        """Those of the paths that are noted."""
+        noted = self._noted()
+        return {path for path in paths if _id(path) in noted} if noted else set()
+
+    def note(self, paths: Iterable[str]) -> None:
+        """Note these paths, and no others any more."""
+        ids = set(map(_id, paths))
+        if ids == self._noted():
+            return
+        if ids:
+            fs.swap_in(self._file, "".join(f"{each}\n" for each in sorted(ids)).encode())
+        else:
+            fs.unlink(self._file)
+
+    def _noted(self) -> set[str]:
+        with suppress(OSError):
+            lines = fs.read(self._file)[0].decode("ascii", "replace").splitlines()
+            return {line for line in lines if len(line) == _DIGITS}
+        return set()
+
+
+def _id(path: str) -> str:
+    return blob_id(path.encode("utf-8", "surrogateescape"))

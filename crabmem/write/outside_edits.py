@@ -1,4 +1,4 @@
-"""The words for outside edits: what they are called, which files, and who made them. Pure functions."""
+"""The commit messages of outside edits: what they are called, which files they changed, and who made them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from ..errors import Unreadable
 from ..git import Note, identity
 from ..text.entry import parsed
 from ..workspace.workspace import Layout
-from .actor import Voice
+from .actor import Actor
 
 _NAMED = 3
 _TRAILERS = 20
@@ -27,9 +27,9 @@ def edit_note(edits: Mapping[str, Edit], person: str, layout: Layout) -> Note:
     return _note("edit", edits, layout, identity(person), ())
 
 
-def written_note(edits: Mapping[str, Edit], voice: Voice, person: str, layout: Layout) -> Note:
+def written_note(edits: Mapping[str, Edit], actor: Actor, person: str, layout: Layout) -> Note:
     """The words of a commit of `edits`, by path, that an agent made with a tool of its host."""
-    bare = voice.note("write", "", person)
+    bare = actor.note("write", "", person)
     return _note("write", edits, layout, bare.author, bare.trailers)
 
 
@@ -37,11 +37,11 @@ def _note(
     verb: str, edits: Mapping[str, Edit], layout: Layout, author: str, trailers: tuple[tuple[str, str], ...]
 ) -> Note:
     moves = _moves(edits)
-    told = {path: edit for path, edit in edits.items() if path not in moves}
-    names = list(dict.fromkeys(_title(path, edit, layout) for path, edit in told.items()))
+    named = {path: edit for path, edit in edits.items() if path not in moves}
+    names = list(dict.fromkeys(_title(path, edit, layout) for path, edit in named.items()))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     came_from = {new: old for old, new in moves.items()}
-    lines = [_line(path, edit, came_from.get(path)) for path, edit in told.items()]
+    lines = [_line(path, edit, came_from.get(path)) for path, edit in named.items()]
     # One saved file is said by its name.
     body = "" if len(lines) == 1 and lines[0].startswith("saved") else "\n".join(lines)
     entries = tuple(("Entry", name) for name in names[:_TRAILERS])

@@ -1,11 +1,11 @@
-"""The files below `memory/`, for whoever keeps memory as files: what one look found, and what may be written."""
+"""The files below `memory/` as a tree, for tools that keep memory as files: reading them, and checking a write."""
 
 import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..disk.fs import MAX_BYTES
-from ..disk.store import Scan
+from ..disk.scan import Scan
 from ..errors import InvalidArguments, NotFound
 from ..text.credentials import Screen
 from ..text.edit import shortened, shown

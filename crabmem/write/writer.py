@@ -12,23 +12,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from ..disk import fs
-from ..disk.bylines import Byline, Bylines, signed
-from ..disk.displaced import Displaced
-from ..disk.journal import Intent, Journal, Step
+from ..disk import fs, state
 from ..disk.lock import WriterLock
+from ..disk.scan import File, Scan
 from ..disk.seal import Seal
 from ..disk.stat import Stamp, changed_ns
-from ..disk.store import File, Placed, Scan, Store
-from ..disk.unconfirmed import Unconfirmed
+from ..disk.store import Placed, Store
 from ..errors import CrabmemError, MassLoss, Unreadable, Unwritable
 from ..git import History, Note, Stretch, identity
 from ..text.hashes import SHORT_DIGITS, blob_id
 from ..text.merge import merged
 from ..workspace.settings import Settings
 from ..workspace.workspace import SETTINGS, Workspace
-from .actor import Voice
-from .losses import LEAST_OF_FEW, Losses, is_blank, losses, lost
+from ..write.bylines import Byline, Bylines, bylines_for
+from ..write.recovery import Displaced, Intent, Journal, Step
+from .actor import Actor
+from .losses import LEAST_OF_FEW, Losses, Unconfirmed, is_blank, losses, lost
 from .outside_edits import Edit, edit_note, written_note
 
 #: Nanoseconds for which a replaced file is kept for an editor that still has it open.
@@ -114,16 +113,17 @@ class Writer:
         self._history = history
         self._clock = clock
         self._settings = settings
-        self._journal = Journal(workspace.private / "journal", workspace.aside, workspace.layout, seal)
-        self._bylines = Bylines(workspace.bylines)
-        self._displaced = Displaced(workspace.private / "displaced", workspace.layout)
-        self._lock = WriterLock(workspace.private / "lock")
+        self._journal = Journal(workspace.private, workspace.layout, seal)
+        self._bylines = Bylines(workspace.private / state.BYLINES)
+        self._displaced = Displaced(workspace.private, workspace.layout)
+        self._lock = WriterLock(workspace.private / state.LOCK)
+        self._repairs = workspace.private / state.REPAIRS
         self._agreed: Agreed | None = None
         #: The temporary files, by blob, that hold what is about to be written.
         self._ahead: dict[str, str] = {}
         #: What the last look found lost outside, and did not record.
         self._unrecorded: Losses | None = None
-        self._unconfirmed = Unconfirmed(workspace.private / "unconfirmed")
+        self._unconfirmed = Unconfirmed(workspace.private)
         #: The last scan whose newest files were looked up in the history.
         self._examined: Scan | None = None
 
@@ -136,8 +136,8 @@ class Writer:
             MassLoss: it would cost too many facts at once.
         """
         with self._alone():
-            scan = self._adopted()
-            return self._applied(decide(scan), scan)
+            scan = self._adopt_outside()
+            return self._apply(decide(scan), scan)
 
     @contextmanager
     def ahead(self, texts: Iterable[bytes], progress: Callable[[int], None]) -> Iterator[None]:
@@ -178,32 +178,32 @@ class Writer:
     def adopt(self, even_if_many: bool = False) -> str | None:
         """Record outside edits, the loss of many facts at once only with `even_if_many`; the head after it."""
         with self._alone():
-            self._adopted(even_if_many)
+            self._adopt_outside(even_if_many)
             return self._history.head()
 
-    def adopt_written(self, paths: Iterable[str], voice: Voice) -> str | None:
-        """Record what is at `paths` as written by `voice`, after other outside edits; the head after it.
+    def adopt_written(self, paths: Iterable[str], actor: Actor) -> str | None:
+        """Record what is at `paths` as written by `actor`, after other outside edits; the head after it.
 
         Other edits of a moment ago that nobody told of stay for a later look: of tools that run at once each tells
         of its own file.
         """
-        bylines = signed(self._workspace.root, own := sorted(set(paths)), *voice.names)
+        bylines = bylines_for(self._workspace.root, own := sorted(set(paths)), *actor.names)
         self._bylines.add(bylines)  # who has the lock now, or comes before us, records them right
         with self._alone():
             self._bylines.add(bylines)
-            since, told = int(self._clock().timestamp() * 1_000_000_000) - AT_ONCE_NS, self._bylines.told()
+            since, known = int(self._clock().timestamp() * 1_000_000_000) - AT_ONCE_NS, self._bylines.signed()
 
             def is_later(path: str, file: File | None) -> bool:
                 is_new = path not in own and file is not None and _is_since(file, since)
-                return is_new and file is not None and (path, file.blob) not in told
+                return is_new and file is not None and (path, file.blob) not in known
 
-            self._adopted(is_later=is_later)
+            self._adopt_outside(is_later=is_later)
             return self._history.head()
 
     def rewrite(self, work: Callable[[Scan], T]) -> T:
         """Record outside edits, and do to history and files what no other write does; what `work` says."""
         with self._alone():
-            scan = self._adopted()
+            scan = self._adopt_outside()
             try:
                 return work(scan)
             finally:
@@ -213,7 +213,7 @@ class Writer:
     def beside(self, work: Callable[[Scan], T]) -> T:
         """Record outside edits, and do what `work` says to history beside the branch, and to no file."""
         with self._alone():
-            return work(self._adopted())
+            return work(self._adopt_outside())
 
     def recover(self) -> None:
         """Finish what a crash interrupted; Busy at once when somebody is writing."""
@@ -228,7 +228,7 @@ class Writer:
         before = self.repairs()
         with self._alone(believes_others=True):
             for place, intent in self._journal.waiting().items():
-                self._carried_on(intent)
+                self._carry_on(intent)
                 fs.unlink(place)
                 self._report(f"a write that was begun elsewhere was finished: {intent.subject}")
             scan = self._store.scan()
@@ -243,9 +243,9 @@ class Writer:
         """What writes had to repair, a line each, oldest first."""
         try:
             is_ours = fs.is_own_folder(self._workspace.private)
-            return fs.read(self._workspace.repairs)[0].decode("utf-8", "replace").splitlines() if is_ours else []
+            return fs.read(self._repairs)[0].decode("utf-8", "replace").splitlines() if is_ours else []
         except PermissionError as error:
-            raise Unreadable(f"{self._workspace.repairs} cannot be read: {fs.reason(error)}") from None
+            raise Unreadable(f"{self._repairs} cannot be read: {fs.reason(error)}") from None
         except OSError:
             return []  # there is none; one that is no file of ours is named by `doctor`
 
@@ -297,8 +297,8 @@ class Writer:
         """
         if not edits:
             return None
-        told = self._unconfirmed.among(edits)
-        if not told and sum(map(self._layout.is_entry, edits)) < LEAST_OF_FEW:
+        shown = self._unconfirmed.among(edits)
+        if not shown and sum(map(self._layout.is_entry, edits)) < LEAST_OF_FEW:
             return None
         head = self._history.files(self._history.head())
         came = {file.blob for path, file in edits.items() if file and path not in head}
@@ -306,7 +306,7 @@ class Writer:
         emptied = {path for path in gone if self._is_emptied(path, head[path], scan)}
         found = losses(emptied, head, self._layout)
         if not found.are_many:
-            found = losses(emptied & told, head, self._layout)
+            found = losses(emptied & shown, head, self._layout)
         return found if found.paths else None
 
     def _is_emptied(self, path: str, blob: str, scan: Scan) -> bool:
@@ -355,9 +355,9 @@ class Writer:
                         is_done = True
         except OSError as error:
             if not is_done:  # else a mark of ours could not be removed: the next write does that
-                raise _refused(error) from error
+                raise _unwritable(error) from error
 
-    def _adopted(
+    def _adopt_outside(
         self, even_if_many: bool = False, is_later: Callable[[str, File | None], bool] = lambda path, file: False
     ) -> Scan:
         """The files, after what differs from the head, and is whole, was recorded as the person's.
@@ -380,9 +380,9 @@ class Writer:
         self._record_outside({path: file for path, file in edits.items() if path not in held}, scan)
         self._bylines.forget()
         waiting = self._history.waiting()
-        return self._brought_back(waiting, scan) if waiting else scan
+        return self._bring_back(waiting, scan) if waiting else scan
 
-    def _brought_back(self, waiting: Iterable[Stretch], scan: Scan) -> Scan:
+    def _bring_back(self, waiting: Iterable[Stretch], scan: Scan) -> Scan:
         """The files, after what was written during a rebase or merge of the person is in them again.
 
         A file that says what it said before all that is what `--abort` or `--skip` made of it. What the person changed
@@ -402,7 +402,7 @@ class Writer:
             elif done.data != now:
                 changes[path] = done.data
         if changes:
-            self._applied(Draft(changes, _later_note(), None, even_if_many=True), scan)
+            self._apply(Draft(changes, _later_note(), None, even_if_many=True), scan)
             scan = self._store.scan()
         self._history.forget_waiting()
         return scan
@@ -445,8 +445,8 @@ class Writer:
         """Record the edits that are signed, a commit for each agent and session."""
         for agent, session in dict.fromkeys((byline.agent, byline.session) for byline in bylines.values()):
             own = [path for path, byline in bylines.items() if (byline.agent, byline.session) == (agent, session)]
-            told = self._told({path: scan.data(path) for path in own})
-            note = written_note(told, Voice(agent, session), self._settings().person, self._layout)
+            edits_of_agent = self._edits_of({path: scan.data(path) for path in own})
+            note = written_note(edits_of_agent, Actor(agent, session), self._settings().person, self._layout)
             self._record_files({path: edits[path] for path in own}, note, scan)
 
     def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
@@ -472,7 +472,7 @@ class Writer:
             self._agreed = Agreed(agreed.scan, commit, agreed.doubts | blobs.keys()) if follows else None
         return commit
 
-    def _applied(self, draft: Draft[T], scan: Scan) -> Written[T]:
+    def _apply(self, draft: Draft[T], scan: Scan) -> Written[T]:
         changes = {path: data for path, data in draft.changes.items() if scan.data(path) != data}
         before, secrets = {path: scan.data(path) for path in draft.changes}, self._settings().secrets
         if not changes:
@@ -481,9 +481,9 @@ class Writer:
         if len(changes) >= LEAST_OF_FEW and not draft.even_if_many:
             _refuse_mass_loss(lost(before, changes, scan.files, self._layout))
         self._record_replaced(changes, scan)
-        intent = self._begun(changes, draft.note, scan)
-        placed = self._placed(intent)
-        commit = self._committed(intent, placed)
+        intent = self._begin(changes, draft.note, scan)
+        placed = self._place(intent)
+        commit = self._commit(intent, placed)
         self._conclude(intent, placed)
         displaced = {path: place.displaced for path, place in placed.items()}
         is_foreign = self._history.is_index_foreign()
@@ -515,13 +515,13 @@ class Writer:
                 raise Unwritable(f"{path} cannot be replaced: {reasons[path]}; move it away")
             self._store.check_place(path)
 
-    def _begun(self, changes: Mapping[str, bytes | None], note: Note, scan: Scan) -> Intent:
+    def _begin(self, changes: Mapping[str, bytes | None], note: Note, scan: Scan) -> Intent:
         """The write, staged and in the journal: from here on it can be finished by anybody."""
         steps = {
             path: Step(
                 old=scan.blob(path),
                 new=None if data is None else self._history.put(data),
-                temporary=self._staged(data, scan.files.get(path)),
+                temporary=self._stage(data, scan.files.get(path)),
             )
             for path, data in changes.items()
         }
@@ -531,13 +531,13 @@ class Writer:
         self._journal.begin(intent)
         return intent
 
-    def _staged(self, data: bytes | None, before: File | None) -> str:
+    def _stage(self, data: bytes | None, before: File | None) -> str:
         """The name of a temporary file with `data`, which may have been staged ahead."""
         is_plain = data is not None and (before is None or before.stamp.mode & 0o777 == fs.PRIVATE_FILE)
         name = self._ahead.pop(blob_id(data), None) if data is not None and is_plain else None
         return (self._store.take_ahead(name) if name else None) or self._store.stage(data, before)
 
-    def _placed(self, intent: Intent) -> dict[str, Placed]:
+    def _place(self, intent: Intent) -> dict[str, Placed]:
         placed = {
             path: self._store.place(path, step.temporary, step.new is not None, step.old is not None)
             for path, step in intent.steps.items()
@@ -545,7 +545,7 @@ class Writer:
         self._store.sync(list(placed))
         return placed
 
-    def _committed(self, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
+    def _commit(self, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
         """Commit what was put in place, after what it displaced that no commit holds yet."""
         displaced = {path: place.displaced for path, place in placed.items()}
         self._record_raced(intent, displaced)
@@ -558,7 +558,7 @@ class Writer:
         try:
             self._history.settle({path: (intent.steps[path].new, place.stamp) for path, place in placed.items()})
             if not self._history.late_failures:
-                return self._ended(intent)
+                return self._end(intent)
             failed: OSError | CrabmemError = self._history.late_failures[0]
         except (OSError, CrabmemError) as error:
             failed = error
@@ -576,7 +576,7 @@ class Writer:
             blobs = {path: self._history.put(data) for path, data in raced.items()}
             self._record(blobs, self._edit_note(dict(raced)), self._clock(), journalled=True)
 
-    def _ended(self, intent: Intent) -> None:
+    def _end(self, intent: Intent) -> None:
         """The write is over; what it displaced stays a while for editors that have it open."""
         self._displaced.add({step.temporary: path for path, step in intent.steps.items()})
         self._journal.finish()
@@ -585,7 +585,7 @@ class Writer:
         """Finish the write that a crash interrupted, or take it back where it had changed nothing."""
         pending = self._journal.pending()
         if pending and pending.is_ours:
-            self._carried_on(pending.intent)
+            self._carry_on(pending.intent)
         elif pending:
             place = self._journal.set_aside(pending)
             self._report(f"a write that was begun elsewhere waits in {place}; `crabmem doctor --fix` finishes it")
@@ -593,15 +593,15 @@ class Writer:
             self._journal.finish()
         self._clear_leftovers()
 
-    def _carried_on(self, intent: Intent) -> None:
+    def _carry_on(self, intent: Intent) -> None:
         on_disk = {path: self._blob_at(path) for path in intent.steps}
         if self._history.has_made(_note(intent), intent.when, intent.head):
             blobs = self._history.files(self._history.head())
             self._history.settle({path: (blobs.get(path), None) for path in intent.steps})
-            self._ended(intent)
+            self._end(intent)
         elif any(blob == intent.steps[path].new for path, blob in on_disk.items()):
-            self._rolled_forward(intent, on_disk)
-            self._ended(intent)
+            self._roll_forward(intent, on_disk)
+            self._end(intent)
         else:
             self._journal.finish()
 
@@ -612,9 +612,9 @@ class Writer:
         except Unreadable:
             return ""
 
-    def _rolled_forward(self, intent: Intent, on_disk: Mapping[str, str | None]) -> None:
+    def _roll_forward(self, intent: Intent, on_disk: Mapping[str, str | None]) -> None:
         for path, step in intent.steps.items():
-            if on_disk[path] == step.old != step.new and (name := self._staged_again(step)):
+            if on_disk[path] == step.old != step.new and (name := self._stage_again(step)):
                 self._store.place(path, name, step.new is not None, step.old is not None)
         self._store.sync(list(intent.steps))
         displaced = {path: self._store.staged(step.temporary) for path, step in intent.steps.items()}
@@ -623,7 +623,7 @@ class Writer:
         self._record(blobs, _note(intent), intent.when, journalled=True)
         self._history.settle({path: (blob, None) for path, blob in blobs.items()})
 
-    def _staged_again(self, step: Step) -> str | None:
+    def _stage_again(self, step: Step) -> str | None:
         """The name of a step's temporary file; of another one where a power cut took it, or what it held."""
         if step.new is None or _blob_of(self._store.staged(step.temporary)) == step.new:
             return step.temporary
@@ -674,13 +674,13 @@ class Writer:
         """Note a repair for `doctor`."""
         if repair:
             line = f"{self._clock():%Y-%m-%d %H:%M} {repair}\n"
-            fs.append(self._workspace.repairs, line.encode())
+            fs.append(self._repairs, line.encode())
 
     def _edit_note(self, edits: Mapping[str, bytes | None]) -> Note:
         """The words for outside edits of the person: the bytes by path, None for a file that is gone."""
-        return edit_note(self._told(edits), self._settings().person, self._layout)
+        return edit_note(self._edits_of(edits), self._settings().person, self._layout)
 
-    def _told(self, edits: Mapping[str, bytes | None]) -> dict[str, Edit]:
+    def _edits_of(self, edits: Mapping[str, bytes | None]) -> dict[str, Edit]:
         """Files before, as the head has them, and after."""
         head = self._history.files(self._history.head())
         known = {path: head[path] for path in edits if path in head and self._history.has(head[path])}
@@ -727,7 +727,7 @@ def _blob_of(data: bytes | None) -> str | None:
     return None if data is None else blob_id(data)
 
 
-def _refused(error: OSError) -> CrabmemError:
+def _unwritable(error: OSError) -> CrabmemError:
     where = f" ({error.filename})" if error.filename else ""
     reason = fs.reason(error)
     advice = next((f"{words} and " for errors, words in _ADVICE if error.errno in errors), "")

@@ -20,7 +20,7 @@ from crabmem import EmbedderFailed, InvalidSettings, Memory, Unwritable, memory
 from crabmem.cli import cli
 from crabmem.disk.allowed import Allowed, Reach
 from crabmem.operations import maintenance
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests import forked
 from tests.conftest import allow
 from tests.embedding import Own, Service, saved_model, service
@@ -143,7 +143,7 @@ class Seen(Mapping[str, str]):
 
 
 def with_environment(root: Path, environment: Mapping[str, str]) -> memory.Memory:
-    return opened_with(root, Voice(None, None, True), lambda: datetime.now(UTC), environment=environment)
+    return opened_with(root, Actor(None, None, True), lambda: datetime.now(UTC), environment=environment)
 
 
 def test_no_variable_of_a_key_is_read_before_it_is_allowed(root: Path, told: Service) -> None:

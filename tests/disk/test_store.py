@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from crabmem import Unreadable, Unwritable
-from crabmem.disk.store import Scan, Store, Unusable
+from crabmem.disk.scan import Scan, Unusable
+from crabmem.disk.store import Store
 from crabmem.workspace.workspace import Workspace
 
 NOTE = "memory/entries/note.md"

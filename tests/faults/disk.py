@@ -19,7 +19,7 @@ from pathlib import Path
 
 from crabmem import Busy, CrabmemError, Memory, Unwritable
 from crabmem.disk import fs
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.opening import opened_with
 
 from . import Counts, Say
@@ -365,7 +365,7 @@ def _write_some(root: Path, record: Record, writer: int) -> None:
 def _clock_going_back(folder: Path, chance: random.Random) -> Counter[str]:
     """The history is told in the order it happened, whatever the clock said meanwhile."""
     root, now, jumps = folder / "memory", [datetime(2026, 3, 1, tzinfo=UTC)], 12
-    with opened_with(root, Voice("agent", None), lambda: now[0]) as memory:
+    with opened_with(root, Actor("agent", None), lambda: now[0]) as memory:
         for number in range(jumps):
             now[0] += timedelta(hours=chance.randint(-100_000, 60_000))
             memory.remember("fact", "what is written", body(token("agent", number)))
@@ -390,7 +390,7 @@ def _hidden_edit(folder: Path, chance: random.Random) -> Counter[str]:
     """A save that leaves size and time as they were is seen all the same."""
     root, edits = folder / "memory", 20
     ahead = datetime.now(UTC) + timedelta(hours=1)  # by this clock nothing was changed of late
-    with opened_with(root, Voice("agent", None), lambda: ahead) as memory:
+    with opened_with(root, Actor("agent", None), lambda: ahead) as memory:
         memory.remember("fact", "what is written", body(token("agent", 0)))
         file = root / "memory/entries/fact.md"
         file.write_text(page("fact", token("person", 0)))

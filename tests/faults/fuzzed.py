@@ -25,8 +25,6 @@ from dulwich.objects import Commit as RawCommit
 
 from crabmem import CrabmemError, InvalidArguments, Memory
 from crabmem.cli import cli
-from crabmem.disk.displaced import Displaced
-from crabmem.disk.journal import Journal
 from crabmem.disk.seal import Seal
 from crabmem.git import History, Note, identity
 from crabmem.git import repository as git_folder
@@ -51,6 +49,7 @@ from crabmem.text.times import moment
 from crabmem.workspace import settings
 from crabmem.workspace.workspace import ORDINARY, Workspace, agent_folder
 from crabmem.write.outside_edits import Edit, edit_note
+from crabmem.write.recovery import Displaced, Journal
 
 PATH = "memory/entries/luna.md"
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=2)))
@@ -447,7 +446,7 @@ def _journals() -> list[bytes]:
 def journal(data: bytes) -> None:
     """A journal holds an intent for files of ours, or none."""
     file = _put("journal", data)
-    pending = Journal(file, file.parent / "aside", ORDINARY, Seal(None, "journal")).pending()
+    pending = Journal(file.parent, ORDINARY, Seal(None, "journal")).pending()
     assert pending is None or all(map(ORDINARY.is_kept, pending.intent.steps))
     assert pending is None or all(step.temporary.startswith("write-") for step in pending.intent.steps.values())
     assert pending is None or not pending.is_ours
@@ -456,7 +455,7 @@ def journal(data: bytes) -> None:
 @target(lambda: [b'{"write-0123456789abcdef": "memory/entries/luna.md"}\n', b'{"../x": "Crab.md"}\n{'])
 def displaced(data: bytes) -> None:
     """What was displaced belongs to files of ours; any other line is none."""
-    found = Displaced(_put("displaced", data), ORDINARY).all()
+    found = Displaced(_put("displaced", data).parent, ORDINARY).all()
     assert all(map(ORDINARY.is_kept, found.values()))
 
 
@@ -509,7 +508,7 @@ def objects(data: bytes) -> None:
     (scratch() / "loose/pack").mkdir(parents=True, exist_ok=True)
     _put(f"loose/ab/{'0' * 38}", raw)
     store = Objects(scratch() / "loose", scratch() / "spares")
-    ancestry = Ancestry(store, Known(scratch() / "changes"))
+    ancestry = Ancestry(store, Known(scratch()))
     asked = (
         store.get,
         store.blob,
@@ -547,7 +546,7 @@ def packs(data: bytes) -> None:
     store = Objects(folder, folder / "spares")
     head = (prepared() / ".git/refs/heads/main").read_text().strip()
     for ask in (
-        lambda: list(Ancestry(store, Known(folder / "changes")).commits(head)),
+        lambda: list(Ancestry(store, Known(folder)).commits(head)),
         lambda: store.files(store.commit(head).tree.decode()),
     ):
         with suppress(CrabmemError):

@@ -630,7 +630,7 @@ def _circle(root: Path, outside: Path) -> None:
     from crabmem.git.known import Known
 
     head = git(root, "rev-parse", "HEAD").strip()
-    known = Known(root / ".git/crabmem/index/changes")
+    known = Known(root / ".git/crabmem")
     known.add(head, 0, (head,), [])
     known._new = 1_000
     known.save()

@@ -14,7 +14,7 @@ from crabmem.disk import fs
 from crabmem.operations import files as files_operations
 from crabmem.operations import maintenance
 from crabmem.session.opening import local_time
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.conftest import assert_clean
 from tests.git.test_purge_crashes import Death, Died
 from tests.opening import opened_with
@@ -115,7 +115,7 @@ def half_purged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for at in range(1, 1000):
         copy = tmp_path / f"copy-{at}"
         shutil.copytree(root, copy)
-        memory_of_copy = opened_with(copy, Voice(), local_time, environment=os.environ)
+        memory_of_copy = opened_with(copy, Actor(), local_time, environment=os.environ)
         with monkeypatch.context() as patched, suppress(Died):
             patched.setattr(fs, "before", Death(at))
             memory_of_copy.purge(text=SECRET)
@@ -154,7 +154,7 @@ def interrupted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A write of two files that dies when the first is in its place."""
     with Memory(root, agent="a") as memory:
         memory.remember("Fish", "what it eats", "Flakes.")
-    dying = opened_with(root, Voice("coder"), local_time, environment=os.environ)
+    dying = opened_with(root, Actor("coder"), local_time, environment=os.environ)
 
     def before(operation: str, path: str) -> None:
         if operation == "exchange" and path.endswith("vet.md"):

@@ -15,7 +15,7 @@ from crabmem import Memory
 from crabmem.disk import fs
 from crabmem.operations import maintenance
 from crabmem.session.opening import local_time
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests import long_history
 from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints
@@ -64,7 +64,7 @@ def dying(root: Path, at: int, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def dying_at(root: Path, at: int, monkeypatch: pytest.MonkeyPatch, work: Callable[[Memory], object]) -> int:
-    memory, death = opened_with(root, Voice(), local_time, environment=os.environ), Death(at)
+    memory, death = opened_with(root, Actor(), local_time, environment=os.environ), Death(at)
     with monkeypatch.context() as patched, suppress(Died):
         patched.setattr(fs, "before", death)
         work(memory)

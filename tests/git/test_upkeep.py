@@ -66,7 +66,7 @@ def test_a_write_is_done_where_no_process_and_no_thread_can_be_begun(
         raise RuntimeError("can't start new thread")
 
     with monkeypatch.context() as patched:
-        patched.setattr("crabmem.git.upkeep.begun", lambda module, root: None)
+        patched.setattr("crabmem.git.upkeep.start", lambda module, root: None)
         patched.setattr(threading.Thread, "start", refused)
         for number in range(10):
             memory.remember(f"Fact {number}", "d", "x")
@@ -126,5 +126,5 @@ def test_a_process_that_nobody_waits_for_ends_by_itself(tmp_path: Path, monkeypa
     (tmp_path / "crabmem/busy.py").write_text("def main(root):\n    while True:\n        pass\n")
     monkeypatch.setattr(beside, "__file__", str(tmp_path / "crabmem/disk/background.py"))
     monkeypatch.setattr(beside, "_CODE", beside._CODE.replace(str(beside.LONGEST), "1"))
-    process = beside.begun("busy", tmp_path)
+    process = beside.start("busy", tmp_path)
     assert process is not None and process.wait(timeout=30) == 1

@@ -17,7 +17,7 @@ from crabmem import Memory, NotFound
 from crabmem.hosts.hooks.input import parse_input
 from crabmem.text.limits import MAX_WHO
 from crabmem.text.names import session_name
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests import forked
 from tests.serving import Mode, command, connected, dialled, environment, web
 
@@ -209,6 +209,6 @@ def test_the_name_of_a_session_is_one_line_that_commits_keep_as_it_is(text: str)
     name = session_name(text)
     if name is not None:
         assert 0 < len(name) <= MAX_WHO and len(name.splitlines()) == 1
-        assert session_name(name) == name == Voice("coder", name).names[1]
+        assert session_name(name) == name == Actor("coder", name).names[1]
     hook = json.dumps({"session_id": text, "prompt": "x"}).encode()
     assert parse_input(hook).session == session_name(text)

@@ -16,7 +16,7 @@ from crabmem.operations.conversations import NAMESPACE, Compacted, compacted, co
 from crabmem.prompt.compaction import Window
 from crabmem.text.messages import Message, portions, told
 from crabmem.text.slots import slot_of
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.conftest import Clock
 from tests.opening import opened_with
 
@@ -141,7 +141,7 @@ def test_of_facts_of_several_portions_the_newest_counts(memory: Memory) -> None:
 
 # feature: 84
 def test_lines_of_a_note_are_added_to_that_of_the_local_day(tmp_path: Path, clock: Clock) -> None:
-    with opened_with(tmp_path, Voice("coder"), clock) as memory:
+    with opened_with(tmp_path, Actor("coder"), clock) as memory:
         memory.write_note("By hand.")
         done = compacted(memory, conversation(), Model("- The dog is Luna.\n- It rained."), NOTE)
         text = memory.file("memory/2026-03-01.md").read_text()

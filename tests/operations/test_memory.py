@@ -10,10 +10,10 @@ import pytest
 
 from crabmem import Disabled, Fact, InvalidArguments, MassLoss, Memory, NotFound, Stale, Unwritable
 from crabmem.operations import facts, history
-from crabmem.recall import catalog
+from crabmem.recall import reader
 from crabmem.text import entry
 from crabmem.text.entry import Entry
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.conftest import Clock, assert_clean, git
 from tests.opening import opened_with
 
@@ -116,7 +116,7 @@ def test_a_page_is_the_entries_after_a_path_and_only_they_are_parsed(
         parsed.append(path)
         return entry.parsed(path, data)
 
-    monkeypatch.setattr(catalog, "parsed", counted)
+    monkeypatch.setattr(reader, "parsed", counted)
     with Memory(tmp_path) as memory:
         page = facts.page(memory, "memory/entries/fact-100.md", 20)
         assert parsed == [found.path for found in page]
@@ -258,7 +258,7 @@ def test_rollback_brings_back_exact_bytes(memory: Memory) -> None:
 
 
 def test_rollback_to_a_time_finds_what_was_current_then(tmp_path: Path, clock: Clock) -> None:
-    with opened_with(tmp_path, Voice("coder"), clock) as memory:
+    with opened_with(tmp_path, Actor("coder"), clock) as memory:
         memory.remember("Luna", "dog", "March")
         clock.now = clock.now.replace(month=6)
         memory.remember("Luna", "dog", "June")
@@ -592,7 +592,7 @@ def test_patch_shows_one_commit_and_of_it_one_entry(memory: Memory) -> None:
 
 
 def test_diff_since_before_the_beginning_is_everything(tmp_path: Path, clock: Clock) -> None:
-    with opened_with(tmp_path, Voice(), clock) as memory:
+    with opened_with(tmp_path, Actor(), clock) as memory:
         memory.remember("Luna", "dog", "Thursday")
         assert "+Thursday\n" in memory.diff("2 years ago")
 
@@ -689,7 +689,7 @@ def test_another_language_in_the_settings_is_searched_by_at_once(tmp_path: Path)
 
 # feature: 6
 def test_a_note_is_added_to_that_of_the_day_under_the_time(tmp_path: Path, clock: Clock) -> None:
-    with opened_with(tmp_path, Voice("coder"), clock) as memory:
+    with opened_with(tmp_path, Actor("coder"), clock) as memory:
         first, second = memory.write_note("Asked about tea."), memory.write_note("Asked about coffee.")
         text = memory.file("memory/2026-03-01.md").read_text()
         assert text.split("## ")[0] == "# 2026-03-01\n\n"
@@ -701,7 +701,7 @@ def test_a_note_is_added_to_that_of_the_day_under_the_time(tmp_path: Path, clock
 
 
 def test_what_holds_a_memory_can_be_copied_deep_and_the_copy_writes_to_the_same(tmp_path: Path, clock: Clock) -> None:
-    with opened_with(tmp_path, Voice("coder"), clock) as memory:
+    with opened_with(tmp_path, Actor("coder"), clock) as memory:
         copied = deepcopy({"memory": memory})["memory"]
         copied.remember("Tea", "what to drink", "Green.")
         assert memory.get("tea").content == "Green." and memory.log(1)[0].agent == "coder"

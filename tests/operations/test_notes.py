@@ -15,7 +15,7 @@ from crabmem import Disabled, InvalidArguments, Memory
 from crabmem.adapters.anthropic import MemoryTool
 from crabmem.cli import cli
 from crabmem.operations import context, files
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from crabmem.write.tree import Tree
 from tests import forked
 from tests.conftest import Clock, assert_clean
@@ -58,7 +58,7 @@ def family(tmp_path: Path) -> str:
 @pytest.fixture
 def growing(tmp_path: Path, family: str, clock: Clock) -> Iterator[Memory]:
     """A memory with that profile, in which a note of today was written."""
-    with opened_with(tmp_path / "m", Voice("coder", "s-1"), clock, profile=family) as memory:
+    with opened_with(tmp_path / "m", Actor("coder", "s-1"), clock, profile=family) as memory:
         memory.write_note("Asked about tea.")
         yield memory
     assert_clean(memory.root)
@@ -149,7 +149,7 @@ def test_a_note_by_hand_keeps_its_bytes_and_its_line_breaks(tmp_path: Path, cloc
     file = tmp_path / "memory" / DAY
     file.parent.mkdir()
     file.write_bytes(before)
-    with opened_with(tmp_path, Voice("coder"), clock) as memory:
+    with opened_with(tmp_path, Actor("coder"), clock) as memory:
         memory.write_note("One.\nTwo.", "by the way")
     after = file.read_bytes()
     newline = b"\r\n" if b"\r\n" in before else b"\n"
@@ -169,7 +169,7 @@ def test_a_whole_text_in_other_line_breaks_adds_to_a_note_in_its_own(growing: Me
 def test_the_prompt_and_the_note_are_of_the_local_day_whatever_day_it_is_elsewhere(tmp_path: Path, family: str) -> None:
     zone = timezone(timedelta(hours=9))
     with opened_with(
-        tmp_path / "m", Voice("coder"), lambda: datetime(2026, 3, 2, 0, 30, tzinfo=zone), profile=family
+        tmp_path / "m", Actor("coder"), lambda: datetime(2026, 3, 2, 0, 30, tzinfo=zone), profile=family
     ) as memory:
         assert datetime(2026, 3, 2, 0, 30, tzinfo=zone).astimezone(UTC).day == 1
         assert "memory/2026-03-02.md, the note of 2026-03-02" in context.due(memory, 180_000, 200_000).prompt

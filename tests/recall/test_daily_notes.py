@@ -16,7 +16,7 @@ from crabmem.prompt.profile import load_profile, profile_names
 from crabmem.text.passages import blocks_with
 from crabmem.text.slots import Slot
 from crabmem.workspace.workspace import FLAT, ORDINARY
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.conftest import Clock
 from tests.opening import opened_with
 
@@ -26,7 +26,7 @@ SAID = "Called the vet, Luna is fine"
 @pytest.fixture
 def noted(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
     """A memory with a fact, a note of today, and one that a person wrote in an editor long ago."""
-    with opened_with(tmp_path / "m", Voice("coder", "s-1"), clock) as memory:
+    with opened_with(tmp_path / "m", Actor("coder", "s-1"), clock) as memory:
         memory.remember("Boiler", "the heating", "An E-4711, serviced in May.", tags=["home"])
         memory.write_note("Bought a boat.")
         clock.now += timedelta(hours=2)
@@ -183,7 +183,7 @@ def test_a_session_that_may_not_see_a_note_is_not_told_of_it(tmp_path: Path, clo
     family.write_text(
         'about = "hidden notes"\n[kinds.group]\nhides = ["memory/????-??-??.md"]\n[[part]]\nfile = "{identity}"\n'
     )
-    with opened_with(tmp_path / "m", Voice("coder"), clock, profile=str(family)) as memory:
+    with opened_with(tmp_path / "m", Actor("coder"), clock, profile=str(family)) as memory:
         memory.remember("Boiler", "the heating", "An E-4711.")
         memory.write_note(SAID)
         group = memory.of_kind("group")

@@ -17,7 +17,7 @@ from crabmem.operations import maintenance
 from crabmem.recall import file_search as searching
 from crabmem.recall.sections import Search, Section, taken_apart
 from crabmem.results import FileSearch
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.conftest import git
 from tests.embedding import Own
 from tests.opening import opened_with
@@ -45,7 +45,7 @@ def opened(root: Path, unit: str = "paragraph", kind: str = "main", **search: ob
 def on(day: datetime, root: Path, **search: object) -> Memory:
     """The memory as it is at that time."""
     where = profile(root.parent, "paragraph", "claw", **search)
-    return opened_with(root, Voice(), lambda: day, profile=where)
+    return opened_with(root, Actor(), lambda: day, profile=where)
 
 
 def paths(found: FileSearch) -> list[str]:

@@ -19,7 +19,7 @@ from crabmem.cli import cli
 from crabmem.operations import maintenance
 from crabmem.recall import hybrid as meaning
 from crabmem.text.extras import how_to_get
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests import forked
 from tests.conftest import allow
 from tests.embedding import GROUPS, Array, Own, Reply, Service, good, saved_model, service, vectors
@@ -291,7 +291,7 @@ def test_a_service_that_failed_three_times_is_left_alone_for_a_minute(root: Path
     now = [datetime(2026, 3, 1, tzinfo=UTC)]
     wants(root, url=told.url, timeout=10)
     told.reply = lambda texts: (401, b"")
-    with opened_with(root, Voice(None, None, True), lambda: now[0], environment=os.environ) as both:
+    with opened_with(root, Actor(None, None, True), lambda: now[0], environment=os.environ) as both:
         for _ in range(6):
             names(both, "noise")
         assert len(told.asked) == 3

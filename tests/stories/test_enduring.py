@@ -37,9 +37,9 @@ def test_a_process_does_not_grow_over_tens_of_thousands_of_operations() -> None:
 def test_of_large_entries_no_more_than_some_megabytes_are_kept(memory: Memory) -> None:
     memory.remember_all([Fact(f"Fact {number}", "d", f"{number} {'word ' * 48_000}") for number in range(45)], "a test")
     assert len(memory.entries()) == 45
-    kept = memory.engine.catalog._parsed.values()
+    kept = memory.engine.catalog.reader._parsed.values()
     assert 0 < sum(len(entry.content) for entry in kept) <= 8_000_000
-    assert memory.engine.catalog._parsed_characters == sum(len(entry.content) for entry in kept)
+    assert memory.engine.catalog.reader._parsed_characters == sum(len(entry.content) for entry in kept)
 
 
 def test_what_dulwich_keeps_of_packs_is_a_few_megabytes(memory: Memory) -> None:
@@ -53,7 +53,7 @@ def test_what_dulwich_keeps_of_packs_is_a_few_megabytes(memory: Memory) -> None:
 
 def test_of_very_many_commits_the_newest_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "_MOST_ROWS", 100)
-    rows = Known(tmp_path / "index/changes")
+    rows = Known(tmp_path)
     ids = [f"{number:040x}" for number in range(1_000)]
     for time in reversed(range(1_000)):  # as who looks back
         rows.add(ids[time], time, (), [[("a.md", None, ids[time])]])

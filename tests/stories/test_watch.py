@@ -14,12 +14,12 @@ from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from crabmem import Busy, CrabmemError, Memory
 from crabmem import watch as watcher
-from crabmem.disk.bylines import Bylines, signed
 from crabmem.disk.turns import Turn, Turns
 from crabmem.operations import history
 from crabmem.results import Commit
 from crabmem.watch import News, followed, watched, watched_in_turn
 from crabmem.workspace.workspace import Workspace
+from crabmem.write.bylines import Bylines, bylines_for
 from tests import forked
 from tests.conftest import allow, git
 from tests.serving import in_namespace, limited
@@ -124,7 +124,7 @@ def test_what_a_tool_of_a_host_wrote_waits_for_a_hook_that_is_slow_to_sign_it(
     memory.remember("a fact", "what", "x")
     home = Workspace(memory.root)
     if told == "by a turn":
-        Turns(home.turns).add(Turn(NOW, "s-1", (), 0, "begun"))
+        Turns(home.private / "turns").add(Turn(NOW, "s-1", (), 0, "begun"))
     if looks_often:
         monkeypatch.setattr(watcher, "LOOK_AGAIN", 0.3)
     watch = Watch(memory.root, is_hosted=told == "by the server")
@@ -133,7 +133,7 @@ def test_what_a_tool_of_a_host_wrote_waits_for_a_hook_that_is_slow_to_sign_it(
     (memory.root / "memory/MEMORY.md").write_text("# The host's\n")
     time.sleep(1.5)
     assert watch.said == []
-    Bylines(home.bylines).add(signed(memory.root, ["memory/MEMORY.md"], "claude-code", "s-1"))
+    Bylines(home.private / "bylines").add(bylines_for(memory.root, ["memory/MEMORY.md"], "claude-code", "s-1"))
     watch.wait_for(1)
     watch.stop.set()
     watch.join()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crabmem import InvalidArguments, Memory
 from crabmem.operations import setup
 from crabmem.text.names import agent_name, refuse_taken
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests import forked
 from tests.conftest import git
 from tests.serving import connected
@@ -127,6 +127,6 @@ def test_what_an_agent_is_called_is_never_taken(given: str, person: str) -> None
     called = agent_name(given, person)
     refuse_taken(called, person)
     assert agent_name(called, person) == called
-    note = Voice(given or "x").note("remember", "Tea", person)
+    note = Actor(given or "x").note("remember", "Tea", person)
     assert note.author.endswith("@agents.crabmem.invalid>")
     assert note.author.partition(" <")[0] not in ("person", "crabmem", person.partition(" <")[0])

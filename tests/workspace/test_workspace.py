@@ -246,4 +246,4 @@ def test_what_is_ours_and_no_memory_lies_inside_the_repository() -> None:
     workspace = Workspace(Path("/notes"))
 
     assert workspace.file("memory/entries/luna.md") == Path("/notes/memory/entries/luna.md")
-    assert workspace.git in workspace.private.parents and workspace.git in workspace.repairs.parents
+    assert workspace.git in workspace.private.parents

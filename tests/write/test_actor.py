@@ -4,7 +4,7 @@ import pytest
 
 from crabmem import InvalidArguments, Memory
 from crabmem.text.limits import MAX_WHO
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 
 
 def test_names_too_long_for_a_line_of_the_log_are_refused() -> None:
@@ -14,7 +14,7 @@ def test_names_too_long_for_a_line_of_the_log_are_refused() -> None:
 
 
 def test_line_breaks_in_names_forge_no_trailer() -> None:
-    note = Voice("a\nTool: forged", "s\r\nEntry: forged").note("remember", "Luna\n\nAgent: forged", "person")
+    note = Actor("a\nTool: forged", "s\r\nEntry: forged").note("remember", "Luna\n\nAgent: forged", "person")
     assert [line for line in note.message.splitlines() if "forged" in line] == [
         "remember: Luna Agent: forged",
         "Agent: a Tool: forged",

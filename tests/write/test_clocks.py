@@ -12,7 +12,7 @@ import pytest
 
 from crabmem import Memory
 from crabmem.disk import fs
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
 from tests.conftest import assert_clean, git
 from tests.git.test_purge_crashes import Death, Died
 from tests.opening import opened_with
@@ -38,7 +38,7 @@ def clock() -> Settable:
 
 @pytest.fixture
 def memory(tmp_path: Path, clock: Settable) -> Iterator[Memory]:
-    with opened_with(tmp_path / "memory", Voice("coder"), clock) as memory:
+    with opened_with(tmp_path / "memory", Actor("coder"), clock) as memory:
         yield memory
     assert_clean(memory.root)
 
@@ -108,12 +108,12 @@ def test_a_crash_is_recovered_from_whatever_the_clock_says_then(
     tmp_path: Path, clock: Settable, clocks: tuple[timedelta, timedelta], monkeypatch: pytest.MonkeyPatch, stride: int
 ) -> None:
     root, number = tmp_path / "memory", 0
-    with opened_with(root, Voice("coder"), clock) as memory:
+    with opened_with(root, Actor("coder"), clock) as memory:
         written(memory, clock, *hours(0))
     while True:
         number += stride
         copy = Path(shutil.copytree(root, tmp_path / f"copy{number}"))
-        memory, died = opened_with(copy, Voice("coder"), clock), False
+        memory, died = opened_with(copy, Actor("coder"), clock), False
         with monkeypatch.context() as patched:
             patched.setattr(fs, "before", Death(number))
             try:
@@ -121,7 +121,7 @@ def test_a_crash_is_recovered_from_whatever_the_clock_says_then(
             except Died:
                 died = True
         clock.now = START + clocks[1]
-        with opened_with(copy, Voice("coder"), clock) as again:
+        with opened_with(copy, Actor("coder"), clock) as again:
             again.remember("Next", "d", "c")
             subjects = [commit.subject for commit in again.log()]
             assert subjects.count("remember: Fact") <= 2 and not any(each.startswith("edit:") for each in subjects)

@@ -13,13 +13,14 @@ import pytest
 
 from crabmem import Busy, CrabmemError, Memory
 from crabmem.disk import fs
-from crabmem.disk.journal import Intent
-from crabmem.disk.store import Placed, Scan
+from crabmem.disk.scan import Scan
+from crabmem.disk.store import Placed
 from crabmem.git import packing
 from crabmem.operations import files, keyvalue, salience
 from crabmem.results import Proposed
 from crabmem.text.entry import Fact
 from crabmem.text.slots import Slot
+from crabmem.write.recovery import Intent
 from crabmem.write.writer import Writer
 from tests.conftest import assert_clean, git
 
@@ -123,7 +124,7 @@ class Failing:
 
     def __init__(self, patched: pytest.MonkeyPatch) -> None:
         self.is_done = False
-        committed, opened, start = Writer._committed, os.open, threading.Thread.start
+        committed, opened, start = Writer._commit, os.open, threading.Thread.start
         begun = subprocess.Popen.__init__
 
         def after(writer: Writer, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
@@ -144,7 +145,7 @@ class Failing:
             self._refuse(RuntimeError("can't start new thread"))
             start(thread)
 
-        patched.setattr(Writer, "_committed", after)
+        patched.setattr(Writer, "_commit", after)
         patched.setattr(os, "open", refused)
         patched.setattr(subprocess.Popen, "__init__", no_process)
         patched.setattr(threading.Thread, "start", no_thread)

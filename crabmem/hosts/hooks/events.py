@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...disk import fs
-from ...disk.bylines import Bylines, kept, signed
+from ...disk import fs, state
 from ...disk.turns import Kind, Talk, Turn, Turns
 from ...session.locate import known_settings_at, settings_at
 from ...workspace.settings import Hooks, Settings
 from ...workspace.workspace import DEFAULT, Workspace
+from ...write.bylines import Bylines, bylines_for, kept_paths
 from ..host import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
 from .input import HookInput
 
@@ -49,7 +49,7 @@ class Call(NamedTuple):
     @property
     def turns(self) -> Turns:
         """The record of turns."""
-        return Turns(self.workspace.turns)
+        return Turns(self.workspace.private / state.TURNS)
 
     @property
     def settings(self) -> Settings:
@@ -182,9 +182,9 @@ def _session_end(call: Call) -> Json:
 def _wrote(call: Call) -> Json:
     """Commit the files that a tool of the host wrote in the workspace; this may begin its history."""
     root, files = call.workspace.root, call.input.files
-    if paths := kept(call.workspace, files):
+    if paths := kept_paths(call.workspace, files):
         # A watcher may be about to record them as the person's.
-        Bylines(call.workspace.bylines).add(signed(root, paths, call.agent, call.session))
+        Bylines(call.workspace.private / state.BYLINES).add(bylines_for(root, paths, call.agent, call.session))
         from ...operations.setup import wrote
 
         with _memory(call) as memory:

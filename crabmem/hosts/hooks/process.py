@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from ...disk import fs
+from ...disk import fs, state
 from ...disk.allowed import Allowed
 from ...errors import InvalidArguments
 from ...session.locate import known_settings_at, workspace_at
@@ -68,7 +68,7 @@ def answer_to(
 
 def log(root: Path | None, command: Command, message: str) -> None:
     """Note what went wrong, where there is a workspace; the older half of many lines goes."""
-    file = Workspace(root).private / "hooks.log" if root else None
+    file = Workspace(root).private / state.HOOKS_LOG if root else None
     if file is None or not fs.is_own_folder(file.parent):
         return
     about = " ".join([*command.words, command.options.get("--host", "")]).strip()

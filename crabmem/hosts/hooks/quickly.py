@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from ...disk import fs
+from ...disk import fs, state
 from ...disk.turns import Turns
 from ...errors import CrabmemError
 from ...quick import as_kept
 from ...recall.auto_recall import Speaker
-from ...recall.catalog import notes_in
+from ...recall.labels import notes_in
 from ...search import Index
 from ...text.entry import Entry, decoded, note, parsed
 from ...text.templates import template
@@ -57,7 +57,7 @@ def before_turn(
         index = as_kept(str(workspace.root), environment, rules.language)
         if index is None:
             return None
-        speaker, shelf = Speaker(Turns(workspace.turns), session), _Shelf(workspace.root, index)
+        speaker, shelf = Speaker(Turns(workspace.private / state.TURNS), session), _Shelf(workspace.root, index)
         said = speaker.bearing(message, shelf, rules.auto_recall, rules.language, _prompt(workspace))
         if not claim():
             return ""

@@ -4,15 +4,15 @@ entries takes seconds.
 
 from pathlib import Path
 
-from ...disk import fs
-from ...disk.background import begun
+from ...disk import fs, state
+from ...disk.background import start
 from ...workspace.workspace import Workspace
 
 
 def begin(workspace: Workspace) -> None:
     """Begin to read, in another process. Imports nothing of ours: a late hook may be in the middle of an import."""
     if fs.is_own_folder(workspace.private):
-        begun("hosts.hooks.read_ahead", workspace.root)
+        start("hosts.hooks.read_ahead", workspace.root)
 
 
 def main(root: str) -> None:
@@ -23,7 +23,7 @@ def main(root: str) -> None:
     from ...session.opening import session_at
 
     try:
-        with WriterLock(Workspace(Path(root)).private / "reading").held(0), session_at(Path(root)) as memory:
+        with WriterLock(Workspace(Path(root)).private / state.READING).held(0), session_at(Path(root)) as memory:
             stats(memory)
     except CrabmemError:
         return  # another one reads, or it is what the hook has logged

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+from ...disk import state
 from ...git import Stored
 from ...git.proposals import Proposals
 from ...git.timeline import Timeline
@@ -14,7 +15,6 @@ from ...results import Finding
 from ...text.credentials import credentials_in
 from ...text.edit import counted, shown
 from ...text.hashes import short
-from ...workspace.workspace import PRIVATE_FOLDERS
 from .patient import Patient, error, info, warning
 
 _NAMED = 10
@@ -132,7 +132,7 @@ def repository(patient: Patient) -> Iterator[Finding]:
     """Whether what lies in `.git`, and is read there, is what Git and crabmem put there."""
     git, private = patient.workspace.git, patient.workspace.private
     for place in [git / name for name in _FILES_OF_GIT] + _listed(private):
-        is_folder = place.parent == private and (place.name in PRIVATE_FOLDERS or place.suffix == ".d")
+        is_folder = place.parent == private and (place.name in state.FOLDERS or place.suffix == ".d")
         try:
             mode = place.lstat().st_mode
         except OSError:
@@ -156,19 +156,19 @@ def leftovers(patient: Patient) -> Iterator[Finding]:
     """What a crash, or a Git process that is still running, left behind."""
     workspace = patient.workspace
     if patient.writer.is_interrupted():
-        yield info(".git/crabmem/journal", "a write was interrupted; the next one finishes it")
+        yield info(f"{state.FOLDER}/{state.JOURNAL}", "a write was interrupted; the next one finishes it")
     for what in patient.writer.waiting():
         yield warning(
-            ".git/crabmem",
+            state.FOLDER,
             f"{what} was begun by another user or on another machine and not ended; if you trust this folder, "
             "`crabmem doctor --fix` finishes it",
         )
     for lock in patient.history.locks():
         yield _lock(lock, workspace.root, patient.now.timestamp())
-    for file in _listed(workspace.private / "recovered"):
+    for file in _listed(workspace.private / state.RECOVERED):
         yield warning(str(file), "text of a save that a crash left over; look at it, then delete it")
     for line in patient.writer.repairs()[-_REPAIRS:]:
-        yield info(".git/crabmem/repairs.log", line)
+        yield info(f"{state.FOLDER}/{state.REPAIRS}", line)
 
 
 def _lock(lock: Path, root: Path, now: float) -> Finding:

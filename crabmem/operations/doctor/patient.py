@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from ...disk.store import Scan
+from ...disk.scan import Scan
 from ...errors import CrabmemError
 from ...git import History
 from ...recall.catalog import Catalog

@@ -1,9 +1,9 @@
-"""Told by Linux what changes in open folders, so that a look need not ask for the status of every file.
+"""Changes in open folders as Linux reports them (inotify), so that a scan need not ask for the status of every file.
 
-A change is told before the call that made it returns, so that nothing is missed by asking late. Only
-for disks of this machine: what others do to a network's or another system's is not told. Nor is what is
-written by way of memory that a program mapped, or by another name that a file got since it was looked at: for that the
-store looks at all files every few seconds.
+The kernel queues a change before the call that made it returns, so that nothing is missed by asking late. It reports
+only what this machine does to disks of its own: not what others do to a network's or another system's disk. Nor does it
+report what is written by way of memory that a program mapped, or by another name that a file got since it was looked
+at: for that the store looks at all files every few seconds.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ _LOCAL = {0xEF53, 0x58465342, 0x9123683E, 0x01021994, 0xF2F52010, 0xCA451A4E, 0x
 _STATFS_BYTES = 256
 
 
-class Notices:
+class Inotify:
     """The changes in some folders since the last time they were asked for. Belongs to one process."""
 
     def __init__(self) -> None:
@@ -41,17 +41,17 @@ class Notices:
         self.close = weakref.finalize(self, os.close, self._handle)
 
     @staticmethod
-    def begun() -> "Notices | None":
-        """Notices of nothing yet; None where there are none."""
+    def begun() -> "Inotify | None":
+        """A watch of nothing yet; None where the system has none."""
         try:
-            return Notices() if sys.platform == "linux" else None
+            return Inotify() if sys.platform == "linux" else None
         except OSError:
             return None
 
     def watch(self, handle: int, path: str, prefix: str) -> None:
-        """Be told of what is in an open folder, which is at `path`; names get `prefix` before them.
+        """Watch what is in an open folder, which is at `path`; its names get `prefix` before them.
 
-        Where that cannot be, every question is answered by None from then on.
+        Where that cannot be, `changed` is None from then on.
         """
         try:
             self._watch(handle, path, prefix)

@@ -9,25 +9,31 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import InvalidArguments, Unreadable, Unwritable
-from ...workspace.workspace import SETTINGS, Workspace
-from .. import fs
-from .. import stat as stamp
-from ..fork_lock import Guard
-from ..stat import Stamp
-from .files import File, Placed, Scan, Unusable
-from .look import Look, Patience, is_settled, read_whole
-from .notices import Notices
-
-__all__ = ["File", "Placed", "Scan", "Store", "Unusable", "usable_folder"]
+from ..errors import InvalidArguments, Unreadable, Unwritable
+from ..workspace.workspace import SETTINGS, Workspace
+from . import fs, state
+from . import stat as stamp
+from .fork_lock import Guard
+from .inotify import Inotify
+from .scan import File, Look, Patience, Scan, Unusable, is_settled, read_whole
+from .stat import Stamp
 
 # Seconds after which every file is looked at although nobody told of a change: one may have got another name since,
 # in another folder, and was written under that. And so many times as long as such a look takes.
 _LOOK_AGAIN, _SHARE = 2.0, 50
 # So many changes are remembered for those who ask what differs since a scan.
 _MOST_CHANGES = 20_000
+
+
+@dataclass(frozen=True)
+class Placed:
+    """What happened to one path: the bytes that stood there (None: no file) and the stamp of the new file."""
+
+    displaced: bytes | None
+    stamp: Stamp | None
 
 
 class Store:
@@ -42,12 +48,12 @@ class Store:
         self._workspace = workspace
         self._layout = workspace.layout
         self._clock_ns = clock_ns
-        self._temporary = workspace.private / "tmp"
+        self._temporary = workspace.private / state.TEMPORARY
         self._guard = Guard()
         self._scan = Scan({}, ())
         self._looks = 0
         self._due = 0.0
-        self._notices: Notices | None = None
+        self._inotify: Inotify | None = None
         self._marks = marks
         self._documents: dict[str, tuple[bytes, bytes]] = {}
         self._young: set[str] = set()
@@ -57,7 +63,7 @@ class Store:
     def close(self) -> None:
         """Stop being told of changes."""
         with self._guard:
-            self._stop_notices()
+            self._stop_watching()
 
     def scan(self) -> Scan:
         """All files as they are now. Unchanged ones are not read again; the same scan when nothing changed.
@@ -66,43 +72,45 @@ class Store:
             Unreadable: a folder cannot be listed, so that what it holds is unknown.
         """
         with self._guard:
-            told = self._notices.changed() if self._notices and time.monotonic() < self._due else None
-            if told is None:
+            changed = self._inotify.changed() if self._inotify and time.monotonic() < self._due else None
+            if changed is None:
                 return self._look()
             may_hold = self._layout.may_hold_files
-            if any(_tells_of_folder(path) or (is_folder and may_hold(path)) for path, is_folder in told):
+            if any(_tells_of_folder(path) or (is_folder and may_hold(path)) for path, is_folder in changed):
                 return self._look()
             try:
-                return self._glance({path for path, is_folder in told if not is_folder and self._layout.is_kept(path)})
+                return self._glance(
+                    {path for path, is_folder in changed if not is_folder and self._layout.is_kept(path)}
+                )
             except OSError:
                 return self._look()
 
     def _look(self) -> Scan:
         """Look at every file; from the second time on, be told of what changes afterwards."""
         began = time.monotonic()
-        self._stop_notices()
+        self._stop_watching()
         self._looks += 1
         marks = {} if self._looks > 1 else self._marks()
         look = Look(self._layout, self._scan.files, marks, self._young | self._partial, self._clock_ns())
-        notices = Notices.begun() if self._looks > 1 else None
+        inotify = Inotify.begun() if self._looks > 1 else None
         try:
             with fs.opened(self._workspace.root) as root:
-                look.walk(root, "", notices)
+                look.walk(root, "", inotify)
         except (FileNotFoundError, NotADirectoryError):
-            notices = None  # no workspace yet: nothing to be told of
+            inotify = None  # no workspace yet: nothing to be told of
         except OSError as error:
             error.filename = os.fspath(self._workspace.root)
             raise Unreadable(f"{self._workspace.root} cannot be listed: {fs.reason(error)}") from None
-        self._notices, self._young, self._linked = notices, set(), set()
+        self._inotify, self._young, self._linked = inotify, set(), set()
         gone = self._scan.files.keys() - look.files.keys()
         self._scan = self._seen(look, look.files, gone, look.unusable, frozenset(look.folders))
         ended = time.monotonic()
         self._due = ended + max(_LOOK_AGAIN, _SHARE * (ended - began))
         return self._scan
 
-    def _glance(self, told: set[str]) -> Scan:
-        """Look at the files that we were told of, and at those of which nobody tells."""
-        paths = told | self._partial | self._linked
+    def _glance(self, changed: set[str]) -> Scan:
+        """Look at the files that the system says have changed, and at those of which it says nothing."""
+        paths = changed | self._partial | self._linked
         if not paths:
             return self._scan
         look = Look(self._layout, self._scan.files, {}, self._partial | (self._linked & self._young), self._clock_ns())
@@ -136,10 +144,10 @@ class Store:
         changes.extend(changed)
         return Scan(files, bad, self.read, changes, len(changes), folders)
 
-    def _stop_notices(self) -> None:
-        if self._notices:
-            self._notices.close()
-        self._notices = None
+    def _stop_watching(self) -> None:
+        if self._inotify:
+            self._inotify.close()
+        self._inotify = None
 
     def read(self, path: str) -> bytes | None:
         """The bytes at `path` now; None when there is no file.
@@ -314,7 +322,7 @@ class Store:
 
     def set_aside(self, name: str) -> Path:
         """Move a temporary file whose bytes nobody knows to where a person finds it."""
-        folder = self._workspace.private / "recovered"
+        folder = self._workspace.private / state.RECOVERED
         fs.make_folder(folder)
         fs.rename(self._temporary / name, folder / name)
         return folder / name

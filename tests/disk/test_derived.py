@@ -1,4 +1,4 @@
-"""Caches are believed only where this user began to keep them: those of a stranger could say anything."""
+"""Derived files: whole or absent, gone with a purge, and believed only where this user began to keep them."""
 
 import os
 import shutil
@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
-from crabmem.disk.caches import are_ours, key_of_user
-from crabmem.disk.user_state import state_folder
+from crabmem.disk import state
+from crabmem.disk.derived import Cache, are_ours, load, packed, save
+from crabmem.disk.user_state import key_of_user, state_folder
 from crabmem.quick import as_kept
 from crabmem.search.build import _counted_postings
 from crabmem.search.segment import numbers, segment_of, texts
@@ -31,7 +32,7 @@ def root(tmp_path: Path) -> Path:
 
 def is_believed(root: Path) -> bool:
     key = key_of_user(os.environ)
-    return key is not None and are_ours(str(root / ".git/crabmem/index"), key)
+    return key is not None and are_ours(root / ".git/crabmem", key)
 
 
 def test_what_this_user_keeps_is_believed_and_a_copy_of_it_is_not(root: Path, tmp_path: Path) -> None:
@@ -78,6 +79,54 @@ def test_no_index_has_a_file_outside_read(root: Path, tmp_path: Path, is_copied:
         done = subprocess.run(command, capture_output=True, text=True)
         assert "4711" not in done.stdout + done.stderr
         assert "Traceback" not in done.stderr or not is_copied
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    (tmp_path / ".git/crabmem").mkdir(parents=True)
+    return tmp_path / ".git/crabmem"
+
+
+def keep(cache: Cache, text: bytes = b"words") -> bool:
+    return cache.keep(lambda file: save(file, packed("test 1", text)))
+
+
+def test_what_is_whole_and_of_that_form_is_read(private: Path) -> None:
+    cache = Cache(private, state.VECTORS)
+    assert load(cache.place, "test 1") is None
+    assert keep(cache)
+    assert bytes(load(cache.place, "test 1") or b"") == b"words"
+    assert load(cache.place, "test 2") is None
+    data = cache.place.read_bytes()
+    for at in range(len(data)):
+        for damaged in (data[:at], data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :]):
+            cache.place.write_bytes(damaged)
+            assert load(cache.place, "test 1") is None
+
+
+def test_what_a_purge_made_untrue_is_not_kept_before_its_holder_forgot_it(private: Path) -> None:
+    cache, other = Cache(private, state.VECTORS), Cache(private, state.SECTIONS)
+    (private / state.PURGES).write_bytes(b".")
+    assert not keep(cache) and not cache.place.exists()
+    assert cache.renew() and not cache.renew()
+    assert keep(cache)
+    assert other.renew()
+
+
+def test_what_a_purge_comes_upon_is_taken_away_again(private: Path) -> None:
+    cache = Cache(private, state.VECTORS)
+
+    def write(file: Path) -> None:
+        save(file, packed("test 1", b"words"))
+        (private / state.PURGES).write_bytes(b".")
+
+    assert not cache.keep(write) and not cache.place.exists()
+    assert cache.renew()
+
+
+def test_nothing_is_kept_where_nothing_of_ours_is(tmp_path: Path) -> None:
+    assert not keep(Cache(tmp_path / ".git/crabmem", state.VECTORS))
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_state_folder_in_the_workspace_is_nobodys(root: Path) -> None:

@@ -1,4 +1,4 @@
-"""Who wrote what lies in a file, as a host told: a line for each such write, until the history says so."""
+"""Bylines: which agent wrote what lies in a file, as its host said. Each stays until the history says so."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -6,11 +6,11 @@ from typing import Annotated
 
 import msgspec
 
+from ..disk import fs
+from ..disk.jsonl import JsonLines
 from ..text.hashes import blob_id
 from ..text.limits import MAX_WHO
 from ..workspace.workspace import Workspace
-from . import fs
-from .jsonl import Jottings
 
 _MOST = 64_000
 _Who = Annotated[str, msgspec.Meta(max_length=MAX_WHO)]
@@ -25,13 +25,13 @@ class Byline(msgspec.Struct, frozen=True):
     session: _Who | None
 
 
-def kept(workspace: Workspace, files: Iterable[str]) -> list[str]:
+def kept_paths(workspace: Workspace, files: Iterable[str]) -> list[str]:
     """The paths of those of `files` that are in the workspace, and whose history is kept."""
     paths = (fs.path_in(workspace.root, file) for file in files)
     return [path for path in paths if path and workspace.layout.is_kept(path)]
 
 
-def signed(root: Path, paths: Iterable[str], agent: str | None, session: str | None) -> list[Byline]:
+def bylines_for(root: Path, paths: Iterable[str], agent: str | None, session: str | None) -> list[Byline]:
     """Bylines for what is at `paths` of the workspace now; none for what cannot be read as a file."""
     found = []
     for path in paths:
@@ -49,7 +49,7 @@ class Bylines:
     """The bylines of one workspace that no commit bears yet."""
 
     def __init__(self, file: Path) -> None:
-        self._lines = Jottings(file, Byline)
+        self._lines = JsonLines(file, Byline)
 
     def add(self, bylines: Iterable[Byline]) -> None:
         """Remember bylines, where there is a place for them."""
@@ -61,10 +61,10 @@ class Bylines:
         found = {line.path: line for line in self._lines.all()}
         return {path: found[path] for path, blob in blobs.items() if path in found and found[path].blob == blob}
 
-    def told(self) -> set[tuple[str, str | None]]:
+    def signed(self) -> set[tuple[str, str | None]]:
         """The paths that bylines are about, each with the blob that they name."""
         return {(line.path, line.blob) for line in self._lines.all()}
 
     def forget(self) -> None:
         """Forget all of them: each was used, or its file is another one by now."""
-        self._lines.forget()
+        self._lines.remove()

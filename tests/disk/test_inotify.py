@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.disk.store import Scan, Store
-from crabmem.disk.store.notices import Notices
+from crabmem.disk.inotify import Inotify
+from crabmem.disk.scan import Scan
+from crabmem.disk.store import Store
 from crabmem.workspace.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
@@ -142,7 +143,7 @@ def test_unchanged_files_are_not_looked_at_again(tmp_path: Path, monkeypatch: py
     store = Store(Workspace(tmp_path), time.time_ns)
     store.scan()
     scan = store.scan()
-    if store._notices is None:
+    if store._inotify is None:
         pytest.skip("the system has no more of them at this moment")
     monkeypatch.setattr(Store, "_look", None)
     assert store.scan() is scan
@@ -178,7 +179,7 @@ def test_more_changes_than_the_system_remembers_are_not_lost(tmp_path: Path) -> 
 
 
 def test_where_nobody_tells_every_file_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.disk.store.notices._LOCAL", frozenset())
+    monkeypatch.setattr("crabmem.disk.inotify._LOCAL", frozenset())
     (tmp_path / "Crab.md").write_text("x")
     store = Store(Workspace(tmp_path), time.time_ns)
     for text in ("x", "y", "z"):
@@ -187,11 +188,11 @@ def test_where_nobody_tells_every_file_is_looked_at(tmp_path: Path, monkeypatch:
     store.close()
 
 
-def test_without_room_for_notices_every_file_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(notices: Notices) -> None:
+def test_without_room_for_watches_every_file_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(inotify: Inotify) -> None:
         raise OSError(24, "too many open files")
 
-    monkeypatch.setattr(Notices, "__init__", full)
+    monkeypatch.setattr(Inotify, "__init__", full)
     (tmp_path / "Crab.md").write_text("x")
     store = Store(Workspace(tmp_path), time.time_ns)
     assert [store.scan().data("Crab.md") for _ in range(3)] == [b"x"] * 3

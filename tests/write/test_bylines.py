@@ -7,11 +7,11 @@ import pytest
 
 from crabmem import Memory
 from crabmem.disk import fs
-from crabmem.disk.bylines import Byline, Bylines, signed
 from crabmem.operations import setup
 from crabmem.session.opening import local_time
 from crabmem.text.hashes import blob_id
-from crabmem.write.actor import Voice
+from crabmem.write.actor import Actor
+from crabmem.write.bylines import Byline, Bylines, bylines_for
 from tests.conftest import assert_clean
 from tests.opening import opened_with
 
@@ -48,7 +48,7 @@ def test_edits_of_others_are_recorded_before_unless_they_are_of_this_moment(memo
     written(memory, "memory/entries/theirs.md", "of a person, or of another tool\n")
     commit = setup.wrote(memory, [written(memory, LAMP)])
     assert commit and memory.log()[1].subject == "init: a new memory"
-    later = opened_with(memory.root, Voice("coder"), lambda: local_time() + timedelta(minutes=1))
+    later = opened_with(memory.root, Actor("coder"), lambda: local_time() + timedelta(minutes=1))
     assert setup.wrote(later, [written(memory, LAMP, TEXT.replace("27", "14"))])
     told = [(commit.author, commit.subject) for commit in memory.log()[:2]]
     assert told == [("coder", "write: Lamp"), ("person", "edit: theirs")]
@@ -75,7 +75,7 @@ def test_what_another_tool_told_of_is_recorded_with_its_name_even_if_it_never_ge
     memory.init()
     stove = "memory/entries/stove.md"
     written(memory, stove, "wood")
-    Bylines(memory.root / ".git/crabmem/bylines").add(signed(memory.root, [stove], "other", "s-2"))
+    Bylines(memory.root / ".git/crabmem/bylines").add(bylines_for(memory.root, [stove], "other", "s-2"))
     # Of this moment both; the other tool was ended while it waited.
     assert (setup.wrote(memory, [written(memory, LAMP)]) or memory.log()[0]).paths == (LAMP,)
     memory.adopt()

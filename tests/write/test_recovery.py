@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from crabmem.disk.journal import Intent, Journal, Pending, Step
 from crabmem.disk.seal import Seal
 from crabmem.workspace.workspace import ORDINARY
+from crabmem.write.recovery import Intent, Journal, Pending, Step
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAME = "write-0123456789abcdef"
@@ -19,7 +19,7 @@ def intent(path: str = "memory/entries/a.md", temporary: str = NAME) -> Intent:
 
 
 def journal_in(folder: Path, keys: str = "keys") -> Journal:
-    return Journal(folder / "journal", folder / "aside", ORDINARY, Seal(folder / keys, "journal"))
+    return Journal(folder, ORDINARY, Seal(folder / keys, "journal"))
 
 
 def test_intent_is_read_back_as_it_was_begun_until_it_is_finished(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""What is under way: one write's intent, durable before the first file is touched and cleared at its end."""
+"""What a crash leaves to be finished: the intent of the write under way, and the files that writes displaced.
+
+The intent is durable before the first file is touched, and cleared at the end of the write.
+"""
 
 import re
 from collections.abc import Mapping
@@ -8,10 +11,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from ..disk import fs, state
+from ..disk.jsonl import JsonLines, encoded
+from ..disk.seal import Seal
 from ..text.hashes import blob_id
 from ..workspace.workspace import Layout
-from . import fs
-from .seal import Seal
 
 # Decoded, a journal takes many times its bytes.
 _LARGEST_FOREIGN = 1_000_000
@@ -49,14 +53,14 @@ class Pending(NamedTuple):
 
 
 class Journal:
-    """The one intent of a workspace, in `file`; those of strangers in the folder `aside`.
+    """The one intent of a workspace, and those of strangers, which are set aside.
 
-    Only used under the writer's lock.
+    `private` is the folder of crabmem's own files. Only used under the writer's lock.
     """
 
-    def __init__(self, file: Path, aside: Path, layout: Layout, seal: Seal) -> None:
-        self._file = file
-        self._aside = aside
+    def __init__(self, private: Path, layout: Layout, seal: Seal) -> None:
+        self._file = private / state.JOURNAL
+        self._aside = private / state.ASIDE
         self._layout = layout
         self._seal = seal
 
@@ -119,3 +123,30 @@ def _names_only_ours(intent: Intent, layout: Layout) -> bool:
     )
     trailers = all(_KEY.match(key) and "\0" not in value for key, value in intent.trailers)
     return steps and trailers and bool(_AUTHOR.match(intent.author)) and "\0" not in intent.subject + intent.body
+
+
+class Displaced:
+    """Files that writes replaced, kept for a while: an editor that still has one open may yet write to it.
+
+    Which temporary file stood at which path. `private` is the folder of crabmem's own files. Only used under the
+    writer's lock.
+    """
+
+    def __init__(self, private: Path, layout: Layout) -> None:
+        self._file = private / state.DISPLACED
+        self._lines = JsonLines(self._file, dict[str, str])
+        self._layout = layout
+
+    def add(self, paths: Mapping[str, str]) -> None:
+        """Note paths by the name of the file that stood there."""
+        if paths:
+            self._lines.append([dict(paths)])
+
+    def all(self) -> dict[str, str]:
+        """Every path noted, by name; none that is not ours."""
+        noted = {name: path for line in self._lines.read() for name, path in line.items()}
+        return {name: path for name, path in noted.items() if self._layout.is_kept(path)}
+
+    def keep(self, paths: Mapping[str, str]) -> None:
+        """Forget all but these."""
+        fs.hint(self._file, encoded([paths] if paths else []))

@@ -1,0 +1,125 @@
+"""Every file below `.git/crabmem` by its name, and how many purges a workspace has seen.
+
+A workspace may come from a stranger, `.git` included, so each name says who may believe what lies there, and whether it
+may be deleted while no process of ours runs. All of it belongs to one clone of one user, and none of it is history.
+Loads next to nothing, for processes that only ask.
+"""
+
+import os
+
+#: Where all of this lies, below a workspace.
+FOLDER = ".git/crabmem"
+
+# Locks. The kernel holds them and frees them when a process dies, so nobody believes a file, and each may be deleted.
+
+#: Held by the one process that writes, with `lock.d` and `lock.pid` beside it (see `disk/lock`).
+LOCK = "lock"
+#: Held by the one process that watches the files, with `.d` and `.pid` beside it.
+WATCH = "watch"
+#: Held by the one process that reads ahead for hooks, with `.d` and `.pid` beside it.
+READING = "reading"
+#: Held by the one process that compacts the history.
+PACKING = "packing"
+
+# Work under way. To delete one of these while something waits in it loses words, or leaves half a change.
+
+#: The write under way. Finished unasked only under this user's seal; a person's word finishes another's.
+JOURNAL = "journal"
+#: Temporary files: what is staged for a write, what it displaced, locks on references. Only the journal and
+#: `displaced` say what one means; a text that nobody names is moved to `recovered`.
+TEMPORARY = "tmp"
+#: Which temporary file stood at which path before a write, for editors that have it open. Believed for our own paths.
+DISPLACED = "displaced"
+#: Writes and purges of somebody else, which wait for a person's word. Never believed unasked.
+ASIDE = "aside"
+#: The new history that a purge exchanges the old one for, with the order to do so. Finished only under the seal.
+PURGING = "purging"
+#: A purge that is done, whose folder is being removed: may be deleted.
+PURGED = "purging.done"
+#: The commits that were made in the middle of a person's rebase or merge. Checked against the history.
+WAITING = "waiting"
+#: The paths that Git's index does not say yet. Checked against the head; without it `git status` shows them as changed.
+INDEX_BEHIND = "index-behind"
+#: Digests of the paths whose loss a person was told of and has not confirmed. Without it they may be recorded as meant.
+UNCONFIRMED = "unconfirmed"
+#: Which agent wrote which file, as its host said: believed for a file that still is what was said of it. Without it
+#: what an agent wrote with a tool of its host is recorded as the person's.
+BYLINES = "bylines"
+#: Second names of the newest objects, which heal an object that a crash or a prune took. Each is checked by its id.
+RECENT = "recent"
+#: Which pack is ours and how it is chained. Believed where its checks hold; without it compaction packs anew.
+PACK = "pack"
+#: The same for a pack that is being put in place.
+PACK_COMING = "pack.coming"
+
+# What is told to the person or counted. Each may be deleted: something is said again, or reckoned anew.
+
+#: Texts of saves that nobody knew any more. The person's: only they delete them.
+RECOVERED = "recovered"
+#: A line for each repair that a write had to make, for `doctor`. Believed by nobody: shown as text.
+REPAIRS = "repairs.log"
+#: A line for each time that a hook failed. Believed by nobody: shown as text.
+HOOKS_LOG = "hooks.log"
+#: Which versions of entries were injected before which turn. Holds no words. Without it memory repeats itself.
+TURNS = "turns"
+#: Which entries were used when, by digests of their paths. Without it none counts as used.
+USES = "uses"
+#: When items of stores that do not stay were last put or read. Without it they live from their last commit on.
+READS = "reads"
+#: Bytes and number of the loose objects. Without it they are counted.
+LOOSE = "loose"
+#: A byte for each purge. Who holds words in memory, and made them before, must not keep them: see `Generation`.
+PURGES = "purges"
+
+# Derived files (see `disk/derived`): believed only in a folder that this user made on this machine, and each may be
+# deleted at any time.
+
+#: The folder of all derived files; in it, directly, the index of entries.
+INDEX = "index"
+#: By which the folder is known to be this user's.
+OWNER = f"{INDEX}/owner"
+#: The index of the sections of files.
+SECTIONS = f"{INDEX}/sections"
+#: The indexes of entries at other times, a folder each.
+PAST = f"{INDEX}/past"
+#: What each commit changed.
+CHANGES = f"{INDEX}/changes"
+#: The commits that the head stands on, by their first parents, with their times.
+LINE = f"{INDEX}/line"
+#: The vectors of entries.
+VECTORS = f"{INDEX}/vectors"
+#: The vectors of the sections of files.
+SECTION_VECTORS = f"{INDEX}/section-vectors"
+#: The vectors of what a store of keys was asked for.
+ITEM_VECTORS = f"{INDEX}/item-vectors"
+
+#: Those that are folders, besides those of locks, `<lock>.d`; all others are files.
+FOLDERS = frozenset([ASIDE, INDEX, PURGING, PURGED, RECENT, RECOVERED, TEMPORARY])
+
+
+class Generation:
+    """Which purge of a workspace came last when what somebody holds in memory was made.
+
+    `private` is the folder of these files. Who holds words that a purge took must not write them to the disk again.
+    """
+
+    __slots__ = ("_file", "_last")
+
+    def __init__(self, private: "str | os.PathLike[str]") -> None:
+        self._file = os.path.join(private, PURGES)
+        self._last = self._now()
+
+    def is_over(self) -> bool:
+        """Whether there was a purge since: what is held may have words that it took."""
+        return self._now() != self._last
+
+    def renew(self) -> bool:
+        """Begin the present generation; whether the one before was over, so that what is held has to be forgotten."""
+        before, self._last = self._last, self._now()
+        return self._last != before
+
+    def _now(self) -> int:
+        try:
+            return os.lstat(self._file).st_size
+        except OSError:
+            return 0

@@ -1,0 +1,109 @@
+"""What an index knows of an entry: the words it is ranked by, and the labels it is found by exactly."""
+
+from collections.abc import Set
+from itertools import chain
+from typing import TYPE_CHECKING, Protocol
+
+from ..search import Document, Index, tokens
+from ..text.daily_notes import day_in
+from ..text.entry import Entry
+from ..text.slots import ELSEWHERE, Slot, from_label, label_prefix, life_of, own_slot
+from ..text.slug import name_key
+
+if TYPE_CHECKING:
+    from .catalog import Listing
+
+# So many words of a description say in short what an entry is about; from 10 to 20 make no difference.
+_BEGINNING = 12
+#: What an entry is found by, each before its `name_key`.
+NAME, FILE, ALIAS = "name ", "file ", "alias "
+#: What an entry is found by that a store of keys keeps, before the label of its slot.
+SLOT = "slot "
+#: What an item of such a store is found by that does not stay, before how many seconds it lives.
+LIFE = "life "
+#: What a daily note is found by, before its day. It has no other label, so that nothing takes it for an entry.
+NOTE = "note "
+#: What an entry is found by that was imported, before what it was imported from.
+ORIGIN = "origin "
+
+
+class Labelled(Protocol):
+    """Entries that can be found by their labels."""
+
+    def having(self, label: str) -> list[Entry]:
+        """The entries that have a label, in the order of their paths."""
+
+
+def document(entry: Entry, mark: bytes, language: str) -> Document:
+    """What an index is to know of an entry, or of a daily note."""
+    return Document(entry.path, mark, words(entry, language), labels_of(entry))
+
+
+def labels_of(entry: Entry) -> list[str]:
+    """The labels of an entry, or of a daily note."""
+    if entry.is_note:
+        return [NOTE + entry.slug]
+    slot = own_slot(entry.keys)
+    slots = [SLOT + slot.label] if slot else []
+    if slot and (life := life_of(entry.keys)) is not None:
+        slots.append(f"{LIFE}{life.total_seconds()}")
+    aliases = [ALIAS + name_key(alias) for alias in entry.aliases]
+    origins = [ORIGIN + entry.origin] if entry.origin else []
+    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *slots, *origins]
+
+
+def fields(entry: Entry, language: str) -> dict[str, list[str]]:
+    """The words of each field of an entry, as often as they count: a field weighs more by being said more often.
+
+    So what ranks is BM25 and nothing else, and an entry is as long as all that was said of it. Names are said
+    twice, and of a description its beginning three times: further on, it is as good as content.
+    """
+    if entry.is_note:  # of its title only the day: otherwise each note would answer to the word "note"
+        return {"name": tokens(entry.slug, language), "content": tokens(entry.content, language)}
+    description = tokens(entry.description, language)
+    return {
+        "name": tokens(entry.name, language) * 2,
+        "aliases": tokens("\n".join(entry.aliases), language) * 2,
+        "description": [*description, *description[:_BEGINNING] * 2],
+        "content": tokens(entry.content, language),
+        "tags": tokens("\n".join(entry.tags), language),
+    }
+
+
+def words(entry: Entry, language: str) -> list[str]:
+    """The words that an entry is ranked by."""
+    return list(chain.from_iterable(fields(entry, language).values()))
+
+
+def kept_at(listing: "Listing", slot: Slot) -> Entry | None:
+    """The entry that a store keeps at `slot`; the first, where a person copied its file."""
+    kept = [
+        *listing.having(SLOT + slot.label),
+        *(half for half in listing.being_written if own_slot(half.keys) == slot),
+    ]
+    if not kept and slot.namespace == ELSEWHERE:
+        called = listing.having(NAME + name_key(slot.key))
+        kept = [entry for entry in called if entry.name == slot.key and own_slot(entry.keys) is None]
+    return kept[0] if kept else None
+
+
+def notes_in(index: Index) -> frozenset[str]:
+    """The paths of the daily notes in an index of entries."""
+    return frozenset(path for _, path in index.pairs(NOTE))
+
+
+def note_of(entries: Labelled, name: str) -> Entry | None:
+    """The daily note that is recalled and meant by `name`: its day, its title, its file's name or its path."""
+    return next((each for each in entries.having(NOTE + day_in(name)) if name in each.path or name == each.name), None)
+
+
+def within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Slot | None]:
+    """The paths of the entries in a namespace and below it, with their slots; None for those of no store.
+
+    `notes` are the paths in the index that are no entries'.
+    """
+    depth, has_others = len(namespace), ELSEWHERE[: len(namespace)] == namespace
+    start = SLOT if has_others else SLOT + label_prefix(namespace)
+    kept = {path: from_label(label.removeprefix(SLOT)) for label, path in index.pairs(start)}
+    found: dict[str, Slot | None] = {path: slot for path, slot in kept.items() if slot.namespace[:depth] == namespace}
+    return found | dict.fromkeys(index.marks().keys() - kept.keys() - notes) if has_others else found

@@ -1,0 +1,189 @@
+"""Which entry a name means, which one a save updates, and where a new one goes."""
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from typing import TYPE_CHECKING, Protocol
+
+from ..disk.scan import Scan
+from ..errors import InvalidArguments, NotFound, Unwritable
+from ..hosts.host import NAME
+from ..search import Index
+from ..text.edit import shortened
+from ..text.entry import MAX_NAME, Entry
+from ..text.slug import free_slug, name_key, slug_of, spelled
+from ..workspace.workspace import Layout
+from .labels import ALIAS, FILE, Labelled
+
+if TYPE_CHECKING:
+    from .catalog import Listing
+
+_NEAREST = 3
+_SHOWN = 80
+
+
+class EntrySource(Labelled, Protocol):
+    """Entries that can be found by their labels, and named when none is found."""
+
+    def labels(self) -> Iterator[str]:
+        """Every label."""
+
+
+def found(entries: EntrySource, name: str, sees: Callable[[str], bool] = lambda path: True) -> Entry:
+    """The entry that `name` means: the one whose whole path it is, else by name, else by slug, else by alias, else by
+    the end of its path, with a folder (`People/marta`); of those that who asks `sees`, as if there were no others.
+
+    Saving a fact follows the same order, see `updated`.
+
+    Raises:
+        NotFound: none is; the message has the nearest names.
+        InvalidArguments: several are, and nothing tells which is meant.
+    """
+    if whole := at_path(_seen(entries, FILE + _stem_key(name), sees), name):
+        return whole[0]
+    if len(name) > MAX_NAME:
+        raise NotFound(f"no entry named: {shortened(name, _SHOWN)}")
+    key = name_key(name)
+    for matches in (
+        called(_seen(entries, NAME + key, sees), name),
+        _seen(entries, FILE + key, sees),
+        _seen(entries, ALIAS + key, sees),
+        below_folder(_seen(entries, FILE + _stem_key(name), sees), name),
+    ):
+        if len(matches) > 1:
+            raise InvalidArguments(f"several entries are called {name}; say which file: {_told_apart(matches)}")
+        if matches:
+            return matches[0]
+    raise NotFound(f"no entry named: {name}{_nearest(entries, key, sees)}")
+
+
+def at_path(entries: Iterable[Entry], name: str) -> Sequence[Entry]:
+    """Those of `entries` whose whole path is `name`: one, if any; spelled exactly so where two are alike."""
+    alike = [entry for entry in entries if spelled(entry.path) == spelled(name)]
+    return [entry for entry in alike if entry.path == name] or alike[:1]
+
+
+def below_folder(entries: Iterable[Entry], name: str) -> Sequence[Entry]:
+    """Those of `entries` at the end of whose path `name` stands, with a folder before the file's name."""
+    return [entry for entry in entries if _ends_so(entry.path, name)]
+
+
+def is_place_of(entry: Entry, name: str) -> bool:
+    """Whether `name` means `entry` by where it lies, and not by what it is called."""
+    called_so = {name_key(each) for each in (entry.name, *entry.aliases)}
+    return bool(at_path([entry], name)) or (name_key(name) not in called_so and _ends_so(entry.path, name))
+
+
+def _ends_so(path: str, name: str) -> bool:
+    end = "/" + name_key(name.removesuffix(".md"))
+    return "/" in name and name_key(f"/{path.removesuffix('.md')}").endswith(end)
+
+
+def called(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
+    """Of entries that share a `name_key`, those that have exactly this name; all of them where none has."""
+    wanted = spelled(name)
+    return [entry for entry in entries if spelled(entry.name) == wanted] or entries
+
+
+def _seen(entries: EntrySource, label: str, sees: Callable[[str], bool]) -> list[Entry]:
+    return [entry for entry in entries.having(label) if sees(entry.path)]
+
+
+def _told_apart(entries: Sequence[Entry]) -> str:
+    """What tells entries apart: their slugs, or their paths where two folders have files of one name."""
+    slugs = [entry.slug for entry in entries]
+    return ", ".join(slugs if len(set(map(name_key, slugs))) == len(slugs) else (entry.path for entry in entries))
+
+
+def _stem_key(path: str) -> str:
+    """The `name_key` of a file's name without its ending."""
+    return name_key(path.rpartition("/")[2].removesuffix(".md"))
+
+
+def updated(
+    name: str, listing: "Listing", sees: Callable[[str], bool] = lambda path: True, by_place: bool = True
+) -> tuple[Entry, str] | None:
+    """The entry that saving a fact called `name` updates, and what it is called afterwards; None for a new fact.
+
+    It is the one that `found` finds by that name, but for two things. A slug or an alias is no name: a fact may be
+    saved under it. And where who writes `sees` none, it is one that they do not see, so that nobody gets two entries
+    of one name. One that is meant by its path keeps its name. Without `by_place` none is: a name is a name.
+
+    Raises:
+        InvalidArguments: several entries are meant, and nothing tells which.
+    """
+    key = name_key(name)
+    halves = listing.being_written
+    files = [half for half in halves if name_key(half.slug) == _stem_key(name)] if by_place else []
+    files += listing.having(FILE + _stem_key(name)) if by_place else []
+    if whole := at_path(files, name):
+        return whole[0], whole[0].name
+    same = [*listing.having(NAME + key), *(half for half in halves if name_key(half.name) == key)]
+    if meant := _one_of(same, name, sees):
+        return meant, name
+    if any(sees(entry.path) for entry in listing.having(ALIAS + key)):
+        return None
+    meant = _one_of(below_folder(files, name), name, sees)
+    return (meant, meant.name) if meant else None
+
+
+def _one_of(entries: Sequence[Entry], name: str, sees: Callable[[str], bool]) -> Entry | None:
+    """The one that is called `name`, of those that are seen; else one of the others, if there is any."""
+    matches = called([entry for entry in entries if sees(entry.path)], name)
+    if len(matches) > 1:
+        files = ", ".join(entry.path for entry in matches)
+        raise InvalidArguments(f"several entries are called {name}; give the path of the one that is meant: {files}")
+    return next(iter(matches or entries), None)
+
+
+def place_for(
+    name: str, listing: "Listing", promised: Set[str] = frozenset(), folder: str | None = None, by_place: bool = True
+) -> str:
+    """A file nobody has, for a new fact called `name`; in `folder` if one is named.
+
+    `promised` are keys of slugs that other new facts of the same write got. Without `by_place`, the name is no path,
+    whatever it looks like.
+
+    Raises:
+        Unwritable: what is there cannot be read, and may be the entry of that name.
+    """
+    layout, scan, slug = listing.layout, listing.scan, slug_of(name)
+    own = layout.entry_path(slug, folder)
+    entries = [item for item in listing.unreadable if not layout.is_note(item.path)]
+    used = [item for item in entries if not _is_nameless(item.path, own, scan)]
+    for item in entries:
+        is_called_so = item in used and item.path.rpartition("/")[2] == f"{slug}.md"
+        is_meant = is_called_so or (by_place and (spelled(item.path) == spelled(name) or _ends_so(item.path, name)))
+        if is_meant and layout.is_entry(item.path) and (item.path in scan.files or item.is_denied):
+            raise Unwritable(f"{name} cannot be saved: {item.reason}")
+    unreadable = {_stem_key(item.path) for item in used if layout.is_entry(item.path)}
+    unreadable.update(map(_stem_key, scan.folders))
+    taken = _Taken(layout, listing.index, (unreadable, promised), folder)
+    return layout.entry_path(free_slug(name, taken), folder)
+
+
+def _is_nameless(path: str, own: str, scan: Scan) -> bool:
+    """Whether a file is empty, or is `own` and its beginning not written yet: it has no other name."""
+    file = scan.files.get(path)
+    return file is not None and (not (scan.data(path) or b"").strip() or (path == own and file.is_partial))
+
+
+class _Taken:
+    """The keys of the file names that entries have, of `others` (files that cannot be read, facts to come), and of
+    what would be no entry in `folder`, as the overview."""
+
+    def __init__(self, layout: Layout, index: Index, others: Sequence[Set[str]], folder: str | None) -> None:
+        self._layout = layout
+        self._index = index
+        self._others = others
+        self._folder = folder
+
+    def __contains__(self, key: object) -> bool:
+        is_free = self._layout.is_entry(self._layout.entry_path(str(key), self._folder))
+        return not is_free or any(key in keys for keys in self._others) or bool(self._index.labelled(f"{FILE}{key}"))
+
+
+def _nearest(entries: EntrySource, key: str, sees: Callable[[str], bool]) -> str:
+    keys = {label.partition(" ")[2]: label for label in entries.labels() if label.startswith((NAME, ALIAS))}
+    near = difflib.get_close_matches(key, keys, n=_NEAREST, cutoff=0.5)
+    names = dict.fromkeys(entry.name for match in near for entry in _seen(entries, keys[match], sees)[:1])
+    return f" (nearest: {', '.join(names)})" if names else ""

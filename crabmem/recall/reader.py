@@ -1,0 +1,54 @@
+"""Entries read from the bytes of files; those that were asked for of late are kept."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+
+from ..disk.fork_lock import Guard
+from ..errors import Unreadable
+from ..text.entry import Entry, note, parsed
+from ..workspace.workspace import Layout
+
+# Entries that are kept: so many, and so many characters of content.
+_PARSED, _PARSED_CHARACTERS = 4_096, 8_000_000
+
+
+class EntryReader:
+    """Reads the entries and daily notes of one workspace."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._parsed: OrderedDict[tuple[str, str], Entry] = OrderedDict()
+        self._parsed_characters = 0
+        self._guard = Guard()
+
+    def read(self, path: str, blob: str, data: Callable[[], bytes]) -> Entry:
+        """The entry at a path whose bytes have the id `blob`; `data` reads them, unless it was asked for of late.
+
+        Raises:
+            Unreadable: it is no whole text.
+        """
+        found = self._parsed.get((path, blob))
+        if found is None:
+            found = note(path, data()) if self._layout.is_note(path) else parsed(path, data())
+            self._keep(path, blob, found)
+        return found
+
+    def _keep(self, path: str, blob: str, entry: Entry) -> None:
+        with self._guard:
+            if (path, blob) not in self._parsed:
+                self._parsed[path, blob] = entry
+                self._parsed_characters += len(entry.content)
+            while len(self._parsed) > _PARSED or self._parsed_characters > _PARSED_CHARACTERS:
+                _, oldest = self._parsed.popitem(last=False)
+                self._parsed_characters -= len(oldest.content)
+
+
+def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
+    """The entries in files, pairs of path and bytes; those that are not text are left out."""
+    entries = []
+    for path, data in files:
+        try:
+            entries.append(parsed(path, data))
+        except Unreadable:
+            continue
+    return entries

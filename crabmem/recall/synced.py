@@ -1,0 +1,112 @@
+"""An index in step with what it is told, and the file in which the next process finds it.
+
+Entries and the sections of files each have one. Their holder says which documents are new, other or gone; what is found
+by them, how each is marked, and what the disk has follow from that. Nothing that was purged stays.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+
+from .. import search
+from ..disk import state
+from ..disk.derived import Cache
+from ..disk.fork_lock import Guard, loading
+from ..search import Document, Index
+from ..workspace.workspace import Workspace
+
+#: So many changes are worth writing the file; a fresh process reads the others again.
+WORTH_SAVING = 32
+# More changes than that at once are joined at once: there is no index to answer from meanwhile.
+_MANY = 500
+
+
+class SyncedIndex:
+    """The index of that name in `disk/state`. Its holder holds `guard` whenever it reads or changes `index`."""
+
+    def __init__(self, workspace: Workspace, forget: Callable[[], None], name: str = state.INDEX) -> None:
+        """`forget` is called when the holder must forget what it knows of the files, too: all is read anew."""
+        self.guard = Guard()
+        self._cache = Cache(workspace.private, name)
+        self._forget = forget
+        self._index: Index | None = None
+        #: How many changes the disk does not have.
+        self._unsaved = 0
+        self._joining: threading.Thread | None = None
+        #: What changed since the thread began to join; None while nobody joins.
+        self._since_joining: dict[str, Document | None] | None = None
+
+    @property
+    def index(self) -> Index:
+        """The index as it is now; the first time, as it was kept."""
+        if self._index is None:
+            self._index = search.load(self._cache.place) or Index()
+        return self._index
+
+    def change(self, changes: Mapping[str, Document | None]) -> None:
+        """Take these documents for those of the same keys, None for none.
+
+        Joining the changes takes long: a thread does that, and recall goes on meanwhile.
+        """
+        if not changes:
+            return
+        index = self._index = self.index.updated(changes, may_join=len(changes) > _MANY)
+        self._unsaved += len(changes)
+        if self._since_joining is not None:
+            self._since_joining.update(changes)
+        elif index.is_grown():
+            self._since_joining = {}
+            self._joining = threading.Thread(target=self._join, args=(index,), name="crabmem index", daemon=True)
+            try:
+                self._joining.start()
+            except RuntimeError:  # the machine allows no thread now: the next change asks again
+                self._joining = self._since_joining = None
+
+    def _join(self, index: Index) -> None:
+        with loading():
+            import numpy  # noqa: F401 (loaded before anybody forks)
+        joined = index.joined()
+        with self.guard:
+            if self._joining is threading.current_thread():  # else it was begun anew meanwhile
+                self._index = joined.updated(self._since_joining or {}, may_join=False)
+                self._since_joining = None
+
+    def forget_purged(self) -> bool:
+        """Whether there was a purge, so that this had words of what was purged; all is forgotten."""
+        if came := self._cache.renew():
+            self._empty()
+        return came
+
+    def begin_anew(self) -> None:
+        """Forget everything, whatever is on disk."""
+        with self.guard:
+            self._empty()
+
+    def _empty(self) -> None:
+        self._index, self._joining, self._since_joining = Index(), None, None
+        self._forget()
+
+    def save(self, least: int = WORTH_SAVING) -> None:
+        """Keep it for the next process when so much has changed; where there is no place, nothing is kept."""
+        if self._unsaved >= least:
+            with self.guard:
+                if not self.forget_purged():
+                    self._unsaved = 0
+                    self._cache.keep(lambda folder: search.save(self.index, folder))
+
+    def close(self) -> None:
+        """Wait for work that was begun, and keep what is worth it."""
+        if joining := self._joining:
+            joining.join()
+        self.save(least=1)
+
+
+def differing(known: Mapping[str, bytes], wanted: Mapping[str, bytes], start: int = 0) -> tuple[list[str], list[str]]:
+    """The keys whose documents are new or other than they are known, and the keys of those that are gone.
+
+    Both are given by their marks, which are compared from byte `start` on.
+    """
+    if start:
+        new = [key for key, mark in wanted.items() if known.get(key, b"")[start:] != mark[start:]]
+    else:
+        new = [key for key, mark in wanted.items() if known.get(key) != mark]
+    return new, [key for key in known if key not in wanted]

@@ -1,0 +1,73 @@
+"""An index in step with what it is told, while changes are joined and while a purge comes between."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from crabmem.disk import state
+from crabmem.recall.synced import SyncedIndex, differing
+from crabmem.search import Document, Index
+from crabmem.workspace.workspace import Workspace
+
+
+def documents(first: int, end: int) -> dict[str, Document | None]:
+    return {f"k{at}": Document(f"k{at}", b"m", ["all", f"w{at}"], []) for at in range(first, end)}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    (tmp_path / state.FOLDER).mkdir(parents=True)
+    return Workspace(tmp_path)
+
+
+@pytest.fixture
+def joining(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Joining waits for this."""
+    may_go, joined = threading.Event(), Index.joined
+
+    def slow(index: Index) -> Index:
+        may_go.wait(20)
+        return joined(index)
+
+    monkeypatch.setattr("crabmem.search.build.FEW", 10)
+    monkeypatch.setattr(Index, "joined", slow)
+    return may_go
+
+
+def test_what_changes_while_others_are_joined_is_not_lost(workspace: Workspace, joining: threading.Event) -> None:
+    synced = SyncedIndex(workspace, lambda: None)
+    with synced.guard:
+        synced.change(documents(0, 20))
+        synced.change({**documents(20, 22), "k3": None})
+    joining.set()
+    synced.close()
+    assert len(synced.index) == 21 and not synced.index.is_grown()
+    with (again := SyncedIndex(workspace, lambda: None)).guard:
+        assert again.index.marks() == synced.index.marks()
+
+
+def test_what_was_being_joined_when_a_purge_came_does_not_come_back(
+    workspace: Workspace, joining: threading.Event
+) -> None:
+    forgotten = list[bool]()
+    synced = SyncedIndex(workspace, lambda: forgotten.append(True))
+    with synced.guard:
+        synced.change(documents(0, 20))
+    thread = next(each for each in threading.enumerate() if each.name == "crabmem index")
+    (workspace.private / state.PURGES).write_bytes(b".")
+    with synced.guard:
+        assert synced.forget_purged() and forgotten
+    joining.set()
+    thread.join()
+    assert len(synced.index) == 0
+    synced.close()
+    assert (
+        not (workspace.private / state.INDEX / "base").exists() or len(SyncedIndex(workspace, lambda: None).index) == 0
+    )
+
+
+def test_marks_are_compared_from_a_byte_on() -> None:
+    known = {"a": b"1x", "b": b"1y", "c": b"1z"}
+    assert differing(known, {"a": b"1x", "b": b"2y", "d": b"1w"}) == (["b", "d"], ["c"])
+    assert differing(known, {"a": b"2x", "b": b"1q"}, 1) == (["b"], ["c"])
