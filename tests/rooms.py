@@ -144,7 +144,8 @@ def loaded_with(module: str) -> set[str]:
         if (name := ahead.pop()) not in found:
             found.add(name)
             ahead += [name.rpartition(".")[0]] if "." in name else []
-            ahead += [each.target for each in imports(name) if each.when is When.LOAD and is_ours(each.target)]
+            if name in modules():  # a folder without `__init__` has nothing to load
+                ahead += [each.target for each in imports(name) if each.when is When.LOAD and is_ours(each.target)]
     return found
 
 

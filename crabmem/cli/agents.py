@@ -3,11 +3,10 @@
 import click
 
 from .. import wire
-from ..disk.state import LINE
 from ..operations import agents
 from ..results import Agent, Begun
 from ..text.edit import counted
-from .base import as_json, complete_agents, opened, plain, show, tell
+from .base import LINE, as_json, complete_agents, opened, plain, show, tell
 
 
 @click.group("agents", invoke_without_command=True)

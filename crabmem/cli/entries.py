@@ -11,9 +11,7 @@ import click
 
 from .. import wire
 from ..disk import fs
-from ..disk.state import LINE
 from ..errors import NotFound
-from ..hosts.document import TEXT
 from ..operations import agents, facts, setup
 from ..operations import recall as recall_operations
 from ..recall.marking import on_terminal
@@ -27,6 +25,8 @@ from ..text.plain import BETWEEN, answer
 from ..text.slug import name_key
 from ..text.templates import entry_text
 from .base import (
+    LINE,
+    TEXT,
     as_json,
     coloured_diff,
     complete_names,

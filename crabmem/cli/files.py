@@ -8,14 +8,13 @@ import click
 
 from .. import wire
 from ..disk import fs
-from ..hosts.document import TEXT
 from ..operations import files, proposals, setup
 from ..results import Changed, Document, Proposed
 from ..session.session import Session
 from ..text.entry import decoded
 from ..text.hashes import short, version_of
 from ..tools import guide
-from .base import as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
+from .base import TEXT, as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
 from .editing import edited, edited_by_agent
 
 if TYPE_CHECKING:

@@ -3,11 +3,10 @@
 import click
 
 from .. import wire
-from ..hosts.document import TEXT
 from ..operations import notes
 from ..text import learnings
 from ..text.learnings import Lesson
-from .base import as_json, coloured_diff, opened, show, tell, warn
+from .base import TEXT, as_json, coloured_diff, opened, show, tell, warn
 
 _WORDS = click.argument("words", metavar="TEXT|-", type=TEXT)
 

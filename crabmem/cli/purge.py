@@ -6,11 +6,10 @@ from textwrap import indent
 import click
 
 from .. import wire
-from ..disk.state import LINE
 from ..operations import agents, purging
 from ..operations.agents import ALL
 from ..results import Purge, Standing
-from .base import as_json, complete_names, confirm, opened, plain, show, sure
+from .base import LINE, as_json, complete_names, confirm, opened, plain, show, sure
 
 _SHOWN = 10
 

@@ -9,7 +9,6 @@ from click.shell_completion import get_completion_class
 
 from .. import wire
 from ..errors import CrabmemError
-from ..hosts.document import TEXT
 from ..operations import maintenance, setup
 from ..operations.doctor.examine import CHECKS
 from ..results import Stats
@@ -19,6 +18,7 @@ from ..text.hashes import short
 from ..tools.formats import FORMATS
 from ..tools.toolbox import Toolbox
 from .base import (
+    TEXT,
     Failure,
     as_json,
     as_profile,

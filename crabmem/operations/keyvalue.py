@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from ..disk.stat import changed_ns
 from ..git import Note
 from ..git.commit import TIME
-from ..hosts.host import NAME
-from ..recall.labels import LIFE, kept_at, within
+from ..recall.labels import LIFE, NAME, kept_at, within
 from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from ..errors import InvalidArguments
 from ..git.commit import one_line
-from ..hosts.host import NAME
 from ..recall.auto_recall import likest, said_in
+from ..recall.labels import NAME
 from ..results import Changed, Saved
 from ..session import rules
 from ..session.session import Session

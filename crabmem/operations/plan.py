@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
-from ..hosts.host import NAME
-from ..recall.labels import ORIGIN, kept_at
+from ..recall.labels import NAME, ORIGIN, kept_at
 from ..recall.names import place_for, updated
 from ..recall.reader import readable
 from ..session.snapshot import Snapshot

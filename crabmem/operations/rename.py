@@ -6,12 +6,11 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from ..errors import InvalidArguments, Unreadable
-from ..hosts.host import NAME
 from ..recall.catalog import Listing
 from ..recall.names import at_path, below_folder, place_for
 from ..results import Reference
 from ..text.entry import Entry, renamed
-from ..text.links import ALIAS, FILE, Lookup, is_fit, link_to, links, place, redirected
+from ..text.links import ALIAS, FILE, NAME, Lookup, is_fit, link_to, links, place, redirected
 from ..text.slug import free_slug, name_key, slug_of
 
 

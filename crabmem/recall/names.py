@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..disk.scan import Scan
 from ..errors import InvalidArguments, NotFound, Unwritable
-from ..hosts.host import NAME
 from ..search import Index
 from ..text.edit import shortened
 from ..text.entry import MAX_NAME, Entry
 from ..text.slug import free_slug, name_key, slug_of, spelled
 from ..workspace.workspace import Layout
-from .labels import ALIAS, FILE, Labelled
+from .labels import ALIAS, FILE, NAME, Labelled
 
 if TYPE_CHECKING:
     from .catalog import Listing

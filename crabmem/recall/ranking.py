@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from ..errors import InvalidArguments
-from ..hosts.host import NAME
 from ..results import Hit, Match, Recall
 from ..search import Index, Ranked, tokens
 from ..search.phrases import Phrase
@@ -22,7 +21,7 @@ from ..text.passages import blocks_with, passage, shares
 from ..text.plain import BETWEEN
 from ..text.slug import name_key
 from ..text.templates import hit_text
-from .labels import ALIAS, fields, within
+from .labels import ALIAS, NAME, fields, within
 
 if TYPE_CHECKING:
     from ..search.index import Wanted

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 def settings_problem(session: Session) -> str:
     """Which keys of `crabmem.toml` are unknown, with the nearest that is; "" for none, or when it cannot be read.
 
-    What agents write is refused for one: it may be a mistyped key that was to keep something from them.
+    What agents write is refused for one: it may be a mistyped key that was to keep something from them. Sessions of
+    another kind than main read nothing then, so that there is nothing to warn them of.
     """
+    if session.kind != "main":
+        return ""
     try:
         return session.engine.settings_now()[1]
     except CrabmemError:  # whoever needs the settings says what is wrong with them

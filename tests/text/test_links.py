@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.hosts.host import NAME
 from crabmem.text import frontmatter as header
-from crabmem.text.links import ALIAS, FILE, MOST, Link, is_fit, link_to, links, place, redirected
+from crabmem.text.links import ALIAS, FILE, MOST, NAME, Link, is_fit, link_to, links, place, redirected
 from crabmem.text.slug import name_key
 
 #: Texts from pieces in which links, code and frontmatter meet.
