@@ -29,8 +29,8 @@ if TYPE_CHECKING:
         Unwritable,
     )
     from .git import Packed
-    from .git.traces import Digest, Line, News, Sighting, Sightings
     from .operations.bisect import Moment
+    from .operations.traces import Digest, Line, News, Sighting, Sightings
     from .prompt.context import Context, Piece, Told
     from .prompt.profile import Profile
     from .prompt.windows import Due
@@ -168,7 +168,7 @@ _HOMES = {
     "CrabmemError": "errors",
     "DamagedHistory": "errors",
     "DeniedHistory": "errors",
-    "Digest": "git.traces",
+    "Digest": "operations.traces",
     "Disabled": "errors",
     "Document": "results",
     "Due": "prompt.windows",
@@ -189,13 +189,13 @@ _HOMES = {
     "InvalidArguments": "errors",
     "InvalidSettings": "errors",
     "Layout": "workspace.workspace",
-    "Line": "git.traces",
+    "Line": "operations.traces",
     "Links": "results",
     "Losses": "write.losses",
     "MassLoss": "errors",
     "Memory": "api",
     "Moment": "operations.bisect",
-    "News": "git.traces",
+    "News": "operations.traces",
     "Moved": "errors",
     "NotFound": "errors",
     "Packed": "git",
@@ -215,8 +215,8 @@ _HOMES = {
     "Rewritten": "results",
     "Saved": "results",
     "Settings": "workspace.settings",
-    "Sighting": "git.traces",
-    "Sightings": "git.traces",
+    "Sighting": "operations.traces",
+    "Sightings": "operations.traces",
     "Slot": "text.slots",
     "Stale": "errors",
     "Standing": "results",

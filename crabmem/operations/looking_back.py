@@ -6,14 +6,14 @@ from itertools import islice
 
 from ..disk.store import Scan
 from ..errors import InvalidArguments
-from ..git.digest import digested
-from ..git.provenance import blamed
 from ..git.timeline import State, limited, state_on_disk
-from ..git.traces import Digest, Filter, Line, Sightings
 from ..results import Bisected, Commit, Step
 from .bisect import Moment, Test, bisected
+from .digest import digested
 from .lookup import Lookup
 from .occurrences import seen
+from .provenance import blamed
+from .traces import Digest, Filter, Line, Sightings
 
 
 class Hindsight(Lookup):

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from ..errors import InvalidArguments, Unreadable
 from ..git import Difference, History
-from ..git.traces import Sighting, Sightings
 from ..search import tokens
 from ..text.daily_notes import title
 from ..text.entry import parsed
 from ..workspace.workspace import Layout
+from .traces import Sighting, Sightings
 
 #: The lines of a text that say what is looked for; none when it does not.
 Says = Callable[[str], tuple[str, ...]]

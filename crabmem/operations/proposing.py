@@ -6,7 +6,6 @@ from functools import partial
 
 from ..disk.store import Scan
 from ..errors import CrabmemError, Disabled, InvalidArguments
-from ..git.proposals import Now, Proposals, against, applied
 from ..results import Changed, Proposal, Proposed
 from ..text.credentials import warnings
 from ..text.edit import shown
@@ -15,6 +14,7 @@ from ..text.hashes import version_of
 from ..text.merge import Conflicting
 from ..write.writer import Draft
 from .notes import Noting
+from .proposals import Now, Proposals, against, applied
 
 
 class Proposing(Noting):

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from ..disk.store import Scan, Store
 from ..errors import Disabled, InvalidArguments, NotFound
-from ..git.provenance import with_provenance
 from ..recall.catalog import Listing, Shelf, found, note_of
 from ..recall.ranking import Fits, check_question, narrowed
 from ..recall.snapshots import Past
@@ -29,6 +28,7 @@ from ..workspace.workspace import DEFAULT, Layout, Workspace
 from ..write.losses import Losses
 from ..write.tree import Tree
 from .evaluate import evaluated
+from .provenance import with_provenance
 
 if TYPE_CHECKING:
     from ..prompt.profile import Profile

@@ -31,7 +31,7 @@ from crabmem import (
 from crabmem import memory as core
 from crabmem.api import local_time
 from crabmem.disk import fs
-from crabmem.git.proposals import MOST
+from crabmem.operations.proposals import MOST
 from crabmem.text.merge import Conflicting
 from crabmem.write.actor import Voice
 from tests.conftest import assert_clean, git

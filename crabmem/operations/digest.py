@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ..errors import Unreadable
+from ..git import Difference, History
+from ..git.timeline import Timeline
 from ..results import CREATOR, Commit
 from ..text.entry import parsed
 from ..text.slug import name_key
 from ..workspace.workspace import SETTINGS, Layout
-from . import Difference, History
-from .timeline import Timeline
 from .traces import Digest, News
 
 

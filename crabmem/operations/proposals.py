@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ..errors import DamagedHistory, Full, InvalidArguments, NotFound
+from ..git import History, Note
 from ..results import Proposal
 from ..text.edit import shown, unified_diff
 from ..text.merge import Merged, merged
-from . import History, Note
 
 #: More than a person goes through.
 MOST = 100
