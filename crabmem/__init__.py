@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         Unreadable,
         Unwritable,
     )
-    from .git import Packed
+    from .git.packing import Packed
     from .operations.bisect import Moment
     from .operations.traces import Digest, Line, News, Sighting, Sightings
     from .prompt.context import Context, Piece, Told
@@ -198,7 +198,7 @@ _HOMES = {
     "News": "operations.traces",
     "Moved": "errors",
     "NotFound": "errors",
-    "Packed": "git",
+    "Packed": "git.packing",
     "Piece": "prompt.context",
     "Profile": "prompt.profile",
     "Proposal": "results",

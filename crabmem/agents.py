@@ -7,8 +7,7 @@ from pathlib import Path
 
 from .disk import fs
 from .errors import AlreadyThere, CrabmemError, InvalidArguments, NotFound, Unwritable
-from .git import Note, identity
-from .git.commit import one_line
+from .git.commits import Note, identity, one_line
 from .memory import Memory
 from .results import CREATOR, Agent, Begun, Purge
 from .text.entry import MAX_NAME, check_text

@@ -14,9 +14,9 @@ from .disk import fs
 from .disk.bylines import kept
 from .disk.store import Scan
 from .errors import CrabmemError
-from .git import Note, Packed
-from .git.commit import TIME, moving, one_line
+from .git.commits import TIME, Note, moving, one_line
 from .git.erasing import Wanted
+from .git.packing import Packed
 from .operations.reading import labels_of
 from .operations.restoring import Restoring
 from .operations.writing import diff_of

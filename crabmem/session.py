@@ -19,8 +19,8 @@ from .disk.store import Scan, Store, usable_folder
 from .disk.turns import Turns
 from .disk.user_state import state_folder
 from .errors import Busy, CrabmemError, DeniedHistory, InvalidSettings, Moved
-from .git import History
-from .git.commit import one_line
+from .git.commits import one_line
+from .git.history import History
 from .git.objects import remember
 from .git.revert import Reverting
 from .git.timeline import Timeline

@@ -19,7 +19,7 @@ BOUNDS = {
     "crabmem.recall.catalog._PARSED": 300,
     "crabmem.disk.store._MOST_CHANGES": 300,
     "crabmem.git.known._MOST_ROWS": 300,
-    "crabmem.git.disk._KEPT": 500_000,
+    "crabmem.git.store._KEPT": 500_000,
 }
 _WORDS = [f"word{number}" for number in range(2_000)]
 

@@ -35,7 +35,7 @@ from typing import Protocol, Self
 from ..disk import fs
 from ..disk.regular import HUGE
 from ..errors import DamagedHistory
-from .keeping import KEEP
+from .kept import KEEP
 from .objects import Objects
 from .pack import BrokenPack, Growing, check, ids
 from .packing import Packed

@@ -17,11 +17,11 @@ from .aside import ASIDE
 from .compaction import Filling, Ours
 from .erasing import Erasure
 from .exchange import Change, Exchange, Order
-from .keeping import KEPT
+from .index_forms import renamed, staged
+from .kept import KEPT
 from .objects import Objects
 from .pack import NUMBERS, Growing
 from .packing import Packing
-from .parsing import renamed, staged
 from .reach import Piece
 from .refs import REF_WAIT, Head, Refs
 from .rewriting import NOTES, Rewriting, Survey, Tally, surveyed

@@ -66,7 +66,7 @@ class Index:
         try:
             changed = self._rows().settled(wanted)
         except OddIndex:
-            from .parsing import settled_by_parsing  # what it needs takes long to import
+            from .index_forms import settled_by_parsing  # what it needs takes long to import
 
             self._known = None
             return settled_by_parsing(self._file, wanted, head)

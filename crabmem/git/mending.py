@@ -6,7 +6,7 @@ from pathlib import Path
 from ..disk import fs
 from ..errors import DamagedHistory
 from ..text.hashes import short
-from .keeping import Keep
+from .kept import Keep
 from .refs import MAIN, Head, Refs, is_ref
 
 

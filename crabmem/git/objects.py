@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, TypeVar
 from ..disk import fs, regular
 from ..disk.fork_lock import Guard, loading
 from ..errors import DamagedHistory, DeniedHistory
-from .commit import Heading, heading
-from .listing import EMPTY, FOLDER, REGULAR, Item, Listing, parsed
+from .commits import Heading, heading
 from .packs import is_packed
 from .spares import Spares
+from .trees import EMPTY, FOLDER, REGULAR, Item, Listing, parsed
 
 if TYPE_CHECKING:  # what most writes do not need takes long to import
     from dulwich.objects import Commit, ObjectID, ShaFile
 
-    from .disk import Disk
+    from .store import Disk
 
 #: No object of more bytes is read: a few compressed bytes can stand for gigabytes.
 LARGEST = 64_000_000
@@ -66,7 +66,7 @@ class Objects:
     @cached_property
     def _store(self) -> "Disk":
         with loading():
-            from .disk import Disk
+            from .store import Disk
 
         store = Disk(str(self._folder))
         # Who never closes a memory is not to read dulwich's complaints when the interpreter ends.

@@ -21,8 +21,8 @@ from dulwich.pack import (
 from ..disk import fs
 from ..disk.regular import HUGE
 from .delta import delta
-from .disk import Data
 from .objects import oid_of
+from .store import Data
 
 #: Git's own limit for how many deltas lie between an object and a whole one.
 DEEPEST = 50

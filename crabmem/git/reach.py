@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..errors import DamagedHistory
-from .commit import tagged
+from .commits import tagged
 from .objects import Objects
 from .pack import NUMBERS
 

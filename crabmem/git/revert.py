@@ -10,7 +10,8 @@ from ..errors import InvalidArguments, NotFound
 from ..results import Commit
 from ..text.hashes import short
 from ..text.merge import Conflict, Conflicting, Side, Take, merged
-from . import History, Note
+from .commits import Note
+from .history import History
 from .timeline import Timeline
 
 

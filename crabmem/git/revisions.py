@@ -7,7 +7,7 @@ from functools import partial
 from itertools import takewhile
 
 from ..errors import DamagedHistory, InvalidArguments, NotFound
-from .commit import tagged
+from .commits import tagged
 from .objects import HEX, Objects
 from .refs import Refs, is_ref
 

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 
 from ..disk.stat import Stamp
-from .listing import REGULAR
+from .trees import REGULAR
 
 _SIGNATURE = b"DIRC"
 _VERSION = 2

@@ -16,7 +16,7 @@ from ..text.hashes import VERSION_DIGITS, blob_id
 from ..text.slug import name_key, slug_of
 from ..text.times import moment
 from ..workspace.workspace import Layout, Workspace
-from . import History
+from .history import History
 from .line import Line
 
 _DIGITS = 4

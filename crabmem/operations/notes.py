@@ -5,7 +5,7 @@ from datetime import datetime
 
 from ..disk.store import Scan
 from ..errors import InvalidArguments
-from ..git.commit import one_line
+from ..git.commits import one_line
 from ..recall.auto_recall import likest, said_in
 from ..recall.catalog import NAME
 from ..results import Changed, Saved

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ..errors import DamagedHistory, Full, InvalidArguments, NotFound
-from ..git import History, Note
+from ..git.commits import Note
+from ..git.history import History
 from ..results import Proposal
 from ..text.edit import shown, unified_diff
 from ..text.merge import Merged, merged

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ..disk.store import Scan
 from ..errors import NotFound
-from ..git import History
+from ..git.history import History
 from ..git.timeline import Timeline
 from ..results import Commit, Hit, Provenance
 from ..text.hashes import short

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ..disk.store import Scan
 from ..errors import Disabled, InvalidArguments, NotFound
-from ..git import Note
+from ..git.commits import Note
 from ..git.revert import Unwanted, noted, subject
 from ..git.timeline import State, going_back
 from ..results import Commit, Restored, Reverted

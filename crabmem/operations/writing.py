@@ -9,8 +9,7 @@ from pathlib import Path
 
 from ..disk.store import Scan
 from ..errors import CrabmemError, Disabled
-from ..git import Note, identity
-from ..git.commit import one_line
+from ..git.commits import Note, identity, one_line
 from ..locate import outside
 from ..recall.catalog import Progress
 from ..results import CREATOR, Begun, Changed, Commit, Saved

@@ -22,7 +22,9 @@ from ..disk.stat import Stamp, changed_ns
 from ..disk.store import File, Placed, Scan, Store
 from ..disk.unconfirmed import Unconfirmed
 from ..errors import CrabmemError, MassLoss, Unreadable, Unwritable
-from ..git import History, Note, Stretch, identity
+from ..git.commits import Note, identity
+from ..git.history import History
+from ..git.waiting import Stretch
 from ..text.hashes import SHORT_DIGITS, blob_id
 from ..text.merge import merged
 from ..workspace.settings import Settings

@@ -28,14 +28,14 @@ from crabmem.cli import cli
 from crabmem.disk.displaced import Displaced
 from crabmem.disk.journal import Journal
 from crabmem.disk.seal import Seal
-from crabmem.git import History, Note, identity
 from crabmem.git import repository as git_folder
-from crabmem.git.ancestry import Ancestry, Origin
-from crabmem.git.commit import heading, raw_commit, read_commit
+from crabmem.git.commits import Note, heading, identity, raw_commit, read_commit
+from crabmem.git.history import History
 from crabmem.git.index import Index
 from crabmem.git.known import Known
 from crabmem.git.objects import Objects
 from crabmem.git.refs import Refs
+from crabmem.git.walk import Ancestry, Origin
 from crabmem.search import Document as Asked
 from crabmem.search import Index as Search
 from crabmem.search import load, save, tokens

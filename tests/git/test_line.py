@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.git import History, Note, identity
-from crabmem.git.commit import Heading
+from crabmem.git.commits import Heading, Note, identity
+from crabmem.git.history import History
 from crabmem.git.line import Line, fitted, unpacked
 from crabmem.git.objects import Objects
 from crabmem.workspace.workspace import Workspace

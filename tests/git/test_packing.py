@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 
 from crabmem import Unwritable
 from crabmem.disk import fs
-from crabmem.git import History, Note, compaction, identity, packing
+from crabmem.git import compaction, packing
+from crabmem.git.commits import Note, identity
+from crabmem.git.history import History
 from crabmem.git.objects import Objects, oid_of
 from crabmem.git.pack import DEEPEST, Growing, check, ids
 from crabmem.git.packing import Packed

@@ -11,9 +11,9 @@ import pytest
 
 from crabmem import Memory
 from crabmem.errors import DamagedHistory
-from crabmem.git.disk import Disk
 from crabmem.git.objects import Objects
 from crabmem.git.packs import is_packed
+from crabmem.git.store import Disk
 from tests.conftest import git
 
 

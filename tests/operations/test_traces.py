@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from crabmem import Commit, InvalidArguments, Memory, NotFound
-from crabmem.git import History
-from crabmem.git.ancestry import Ancestry
+from crabmem.git.history import History
+from crabmem.git.walk import Ancestry
 from crabmem.workspace.workspace import Workspace
 from tests import story
 from tests.conftest import git

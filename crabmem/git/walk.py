@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from ..errors import DamagedHistory
 from ..results import Commit
-from .commit import read_commit
+from .commits import read_commit
 from .diff import similarity
 from .known import Known, Row, blobs, may_touch
-from .listing import FOLDER
 from .objects import DEEPEST, Objects, check_extent, remember
+from .trees import FOLDER
 
 # What is none is taken whole, as "": a search for the next one would read the rest again from each byte.
 _PIECE = re.compile(rb"([0-7]{5,6} [^\0/]+\0.{20})|.+", re.DOTALL)

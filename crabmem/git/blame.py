@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 
-from .ancestry import Ancestry, Origin
 from .diff import matched
 from .objects import Objects
+from .walk import Ancestry, Origin
 
 #: Numbers of a line: in the version that is looked at, and in the text that was asked about.
 _Pair = tuple[int, int]
