@@ -17,6 +17,7 @@ from .aside import ASIDE
 from .compaction import Filling, Ours
 from .erasing import Erasure
 from .exchange import Change, Exchange, Order
+from .index import UnknownIndex
 from .index_forms import renamed, staged
 from .kept import KEPT
 from .objects import Objects
@@ -25,7 +26,6 @@ from .packing import Packing
 from .reach import Piece
 from .refs import REF_WAIT, Head, Refs
 from .rewriting import NOTES, Rewriting, Survey, Tally, surveyed
-from .rows import UnknownIndex
 from .standing import Look, in_objects
 
 _REMOTES = "refs/remotes/"

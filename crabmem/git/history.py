@@ -25,7 +25,7 @@ from . import repository
 from .aside import Aside
 from .blame import Blame
 from .commits import Note, body, committer, raw_commit
-from .index import Index
+from .index import Index, Settled, UnknownIndex
 from .kept import Keep
 from .known import Known
 from .line import Line, Lines
@@ -34,7 +34,6 @@ from .objects import OID, Change, Objects
 from .packing import Packed, Packing
 from .refs import Head, Refs
 from .revisions import parent_of, resolved
-from .rows import Settled, UnknownIndex
 from .waiting import Stretch, Waiting
 from .walk import Ancestry, Difference, Origin
 from .whole import Stored, everything
