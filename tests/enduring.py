@@ -18,7 +18,7 @@ FACTS = 200
 BOUNDS = {
     "crabmem.recall.catalog._PARSED": 300,
     "crabmem.disk.store._MOST_CHANGES": 300,
-    "crabmem.git.known._MOST_ROWS": 300,
+    "crabmem.git.walk._MOST_ROWS": 300,
     "crabmem.git.store._KEPT": 500_000,
 }
 _WORDS = [f"word{number}" for number in range(2_000)]

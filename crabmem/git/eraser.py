@@ -13,15 +13,14 @@ from pathlib import Path
 
 from ..disk import fs
 from ..errors import Busy, Unwritable
-from .aside import ASIDE
 from .compaction import Filling, Ours
 from .erasing import Erasure
 from .exchange import Change, Exchange, Order
 from .index import UnknownIndex
 from .index_forms import renamed, staged
-from .kept import KEPT
-from .objects import Objects
-from .pack import NUMBERS, Growing
+from .kept import ASIDE, KEPT
+from .objects import NUMBERS, Objects
+from .pack import Growing
 from .packing import Packing
 from .reach import Piece
 from .refs import REF_WAIT, Head, Refs

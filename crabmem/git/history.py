@@ -22,21 +22,19 @@ from ..results import Commit
 from ..text.hashes import SHORT_DIGITS
 from ..workspace.workspace import Workspace
 from . import repository
-from .aside import Aside
 from .blame import Blame
-from .commits import Note, body, committer, raw_commit
+from .changes import Changes, Difference, Origin
+from .commits import Note, author_and_message, body, committer, header, raw_commit
 from .index import Index, Settled, UnknownIndex
-from .kept import Keep
-from .known import Known
-from .line import Line, Lines
-from .mending import mended
+from .kept import Aside, Keep, Stretch, Waiting
+from .mend import mended
 from .objects import OID, Change, Objects
 from .packing import Packed, Packing
+from .reach import Stored, everything
 from .refs import Head, Refs
-from .revisions import parent_of, resolved
-from .waiting import Stretch, Waiting
-from .walk import Ancestry, Difference, Origin
-from .whole import Stored, everything
+from .revisions import resolved
+from .trees import Trees
+from .walk import Graph, Line, Walk
 
 if TYPE_CHECKING:
     from .eraser import Eraser
@@ -44,8 +42,6 @@ if TYPE_CHECKING:
 
 
 _TRIES = 50
-# Fewer steps back are quicker than a look for the line.
-_STEPS = 16
 _LOOKED_INTO = ("objects", "refs", "refs/heads")
 # While one of these exists the person is in the middle of something that moves the branch.
 _IN_PROGRESS = {
@@ -84,16 +80,16 @@ class History:
         private = self._private
         self._refs = Refs(self._git, private / "tmp")
         self._objects = Objects(self._git / "objects", private / "recent")
-        self._known = Known(private / "index" / "changes")
-        self._ancestry = Ancestry(self._objects, self._known)
-        self._blame = Blame(self._objects, self._ancestry)
+        self._trees = Trees(self._objects)
+        self._walk = Walk(self._objects, Graph(private / "index" / "commits"))
+        self._changes = Changes(self._objects, self._trees, self._walk)
+        self._blame = Blame(self._objects, self._changes, self._walk)
         self._index = Index(self._git, private, self._refs)
-        self._keep = Keep(self._refs, self._objects)
+        self._keep = Keep(self._refs, self._objects, self._walk)
         self._aside = Aside(self._refs, self._objects)
         self._waiting = Waiting(private / "waiting")
         self._packing = Packing(self._git, private, self._refs)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
-        self._lines = Lines(self._objects, private / "index" / "line")
         #: What the repository and the folder around it are, None before there is one; its newest commit.
         self._place, self._folder = (
             None if os.path.islink(self._git) else fs.identity(self._git),
@@ -103,7 +99,7 @@ class History:
 
     def close(self) -> None:
         """Close the files that reading has opened, and keep for the next process what commits changed."""
-        self._known.save()
+        self._walk.save()
         self._objects.close()
 
     def exists(self) -> bool:
@@ -256,7 +252,7 @@ class History:
     def mend(self) -> str | None:
         """Make the head readable again; what was done, None when nothing had to be. DamagedHistory when that fails."""
         restored = self._objects.restored()
-        done = mended(self._git, self._refs, self._keep, self._is_whole) or self._keep.lost()
+        done = mended(self._git, self._refs, self._keep, self._walk, self._trees.is_readable) or self._keep.lost()
         return done or (f"{restored} objects that a prune took were put back" if restored else None)
 
     def is_half_erased(self) -> bool:
@@ -296,6 +292,7 @@ class History:
     def forget(self) -> None:
         """Read everything anew from now on."""
         self._objects.forget()
+        self._trees.forget()
         self._listed = None, {}
 
     def head(self) -> str | None:
@@ -315,12 +312,12 @@ class History:
         """Path and blob of every regular file at `commit`; empty for None."""
         tree, listed = self._tree(commit), self._listed
         if tree != listed[0]:
-            listed = self._listed = (tree, self._objects.files(tree))
+            listed = self._listed = (tree, self._trees.files(tree))
         return listed[1]
 
     def file(self, commit: str | None, path: str) -> str | None:
         """The blob of the regular file at `path` in `commit`; None when there is none."""
-        return self._objects.file(self._tree(commit), path)
+        return self._trees.file(self._tree(commit), path)
 
     def blob(self, oid: str) -> bytes:
         """The bytes stored under `oid`."""
@@ -390,11 +387,11 @@ class History:
     def has_made(self, note: Note, when: datetime, base: str | None) -> bool:
         """Whether `note` was committed at `when` or later, after the head had been `base`."""
         head, since = self.head(), int(when.timestamp())
-        older = set(self._keep.ancestors(base, since)) if base else set()
+        older = set(self._walk.readable(base, since)) if base else set()
         words = (note.author.encode(), note.message.encode("utf-8", "replace"))
-        newer = [each for each in self._keep.ancestors(head, since) if each not in older] if head else []
-        found = (self._objects.commit(each) for each in newer if self._objects.has(each))
-        return any((raw.author, raw.message) == words for raw in found)
+        newer = [each for each in self._walk.readable(head, since) if each not in older] if head else []
+        found = (self._objects.raw(each)[1] for each in newer if self._objects.has(each))
+        return any(author_and_message(raw) == words for raw in found)
 
     def waiting(self) -> list[Stretch]:
         """What was written during a rebase or merge of the person that is over, as far as it can be read.
@@ -411,7 +408,7 @@ class History:
     def is_behind(self, commit: str) -> bool:
         """Whether the head is `commit` or stands on it."""
         head = self.head()
-        return head is not None and self._keep.is_ancestor(commit, head)
+        return head is not None and self._walk.is_ancestor(commit, head)
 
     def row(self, base: str, tip: str) -> list[str]:
         """The commits from behind `base` up to `tip`, each the first parent of the next; none that are not in a row."""
@@ -506,28 +503,25 @@ class History:
         Only those that touch `path`, or where that file was before it was moved there, and that `accept` takes,
         which is not told the paths; they take their time.
         """
-        head, ancestry = start or self.head(), self._ancestry
-        commits = ancestry.commits(head, without) if head else iter(())
+        head, changes = start or self.head(), self._changes
+        commits = self._walk.commits(head, without) if head else iter(())
         touching = commits if path is None else (oid for oid, _ in self.followed(commits, path))
         for oid in touching:
-            if accept is None or accept(ancestry.commit(oid, with_paths=False)):
-                yield ancestry.commit(oid, with_paths)
+            if accept is None or accept(changes.commit(oid, with_paths=False)):
+                yield changes.commit(oid, with_paths)
 
     def followed(self, commits: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
         """Those of `commits`, newest first, that touch the file at `path`, and where it is at each: files are moved."""
-        for oid in commits:
-            if self._ancestry.touches(oid, path):
-                yield oid, path
-                path = self._ancestry.path_before(oid, path)
+        return self._changes.followed(commits, path)
 
     def path_before(self, commit: str, path: str) -> str:
         """Where the file that a commit has at `path` was before it: elsewhere, when the commit moved it."""
-        return self._ancestry.path_before(commit, path)
+        return self._changes.path_before(commit, path)
 
     def owners(self, text: bytes, path: str) -> list[Commit | None]:
         """The commit that each line of `text`, now the file at `path`, came with; None for lines not recorded yet."""
         owners = self._blame.owners(text, self._newest(path))
-        commits = {oid: self._ancestry.commit(oid) for oid in {*owners} if oid}
+        commits = {oid: self._changes.commit(oid) for oid in {*owners} if oid}
         return [commits[oid] if oid else None for oid in owners]
 
     def writers(self, paths: Iterable[str], at: str | None = None) -> dict[str, list[Commit]]:
@@ -537,16 +531,16 @@ class History:
         """
         files = {path: self._newest(path, at) for path in paths}
         found = self._blame.writers(file for file in files.values() if file)
-        return {path: [*map(self._ancestry.commit, found[file])] if file else [] for path, file in files.items()}
+        return {path: [*map(self._changes.commit, found[file])] if file else [] for path, file in files.items()}
 
     def ids(self, without: str | None = None) -> Iterator[str]:
         """The head and the commits it stands on, newest first, but `without` and what that stands on."""
         head = self.head() if self.exists() else None
-        return self._ancestry.commits(head, without) if head else iter(())
+        return self._walk.commits(head, without) if head else iter(())
 
     def commit(self, oid: str, with_paths: bool = True) -> Commit:
         """The commit called `oid`; only `with_paths` it is told what it changed, which takes its time."""
-        return self._ancestry.commit(oid, with_paths)
+        return self._changes.commit(oid, with_paths)
 
     def body(self, oid: str) -> str:
         """What the message of a commit says between its subject and its trailers."""
@@ -554,18 +548,18 @@ class History:
 
     def blobs(self, commit: str) -> Iterator[tuple[str | None, str | None]]:
         """The blobs before and after each change of `commit`, maybe of more: quicker told than `changes`."""
-        return self._ancestry.blobs(commit)
+        return self._changes.blobs(commit)
 
     def made(self, commit: str) -> tuple[Difference, ...]:
         """The files in which `commit` differs from its first parent, and from any other."""
-        return self._ancestry.own_changes(commit)
+        return self._changes.own(commit)
 
     def changes(self, commit: str, parent: str | None = None) -> dict[str, Change]:
         """The files in which `commit` differs from its first parent: their blobs before and after, None for no file.
 
         `parent` is another of its parents.
         """
-        found = self._ancestry.changes(parent, commit) if parent else self._ancestry.since_parent(commit)
+        found = self._changes.between(parent, commit) if parent else self._changes.of(commit)
         return {path: (before, after) for path, before, after in found}
 
     def _newest(self, path: str, at: str | None = None) -> Origin | None:
@@ -575,7 +569,7 @@ class History:
 
     def parent(self, commit: str) -> str | None:
         """The first parent of `commit`; None for the first commit."""
-        return parent_of(commit, self._objects)
+        return next(iter(self._objects.parents(commit)), None)
 
     def resolve(self, revision: str, anywhere: bool = False) -> str:
         """The commit `revision` names, of memory's own history, or `anywhere` in the repository.
@@ -594,64 +588,59 @@ class History:
         """
         head = self.head()
         present = now.timestamp() if now else math.inf
-        return self._lines.to(head).before(when.timestamp(), present) if head else None
+        return self._walk.line(head).before(when.timestamp(), present) if head else None
 
     def time(self, commit: str) -> datetime:
         """When `commit` was made."""
-        return datetime.fromtimestamp(self._objects.heading(commit).made, UTC)
+        return datetime.fromtimestamp(self._walk.row(commit).authored, UTC)
 
     def made_after(self, when: datetime) -> list[str]:
         """The commits up to the head whose authors say that they were made after `when`, newest first."""
         latest = when.timestamp()
-        return [commit for commit in self.ids() if self._objects.heading(commit).made > latest]
+        return [commit for commit in self.ids() if self._walk.row(commit).authored > latest]
 
     def line(self, end: str) -> Line:
         """The commits up to `end`, each the first parent of the next."""
         head = self.head()
-        line = self._lines.to(head) if head else Line()
-        place = line.place(end)
-        return self._lines.walked(end) if place is None else line.followed(place + 1, [])
+        if head:
+            self._walk.line(head)  # which `end` shares the beginning with
+        return self._walk.line(end)
 
     def tree(self, commit: str) -> str:
         """The id of all that is in `commit`."""
-        return self._objects.heading(commit).tree
+        return self._objects.header(commit).tree
 
     def back(self, commit: str, steps: int) -> str | None:
         """The commit so many first parents before `commit`; None when the history begins later."""
-        head = self.head()
-        line = self._lines.to(head) if head and steps > _STEPS else Line()
-        place = line.place(commit)
-        if place is not None:
-            return line[place - steps] if place >= steps else None
-        found: str | None = commit
-        while found and steps:
-            found, steps = self.parent(found), steps - 1
-        return found
+        return self._walk.back(commit, steps, self.head())
 
     def folder(self, commit: str, path: str) -> str | None:
         """The id of the folder at `path` in `commit`; None when there is none."""
-        return self._objects.folder(self._tree(commit), path)
+        return self._trees.folder(self._tree(commit), path)
 
     def files_in(self, commit: str, path: str) -> Mapping[str, str]:
         """Path and blob of every regular file directly in the folder at `path` in `commit`; "" is the outermost."""
         folder = self.folder(commit, path) if path else self._tree(commit)
-        return self._objects.files_in(folder, f"{path}/" if path else "")
+        return self._trees.files_in(folder, f"{path}/" if path else "")
 
     def files_below(self, commit: str, path: str) -> Mapping[str, str]:
         """The same, and of every folder in it."""
         folder = self.folder(commit, path) if path else self._tree(commit)
-        return self._objects.files(folder, f"{path}/" if path else "")
+        return self._trees.files(folder, f"{path}/" if path else "")
 
     def _made(self, head: Head, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
         """A commit of `changes` on `head`, not yet on any branch; None when nothing differs."""
         base = self._base(head)
         before = self._tree(base)
-        tree = self._objects.grafted(before, changes) or self._objects.put("tree", b"")
+        tree = self._trees.grafted(before, changes) or self._objects.put("tree", b"")
         if tree == before or (before is None and not any(changes.values())):
             return None
         parents = [base] if base else []
-        times = [self._objects.heading(parent).time for parent in parents]
-        return self._objects.put("commit", raw_commit(tree, parents, note, when, max(times, default=0)))
+        times = [self._objects.header(parent).committed for parent in parents]
+        raw = raw_commit(tree, parents, note, when, max(times, default=0))
+        commit = self._objects.put("commit", raw)
+        self._walk.graph.add_made(commit, header(raw))
+        return commit
 
     def _keep_as_it_is(self, head: Head) -> None:
         """Keep the head, for somebody's own commit holds a write of ours that was quicker on the disk."""
@@ -710,21 +699,21 @@ class History:
 
     def _is_commit(self, oid: str) -> bool:
         with suppress(DamagedHistory):
-            return bool(self._objects.heading(oid).tree)
+            return bool(self._objects.header(oid).tree)
         return False
 
     def _is_of_memory(self, commit: str) -> bool:
         """Whether the head, or a commit of ours that was kept when the branch was rewritten, stands on `commit`."""
         head = self.head()
         with suppress(DamagedHistory):  # the line is only the quicker look
-            if head and self._lines.to(head).place(commit) is not None:
+            if head and self._walk.line(head).place(commit) is not None:
                 return True
         tips = (head, self._keep.tip(), *self._keep.rewritten())
-        return commit in self._ancestry.reached(filter(None, tips))
+        return commit in self._walk.reached(filter(None, tips))
 
     def _is_whole(self, commit: str) -> bool:
         """Whether the commit and the folders of its tree can be read."""
-        return self._objects.is_readable(commit)
+        return self._trees.is_readable(commit)
 
     def _holds_memory(self) -> bool:
         """Whether the newest commit, if there is one, has what a memory has."""
@@ -733,10 +722,10 @@ class History:
 
     def _base(self, head: Head) -> str | None:
         kept = self._keep.tip() if self.in_progress() else None
-        return kept if kept and head.commit and self._keep.is_ancestor(head.commit, kept) else head.commit
+        return kept if kept and head.commit and self._walk.is_ancestor(head.commit, kept) else head.commit
 
     def _tree(self, commit: str | None) -> str | None:
-        return self._objects.heading(commit).tree if commit else None
+        return self._objects.header(commit).tree if commit else None
 
 
 def _denied(error: PermissionError) -> DeniedHistory:

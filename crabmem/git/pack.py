@@ -21,7 +21,7 @@ from dulwich.pack import (
 from ..disk import fs
 from ..disk.regular import HUGE
 from .delta import delta
-from .objects import oid_of
+from .objects import KINDS, oid_of
 from .store import Data
 
 #: Git's own limit for how many deltas lie between an object and a whole one.
@@ -32,8 +32,6 @@ _REFERENCE = 7
 _INDEX = b"\xfftOc\0\0\0\2"
 # Behind it and a table of where the ids of each first byte end.
 _IDS = 8 + 256 * 4
-NUMBERS = {"commit": 1, "tree": 2, "blob": 3, "tag": 4}
-KINDS = {number: kind for kind, number in NUMBERS.items()}
 
 
 class BrokenPack(Exception):

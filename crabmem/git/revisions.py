@@ -45,12 +45,6 @@ def resolved(
     return commit
 
 
-def parent_of(commit: str, objects: Objects) -> str | None:
-    """The first parent of `commit`; None for the first commit."""
-    parents = objects.parents(commit)
-    return parents[0] if parents else None
-
-
 def _named(name: str, head: str | None, refs: Refs, objects: Objects) -> str | None:
     if name in ("HEAD", "@"):
         return head

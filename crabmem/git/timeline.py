@@ -17,7 +17,7 @@ from ..text.slug import name_key, slug_of
 from ..text.times import moment
 from ..workspace.workspace import Layout, Workspace
 from .history import History
-from .line import Line
+from .walk import Line
 
 _DIGITS = 4
 _VERSION = re.compile(rf"[0-9a-f]{{{_DIGITS},40}}")

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from ..disk import fs
 from ..errors import InvalidArguments
-from ..git.line import Line
 from ..git.timeline import Timeline
+from ..git.walk import Line
 from ..recall.catalog import found
 from ..recall.ranking import check_question
 from ..recall.source import Source

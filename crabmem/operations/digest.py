@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ..errors import Unreadable
+from ..git.changes import Difference
 from ..git.history import History
 from ..git.timeline import Timeline
-from ..git.walk import Difference
 from ..results import CREATOR, Commit
 from ..text.entry import parsed
 from ..text.slug import name_key

@@ -5,8 +5,8 @@ from functools import cache
 from typing import NamedTuple
 
 from ..errors import InvalidArguments, Unreadable
+from ..git.changes import Difference
 from ..git.history import History
-from ..git.walk import Difference
 from ..search import tokens
 from ..text.daily_notes import title
 from ..text.entry import parsed

@@ -24,7 +24,7 @@ from ..disk.unconfirmed import Unconfirmed
 from ..errors import CrabmemError, MassLoss, Unreadable, Unwritable
 from ..git.commits import Note, identity
 from ..git.history import History
-from ..git.waiting import Stretch
+from ..git.kept import Stretch
 from ..text.hashes import SHORT_DIGITS, blob_id
 from ..text.merge import merged
 from ..workspace.settings import Settings

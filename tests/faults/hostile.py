@@ -625,13 +625,14 @@ def _lying_index(root: Path, outside: Path) -> None:
 
 def _circle(root: Path, outside: Path) -> None:
     """A commit that stands on itself, if the cache is believed."""
-    from crabmem.git.known import Known
+    from crabmem.git.commits import Header
+    from crabmem.git.walk import Graph, Line
 
     head = git(root, "rev-parse", "HEAD").strip()
-    known = Known(root / ".git/crabmem/index/changes")
-    known.add(head, 0, (head,), [])
-    known._new = 1_000
-    known.save()
+    graph = Graph(root / ".git/crabmem/index/commits")
+    for _ in range(1_000):
+        graph.add(head, Header("", (head,), 0, 0), [])
+    graph.save(Line())
 
 
 def _delta_circle(root: Path, outside: Path) -> None:

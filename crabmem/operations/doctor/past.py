@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+from ...git.reach import Stored
 from ...git.timeline import Timeline
-from ...git.whole import Stored
 from ...results import Finding
 from ...text.credentials import credentials_in
 from ...text.edit import counted, shown
