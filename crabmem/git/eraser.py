@@ -20,8 +20,8 @@ from .index import UnknownIndex
 from .index_forms import renamed, staged
 from .kept import ASIDE, KEPT
 from .objects import NUMBERS, Objects
-from .pack import Growing
 from .packing import Packing
+from .packs import Growing
 from .reach import Piece
 from .refs import REF_WAIT, Head, Refs
 from .rewriting import NOTES, Rewriting, Survey, Tally, surveyed

@@ -1,7 +1,6 @@
 """Git's objects: loose ones read and written here, so that they outlast a power cut; others read through dulwich."""
 
 import hashlib
-import io
 import os
 import re
 import struct
@@ -22,7 +21,7 @@ from .packs import is_packed
 from .spares import Spares
 
 if TYPE_CHECKING:  # what most writes do not need takes long to import
-    from dulwich.objects import ObjectID, ShaFile
+    from dulwich.objects import ObjectID
 
     from .store import Disk
 
@@ -76,16 +75,26 @@ class Objects:
                 self._store.close()
 
     def raw(self, oid: str) -> tuple[str, bytes]:
-        """Kind and bytes of the object called `oid`; DamagedHistory when it is missing or broken."""
+        """Return kind and bytes of the object called `oid`; DamagedHistory when it is missing or broken."""
         if loose := self._loose(oid):
             return _bounded(oid, *loose)
-        kind, data = self._from_pack(oid) or self._as_found(oid)
-        if oid_of(kind, data) != oid:
+        found = self._from_pack(oid) or self._spare(oid)
+        if found is None:
+            raise self._unread(oid)
+        if oid_of(*found) != oid:
             raise DamagedHistory(f"object {oid} of the history is another")
-        return _bounded(oid, kind, data)
+        return _bounded(oid, *found)
+
+    def _loose(self, oid: str) -> tuple[str, bytes] | None:
+        """Return an object that is no pack's; None when it is not there, or not what its name says."""
+        try:
+            kind, data = _unpacked(fs.read(self._spares.file(oid), limit=LARGEST)[0])
+        except (OSError, ValueError, zlib.error):
+            return None
+        return (kind, data) if oid_of(kind, data) == oid else None
 
     def _from_pack(self, oid: str) -> tuple[str, bytes] | None:
-        """Kind and bytes of an object as a pack has it; None where there is none. Dulwich would take trees apart."""
+        """Return an object as a pack has it; None where there is none. It is not compared with its name."""
         try:
             with self._reading(oid):
                 number, data = self._store.get_raw(_oid(oid))
@@ -93,55 +102,19 @@ class Objects:
             return None
         return KINDS[number], data
 
-    def _as_found(self, oid: str) -> tuple[str, bytes]:
-        found = self.get(oid)
-        return found.type_name.decode(), found.as_raw_string()
-
-    def _loose(self, oid: str) -> tuple[str, bytes] | None:
-        """Kind and bytes of an object that is no pack's; None when it is not there, or not what its name says."""
-        try:
-            kind, data = _unpacked(fs.read(self._spares.file(oid), limit=LARGEST)[0])
-        except (OSError, ValueError, zlib.error):
-            return None
-        return (kind, data) if oid_of(kind, data) == oid else None
-
-    def get(self, oid: str) -> "ShaFile":
-        """The object called `oid`.
-
-        Raises:
-            DamagedHistory: it is missing or broken.
-        """
-        try:
-            with self._reading(oid):
-                return self._store[_oid(oid)]
-        except DamagedHistory:
-            spare = self._spare(oid)
-            if spare is None:
-                raise
-            return spare
-
-    def _spare(self, oid: str) -> "ShaFile | None":
-        """An object that somebody's `git prune` took, from its second name."""
-        from dulwich.objects import ShaFile
-
+    def _spare(self, oid: str) -> tuple[str, bytes] | None:
+        """Return an object that somebody's `git prune` took, from its second name."""
         data = self._spares.read(oid)
-        if data is None:
-            return None
-        with self._reading(oid):
-            found = ShaFile.from_file(io.BytesIO(data))
-            return found if found.id == _oid(oid) else None
+        with suppress(ValueError, zlib.error):
+            return _unpacked(data) if data is not None else None
+        return None
 
     def _is_stored(self, oid: str) -> bool:
-        """Whether Git itself finds the object, whole."""
+        """Return whether Git itself finds the object, whole."""
         if self._loose(oid):
             return True
-        if not is_packed(self._folder, oid):
-            return False
-        try:
-            with self._reading(oid):
-                return self._store[_oid(oid)] is not None
-        except DamagedHistory:
-            return False
+        found = self._from_pack(oid) if is_packed(self._folder, oid) else None
+        return found is not None and oid_of(*found) == oid
 
     def header(self, oid: str) -> Header:
         """Return the header of the commit called `oid`; DamagedHistory when it is none."""

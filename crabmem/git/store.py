@@ -1,17 +1,20 @@
-"""Dulwich's object store, for a folder in which others pack and remove objects at any moment, maybe a stranger's."""
+"""dulwich's object store, for a folder in which others pack and remove objects at any moment, maybe a stranger's."""
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from mmap import mmap
+from pathlib import Path
 
+from dulwich.object_format import SHA1
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import ObjectID, RawObjectID, ShaFile
-from dulwich.pack import DELTA_TYPES, Pack, PackData, PackFileDisappeared, UnpackedObject
+from dulwich.pack import DELTA_TYPES, Pack, PackData, PackFileDisappeared, UnpackedObject, load_pack_index
 
-from ..disk import regular
-from .objects import LARGEST
+from ..disk import fs, regular
+from .objects import KINDS, LARGEST, oid_of
+from .packs import BrokenPack, whole_entries
 
 _LARGEST_PACK = 4_000_000_000
 # Bytes of unpacked objects that are kept for each pack that is open; by itself dulwich keeps 96 MiB.
@@ -91,6 +94,23 @@ class Data(PackData):
             after = next(at for at, byte in enumerate(head) if byte < 0x80) + 1
             _check(_size_at(head, after, first_bits=7))
         return unpacked
+
+
+def check(pack: Path, index: Path, oids: Iterable[str]) -> None:
+    """Read `oids` back from a pack on the disk, and compare each with its id.
+
+    Raises:
+        Exception: what dulwich raises for whatever is wrong.
+    """
+    whole_entries(fs.read(pack, limit=regular.HUGE)[0], index)  # dulwich leaves files open that it finds broken
+    read = Pack.from_objects(Data(pack, SHA1), load_pack_index(index, SHA1))
+    try:
+        for oid in oids:
+            kind, data = read.get_raw(ObjectID(oid.encode()))
+            if oid_of(KINDS[kind], data) != oid:
+                raise BrokenPack(f"{oid} is another object in it")
+    finally:
+        read.close()
 
 
 def _size_at(data: bytes | mmap, at: int, first_bits: int) -> int:

@@ -513,7 +513,8 @@ def objects(data: bytes) -> None:
     trees, walk = Trees(store), Walk(store, Graph(scratch() / "commits"))
     changes = Changes(store, trees, walk)
     asked = (
-        store.get,
+        store.raw,
+        store.verified,
         store.blob,
         store.has,
         trees.files,

@@ -21,8 +21,9 @@ from crabmem.git import compaction, packing
 from crabmem.git.commits import Note, identity
 from crabmem.git.history import History
 from crabmem.git.objects import Objects, oid_of
-from crabmem.git.pack import DEEPEST, Growing, check, ids
 from crabmem.git.packing import Packed
+from crabmem.git.packs import DEEPEST, Growing, ids
+from crabmem.git.store import check
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 from tests.faults.repository import complaints
