@@ -22,7 +22,6 @@ from .errors import Busy, CrabmemError, DeniedHistory, InvalidSettings, Moved
 from .git.commits import one_line
 from .git.history import History
 from .git.objects import remember
-from .git.revert import Reverting
 from .git.timeline import Timeline
 from .git.upkeep import Upkeep
 from .locate import profile_at, workspace_at
@@ -95,7 +94,6 @@ class Handle:
         self._history = History(self._workspace, Seal(state, "purge"), partial(claim_caches, folder=state))
         self._timeline = self._timeline_of_voice()
         self._pasts = Pasts(self._workspace, self._timeline, self._catalog, self._history.blob)
-        self._reverting = Reverting(self._history, self._timeline)
         self._writer = Writer(
             self._workspace, self._store, self._history, clock, self._settings_to_write, Seal(state, "journal")
         )
@@ -128,7 +126,6 @@ class Handle:
         other._voice = Voice(agent, session)
         other._speaker = other._speaker_of_session()
         other._timeline = other._timeline_of_voice()
-        other._reverting = Reverting(other._history, other._timeline)
         return other
 
     def of_kind(self, kind: "Kind") -> Self:

@@ -4,11 +4,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from enum import Enum
 from itertools import chain
 
 from ..disk.store import File, Scan
-from ..errors import DamagedHistory, InvalidArguments, NotFound, Stale
+from ..errors import DamagedHistory, NotFound, Stale
 from ..results import Commit
 from ..text.edit import shown, unified_diff
 from ..text.entry import MAX_NAME
@@ -21,19 +20,10 @@ from .walk import Line
 
 _DIGITS = 4
 _VERSION = re.compile(rf"[0-9a-f]{{{_DIGITS},40}}")
-_ID = re.compile("[0-9a-f]{40}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: A state of the files: the blob of each, None for one that is not to be there.
 State = Mapping[str, str | None]
-
-
-class _Kind(Enum):
-    """What a commit is to those who go back and forth."""
-
-    UNDO = "undo"
-    REDO = "redo"
-    OTHER = "other"
 
 
 class TooEarly(NotFound):
@@ -54,7 +44,6 @@ class Timeline:
         self._layout = layout
         self._clock = clock
         self._any_revision = any_revision
-        self._paired: tuple[str, dict[str, str]] = "", {}
 
     def head(self) -> str | None:
         """The newest commit; None when there is no history yet."""
@@ -219,134 +208,6 @@ class Timeline:
         commits = self._history.log(1, path, start) if start else []
         return commits[0] if commits else None
 
-    def to_undo(self) -> Commit:
-        """The newest commit that no undo took back: what one undo after the other takes back, step by step.
-
-        A commit that changed no file of memory, as of the code beside it, is passed over.
-
-        Raises:
-            InvalidArguments: there is none.
-        """
-        gone = set[str]()
-        for commit in self._backwards():
-            if commit.commit in gone:
-                continue
-            if self._kind(commit) is not _Kind.UNDO:
-                if not commit.parents:
-                    break
-                return commit
-            gone |= self._gone_with(commit)
-        raise InvalidArguments("there is nothing to undo")
-
-    def to_redo(self) -> Commit:
-        """The newest undo that no redo took back, while nothing else was written to memory after it.
-
-        Raises:
-            InvalidArguments: there is none.
-        """
-        gone = set[str]()
-        for commit in self._backwards():
-            kind = self._kind(commit)
-            if commit.commit in gone:
-                continue
-            if kind is _Kind.UNDO:
-                return commit
-            if kind is not _Kind.REDO:
-                break
-            gone |= self._gone_with(commit)
-        raise InvalidArguments("there is nothing to redo: the newest commit is no undo; `crabmem log` lists them")
-
-    def _backwards(self) -> Iterator[Commit]:
-        """The head and the commits before it, each by its first parent: those that changed a file of memory."""
-        at = self.head()
-        while at:
-            commit = self._history.commit(at)
-            if self._changes(at):
-                yield commit
-            at = commit.parents[0] if commit.parents else None
-
-    def _changes(self, commit: str) -> dict[str, tuple[str | None, str | None]]:
-        """The files of memory that a commit changed in its first parent: their blobs before and after."""
-        return {
-            path: (before, after)
-            for path, (before, after) in self._history.changes(commit).items()
-            if before != after and self.is_restorable(path)
-        }
-
-    def operation(self, commit: Commit) -> Commit:
-        """What was undone or redone, where `commit` is an undo or redo; else itself."""
-        return self._unfolded(commit)[0]
-
-    def _kind(self, commit: Commit) -> "_Kind":
-        """What going back a commit is, if it is any: an undo of an undo is a redo, and the undo of that an undo."""
-        times = self._unfolded(commit)[1]
-        return _Kind.OTHER if not times else _Kind.UNDO if times % 2 else _Kind.REDO
-
-    def _unfolded(self, commit: Commit) -> tuple[Commit, int]:
-        """The operation that a commit takes back or brings back, and how often that went to and fro."""
-        times = 0
-        while taken_back := self._taken_back(commit):
-            commit = taken_back
-            times += 1
-        return commit, times
-
-    def _gone_with(self, commit: Commit) -> set[str]:
-        """The id of the commit that an undo or redo took back."""
-        taken_back = self._taken_back(commit)
-        return {taken_back.commit} if taken_back else set()
-
-    def _taken_back(self, commit: Commit) -> Commit | None:
-        """The commit that an undo or redo took back; None when `commit` is neither.
-
-        A rebase gives commits other ids, of which the trailer knows nothing: then it is the commit that says the
-        opposite. Where there is none, as somebody wrote the trailer by hand, or made one commit of several, `commit`
-        is an operation of its own.
-        """
-        head = self.head()
-        if head is None or not _goes_back(commit):
-            return None
-        named = commit.reverts[0]
-        if self._history.line(head).place(named) is None:
-            named = self._pairs(head).get(commit.commit, named)
-        return self._history.commit(named) if self._history.is_behind(named) else None
-
-    def _pairs(self, head: str) -> dict[str, str]:
-        """What undos and redos took back whose trailers name no commit on the line to `head`, by their ids.
-
-        Each took back the commit before it whose changes are the opposite of its own. They are paired like brackets,
-        from the newest commit on: a commit belongs to the nearest undo that may have taken it back and has none yet.
-        """
-        if self._paired[0] != head:
-            pairs, waiting, line = dict[str, str](), list[Commit](), self._history.line(head)
-            for commit in self._backwards():
-                found = next((each for each in reversed(waiting) if self._is_opposite(each, commit)), None)
-                if found:
-                    waiting.remove(found)
-                    pairs[found.commit] = commit.commit
-                if _goes_back(commit) and line.place(commit.reverts[0]) is None:
-                    waiting.append(commit)
-            self._paired = head, pairs
-        return self._paired[1]
-
-    def _is_opposite(self, back: Commit, commit: Commit) -> bool:
-        """Whether `back` changed the same files as `commit` the other way; a redo takes back undos, no other does."""
-        if back.subject.startswith("rollback: redo ") != commit.subject.startswith("rollback: undo "):
-            return False
-        opposite = {path: (after, before) for path, (before, after) in self._changes(commit.commit).items()}
-        return self._changes(back.commit) == opposite
-
-    def without(self, commit: Commit, scan: Scan) -> State:
-        """The state of the files of `commit` that takes it back.
-
-        Raises:
-            InvalidArguments: they were changed since.
-        """
-        changes = self._changes(commit.commit)
-        for path, (_, after) in changes.items():
-            if scan.blob(path) != after:
-                raise InvalidArguments(f"{path} was changed since; `crabmem rollback --to` takes back all of it")
-        return {path: before for path, (before, _) in changes.items()}
-
     def check_version(self, path: str, file: File | None, expected: str | None, sees: Callable[[str], bool]) -> None:
         """Refuse to write over a text that the caller has not seen; None has seen whatever is there.
 
@@ -411,17 +272,6 @@ def limited(state: State, only: Iterable[str] | None) -> State:
     return state if only is None else {path: state.get(path) for path in only}
 
 
-def _goes_back(commit: Commit) -> bool:
-    """Whether a commit says that it took back one other."""
-    return commit.tool == "rollback" and len(commit.reverts) == 1 and bool(_ID.fullmatch(commit.reverts[0]))
-
-
 def _of_entry(commit: Commit, layout: Layout) -> tuple[str, ...]:
     """The paths of entries in a commit; of one that gave an entry another name, where that entry is now."""
     return commit.renamed[1:] if commit.renamed else tuple(filter(layout.is_entry, commit.paths))
-
-
-def going_back(verb: str, operation: str) -> str:
-    """What an undo or redo of an operation is called: `undo remember Luna's vet`, without a colon in the middle."""
-    kind, colon, what = operation.partition(": ")
-    return f"{verb} {kind} {what}" if colon and kind.isalpha() else f"{verb} {operation}"

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 from ..disk.store import Scan
 from ..errors import Disabled, InvalidArguments, NotFound
 from ..git.commits import Note
-from ..git.revert import Unwanted, noted, subject
-from ..git.timeline import State, going_back
+from ..git.timeline import State
 from ..results import Commit, Restored, Reverted
 from ..text.edit import counted
 from ..text.hashes import short
@@ -16,6 +15,8 @@ from ..text.merge import Take
 from ..workspace.workspace import SETTINGS
 from ..write.writer import Draft, Written
 from .proposing import Proposing
+from .revert import Reverting, Unwanted, noted, subject
+from .undo import Undo, going_back
 from .writing import diff_of
 
 
@@ -94,10 +95,11 @@ class Restoring(Proposing):
         named = (commits,) if isinstance(commits, str) else tuple(commits)
         self._check_whole()
         unwanted = Unwanted(named, session, agent, since)
-        chosen, kept = self._reverting.chosen(unwanted), set[str]()
+        reverting = Reverting(self._history, self._timeline)
+        chosen, kept = reverting.chosen(unwanted), set[str]()
 
         def decide(scan: Scan) -> Draft:
-            found = self._reverting.without(chosen, scan, take)
+            found = reverting.without(chosen, scan, take)
             self._check_may_restore(set(found.files))
             kept.clear()
             kept.update(found.kept)
@@ -126,7 +128,7 @@ class Restoring(Proposing):
             was_there = commit.tool in (None, "restore") or commit.reverts or commit.restores
             return even_if_many or not was_there
 
-        return self._taken_back("undo", self._timeline.to_undo, is_meant)
+        return self._taken_back("undo", Undo.to_undo, is_meant)
 
     def redo(self, *, even_if_many: bool = False) -> Restored:
         """Bring back what the newest undo took back; after several, doing it again brings back the next.
@@ -135,18 +137,18 @@ class Restoring(Proposing):
             InvalidArguments: something else was written since, here or outside, or nothing was undone.
             MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
         """
-        return self._taken_back("redo", self._timeline.to_redo, lambda commit: even_if_many)
+        return self._taken_back("redo", Undo.to_redo, lambda commit: even_if_many)
 
-    def _taken_back(self, verb: str, choose: Callable[[], Commit], is_meant: Callable[[Commit], bool]) -> Restored:
+    def _taken_back(self, verb: str, choose: Callable[[Undo], Commit], is_meant: Callable[[Commit], bool]) -> Restored:
         """Take back the commit to `choose`, which is asked when outside edits are recorded and nobody else writes."""
-        chosen = list[Commit]()
+        chosen, undo = list[Commit](), Undo(self._history, self._timeline)
 
         def decide(scan: Scan) -> Draft:
-            commit = choose()
-            operation = self._timeline.operation(commit)
+            commit = choose(undo)
+            operation = undo.operation(commit)
             chosen[:] = [commit, operation]
             note = noted(self._note("rollback", going_back(verb, operation.subject)), [commit])
-            return self._draft(self._timeline.without(commit, scan), scan, note, is_meant(commit))
+            return self._draft(undo.without(commit, scan), scan, note, is_meant(commit))
 
         done = self._write(decide, is_seeded=False)  # what a clone begins with would be the newest commit
         commit, operation = chosen

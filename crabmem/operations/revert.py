@@ -7,12 +7,12 @@ from typing import get_args
 
 from ..disk.store import Scan
 from ..errors import InvalidArguments, NotFound
+from ..git.commits import Note
+from ..git.history import History
+from ..git.timeline import Timeline
 from ..results import Commit
 from ..text.hashes import short
 from ..text.merge import Conflict, Conflicting, Side, Take, merged
-from .commits import Note
-from .history import History
-from .timeline import Timeline
 
 
 @dataclass(frozen=True)
