@@ -137,7 +137,7 @@ class Changes:
         return best if likeness(best)[0] >= _ALIKE else None
 
     def _furthest(self, file: Origin) -> Origin:
-        """The same file as far back as commits with one parent are known not to have changed it."""
+        """Return the same file as far back as commits with one parent are known not to have changed it."""
         at, ends, graph = file.commit, self._objects.shallow(), self._walk.graph
         row, seen = graph.get(at), set[str]()
         while row and len(row.parents) == 1 and not row.may_touch(file.path) and at.encode() not in ends:

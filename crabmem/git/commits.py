@@ -57,7 +57,7 @@ def identity(name: str, fallback: str = "person") -> str:
 
 
 def identity_of_agent(name: str) -> str:
-    """The same for an agent, who has no address: one of a kind that no person has, made of the name."""
+    """Return the same for an agent, who has no address: one of a kind that no person has, made of the name."""
     plain = _clean(name) or "agent"
     return f"{plain} <{_mailbox(plain)}@agents.crabmem.invalid>"
 
@@ -112,7 +112,7 @@ def tagged(raw: bytes) -> str:
 
 
 def raw_commit(tree: str, parents: list[str], note: Note, when: datetime, not_before: int) -> bytes:
-    """The bytes of the commit, made `when` its author says; its committer says `not_before` where that is later.
+    """Return the bytes of the commit, made `when` its author says; its committer says `not_before` where that is later.
 
     Git and we take a parent for older than its child. The author's time stays what the clock said: a clock that was
     once wrong must not make all later commits wrong.
@@ -160,13 +160,13 @@ def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:
 
 
 def body(raw: bytes) -> str:
-    """What the commit that a `Note` became says between its subject and its trailers."""
+    """Return what the commit that a `Note` became says between its subject and its trailers."""
     _, _, message = raw.partition(b"\n\n")
     return message.decode("utf-8", "replace").partition("\n\n")[2].rpartition("\n\n")[0]
 
 
 def moving(before: str, after: str) -> tuple[str, str]:
-    """The trailer of a commit that gave an entry another name; it may have the same path as before."""
+    """Return the trailer of a commit that gave an entry another name; it may have the same path as before."""
     return "Renamed", f"{before}{_TO}{after}"
 
 
@@ -176,7 +176,7 @@ def _renamed(value: str) -> tuple[str, str] | None:
 
 
 def _written_by(raw: bytes) -> tuple[str, datetime]:
-    """The name of the author of a commit, and when that was."""
+    """Return the name of the author of a commit, and when that was."""
     found = _AUTHOR.fullmatch(dict(reversed(header_lines(raw))).get(b"author", b""))
     if not found:
         return "", datetime.fromtimestamp(0, UTC)
@@ -198,7 +198,7 @@ def _exact(time: datetime, trailer: str) -> datetime:
 
 
 def _seconds(author: re.Match[bytes]) -> int:
-    """When an author says that a commit was made, as far as there are dates for it."""
+    """Return when an author says that a commit was made, as far as there are dates for it."""
     return max(_FIRST_TIME, min(int(author["time"]), _LAST_TIME))
 
 

@@ -103,7 +103,7 @@ class History:
         self._objects.close()
 
     def exists(self) -> bool:
-        """Whether there is a repository.
+        """Return whether there is a repository.
 
         Raises:
             DamagedHistory: `.git` is something else than a folder.
@@ -148,7 +148,7 @@ class History:
         self._place = self._last = None
 
     def _branch_tip(self) -> str | None:
-        """The commit that the branch names, readable or not."""
+        """Return the commit that the branch names, readable or not."""
         try:
             return self._refs.head().commit
         except (CrabmemError, OSError):
@@ -181,7 +181,7 @@ class History:
             self._check_same()
 
     def has_begun(self) -> bool:
-        """Whether there is a first commit, readable or not, and what is ours beside it."""
+        """Return whether there is a first commit, readable or not, and what is ours beside it."""
         try:
             return self.exists() and os.path.isdir(self._private) and self.head() is not None
         except DamagedHistory:
@@ -210,7 +210,7 @@ class History:
         self._claim_caches(self._private)
 
     def is_sparse(self) -> bool:
-        """Whether the person has hidden part of the files with `git sparse-checkout`."""
+        """Return whether the person has hidden part of the files with `git sparse-checkout`."""
         return repository.is_sparse(self._git)
 
     def _refuse_foreign_format(self) -> None:
@@ -242,7 +242,7 @@ class History:
                 self._packing.wrote(*self._objects.written())
 
     def is_compaction_due(self) -> bool:
-        """Whether so much lies loose that `compact` is worth its while. Costs next to nothing."""
+        """Return whether so much lies loose that `compact` is worth its while. Costs next to nothing."""
         return self.exists() and os.path.isdir(self._private) and self._packing.is_due()
 
     def compact(self, progress: Callable[[int], None] | None = None, whole: bool = False) -> Packed | None:
@@ -256,11 +256,11 @@ class History:
         return done or (f"{restored} objects that a prune took were put back" if restored else None)
 
     def is_half_erased(self) -> bool:
-        """Whether this user began a purge on this machine that did not end."""
+        """Return whether this user began a purge on this machine that did not end."""
         return self._has_begun_to_erase() and self._exchange().is_ours()
 
     def has_foreign_purge(self) -> bool:
-        """Whether somebody else began a purge that did not end, so that a person has to say what becomes of it."""
+        """Return whether somebody else began a purge that did not end: a person has to say what becomes of it."""
         return self._has_begun_to_erase() and self._exchange().is_foreign()
 
     def resume_erasing(self, believes_others: bool = False) -> str | None:
@@ -271,9 +271,9 @@ class History:
         """
         if not self._has_begun_to_erase():
             return None
-        said = self._exchange().resumed(believes_others)
+        report = self._exchange().resumed(believes_others)
         self.forget()
-        return said
+        return report
 
     def _has_begun_to_erase(self) -> bool:
         return any(os.path.lexists(self._private / name) for name in ("purging", "purging.done"))
@@ -284,7 +284,7 @@ class History:
         return Exchange(self._root, self._private, self._refs, self._seal)
 
     def eraser(self) -> "Eraser":
-        """What erases from this repository."""
+        """Return what erases from this repository."""
         from .eraser import Eraser
 
         return Eraser(self._root, self._private, self._refs, self._objects, self._packing, self._exchange())
@@ -296,7 +296,7 @@ class History:
         self._listed = None, {}
 
     def head(self) -> str | None:
-        """The commit the next one stands on: the branch's, None before the first.
+        """Return the commit the next one stands on: the branch's, None before the first.
 
         While the person is in the middle of a rebase or merge the branch is theirs, and ours wait in
         `refs/crabmem/keep`.
@@ -304,27 +304,27 @@ class History:
         return self._base(self._refs.head())
 
     def kept(self) -> str | None:
-        """The newest commit of ours, on the branch or not; None when it cannot be read."""
+        """Return the newest commit of ours, on the branch or not; None when it cannot be read."""
         tip = self._keep.tip()
-        return tip if tip and self._is_whole(tip) else None
+        return tip if tip and self._trees.is_readable(tip) else None
 
     def files(self, commit: str | None) -> Mapping[str, str]:
-        """Path and blob of every regular file at `commit`; empty for None."""
+        """Return path and blob of every regular file at `commit`; empty for None."""
         tree, listed = self._tree(commit), self._listed
         if tree != listed[0]:
             listed = self._listed = (tree, self._trees.files(tree))
         return listed[1]
 
     def file(self, commit: str | None, path: str) -> str | None:
-        """The blob of the regular file at `path` in `commit`; None when there is none."""
+        """Return the blob of the regular file at `path` in `commit`; None when there is none."""
         return self._trees.file(self._tree(commit), path)
 
     def blob(self, oid: str) -> bytes:
-        """The bytes stored under `oid`."""
+        """Return the bytes stored under `oid`."""
         return self._objects.blob(oid)
 
     def has(self, oid: str) -> bool:
-        """Whether `oid` is stored and whole."""
+        """Return whether `oid` is stored and whole."""
         return self._objects.has(oid)
 
     def put(self, data: bytes) -> str:
@@ -358,18 +358,18 @@ class History:
             self._index.expect(changes, durably=True)
         for _ in range(_TRIES):
             head = self._refs.head()
-            commit = self._made(head, changes, note, when)
+            commit = self._new_commit(head, changes, note, when)
             if commit is None:
                 self._keep_as_it_is(head)
                 return None
-            if self._moved(head, commit, note, when):
+            if self._move_branch(head, commit, note, when):
                 self._last = commit
                 return commit
         raise Busy(f"{self._git} changes faster than we can commit; try again")
 
     def set_aside(self, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
         """Commit `changes` on top of the head as `record` does, on no branch; the id of what `aside` then names."""
-        commit = self._made(self._refs.head(), changes, note, when)
+        commit = self._new_commit(self._refs.head(), changes, note, when)
         if commit:
             self._objects.flush()
             self._aside.add(commit)
@@ -377,7 +377,7 @@ class History:
         return commit
 
     def aside(self) -> list[str]:
-        """The commits that were set aside, the oldest first."""
+        """Return the commits that were set aside, the oldest first."""
         return self._aside.all() if self.exists() else []
 
     def drop_aside(self, commit: str) -> None:
@@ -385,7 +385,7 @@ class History:
         self._aside.drop(commit)
 
     def has_made(self, note: Note, when: datetime, base: str | None) -> bool:
-        """Whether `note` was committed at `when` or later, after the head had been `base`."""
+        """Return whether `note` was committed at `when` or later, after the head had been `base`."""
         head, since = self.head(), int(when.timestamp())
         older = set(self._walk.readable(base, since)) if base else set()
         words = (note.author.encode(), note.message.encode("utf-8", "replace"))
@@ -394,7 +394,7 @@ class History:
         return any(author_and_message(raw) == words for raw in found)
 
     def waiting(self) -> list[Stretch]:
-        """What was written during a rebase or merge of the person that is over, as far as it can be read.
+        """Return what was written during a rebase or merge of the person that is over, as far as it can be read.
 
         Only what is memory's own history is believed to be that.
         """
@@ -406,12 +406,12 @@ class History:
         self._waiting.clear()
 
     def is_behind(self, commit: str) -> bool:
-        """Whether the head is `commit` or stands on it."""
+        """Return whether the head is `commit` or stands on it."""
         head = self.head()
         return head is not None and self._walk.is_ancestor(commit, head)
 
-    def row(self, base: str, tip: str) -> list[str]:
-        """The commits from behind `base` up to `tip`, each the first parent of the next; none that are not in a row."""
+    def commits_between(self, base: str, tip: str) -> list[str]:
+        """Return the commits behind `base` up to `tip`, each the first parent of the next; none if not in a row."""
         found: list[str] = []
         commit: str | None = tip
         while commit and commit != base and self._is_commit(commit):
@@ -429,11 +429,11 @@ class History:
             self._index.settle(paths, lambda: self.files(self.head()))
 
     def is_index_foreign(self) -> bool:
-        """Whether Git's index is in a form that we do not write, so that Git takes what was written for its removal."""
+        """Return whether Git's index is in a form that we do not write: Git takes what was written for its removal."""
         return self._index.is_foreign
 
     def has_plain_index(self) -> bool:
-        """Whether Git's index, if there is one, is in a form that writes keep in step with the branch."""
+        """Return whether Git's index, if there is one, is in a form that writes keep in step with the branch."""
         from .index_forms import staged  # which no write needs
 
         try:
@@ -443,7 +443,7 @@ class History:
         return True
 
     def in_progress(self) -> str | None:
-        """What the person is in the middle of that moves the branch, such as "rebase"; None for nothing."""
+        """Return what the person is in the middle of that moves the branch, such as "rebase"; None for nothing."""
         try:
             names = os.listdir(self._git)
         except FileNotFoundError:
@@ -453,16 +453,16 @@ class History:
         return next((doing for name, doing in _IN_PROGRESS.items() if name in names), None)
 
     def is_detached(self) -> bool:
-        """Whether HEAD is on no branch."""
+        """Return whether HEAD is on no branch."""
         return self._refs.head().ref == "HEAD"
 
     def everything(self) -> Iterator[Stored]:
-        """Every object that a reference reaches, checked."""
+        """Return every object that a reference reaches, checked."""
         head = self._refs.head().commit
         return everything([*self._refs.all().values(), *([head] if head else [])], self._objects)
 
     def misread(self) -> list[str]:
-        """The files of the repository, apart from objects and references, that Git cannot read."""
+        """Return the files of the repository, apart from objects and references, that Git cannot read."""
         files = {
             ".git/packed-refs": self._refs.packed_is_whole(),
             ".git/config": repository.is_readable(self._git / "config"),
@@ -477,17 +477,17 @@ class History:
             return False
 
     def locks(self) -> list[Path]:
-        """The locks of other Git processes, or of one that died."""
+        """Return the locks of other Git processes, or of one that died."""
         return [lock for lock in (*self._git.glob("*.lock"), *(self._git / "refs").rglob("*.lock"))]
 
     def lost(self, blobs: Mapping[str, str]) -> list[str]:
-        """Those paths, by blob, that the newest commit holds so, and whose text the history lost."""
+        """Return those paths, by blob, that the newest commit holds so, and whose text the history lost."""
         head = self.head()
         kept = [path for path, blob in blobs.items() if blob == self.file(head, path)]
         return [path for path in kept if not self._objects.is_there(blobs[path])]
 
     def log(self, limit: int | None = None, path: str | None = None, start: str | None = None) -> list[Commit]:
-        """The newest commits first, at most `limit`, only those that touch `path` when it is given."""
+        """Return the newest commits first, at most `limit`, only those that touch `path` when it is given."""
         return list(islice(self.commits(start, path=path), limit))
 
     def commits(
@@ -511,21 +511,21 @@ class History:
                 yield changes.commit(oid, with_paths)
 
     def followed(self, commits: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
-        """Those of `commits`, newest first, that touch the file at `path`, and where it is at each: files are moved."""
+        """Yield those of `commits`, newest first, that touch the file at `path`, and where it is at each."""
         return self._changes.followed(commits, path)
 
     def path_before(self, commit: str, path: str) -> str:
-        """Where the file that a commit has at `path` was before it: elsewhere, when the commit moved it."""
+        """Return where the file that a commit has at `path` was before it: elsewhere, when the commit moved it."""
         return self._changes.path_before(commit, path)
 
     def owners(self, text: bytes, path: str) -> list[Commit | None]:
-        """The commit that each line of `text`, now the file at `path`, came with; None for lines not recorded yet."""
+        """Return the commit that each line of `text`, now the file at `path`, came with; None for new lines."""
         owners = self._blame.owners(text, self._newest(path))
         commits = {oid: self._changes.commit(oid) for oid in {*owners} if oid}
         return [commits[oid] if oid else None for oid in owners]
 
     def writers(self, paths: Iterable[str], at: str | None = None) -> dict[str, list[Commit]]:
-        """The commits that wrote the file at each path in `at` (None: the head) since it was last missing.
+        """Return the commits that wrote the file at each path in `at` (None: the head) since it was last missing.
 
         Newest first; none for no file.
         """
@@ -534,28 +534,28 @@ class History:
         return {path: [*map(self._changes.commit, found[file])] if file else [] for path, file in files.items()}
 
     def ids(self, without: str | None = None) -> Iterator[str]:
-        """The head and the commits it stands on, newest first, but `without` and what that stands on."""
+        """Return the head and the commits it stands on, newest first, but `without` and what that stands on."""
         head = self.head() if self.exists() else None
         return self._walk.commits(head, without) if head else iter(())
 
     def commit(self, oid: str, with_paths: bool = True) -> Commit:
-        """The commit called `oid`; only `with_paths` it is told what it changed, which takes its time."""
+        """Return the commit called `oid`; only `with_paths` it is told what it changed, which takes its time."""
         return self._changes.commit(oid, with_paths)
 
     def body(self, oid: str) -> str:
-        """What the message of a commit says between its subject and its trailers."""
+        """Return what the message of a commit says between its subject and its trailers."""
         return body(self._objects.raw(oid)[1])
 
     def blobs(self, commit: str) -> Iterator[tuple[str | None, str | None]]:
-        """The blobs before and after each change of `commit`, maybe of more: quicker told than `changes`."""
+        """Return the blobs before and after each change of `commit`, maybe of more: quicker told than `changes`."""
         return self._changes.blobs(commit)
 
-    def made(self, commit: str) -> tuple[Difference, ...]:
-        """The files in which `commit` differs from its first parent, and from any other."""
+    def own_changes(self, commit: str) -> tuple[Difference, ...]:
+        """Return the files in which `commit` differs from its first parent, and from any other."""
         return self._changes.own(commit)
 
     def changes(self, commit: str, parent: str | None = None) -> dict[str, Change]:
-        """The files in which `commit` differs from its first parent: their blobs before and after, None for no file.
+        """Return the files in which `commit` differs from its first parent: blobs before and after, None for no file.
 
         `parent` is another of its parents.
         """
@@ -568,11 +568,11 @@ class History:
         return Origin(head, path, blob) if head and blob else None
 
     def parent(self, commit: str) -> str | None:
-        """The first parent of `commit`; None for the first commit."""
+        """Return the first parent of `commit`; None for the first commit."""
         return next(iter(self._objects.parents(commit)), None)
 
     def resolve(self, revision: str, anywhere: bool = False) -> str:
-        """The commit `revision` names, of memory's own history, or `anywhere` in the repository.
+        """Return the commit `revision` names, of memory's own history, or `anywhere` in the repository.
 
         Raises:
             NotFound: it names none there.
@@ -582,7 +582,7 @@ class History:
         return resolved(revision, self.head(), self._refs, self._objects, self.back, accept)
 
     def at(self, when: datetime, now: datetime | None = None) -> str | None:
-        """The commit that was current at `when`; None when the history begins later.
+        """Return the commit that was current at `when`; None when the history begins later.
 
         Commits that say they were made after `now` were made by a clock that was wrong.
         """
@@ -591,45 +591,45 @@ class History:
         return self._walk.line(head).before(when.timestamp(), present) if head else None
 
     def time(self, commit: str) -> datetime:
-        """When `commit` was made."""
+        """Return when `commit` was made."""
         return datetime.fromtimestamp(self._walk.row(commit).authored, UTC)
 
     def made_after(self, when: datetime) -> list[str]:
-        """The commits up to the head whose authors say that they were made after `when`, newest first."""
+        """Return the commits up to the head whose authors say that they were made after `when`, newest first."""
         latest = when.timestamp()
         return [commit for commit in self.ids() if self._walk.row(commit).authored > latest]
 
     def line(self, end: str) -> Line:
-        """The commits up to `end`, each the first parent of the next."""
+        """Return the commits up to `end`, each the first parent of the next."""
         head = self.head()
         if head:
             self._walk.line(head)  # which `end` shares the beginning with
         return self._walk.line(end)
 
     def tree(self, commit: str) -> str:
-        """The id of all that is in `commit`."""
+        """Return the id of all that is in `commit`."""
         return self._objects.header(commit).tree
 
     def back(self, commit: str, steps: int) -> str | None:
-        """The commit so many first parents before `commit`; None when the history begins later."""
+        """Return the commit so many first parents before `commit`; None when the history begins later."""
         return self._walk.back(commit, steps, self.head())
 
     def folder(self, commit: str, path: str) -> str | None:
-        """The id of the folder at `path` in `commit`; None when there is none."""
+        """Return the id of the folder at `path` in `commit`; None when there is none."""
         return self._trees.folder(self._tree(commit), path)
 
     def files_in(self, commit: str, path: str) -> Mapping[str, str]:
-        """Path and blob of every regular file directly in the folder at `path` in `commit`; "" is the outermost."""
+        """Return path and blob of every regular file directly in the folder at `path`; "" is the outermost."""
         folder = self.folder(commit, path) if path else self._tree(commit)
         return self._trees.files_in(folder, f"{path}/" if path else "")
 
     def files_below(self, commit: str, path: str) -> Mapping[str, str]:
-        """The same, and of every folder in it."""
+        """Return the same, and of every folder in it."""
         folder = self.folder(commit, path) if path else self._tree(commit)
         return self._trees.files(folder, f"{path}/" if path else "")
 
-    def _made(self, head: Head, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
-        """A commit of `changes` on `head`, not yet on any branch; None when nothing differs."""
+    def _new_commit(self, head: Head, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
+        """Return a commit of `changes` on `head`, not yet on any branch; None when nothing differs."""
         base = self._base(head)
         before = self._tree(base)
         tree = self._trees.grafted(before, changes) or self._objects.put("tree", b"")
@@ -648,8 +648,8 @@ class History:
         if base and base != self._keep.tip():
             self._keep.advance(base)
 
-    def _moved(self, head: Head, commit: str, note: Note, when: datetime) -> bool:
-        """Whether the branch took `commit`, which is then kept; it waits while the person rebases."""
+    def _move_branch(self, head: Head, commit: str, note: Note, when: datetime) -> bool:
+        """Return whether the branch took `commit`, which is then kept; it waits while the person rebases."""
         self._objects.flush()
         if self.in_progress():  # only what keeps it makes it part of memory
             self._note_waiting(commit)
@@ -657,7 +657,7 @@ class History:
             self._keep.advance(commit)
             return True
         self._keep.wait()  # before the branch moves: what is on it is not called failed any more
-        if not self._swapped(head, commit):
+        if not self._swap(head, commit):
             return False
         logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
         self._refs.note(logs, head.commit, commit, committer(when).encode(), note.subject)
@@ -665,8 +665,8 @@ class History:
         self._afterwards(lambda: self._keep.advance(commit))
         return True
 
-    def _swapped(self, head: Head, commit: str) -> bool:
-        """Whether the branch is at `commit` now, moved there by us from where `head` found it."""
+    def _swap(self, head: Head, commit: str) -> bool:
+        """Return whether the branch is at `commit` now, moved there by us from where `head` found it."""
         try:
             return self._refs.swap(head.ref, head.commit, commit)
         except OSError as error:
@@ -690,7 +690,7 @@ class History:
             self._waiting.add(bases[0], commit, before)
 
     def _branch_before(self) -> str | None:
-        """Where the branch was before the rebase or the row of picks that the person is in the middle of."""
+        """Return where the branch was before the rebase or the row of picks that the person is in the middle of."""
         for file in _BRANCH_BEFORE:
             with suppress(DamagedHistory):
                 if before := self._refs.read(file):
@@ -703,7 +703,7 @@ class History:
         return False
 
     def _is_of_memory(self, commit: str) -> bool:
-        """Whether the head, or a commit of ours that was kept when the branch was rewritten, stands on `commit`."""
+        """Return whether the head, or a commit that was kept when the branch was rewritten, stands on `commit`."""
         head = self.head()
         with suppress(DamagedHistory):  # the line is only the quicker look
             if head and self._walk.line(head).place(commit) is not None:
@@ -711,12 +711,8 @@ class History:
         tips = (head, self._keep.tip(), *self._keep.rewritten())
         return commit in self._walk.reached(filter(None, tips))
 
-    def _is_whole(self, commit: str) -> bool:
-        """Whether the commit and the folders of its tree can be read."""
-        return self._trees.is_readable(commit)
-
     def _holds_memory(self) -> bool:
-        """Whether the newest commit, if there is one, has what a memory has."""
+        """Return whether the newest commit, if there is one, has what a memory has."""
         head = self.head()
         return head is None or any(map(self._is_telling, self.files(head)))
 

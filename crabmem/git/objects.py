@@ -135,11 +135,11 @@ class Objects:
         return True
 
     def blob(self, oid: str) -> bytes:
-        """The bytes of the blob called `oid`."""
+        """Return the bytes of the blob called `oid`."""
         return self.raw(oid)[1]
 
     def has(self, oid: str) -> bool:
-        """Whether the object is there and whole.
+        """Return whether the object is there and whole.
 
         Raises:
             DeniedHistory: this user may not look.
@@ -153,7 +153,7 @@ class Objects:
         return True
 
     def is_there(self, oid: str) -> bool:
-        """Whether the object has its name, or is in a pack; a look that does not read it."""
+        """Return whether the object has its name, or is in a pack; a look that does not read it."""
         seen = self._spares.signature(oid)
         return bool(seen and seen[0]) or is_packed(self._folder, oid)
 
@@ -174,18 +174,21 @@ class Objects:
         return kind, data
 
     def starting_with(self, prefix: str) -> list[str]:
-        """The ids that begin with `prefix`, at least four hex digits."""
+        """Return the ids that begin with `prefix`, at least four hex digits."""
         with self._reading(prefix):
             return [oid.decode() for oid in self._store.iter_prefix(prefix.encode())]
 
-    def parents(self, commit: str, known: tuple[str, ...] | None = None) -> list[str]:
-        """The parents of `commit`, which may be `known`; none where a shallow clone ends."""
+    def parents(self, commit: str) -> list[str]:
+        """Return the parents of `commit`; none where a shallow clone ends."""
         if commit.encode() in self.shallow():
             return []
-        return list(self.header(commit).parents if known is None else known)
+        return list(self.header(commit).parents)
 
     def shallow(self) -> frozenset[bytes]:
-        """The commits at which a shallow clone ends; asked of each commit, so it is read again only when it changed."""
+        """Return the commits at which a shallow clone ends.
+
+        It is asked for each commit, so the file is read again only when it changed.
+        """
         file = self._folder.parent / "shallow"
         try:
             now = _signature(os.lstat(file))
@@ -199,7 +202,10 @@ class Objects:
             raise DamagedHistory(f"`.git/shallow` cannot be read: {fs.reason(error)}") from None
 
     def tree(self, tree: str) -> bytes:
-        """The bytes of a tree; what lies in a pack is not compared with its name, which costs more than reading it."""
+        """Return the bytes of a tree.
+
+        What lies in a pack is not compared with its name, which costs more than reading it.
+        """
         kind, data = _bounded(tree, *(self._loose(tree) or self._from_pack(tree) or self.raw(tree)))
         if kind != "tree":
             raise DamagedHistory(f"object {tree} of the history is no tree")
@@ -238,7 +244,7 @@ class Objects:
         return target.parent
 
     def all_ids(self) -> set[str]:
-        """Every object, loose or in a pack, whether anything reaches it or not."""
+        """Return every object, loose or in a pack, whether anything reaches it or not."""
         with self._reading("ids"):
             self._store.close()  # so that it looks through the folder again
             return {oid.decode() for oid in self._store}
@@ -253,7 +259,7 @@ class Objects:
                 known.clear()
 
     def written(self) -> tuple[int, int]:
-        """Bytes and number of the objects that were written since this was asked last."""
+        """Return bytes and number of the objects that were written since this was asked last."""
         sizes, self._sizes = self._sizes, []
         return sum(sizes), len(sizes)
 
@@ -296,7 +302,7 @@ class Objects:
                 raise self._unread(what) from None
 
     def _unread(self, what: str) -> DamagedHistory:
-        """What is wrong with an object that cannot be read."""
+        """Return what is wrong with an object that cannot be read."""
         try:
             os.close(regular.opened(os.fspath(self._spares.file(what))))
         except PermissionError as error:
@@ -321,7 +327,7 @@ def _clear_frames(error: BaseException | None, before: BaseException | None) -> 
 
 @cache
 def _damage() -> tuple[type[Exception], ...]:
-    """What dulwich raises for an object that is missing, cut short or not what its name says."""
+    """Return what dulwich raises for an object that is missing, cut short or not what its name says."""
     with loading():
         from dulwich.errors import (
             ApplyDeltaError,
@@ -340,7 +346,7 @@ def _damage() -> tuple[type[Exception], ...]:
 
 
 def _bounded(oid: str, kind: str, data: bytes) -> tuple[str, bytes]:
-    """Kind and bytes of an object, if what it takes to take it apart is bounded too."""
+    """Return kind and bytes of an object, if what it takes to take it apart is bounded too."""
     if len(data) > _LARGEST_OF.get(kind, LARGEST):
         raise DamagedHistory(f"object {oid} of the history is a {kind} of {len(data):,} bytes: it is no memory's")
     return kind, data
@@ -357,20 +363,20 @@ def _oid(text: str) -> "ObjectID":
 
 
 def oid_of(kind: str, data: bytes) -> str:
-    """The id of an object."""
+    """Return the id of an object."""
     named = hashlib.sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
     named.update(data)
     return named.hexdigest()
 
 
 def _packed(kind: str, data: bytes) -> bytes:
-    """An object as Git stores it by itself."""
+    """Return an object as Git stores it by itself."""
     level = 0 if kind == "tree" and len(data) > _LARGE else -1
     return zlib.compress(b"%s %d\0" % (kind.encode(), len(data)) + data, level)
 
 
 def _unpacked(stored: bytes) -> tuple[str, bytes]:
-    """Kind and bytes of an object stored by itself; ValueError or zlib.error for none, or one too large to be read."""
+    """Return kind and bytes of an object stored by itself; ValueError or zlib.error for none, or one too large."""
     inflating = zlib.decompressobj()
     plain = inflating.decompress(stored, LARGEST)  # a few bytes can stand for gigabytes
     found = _KIND.match(plain)

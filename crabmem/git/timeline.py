@@ -46,7 +46,7 @@ class Timeline:
         self._any_revision = any_revision
 
     def head(self) -> str | None:
-        """The newest commit; None when there is no history yet."""
+        """Return the newest commit; None when there is no history yet."""
         return self._history.head() if self._history.exists() else None
 
     def commit_at(self, when: str, is_end: bool = True) -> str:
@@ -69,7 +69,7 @@ class Timeline:
         return commit
 
     def before(self, when: str, is_end: bool = False) -> str | None:
-        """The same; None when the history begins later. A date alone is the beginning of that day.
+        """Return the same; None when the history begins later. A date alone is the beginning of that day.
 
         Raises:
             NotFound: it names none.
@@ -80,16 +80,16 @@ class Timeline:
             return None
 
     def state_at(self, when: str | None) -> dict[str, str]:
-        """The files at a revision or time; None is the newest commit."""
+        """Return the files at a revision or time; None is the newest commit."""
         return self.state_of(self.head() if when is None else self.commit_at(when))
 
     def state_since(self, when: str | None, latest: str | None = None, is_end: bool = False) -> dict[str, str]:
-        """The same; no files at a time before the history begins, and not later than at the commit `latest`."""
+        """Return the same; no files at a time before the history begins, and not later than at the commit `latest`."""
         commit = self.head() if when is None else self.before(when, is_end)
         return self.state_of(commit and self._no_later(commit, latest))
 
     def state_of(self, commit: str | None) -> dict[str, str]:
-        """The files at a commit that can be put back; none for None."""
+        """Return the files at a commit that can be put back; none for None."""
         return {path: blob for path, blob in self._history.files(commit).items() if self.is_restorable(path)}
 
     def entries_id(self, commit: str) -> str:
@@ -97,11 +97,11 @@ class Timeline:
         whole = set(self._layout.entries) - self._layout.mixed
         folders = [self._history.folder(commit, path) for path in self._layout.entries if path in whole]
         beside = sorted(self._recalled_in(commit, set(self._layout.recalled) - whole).items())
-        told = "\n".join([*filter(None, folders), *(f"{blob} {path}" for path, blob in beside)])
-        return blob_id(told.encode()) if beside or len(folders) > 1 else told
+        parts = "\n".join([*filter(None, folders), *(f"{blob} {path}" for path, blob in beside)])
+        return blob_id(parts.encode()) if beside or len(folders) > 1 else parts
 
     def entries_at(self, commit: str) -> dict[str, str]:
-        """The files at a commit that are recalled, path and blob."""
+        """Return the files at a commit that are recalled, path and blob."""
         return self._recalled_in(commit, self._layout.recalled)
 
     def _recalled_in(self, commit: str, folders: Iterable[str]) -> dict[str, str]:
@@ -113,11 +113,11 @@ class Timeline:
         return (self._history.files_below if has_folders else self._history.files_in)(commit, folder)
 
     def is_restorable(self, path: str) -> bool:
-        """Whether a file of the history can be put back: it is memory, and its name is a text."""
+        """Return whether a file of the history can be put back: it is memory, and its name is a text."""
         return self._layout.is_kept(path) and not _SURROGATE.search(path)
 
     def file(self, commit: str, path: str) -> bytes | None:
-        """The bytes of a file at a commit; None when there is none."""
+        """Return the bytes of a file at a commit; None when there is none."""
         blob = self._history.file(commit, path)
         return self._history.blob(blob) if blob else None
 
@@ -132,15 +132,15 @@ class Timeline:
             history.close()
 
     def line_to(self, commit: str) -> Line:
-        """The commits up to that one, each the first parent of the next."""
+        """Return the commits up to that one, each the first parent of the next."""
         return self._history.line(commit)
 
     def tree(self, commit: str) -> str:
-        """The same for commits with the same files."""
+        """Return the same for commits with the same files."""
         return self._history.tree(commit)
 
-    def told(self, commit: str) -> Commit:
-        """Who made that commit, when, and what it is about."""
+    def commit(self, commit: str) -> Commit:
+        """Return who made that commit, when, and what it is about."""
         return self._history.commit(commit)
 
     def _no_later(self, commit: str, latest: str | None) -> str:
@@ -153,17 +153,17 @@ class Timeline:
         return latest if place is not None and last is not None and place > last else commit
 
     def parent(self, commit: str) -> str | None:
-        """The first parent of `commit`; None for the first commit."""
+        """Return the first parent of `commit`; None for the first commit."""
         return self._history.parent(commit)
 
     def log(self, limit: int | None, path: str | None) -> list[Commit]:
-        """The newest commits first, those that touch `path` if it is given."""
+        """Return the newest commits first, those that touch `path` if it is given."""
         return self._history.log(limit, path) if self._history.exists() else []
 
     def commits(
         self, path: str | None, since: str | None, until: str | None, accept: Callable[[Commit], bool] | None = None
     ) -> Iterator[Commit]:
-        """The commits after `since` and not after `until`, newest first, that `accept` takes, touching `path`.
+        """Return the commits after `since` and not after `until`, newest first, that `accept` takes, touching `path`.
 
         Raises:
             NotFound: one of them is no revision or time.
@@ -172,7 +172,7 @@ class Timeline:
         return self._history.commits(start, without, path, accept) if start else iter(())
 
     def last_path(self, name: str) -> str | None:
-        """Where the entry of that name or slug was when it was last written about; None when it never was."""
+        """Return where the entry of that name or slug was when it was last written about; None when it never was."""
         key = name_key(name)
         if self.head() is None:
             return None
@@ -185,7 +185,7 @@ class Timeline:
         return next(paths, None) or next(written, None) or self._last_in_folder(name)
 
     def _last_in_folder(self, name: str) -> str | None:
-        """Where a file of that name, or slug, was last in a folder that a person made for entries."""
+        """Return where a file of that name, or slug, was last in a folder that a person made for entries."""
         ends = {f"/{name_key(name).removesuffix('.md')}.md", f"/{slug_of(name[:MAX_NAME])}.md"}
         paths = (path for commit in self._history.commits() for path in commit.paths)
         called_so = (path for path in paths if any(f"/{name_key(path)}".endswith(end) for end in ends))
@@ -197,13 +197,13 @@ class Timeline:
         return {at, self._history.path_before(commit, at)}
 
     def path_at(self, path: str, commit: str) -> str:
-        """Where the file at `path` was at a commit: elsewhere, if it was moved since."""
+        """Return where the file at `path` was at a commit: elsewhere, if it was moved since."""
         for oid, at in self._history.followed(self._history.ids(commit), path):
             path = self._history.path_before(oid, at)
         return path
 
     def origin(self, path: str, commit: str | None) -> Commit | None:
-        """The commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""
+        """Return the commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""
         start = self._history.parent(commit) if commit else self._history.head()
         commits = self._history.log(1, path, start) if start else []
         return commits[0] if commits else None
@@ -230,7 +230,7 @@ class Timeline:
         )
 
     def _version_of(self, path: str, version: str, sees: Callable[[str], bool]) -> bytes | None:
-        """The text that the file at `path` had at a version, wherever it was moved from; None when it had none.
+        """Return the text that the file at `path` had at a version, wherever it was moved from; None when it had none.
 
         Only the file's own versions are looked at: `.git` holds much that is no memory, and whoever asks by the
         beginning of an id must not even learn whether it is there.
@@ -247,7 +247,7 @@ class Timeline:
         return None
 
     def diff(self, before: State, after: State, scan: Scan) -> str:
-        """What lies between two states, as a unified diff. What is on disk is read from `scan`."""
+        """Return what lies between two states, as a unified diff. What is on disk is read from `scan`."""
         differing = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
         return "".join(
             unified_diff(self._text(path, before.get(path), scan), self._text(path, after.get(path), scan), path)
@@ -262,7 +262,7 @@ class Timeline:
 
 
 def state_on_disk(scan: Scan, before: State) -> State:
-    """The files on disk as a state; what cannot be read counts as it was."""
+    """Return the files on disk as a state; what cannot be read counts as it was."""
     unusable = {item.path: before.get(item.path) for item in scan.unusable}
     return {path: file.blob for path, file in scan.files.items()} | unusable
 
@@ -273,5 +273,5 @@ def limited(state: State, only: Iterable[str] | None) -> State:
 
 
 def _of_entry(commit: Commit, layout: Layout) -> tuple[str, ...]:
-    """The paths of entries in a commit; of one that gave an entry another name, where that entry is now."""
+    """Return the paths of entries in a commit; of one that gave an entry another name, where that entry is now."""
     return commit.renamed[1:] if commit.renamed else tuple(filter(layout.is_entry, commit.paths))

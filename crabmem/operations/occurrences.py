@@ -70,7 +70,7 @@ def _steps(history: History, layout: Layout, lines: Lines) -> Iterator[_Step]:
     for commit in reversed(list(history.ids())):
         if all(lines(before) == lines(after) for before, after in history.blobs(commit)):
             continue
-        changes = history.made(commit)
+        changes = history.own_changes(commit)
         gone = {change.before for change in changes if change.after is None}
         come = {change.after for change in changes if change.before is None}
         for change in changes:

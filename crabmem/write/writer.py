@@ -411,7 +411,7 @@ class Writer:
         found = dict[str, tuple[str | None, str | None, str]]()
         for base, tip, before in waiting:
             behind = base if self._history.is_behind(base) or not self._history.is_behind(before) else before
-            for commit in filter(self._is_asked_for, self._history.row(base, tip)):
+            for commit in filter(self._is_asked_for, self._history.commits_between(base, tip)):
                 for path, (_, written) in self._history.changes(commit).items():
                     if self._layout.is_kept(path):
                         found[path] = self._history.file(behind, path), written, commit
