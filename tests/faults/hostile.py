@@ -312,7 +312,7 @@ def places(root: Path) -> list[str]:
         *("journal", "displaced", "index-behind", "bylines", "unconfirmed", "turns", "uses", "repairs.log", "lock"),
         "lock.pid",
         *("packing", "purges", "loose", "pack", "pack.coming", "purging", "purging/order", "purging.done", "watch"),
-        *("index", "index/base", "index/more", "index/later", "index/changes", "index/line", "index/past"),
+        *("index", "index/base", "index/more", "index/later", "index/commits", "index/past"),
         *("index/sections", "index/vectors", "recovered/text", "aside", "aside/journal-000000000000", "recent", "tmp"),
         *("tmp/write-0123456789abcdef", "tmp/lock-0123456789abcdef", "hooks.log"),
     ]
