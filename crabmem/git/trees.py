@@ -63,7 +63,8 @@ def differing(before: frozenset[bytes], after: frozenset[bytes]) -> Iterator[tup
 
 
 def _by_key(rows: frozenset[bytes]) -> dict[bytes, Item]:
-    return {sort_key(row): parsed_row(row)[1:] for row in rows}
+    parsed_rows = map(parsed_row, rows)
+    return {name + b"/" if mode == FOLDER else name: (mode, oid) for name, mode, oid in parsed_rows}
 
 
 class Tree:

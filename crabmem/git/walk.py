@@ -107,13 +107,15 @@ class Graph:
     def _row_at(self, place: int) -> Row:
         count, data = len(self._places), self._data
         times = _HEAD.size + _ID * count
-        committed, authored = (_TIME.unpack_from(data, times + 8 * each)[0] for each in (place, count + place))
+        [committed] = _TIME.unpack_from(data, times + 8 * place)
+        [authored] = _TIME.unpack_from(data, times + 8 * (count + place))
         parents, changes, at = _BODY.unpack_from(data, times + 16 * count + _BODY.size * place)
         at += times + (16 + _BODY.size) * count
         ids = data[at : at + _ID * parents].hex()
         at += _ID * parents
         found = None if changes == _UNKNOWN else data[at : at + _CHANGE * changes]
-        return Row(committed, authored, tuple(ids[n : n + 40] for n in range(0, len(ids), 40)), found)
+        each = (ids,) if parents == 1 else tuple(ids[n : n + 40] for n in range(0, len(ids), 40))
+        return Row(committed, authored, each, found)
 
     def add(self, commit: str, header: Header, changes: Iterable[tuple[str, str | None, str | None]] | None) -> Row:
         """Remember a commit and, unless None, what it changed in each parent: path, and blob before and after."""
