@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
 from msgspec.structs import asdict
 
-from .git.traces import Digest, Line, News, Sightings
+from .operations.traces import Digest, Line, News, Sightings
 from .results import (
     Agent,
     Answer,

@@ -19,8 +19,8 @@ FACTS = 200
 BOUNDS = {
     "crabmem.recall.reader._PARSED": 300,
     "crabmem.disk.store._MOST_CHANGES": 300,
-    "crabmem.git.known._MOST_ROWS": 300,
-    "crabmem.git.disk._KEPT": 500_000,
+    "crabmem.git.walk._MOST_ROWS": 300,
+    "crabmem.git.store._KEPT": 500_000,
 }
 _WORDS = [f"word{number}" for number in range(2_000)]
 

@@ -68,7 +68,7 @@ MAY_LOAD = {
     "numpy": {"search", "embeddings"},
     "pydantic": {"mcp"},
     "tomlkit": set(),
-    "tomllib": {"text", "operations", "hosts", "cli"},
+    "tomllib": {"text", "prompt", "operations", "hosts", "cli"},
     "urllib.request": {"embeddings", "mcp"},
     "watchfiles": {"watch", "mcp"},
     "yaml": _WHOLE | _READERS,

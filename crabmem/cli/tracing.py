@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 import click
 
 from .. import wire
-from ..git.traces import Digest, Line, News, Sighting, Sightings
 from ..operations import history
+from ..operations.traces import Digest, Line, News, Sighting, Sightings
 from ..results import byline
 from ..text.edit import shortened
 from ..text.hashes import short

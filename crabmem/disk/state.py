@@ -82,10 +82,8 @@ OWNER = f"{INDEX}/owner"
 SECTIONS = f"{INDEX}/sections"
 #: The indexes of entries at other times, a folder each.
 PAST = f"{INDEX}/past"
-#: What each commit changed.
-CHANGES = f"{INDEX}/changes"
-#: The commits that the head stands on, by their first parents, with their times.
-LINE = f"{INDEX}/line"
+#: The parents and times of commits, what each changed, and which of them are the line of first parents.
+COMMITS = f"{INDEX}/commits"
 #: The vectors of entries.
 VECTORS = f"{INDEX}/vectors"
 #: The vectors of the sections of files.

@@ -35,12 +35,13 @@ from typing import Protocol, Self
 from ..disk import fs, state
 from ..disk.regular import HUGE
 from ..errors import DamagedHistory
-from .keeping import KEEP
+from .kept import KEEP
 from .objects import Objects
-from .pack import BrokenPack, Growing, check, ids
 from .packing import Packed
+from .packs import BrokenPack, Growing, ids
 from .reach import Piece, Reach
 from .refs import Refs
+from .store import check
 
 #: A pack of so many bytes is left as it is, and another one begun: the whole is copied each time.
 LARGEST = 16_000_000

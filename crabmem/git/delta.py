@@ -24,7 +24,7 @@ _MOST_INSERTED = 127
 
 
 def delta(base: bytes, text: bytes) -> bytes:
-    """The smallest delta that is found without much ado."""
+    """Return the smallest delta that is found without much ado."""
     parts = _spliced(base, text)
     inserted = sum(len(part) for part in parts if isinstance(part, bytes))
     found = _encoded(base, text, parts)
@@ -34,7 +34,7 @@ def delta(base: bytes, text: bytes) -> bytes:
 
 
 def _spliced(base: bytes, text: bytes) -> list[Part]:
-    """The beginning and the end that both share, and what is between."""
+    """Return the beginning and the end that both share, and what is between."""
     longest = min(len(base), len(text))
     front = _shared(longest, lambda length: base[:length] == text[:length])
     rest = longest - front
@@ -43,7 +43,7 @@ def _spliced(base: bytes, text: bytes) -> list[Part]:
 
 
 def _by_words(base: bytes, text: bytes) -> list[Part]:
-    """The words that both share, in order."""
+    """Return the words that both share, in order."""
     old, new = _WORD.findall(base), _WORD.findall(text)
     starts = [0]
     for word in old:
@@ -55,7 +55,7 @@ def _by_words(base: bytes, text: bytes) -> list[Part]:
 
 
 def _shared(longest: int, is_shared: Callable[[int], bool]) -> int:
-    """The greatest length up to `longest` that is shared, when every shorter one is."""
+    """Return the greatest length up to `longest` that is shared, when every shorter one is."""
     shared, beyond = 0, longest + 1
     while beyond - shared > 1:
         middle = (shared + beyond) // 2
@@ -86,7 +86,7 @@ def _inserted(data: bytes) -> Iterator[bytes]:
 
 
 def _copied(start: int, end: int) -> Iterator[bytes]:
-    """Where to copy from in four bytes and how much in three, of which those that are zero are left out."""
+    """Yield where to copy from in four bytes and how much in three, of which those that are zero are left out."""
     for at in range(start, end, _MOST_COPIED):
         numbers = at.to_bytes(4, "little") + min(_MOST_COPIED, end - at).to_bytes(3, "little")
         flags = sum(1 << place for place, byte in enumerate(numbers) if byte)

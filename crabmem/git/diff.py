@@ -29,7 +29,7 @@ def matched(before: bytes, after: bytes) -> dict[int, int]:
 
 
 def similarity(before: bytes, after: bytes) -> float:
-    """How much of the larger text is in the other, from 0 to 1, by the bytes of the sentences that both have."""
+    """Return how much of the larger text is in the other, from 0 to 1, by the bytes of the sentences that both have."""
     larger = max(len(before), len(after))
     if not before or not after or abs(len(before) - len(after)) * 2 > larger:
         return 0.0
@@ -37,7 +37,7 @@ def similarity(before: bytes, after: bytes) -> float:
 
 
 def _sentences(text: bytes) -> Counter[bytes]:
-    """How many bytes of a text are in which sentences."""
+    """Return how many bytes of a text are in which sentences."""
     found: Counter[bytes] = Counter()
     for sentence in _SENTENCE.findall(text.replace(b"\r\n", b"\n")):
         found[sentence] += len(sentence)
@@ -45,11 +45,11 @@ def _sentences(text: bytes) -> Counter[bytes]:
 
 
 def _lines(text: bytes) -> list[bytes]:
-    """The lines, each with its end; only a line feed ends one."""
+    """Return the lines, each with its end; only a line feed ends one."""
     *whole, rest = text.split(b"\n")
     return [*(line + b"\n" for line in whole), *([rest] if rest else ())]
 
 
 def _common(old: Sequence[bytes], new: Sequence[bytes]) -> int:
-    """How many lines two texts begin with alike."""
+    """Return how many lines two texts begin with alike."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))

@@ -13,19 +13,18 @@ from pathlib import Path
 
 from ..disk import fs, state
 from ..errors import Busy, Unwritable
-from .aside import ASIDE
 from .compaction import Filling, Ours
 from .erasing import Erasure
 from .exchange import Change, Exchange, Order
-from .keeping import KEPT
-from .objects import Objects
-from .pack import NUMBERS, Growing
+from .index import UnknownIndex
+from .index_forms import renamed, staged
+from .kept import ASIDE, KEPT
+from .objects import NUMBERS, Objects
 from .packing import Packing
-from .parsing import renamed, staged
+from .packs import Growing
 from .reach import Piece
 from .refs import REF_WAIT, Head, Refs
 from .rewriting import NOTES, Rewriting, Survey, Tally, surveyed
-from .rows import UnknownIndex
 from .standing import Look, in_objects
 
 _REMOTES = "refs/remotes/"

@@ -1,17 +1,44 @@
-"""Git's index: kept in step with our commits, so that `git status` stays clean. Only ever a cache to us."""
+"""Git's index (`.git/index`), kept in step with our commits so that `git status` stays clean. To us only a cache.
 
+The plain form, which is what Git writes unless somebody asked for another, is changed as rows of bytes: a change costs
+a splice, not a parse. `index_forms` does the same for every other form that dulwich reads.
+"""
+
+import hashlib
 import os
+import struct
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from ..disk import fs, regular, state
+from ..disk.stat import Stamp
 from ..errors import Busy
-from . import rows
 from .refs import Refs
-from .rows import OddIndex, Rows, Settled, UnknownIndex
+from .trees import REGULAR
 
 _WAIT = 1.0
 _CHECKSUM = 20
+_SIGNATURE = b"DIRC"
+_VERSION = 2
+_HEADER = struct.Struct(">4sLL")
+_FIXED = struct.Struct(">10L20sH")
+_LONGEST = 0xFFF
+# Marks of a merge's stages, and of rows that are longer.
+_ODD_FLAGS = 0x7000
+_HALF = 0xFFFFFFFF
+
+#: What a path of the index should say: its blob (None: the path goes) and the file's stamp when
+#: that is known to belong to the blob; without one Git looks at the file itself.
+Settled = tuple[str | None, Stamp | None]
+
+
+class OddIndex(Exception):
+    """The index is in another form than the plain one, or holds what a splice could break."""
+
+
+class UnknownIndex(Exception):
+    """The index uses a form (a sparse one, say) that we leave to Git."""
 
 
 class Index:
@@ -21,12 +48,13 @@ class Index:
         self._file = git / "index"
         self._behind = private / state.INDEX_BEHIND
         self._refs = refs
-        self._known: tuple[bytes, Rows] | None = None
+        #: The rows that were written last, and the checksum that the file then ends in.
+        self._written: tuple[bytes, Rows] | None = None
         #: Whether the index was last found in a form that we do not write, so that Git does not know what was written.
         self.is_foreign = False
 
     def settle(self, paths: Mapping[str, Settled], head: Callable[[], Mapping[str, str]]) -> bool:
-        """Make the index say `paths`; whether it does. `head` tells the whole head, when that is needed."""
+        """Write `paths` into the index; return whether it has them now. `head` returns all files of the head."""
         late = self._late()
         files = head() if set(late) - paths.keys() else {}
         wanted = {**{path: (files.get(path), None) for path in late}, **paths}
@@ -42,7 +70,7 @@ class Index:
         return True
 
     def expect(self, paths: Iterable[str], durably: bool) -> None:
-        """Remember that `paths` are about to change, or have, and nobody has settled them yet."""
+        """Remember that `paths` are about to change, or have changed, and are not settled yet."""
         late = "\n".join(dict.fromkeys([*self._late(), *paths])).encode("utf-8", "surrogateescape")
         if not late:
             return None
@@ -52,7 +80,7 @@ class Index:
         fs.sync_folder(self._behind.parent)
 
     def is_behind(self) -> bool:
-        """Whether paths wait to be caught up."""
+        """Return whether paths wait to be settled."""
         return self._behind.exists()
 
     def _late(self) -> list[str]:
@@ -62,24 +90,25 @@ class Index:
             return []
 
     def _with(self, paths: Mapping[str, Settled], head: Callable[[], Mapping[str, str]]) -> bytes:
+        """Return the bytes of the index with `paths` settled."""
         wanted = {path.encode("utf-8", "surrogateescape"): settled for path, settled in paths.items()}
         try:
-            changed = self._rows().settled(wanted)
+            rows = self._rows().settled(wanted)
         except OddIndex:
-            from .parsing import settled_by_parsing  # what it needs takes long to import
+            from .index_forms import settled_by_parsing  # what it needs takes long to import
 
-            self._known = None
+            self._written = None
             return settled_by_parsing(self._file, wanted, head)
-        data = changed.raw()
-        self._known = data[-_CHECKSUM:], changed
+        data = rows.raw()
+        self._written = data[-_CHECKSUM:], rows
         return data
 
-    def _rows(self) -> Rows:
-        """The rows of the index; those we wrote last, if it still ends in their checksum."""
-        if self._known and self._checksum() == self._known[0]:
-            return self._known[1]
+    def _rows(self) -> "Rows":
+        """Return the rows of the index: those we wrote last, if the file still ends in their checksum."""
+        if self._written and self._checksum() == self._written[0]:
+            return self._written[1]
         try:
-            return rows.parsed(fs.read(self._file, limit=fs.LARGE)[0])
+            return parsed(fs.read(self._file, limit=fs.LARGE)[0])
         except FileNotFoundError:
             raise OddIndex from None
 
@@ -91,3 +120,112 @@ class Index:
                 return file.read()
         except OSError:
             return b""
+
+
+class Rows:
+    """The rows of an index of the plain form, in the order of their paths. Never changed once made."""
+
+    __slots__ = ("_keys", "_pieces")
+
+    def __init__(self, keys: list[bytes], pieces: list[bytes]) -> None:
+        """`keys` are the paths, `pieces` the bytes of a row for each."""
+        self._keys = keys
+        self._pieces = pieces
+
+    def settled(self, paths: Mapping[bytes, Settled]) -> "Rows":
+        """Return the rows with `paths` settled.
+
+        Raises:
+            OddIndex: a file would stand where there is a folder, or the reverse.
+        """
+        keys, pieces = self._keys.copy(), self._pieces.copy()
+        for key, (oid, stamp) in paths.items():
+            at = bisect_left(keys, key)
+            if at < len(keys) and keys[at] == key:
+                del keys[at], pieces[at]
+            if oid is not None:
+                _check_way(keys, key)
+                keys.insert(at, key)
+                pieces.insert(at, _row(key, oid, stamp))
+        return Rows(keys, pieces)
+
+    def raw(self) -> bytes:
+        """Return the bytes of the index."""
+        data = _HEADER.pack(_SIGNATURE, _VERSION, len(self._keys)) + b"".join(self._pieces)
+        return data + hashlib.sha1(data, usedforsecurity=False).digest()
+
+
+def parsed(data: bytes) -> Rows:
+    """Return the rows in the bytes of an index.
+
+    Raises:
+        OddIndex: it is cut short, altered, or not of the plain form.
+    """
+    if len(data) < _HEADER.size + 20 or not is_whole(data):
+        raise OddIndex
+    signature, version, count = _HEADER.unpack_from(data)
+    if (signature, version) != (_SIGNATURE, _VERSION):
+        raise OddIndex
+    try:
+        return _parsed_rows(data, count)
+    except (IndexError, struct.error):
+        raise OddIndex from None
+
+
+def _parsed_rows(data: bytes, count: int) -> Rows:
+    keys, pieces, at, fixed = [], [], _HEADER.size, _FIXED.size
+    for _ in range(count):
+        flags = data[at + fixed - 2] << 8 | data[at + fixed - 1]
+        length = flags & _LONGEST
+        if flags & _ODD_FLAGS or length == _LONGEST:
+            raise OddIndex
+        end = at + (fixed + length + 8 & ~7)
+        keys.append(data[at + fixed : at + fixed + length])
+        pieces.append(data[at:end])
+        at = end
+    if at > len(data) - 20 or not all(map(bytes.__lt__, keys, keys[1:])):
+        raise OddIndex
+    # Extensions named in capitals are caches that Git makes anew; others are forms that a reader has to know.
+    end = len(data) - 20
+    while at < end:
+        name, size = struct.unpack_from(">4sL", data, at)
+        if not name[:1].isupper():
+            raise OddIndex
+        at += 8 + size
+    if at != end:
+        raise OddIndex
+    return Rows(keys, pieces)
+
+
+def is_whole(data: bytes) -> bool:
+    """Return whether an index ends in the checksum of the rest of it."""
+    return hashlib.sha1(data[:-20], usedforsecurity=False).digest() == data[-20:]
+
+
+def _check_way(keys: list[bytes], key: bytes) -> None:
+    """Raise OddIndex where a file at `key` would stand in the place of a folder, or below a file."""
+    below = key + b"/"
+    at = bisect_left(keys, below)
+    parts = key.split(b"/")
+    above = (b"/".join(parts[:depth]) for depth in range(1, len(parts)))
+    if (at < len(keys) and keys[at].startswith(below)) or any(_has(keys, folder) for folder in above):
+        raise OddIndex
+
+
+def _has(keys: list[bytes], key: bytes) -> bool:
+    at = bisect_left(keys, key)
+    return at < len(keys) and keys[at] == key
+
+
+def _row(key: bytes, oid: str, stamp: Stamp | None) -> bytes:
+    fixed = _FIXED.pack(*numbers(stamp), bytes.fromhex(oid), min(len(key), _LONGEST))
+    return fixed + key + b"\0" * (8 - (len(fixed) + len(key)) % 8)
+
+
+def numbers(stamp: Stamp | None) -> tuple[int, ...]:
+    """Return what Git compares with a file's status; without a stamp, numbers that fit no file."""
+    if stamp is None:
+        return (0, 0, 0, 0, 0, 0, REGULAR, 0, 0, 0)
+    times = (*divmod(stamp.changed_ns, 1_000_000_000), *divmod(stamp.modified_ns, 1_000_000_000))
+    numbers = (*times, stamp.device, stamp.inode, REGULAR, stamp.owner, stamp.group, stamp.size)
+    return tuple(number & _HALF for number in numbers)

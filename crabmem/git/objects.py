@@ -1,15 +1,13 @@
 """Git's objects: loose ones read and written here, so that they outlast a power cut; others read through dulwich."""
 
 import hashlib
-import io
 import os
 import re
-import stat
 import struct
 import sys
 import weakref
 import zlib
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
@@ -18,26 +16,24 @@ from typing import TYPE_CHECKING, TypeVar
 from ..disk import fs, regular
 from ..disk.fork_lock import Guard, loading
 from ..errors import DamagedHistory, DeniedHistory
-from .commit import Heading, heading
-from .listing import EMPTY, FOLDER, REGULAR, Item, Listing, parsed
+from .commits import Header, header
 from .packs import is_packed
 from .spares import Spares
 
 if TYPE_CHECKING:  # what most writes do not need takes long to import
-    from dulwich.objects import Commit, ObjectID, ShaFile
+    from dulwich.objects import ObjectID
 
-    from .disk import Disk
+    from .store import Disk
 
 #: No object of more bytes is read: a few compressed bytes can stand for gigabytes.
 LARGEST = 64_000_000
 # What is taken apart takes many times its bytes.
 _LARGEST_OF = {"commit": 1_000_000, "tag": 1_000_000, "tree": 16_000_000}
-#: No tree of more files, or of folders deeper in one another, is taken apart: trees that name one another say a
-#: billion files in a few lines.
-MOST_FILES, DEEPEST = 250_000, 100
 #: An id of Git's, or the beginning of one.
 HEX = re.compile(r"[0-9a-f]{4,40}\Z")
-_KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
+#: The kinds of objects by the numbers that packs have for them, and the reverse.
+KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
+NUMBERS = {kind: number for number, kind in KINDS.items()}
 OID = re.compile(rb"[0-9a-f]{40}")
 _KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
 # A folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a delta of it.
@@ -58,15 +54,14 @@ class Objects:
         self._fresh: list[str] = []
         self._unsynced: set[Path] = set()
         self._sizes: list[int] = []
-        self._headings: dict[str, Heading] = {}
-        self._listings: dict[str, Listing] = {}
+        self._headers: dict[str, Header] = {}
         self._whole: dict[str, tuple[int, ...] | None] = {}
         self._ends: tuple[tuple[int, ...], frozenset[bytes]] = ((), frozenset())
 
     @cached_property
     def _store(self) -> "Disk":
         with loading():
-            from .disk import Disk
+            from .store import Disk
 
         store = Disk(str(self._folder))
         # Who never closes a memory is not to read dulwich's complaints when the interpreter ends.
@@ -80,120 +75,59 @@ class Objects:
                 self._store.close()
 
     def raw(self, oid: str) -> tuple[str, bytes]:
-        """Kind and bytes of the object called `oid`; DamagedHistory when it is missing or broken."""
+        """Return kind and bytes of the object called `oid`; DamagedHistory when it is missing or broken."""
         if loose := self._loose(oid):
             return _bounded(oid, *loose)
-        kind, data = self._from_pack(oid) or self._as_found(oid)
-        if oid_of(kind, data) != oid:
+        found = self._from_pack(oid) or self._spare(oid)
+        if found is None:
+            raise self._unread(oid)
+        if oid_of(*found) != oid:
             raise DamagedHistory(f"object {oid} of the history is another")
-        return _bounded(oid, kind, data)
-
-    def _from_pack(self, oid: str) -> tuple[str, bytes] | None:
-        """Kind and bytes of an object as a pack has it; None where there is none. Dulwich would take trees apart."""
-        try:
-            with self._reading(oid):
-                number, data = self._store.get_raw(_oid(oid))
-        except DamagedHistory:
-            return None
-        return _KINDS[number], data
-
-    def _as_found(self, oid: str) -> tuple[str, bytes]:
-        found = self.get(oid)
-        return found.type_name.decode(), found.as_raw_string()
+        return _bounded(oid, *found)
 
     def _loose(self, oid: str) -> tuple[str, bytes] | None:
-        """Kind and bytes of an object that is no pack's; None when it is not there, or not what its name says."""
+        """Return an object that is no pack's; None when it is not there, or not what its name says."""
         try:
             kind, data = _unpacked(fs.read(self._spares.file(oid), limit=LARGEST)[0])
         except (OSError, ValueError, zlib.error):
             return None
         return (kind, data) if oid_of(kind, data) == oid else None
 
-    def get(self, oid: str) -> "ShaFile":
-        """The object called `oid`.
-
-        Raises:
-            DamagedHistory: it is missing or broken.
-        """
+    def _from_pack(self, oid: str) -> tuple[str, bytes] | None:
+        """Return an object as a pack has it; None where there is none. It is not compared with its name."""
         try:
             with self._reading(oid):
-                return self._store[_oid(oid)]
+                number, data = self._store.get_raw(_oid(oid))
         except DamagedHistory:
-            spare = self._spare(oid)
-            if spare is None:
-                raise
-            return spare
-
-    def _spare(self, oid: str) -> "ShaFile | None":
-        """An object that somebody's `git prune` took, from its second name."""
-        from dulwich.objects import ShaFile
-
-        data = self._spares.read(oid)
-        if data is None:
             return None
-        with self._reading(oid):
-            found = ShaFile.from_file(io.BytesIO(data))
-            return found if found.id == _oid(oid) else None
+        return KINDS[number], data
+
+    def _spare(self, oid: str) -> tuple[str, bytes] | None:
+        """Return an object that somebody's `git prune` took, from its second name."""
+        data = self._spares.read(oid)
+        with suppress(ValueError, zlib.error):
+            return _unpacked(data) if data is not None else None
+        return None
 
     def _is_stored(self, oid: str) -> bool:
-        """Whether Git itself finds the object, whole."""
+        """Return whether Git itself finds the object, whole."""
         if self._loose(oid):
             return True
-        if not is_packed(self._folder, oid):
-            return False
-        try:
-            with self._reading(oid):
-                return self._store[_oid(oid)] is not None
-        except DamagedHistory:
-            return False
+        found = self._from_pack(oid) if is_packed(self._folder, oid) else None
+        return found is not None and oid_of(*found) == oid
 
-    def commit(self, oid: str) -> "Commit":
-        """The commit called `oid`; DamagedHistory when it is none."""
-        from dulwich.objects import Commit
-
-        found = self.get(oid)
-        if not isinstance(found, Commit):
-            raise DamagedHistory(f"object {oid} of the history is no commit")
-        return found
-
-    def heading(self, oid: str) -> Heading:
-        """What the commit called `oid` says of itself before its words; DamagedHistory when it is none."""
-        if oid not in self._headings:
+    def header(self, oid: str) -> Header:
+        """Return the header of the commit called `oid`; DamagedHistory when it is none."""
+        if oid not in self._headers:
             kind, data = self.raw(oid)
             try:
-                remember(self._headings, oid, heading(data if kind == "commit" else b""))
+                remember(self._headers, oid, header(data if kind == "commit" else b""))
             except ValueError:
                 raise DamagedHistory(f"object {oid} of the history is no commit") from None
-        return self._headings[oid]
+        return self._headers[oid]
 
-    def listing(self, tree: str | None) -> Listing:
-        """The folder called `tree`; an empty one for None; DamagedHistory when it is none."""
-        if tree is None:
-            return EMPTY
-        if tree not in self._listings:
-            kind, data = self.raw(tree)
-            try:
-                remember(self._listings, tree, parsed(data if kind == "tree" else b"-"))
-            except ValueError:
-                raise DamagedHistory(f"object {tree} of the history is no tree") from None
-        return self._listings[tree]
-
-    def is_readable(self, commit: str) -> bool:
-        """Whether the commit and the folders of its tree are there and whole."""
-        try:
-            row = [commit, self.heading(commit).tree]
-            for oid in row:
-                if not self._is_as_it_was(oid) and not self.has(oid):
-                    return False
-                row += self.listing(oid).folders() if oid != commit else []
-        except DeniedHistory:
-            raise
-        except DamagedHistory:
-            return False
-        return True
-
-    def _is_as_it_was(self, oid: str) -> bool:
-        """Whether the object is a file that was found whole and has not changed since."""
+    def is_unchanged(self, oid: str) -> bool:
+        """Return whether the object is a file that was found whole and has not changed since."""
         seen = self._spares.signature(oid)
         if seen is None or (self._whole.get(oid) != seen and not self._loose(oid)):
             return False
@@ -201,11 +135,11 @@ class Objects:
         return True
 
     def blob(self, oid: str) -> bytes:
-        """The bytes of the blob called `oid`."""
+        """Return the bytes of the blob called `oid`."""
         return self.raw(oid)[1]
 
     def has(self, oid: str) -> bool:
-        """Whether the object is there and whole.
+        """Return whether the object is there and whole.
 
         Raises:
             DeniedHistory: this user may not look.
@@ -219,12 +153,12 @@ class Objects:
         return True
 
     def is_there(self, oid: str) -> bool:
-        """Whether the object has its name, or is in a pack; a look that does not read it."""
+        """Return whether the object has its name, or is in a pack; a look that does not read it."""
         seen = self._spares.signature(oid)
         return bool(seen and seen[0]) or is_packed(self._folder, oid)
 
-    def verified(self, oid: str) -> "ShaFile":
-        """The object called `oid`, its bytes compared with its name and its form with Git's rules.
+    def verified(self, oid: str) -> tuple[str, bytes]:
+        """Return kind and bytes of an object, compared with its name, and its form with Git's rules.
 
         Raises:
             DamagedHistory: it is missing, broken or another.
@@ -232,66 +166,29 @@ class Objects:
         from dulwich.objects import ShaFile
 
         with self._reading(oid):
-            kind, data = self._store.get_raw(_oid(oid))
-            _bounded(oid, _KINDS[kind], data)
-            item = ShaFile.from_raw_string(kind, data)
-            item.check()
-        if item.id.decode() != oid:
+            number, data = self._store.get_raw(_oid(oid))
+            kind, data = _bounded(oid, KINDS[number], data)
+            ShaFile.from_raw_string(number, data).check()
+        if oid_of(kind, data) != oid:
             raise DamagedHistory(f"object {oid} of the history is another")
-        return item
+        return kind, data
 
     def starting_with(self, prefix: str) -> list[str]:
-        """The ids that begin with `prefix`, at least four hex digits."""
+        """Return the ids that begin with `prefix`, at least four hex digits."""
         with self._reading(prefix):
             return [oid.decode() for oid in self._store.iter_prefix(prefix.encode())]
 
-    def files(self, tree: str | None, prefix: str = "") -> dict[str, str]:
-        """Path and blob of each regular file in `tree` and below, in Git's order; the paths begin with `prefix`.
-
-        Raises:
-            DamagedHistory: it is broken, or has more than `MOST_FILES` files, or folders more than `DEEPEST` deep.
-        """
-        found: dict[str, str] = {}
-        self._add_files(found, tree, prefix, DEEPEST - prefix.count("/"))
-        return found
-
-    def _add_files(self, found: dict[str, str], tree: str | None, folder: str, depth: int) -> None:
-        for name, mode, oid in self.listing(tree):
-            check_extent(len(found), depth)
-            path = folder + name.decode("utf-8", "surrogateescape")
-            if mode == FOLDER:
-                self._add_files(found, oid, f"{path}/", depth - 1)
-            elif stat.S_ISREG(mode):
-                found[path] = oid
-
-    def files_in(self, tree: str | None, prefix: str) -> dict[str, str]:
-        """Path and blob of each regular file in `tree` itself, whose paths begin with `prefix`."""
-        found = ((name, oid) for name, mode, oid in self.listing(tree) if stat.S_ISREG(mode))
-        return {prefix + name.decode("utf-8", "surrogateescape"): oid for name, oid in found}
-
-    def file(self, tree: str | None, path: str) -> str | None:
-        """The blob of the regular file at `path` in `tree`; None when there is none."""
-        above, _, name = path.rpartition("/")
-        within = self.folder(tree, above) if above else tree
-        mode, oid = self.listing(within).get(name.encode("utf-8", "surrogateescape")) or (0, None)
-        return oid if stat.S_ISREG(mode) else None
-
-    def folder(self, tree: str | None, path: str) -> str | None:
-        """The id of the folder at `path` in `tree`; None when there is none."""
-        for step in path.encode("utf-8", "surrogateescape").split(b"/"):
-            mode, tree = self.listing(tree).get(step) or (0, None)
-            if mode != FOLDER:
-                return None
-        return tree
-
-    def parents(self, commit: str, known: tuple[str, ...] | None = None) -> list[str]:
-        """The parents of `commit`, which may be `known`; none where a shallow clone ends."""
+    def parents(self, commit: str) -> list[str]:
+        """Return the parents of `commit`; none where a shallow clone ends."""
         if commit.encode() in self.shallow():
             return []
-        return list(self.heading(commit).parents if known is None else known)
+        return list(self.header(commit).parents)
 
     def shallow(self) -> frozenset[bytes]:
-        """The commits at which a shallow clone ends; asked of each commit, so it is read again only when it changed."""
+        """Return the commits at which a shallow clone ends.
+
+        It is asked for each commit, so the file is read again only when it changed.
+        """
         file = self._folder.parent / "shallow"
         try:
             now = _signature(os.lstat(file))
@@ -305,7 +202,10 @@ class Objects:
             raise DamagedHistory(f"`.git/shallow` cannot be read: {fs.reason(error)}") from None
 
     def tree(self, tree: str) -> bytes:
-        """The bytes of a tree; what lies in a pack is not compared with its name, which costs more than reading it."""
+        """Return the bytes of a tree.
+
+        What lies in a pack is not compared with its name, which costs more than reading it.
+        """
         kind, data = _bounded(tree, *(self._loose(tree) or self._from_pack(tree) or self.raw(tree)))
         if kind != "tree":
             raise DamagedHistory(f"object {tree} of the history is no tree")
@@ -344,7 +244,7 @@ class Objects:
         return target.parent
 
     def all_ids(self) -> set[str]:
-        """Every object, loose or in a pack, whether anything reaches it or not."""
+        """Return every object, loose or in a pack, whether anything reaches it or not."""
         with self._reading("ids"):
             self._store.close()  # so that it looks through the folder again
             return {oid.decode() for oid in self._store}
@@ -355,11 +255,11 @@ class Objects:
             if "_store" in vars(self):
                 self._store.close()
                 del vars(self)["_store"]
-            for known in (self._headings, self._listings, self._whole, self._fresh, self._unsynced):
+            for known in (self._headers, self._whole, self._fresh, self._unsynced):
                 known.clear()
 
     def written(self) -> tuple[int, int]:
-        """Bytes and number of the objects that were written since this was asked last."""
+        """Return bytes and number of the objects that were written since this was asked last."""
         sizes, self._sizes = self._sizes, []
         return sum(sizes), len(sizes)
 
@@ -390,31 +290,6 @@ class Objects:
         self.flush()
         return len(oids)
 
-    def grafted(self, tree: str | None, changes: Mapping[str, str | None]) -> str | None:
-        """The tree that `tree` becomes when each path holds its blob, or nothing for None.
-
-        A file keeps its mode; None is returned for a tree without files.
-        """
-        base = self.listing(tree)
-        items: dict[bytes, Item | None] = {}
-        for name, below in _by_first_part(changes):
-            key = name.encode("utf-8", "surrogateescape")
-            mode, oid = base.get(key) or (0, None)
-            if "" in below:
-                blob = below[""]
-                items[key] = (mode if stat.S_ISREG(mode) else REGULAR, blob) if blob else None
-            else:
-                grown = self.grafted(oid if mode == FOLDER else None, below)
-                items[key] = (FOLDER, grown) if grown else None
-        return self._put_listing(base.changed(items))
-
-    def _put_listing(self, listing: Listing) -> str | None:
-        if not len(listing):
-            return None
-        oid = self.put("tree", listing.raw())
-        remember(self._listings, oid, listing)
-        return oid
-
     @contextmanager
     def _reading(self, what: str) -> Iterator[None]:
         """Read through dulwich, one thread at a time, whose cache of open packs is not made for more."""
@@ -427,7 +302,7 @@ class Objects:
                 raise self._unread(what) from None
 
     def _unread(self, what: str) -> DamagedHistory:
-        """What is wrong with an object that cannot be read."""
+        """Return what is wrong with an object that cannot be read."""
         try:
             os.close(regular.opened(os.fspath(self._spares.file(what))))
         except PermissionError as error:
@@ -452,7 +327,7 @@ def _clear_frames(error: BaseException | None, before: BaseException | None) -> 
 
 @cache
 def _damage() -> tuple[type[Exception], ...]:
-    """What dulwich raises for an object that is missing, cut short or not what its name says."""
+    """Return what dulwich raises for an object that is missing, cut short or not what its name says."""
     with loading():
         from dulwich.errors import (
             ApplyDeltaError,
@@ -471,18 +346,10 @@ def _damage() -> tuple[type[Exception], ...]:
 
 
 def _bounded(oid: str, kind: str, data: bytes) -> tuple[str, bytes]:
-    """Kind and bytes of an object, if what it takes to take it apart is bounded too."""
+    """Return kind and bytes of an object, if what it takes to take it apart is bounded too."""
     if len(data) > _LARGEST_OF.get(kind, LARGEST):
         raise DamagedHistory(f"object {oid} of the history is a {kind} of {len(data):,} bytes: it is no memory's")
     return kind, data
-
-
-def check_extent(files: int, depth: int) -> None:
-    """Refuse to go on with a tree that is too large or, with so many folders to go, too deep."""
-    if files > MOST_FILES or depth < 0:
-        raise DamagedHistory(
-            f"the history has a commit of more than {MOST_FILES:,} files or {DEEPEST} folders deep: it is no memory's"
-        )
 
 
 def _signature(status: os.stat_result) -> tuple[int, ...]:
@@ -496,20 +363,20 @@ def _oid(text: str) -> "ObjectID":
 
 
 def oid_of(kind: str, data: bytes) -> str:
-    """The id of an object."""
+    """Return the id of an object."""
     named = hashlib.sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
     named.update(data)
     return named.hexdigest()
 
 
 def _packed(kind: str, data: bytes) -> bytes:
-    """An object as Git stores it by itself."""
+    """Return an object as Git stores it by itself."""
     level = 0 if kind == "tree" and len(data) > _LARGE else -1
     return zlib.compress(b"%s %d\0" % (kind.encode(), len(data)) + data, level)
 
 
 def _unpacked(stored: bytes) -> tuple[str, bytes]:
-    """Kind and bytes of an object stored by itself; ValueError or zlib.error for none, or one too large to be read."""
+    """Return kind and bytes of an object stored by itself; ValueError or zlib.error for none, or one too large."""
     inflating = zlib.decompressobj()
     plain = inflating.decompress(stored, LARGEST)  # a few bytes can stand for gigabytes
     found = _KIND.match(plain)
@@ -527,12 +394,3 @@ def remember(known: dict[K, T], key: K, value: T, most: int = _REMEMBERED) -> No
     known[key] = value
     if len(known) > most:
         known.pop(next(iter(known)), None)
-
-
-def _by_first_part(changes: Mapping[str, str | None]) -> Iterable[tuple[str, dict[str, str | None]]]:
-    """The changes grouped by the first part of their path; "" stands for the file itself."""
-    grouped: dict[str, dict[str, str | None]] = {}
-    for path, oid in changes.items():
-        first, _, rest = path.partition("/")
-        grouped.setdefault(first, {})[rest] = oid
-    return grouped.items()

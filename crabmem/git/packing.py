@@ -51,7 +51,7 @@ class Packing:
                 fs.append(self._counter, b"%d %d\n" % (size, objects))
 
     def is_due(self) -> bool:
-        """Whether enough lies loose. Costs a look at one small file."""
+        """Return whether enough lies loose. Costs a look at one small file."""
         try:
             size, objects = self._counted()
         except OSError:
@@ -85,7 +85,7 @@ class Packing:
         return done
 
     def _counted(self) -> tuple[int, int]:
-        """Bytes and objects that lie loose, as far as is known."""
+        """Return bytes and objects that lie loose, as far as is known."""
         if not self._counter.exists():
             fs.hint(self._counter, b"%d %d\n" % _measured(self._git / "objects"))
         pairs = [line.split() for line in self._read().splitlines()]
@@ -122,7 +122,7 @@ class Packing:
 
 
 def _measured(objects: Path) -> tuple[int, int]:
-    """Bytes and number of the loose objects in a folder."""
+    """Return bytes and number of the loose objects in a folder."""
     folders = [folder.path for folder in os.scandir(objects) if len(folder.name) == 2]
     sizes = [item.stat().st_size for folder in folders for item in os.scandir(folder)]
     return sum(sizes), len(sizes)

@@ -1,20 +1,35 @@
-"""Whether an object lies in a pack, by the indexes of the packs alone."""
+"""Packs: whether one has an object, by its index alone; and one in the making, byte for byte as Git would write it.
 
+Whole indexes are read without dulwich, which takes ten times as long: that is done at each compaction. What needs
+dulwich imports it late: a write only asks whether an object is in a pack.
+"""
+
+import hashlib
+import io
 import mmap
 import struct
+import zlib
 from bisect import bisect_left
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..disk import fs
+from ..disk.regular import HUGE
 
-_HEAD = b"\xfftOc\x00\x00\x00\x02"
-_FANOUT = 8
-_NAMES = _FANOUT + 256 * 4
-_SIZE = 20
+#: Git's own limit for how many deltas lie between an object and a whole one.
+DEEPEST = 50
+_HEADER = 12
+_TRAILER = 20
+_REFERENCE, _OFFSET = 7, 6  # the kinds of deltas: with the id of their base, or the way to it
+_INDEX = b"\xfftOc\0\0\0\2"
+_FANOUT = len(_INDEX)
+# Behind it and a table of where the ids of each first byte end.
+_IDS = _FANOUT + 256 * 4
+_ID = 20
 
 
 def is_packed(objects: Path, oid: str) -> bool:
-    """Whether a pack in the folder `objects` has the object called `oid`. Indexes that cannot be read have none."""
+    """Return whether a pack in the folder `objects` has an object. Indexes that cannot be read have none."""
     name = bytes.fromhex(oid)
     # A pack may be replaced by a larger one while we look: the second look finds that.
     indexes = (index for _ in range(2) for index in (objects / "pack").glob("pack-*.idx"))
@@ -24,7 +39,7 @@ def is_packed(objects: Path, oid: str) -> bool:
 def _lists(index: Path, name: bytes) -> bool:
     try:
         with fs.mapped(index) as data:
-            if data[:_FANOUT] != _HEAD:
+            if data[:_FANOUT] != _INDEX:
                 return False
             first = struct.unpack_from(">I", data, _FANOUT + 4 * (name[0] - 1))[0] if name[0] else 0
             last = struct.unpack_from(">I", data, _FANOUT + 4 * name[0])[0]
@@ -35,5 +50,151 @@ def _lists(index: Path, name: bytes) -> bool:
 
 
 def _name(data: mmap.mmap, place: int) -> bytes:
-    start = _NAMES + place * _SIZE
-    return data[start : start + _SIZE]
+    return data[_IDS + place * _ID : _IDS + (place + 1) * _ID]
+
+
+class BrokenPack(Exception):
+    """A pack that is cut short, altered, or not of the form that we write."""
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Where an object lies: `depth` is the number of deltas below it."""
+
+    offset: int
+    crc: int
+    depth: int
+
+
+class Growing:
+    """A pack that grows in memory. Every delta stands on an object of the same pack that lies before it."""
+
+    def __init__(self) -> None:
+        self._data = bytearray(_HEADER)
+        self._held: dict[str, _Held] = {}
+
+    def __contains__(self, oid: str) -> bool:
+        return oid in self._held
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @property
+    def size(self) -> int:
+        """The bytes it takes so far."""
+        return len(self._data)
+
+    def add(self, oid: str, kind: int, data: bytes, base: tuple[str, bytes] | None) -> bool:
+        """Add an object, as a delta to `base` (id and bytes) where that is smaller; return whether it was."""
+        from .delta import delta
+
+        under = self._held[base[0]] if base else None
+        change = delta(base[1], data) if base and under and under.depth < DEEPEST else None
+        offset = len(self._data)
+        if change is None or under is None or not _is_smaller(change, data):
+            self._held[oid] = _Held(offset, self._written(kind, [data]), 0)
+            return False
+        crc = self._written(_OFFSET, (offset - under.offset, [change]))
+        self._held[oid] = _Held(offset, crc, under.depth + 1)
+        return True
+
+    def _written(self, kind: int, what: list[bytes] | tuple[bytes | int, list[bytes]]) -> int:
+        from dulwich.object_format import SHA1
+        from dulwich.pack import write_pack_object
+
+        def write(data: bytes) -> int:
+            self._data.extend(data)
+            return len(data)
+
+        return write_pack_object(write, kind, what, SHA1)
+
+    def ids(self) -> list[str]:
+        """Return the objects in it, in their order."""
+        return list(self._held)
+
+    def copy(self, pack: bytes, index: Path) -> None:
+        """Begin with the objects of an earlier pack, which stay where they are in it.
+
+        Raises:
+            BrokenPack: its bytes are not those that were written, or it refers to objects outside.
+        """
+        entries = whole_entries(pack, index)
+        depths: dict[int, int] = {}
+        ends = [offset for offset, _, _ in entries[1:]] + [len(pack) - _TRAILER]
+        for (offset, oid, crc), end in zip(entries, ends, strict=True):
+            if zlib.crc32(pack[offset:end]) != crc:
+                raise BrokenPack(f"{index.stem} and its index differ")
+            base = _base(pack, offset)
+            depths[offset] = 0 if base is None else depths.get(base, DEEPEST) + 1
+            self._held[oid] = _Held(offset, crc, depths[offset])
+        self._data[:] = pack[:-_TRAILER]
+
+    def finished(self) -> tuple[str, bytes, bytes]:
+        """Return the name, and the bytes of the pack and of its index."""
+        from dulwich.pack import write_pack_index_v2
+
+        self._data[:_HEADER] = _head(len(self._held))
+        checksum = hashlib.sha1(self._data).digest()
+        entries = sorted((bytes.fromhex(oid), held.offset, held.crc) for oid, held in self._held.items())
+        index = io.BytesIO()
+        write_pack_index_v2(index, entries, checksum)
+        return f"pack-{checksum.hex()}", bytes(self._data) + checksum, index.getvalue()
+
+
+def ids(index: Path) -> set[str]:
+    """Return the ids that an index names.
+
+    Raises:
+        BrokenPack: it cannot be read.
+    """
+    return {oid for _, oid, _ in _entries(index)}
+
+
+def whole_entries(pack: bytes, index: Path) -> list[tuple[int, str, int]]:
+    """Return offset, id and checksum of each object of a pack, in their order.
+
+    Raises:
+        BrokenPack: it or its index is not as it was written.
+    """
+    entries = _entries(index, pack)
+    if hashlib.sha1(pack[:-_TRAILER]).digest() != pack[-_TRAILER:] or pack[:_HEADER] != _head(len(entries)):
+        raise BrokenPack(f"{index.stem} is not as it was written")
+    return entries
+
+
+def _entries(index: Path, pack: bytes | None = None) -> list[tuple[int, str, int]]:
+    """Return offset, id and checksum of each object that an index names, in the order of the pack, which is `pack`."""
+    data = fs.read(index, limit=HUGE)[0]
+    count = int.from_bytes(data[_IDS - 4 : _IDS], "big")
+    whole = len(data) == _IDS + 28 * count + 40 and hashlib.sha1(data[:-_TRAILER]).digest() == data[-_TRAILER:]
+    if not whole or data[:8] != _INDEX or (pack is not None and data[-40:-20] != pack[-_TRAILER:]):
+        raise BrokenPack(f"{index.name} is not as it was written")
+    oids = data[_IDS : _IDS + 20 * count].hex()
+    numbers = struct.unpack(f">{2 * count}L", data[_IDS + 20 * count : -40])
+    names = (oids[40 * place : 40 * place + 40] for place in range(count))
+    return sorted(zip(numbers[count:], names, numbers[:count], strict=True))
+
+
+def _head(objects: int) -> bytes:
+    return b"PACK" + struct.pack(">LL", 2, objects)
+
+
+def _base(pack: bytes, offset: int) -> int | None:
+    """Return where the object lies that the one at `offset` is a delta to; None for a whole one."""
+    kind, at = pack[offset] >> 4 & 7, offset
+    if kind == _REFERENCE:
+        raise BrokenPack("it has deltas that name their base")
+    if kind != _OFFSET:
+        return None
+    while pack[at] & 0x80:
+        at += 1
+    distance = pack[at + 1] & 0x7F
+    while pack[at + 1] & 0x80:
+        at += 1
+        distance = (distance + 1) << 7 | pack[at + 1] & 0x7F
+    return offset - distance
+
+
+def _is_smaller(change: bytes, data: bytes) -> bool:
+    """Return whether a delta takes less room; where that is plain, nothing is compressed to find out."""
+    return len(change) * 8 < len(data) or len(zlib.compress(change)) < len(zlib.compress(data))

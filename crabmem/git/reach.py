@@ -1,7 +1,6 @@
-"""What of a history lies loose, each object a file of its own, and is reached by references."""
+"""What references reach: all of it, each object checked as `git fsck` does, or what of it lies loose."""
 
 import os
-import re
 import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -10,18 +9,63 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from ..errors import DamagedHistory
-from .commit import tagged
-from .objects import Objects
-from .pack import NUMBERS
+from ..errors import DamagedHistory, DeniedHistory
+from .commits import header, tagged
+from .objects import NUMBERS, Objects
+from .trees import FOLDER, SUBMODULE, differing, parsed, rows_of
 
 #: So many packed commits in a row end the way back: what is loose behind a `git pull` is still found.
 PATIENCE = 100
 _REMEMBERED = 6
-_SUBMODULE = 0o160000
 _Read = TypeVar("_Read")
-# What is none is taken whole, as "": a search for the next one would read the rest again from each byte.
-_ROW = re.compile(rb"([^\0]+\0.{20})|.+", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An object of the history: `path` is that of a file or folder, "" for others. `data` is None when it is broken."""
+
+    oid: str
+    kind: str
+    path: str
+    data: bytes | None
+
+
+def everything(tips: Iterable[str], objects: Objects) -> Iterator[Stored]:
+    """Yield all that `tips` reach, each object once; what is broken is not followed.
+
+    Raises:
+        DeniedHistory: this user may not read one of them.
+    """
+    seen: set[str] = set()
+    waiting = [(tip, "commit", "") for tip in sorted(set(tips))]
+    while waiting:
+        oid, kind, path = waiting.pop()
+        if oid in seen:
+            continue
+        seen.add(oid)
+        try:
+            kind, data = objects.verified(oid)
+        except DeniedHistory:
+            raise
+        except DamagedHistory:
+            yield Stored(oid, kind, path, None)
+            continue
+        yield Stored(oid, kind, path, data)
+        waiting.extend(_below(oid, kind, data, path, objects))
+
+
+def _below(oid: str, kind: str, data: bytes, path: str, objects: Objects) -> Iterator[tuple[str, str, str]]:
+    """Yield id, kind and path of what an object refers to."""
+    if kind == "commit":
+        yield from ((parent, "commit", "") for parent in objects.parents(oid))
+        yield header(data).tree, "tree", ""
+    elif kind == "tag":
+        yield tagged(data), "commit", ""
+    elif kind == "tree":
+        for name, mode, item in parsed(data):
+            below = f"{path}/{name.decode('utf-8', 'replace')}".lstrip("/")
+            if stat.S_ISDIR(mode) or stat.S_ISREG(mode) or stat.S_ISLNK(mode):
+                yield item, "tree" if stat.S_ISDIR(mode) else "blob", below
 
 
 @dataclass(frozen=True)
@@ -42,7 +86,7 @@ class Piece:
 
 
 class Reach:
-    """Looks at the objects in `folder`, which it reads through `objects`."""
+    """The loose objects in `folder`, each a file of its own, which are read through `objects`."""
 
     def __init__(self, objects: Objects, folder: Path) -> None:
         self._objects = objects
@@ -51,20 +95,20 @@ class Reach:
         self._raw: dict[str, tuple[int, bytes]] = {}
 
     def size(self, oid: str) -> int | None:
-        """The bytes of the file that holds the object; None when it has none of its own."""
+        """Return the bytes of the file that holds the object; None when it has none of its own."""
         try:
             return os.stat(f"{self._folder}/{oid[:2]}/{oid[2:]}").st_size
         except FileNotFoundError:
             return None
 
     def all(self) -> Iterator[str]:
-        """Every loose object, reached or not."""
+        """Yield every loose object, reached or not."""
         for folder in self._folder.glob("[0-9a-f][0-9a-f]"):
             with suppress(OSError), os.scandir(folder) as items:
                 yield from (folder.name + item.name for item in items if len(item.name) == 38)
 
     def raw(self, oid: str) -> tuple[int, bytes]:
-        """Kind and bytes of an object. A loose one is read without making anything of it: trees are large.
+        """Return kind and bytes of an object; those asked for last are remembered.
 
         Raises:
             DamagedHistory: it is missing or broken.
@@ -76,7 +120,7 @@ class Reach:
         return NUMBERS[kind], data
 
     def commits(self, tips: Iterable[str]) -> list[str]:
-        """The loose commits that `tips` reach, oldest first; those behind what cannot be read are not found."""
+        """Return the loose commits that `tips` reach, oldest first; those behind what cannot be read are not found."""
         found, seen = [], set(tips)
         waiting = deque((tip, PATIENCE) for tip in sorted(seen))
         while waiting:
@@ -90,87 +134,66 @@ class Reach:
             waiting.extend((parent, patience) for parent in parents)
         return found[::-1]
 
-    def pieces(self, commit: str) -> list[Piece]:
-        """What `commit` brought that its first parent has not, itself last.
-
-        Raises:
-            DamagedHistory: it or one of its folders cannot be read.
-        """
-        parents = self._objects.parents(commit)
-        older = self._tree(parents[0]) if parents else None
-        return [*self._changed(self._objects.heading(commit).tree, older, "/"), Piece(commit, "")]
-
-    def folders(self, commit: str) -> list[Piece]:
-        """The trees of `commit`, all of them.
-
-        Raises:
-            DamagedHistory: one cannot be read.
-        """
-        found = [Piece(self._objects.heading(commit).tree, "/")]
-        for piece in found:  # which grows meanwhile
-            below = piece.path.lstrip("/")
-            for mode, name, oid in map(_parsed, self._rows(piece.oid)):
-                if stat.S_ISDIR(mode):
-                    found.append(Piece(oid, f"{below}{name.decode('utf-8', 'surrogateescape')}/"))
-        return found
-
     def _parents(self, oid: str) -> list[str]:
-        """What a commit stands on, or the commit a tag is about; nothing for what cannot be read."""
+        """Return what a commit stands on, or the commit a tag is about; nothing for what cannot be read."""
         try:
             kind, data = self._objects.raw(oid)
             return [tagged(data)] if kind == "tag" else self._objects.parents(oid) if kind == "commit" else []
         except DamagedHistory:
             return []
 
-    def _tree(self, commit: str) -> str | None:
-        try:
-            tree = self._objects.heading(commit).tree
-            self._rows(tree)
-        except DamagedHistory:
-            return None
-        return tree
+    def pieces(self, commit: str) -> list[Piece]:
+        """Return what `commit` brought that its first parent has not, itself last.
 
-    def _changed(self, tree: str, older: str | None, path: str) -> Iterator[Piece]:
+        Raises:
+            DamagedHistory: it or one of its folders cannot be read.
+        """
+        parents, older = self._objects.parents(commit), None
+        if parents:
+            with suppress(DamagedHistory):
+                tree = self._objects.header(parents[0]).tree
+                self._rows(tree)
+                older = tree
+        return [*self._brought(self._objects.header(commit).tree, older, "/"), Piece(commit, "")]
+
+    def _brought(self, tree: str, older: str | None, path: str) -> Iterator[Piece]:
         if tree == older:
             return
-        before, now = self._rows(older) if older else frozenset(), self._rows(tree)
-        replaced = {name: (mode, oid) for mode, name, oid in map(_parsed, before - now)}
-        for mode, name, oid in map(_parsed, sorted(now - before)):
-            below = path.lstrip("/") + name.decode("utf-8", "surrogateescape")
-            was, old = replaced.get(name, (0, None))
-            if stat.S_ISDIR(mode):
-                yield from self._changed(oid, old if stat.S_ISDIR(was) else None, f"{below}/")
-            elif stat.S_IFMT(mode) != _SUBMODULE:
-                yield Piece(oid, below, old if stat.S_ISREG(was) else None)
+        for key, was, now in differing(self._rows(older), self._rows(tree)):
+            below = path.lstrip("/") + key.decode("utf-8", "surrogateescape")
+            if now and now[0] == FOLDER:
+                yield from self._brought(now[1], was and was[1], below)
+            elif now and stat.S_IFMT(now[0]) != SUBMODULE:
+                yield Piece(now[1], below, was[1] if was and stat.S_ISREG(was[0]) else None)
         yield Piece(tree, path, older)
 
-    def _rows(self, tree: str) -> frozenset[bytes]:
-        """All that is in a tree, mode, name and id as they are in it; those looked at last are remembered.
+    def folders(self, commit: str) -> list[Piece]:
+        """Return the trees of `commit`, all of them.
 
-        Two trees of ten thousand rows differ in one, and only that is taken apart.
+        Raises:
+            DamagedHistory: one cannot be read.
         """
-        return _remembered(self._rows_of, tree, self._taken_apart)
+        found = [Piece(self._objects.header(commit).tree, "/")]
+        for piece in found:  # which grows meanwhile
+            for key, _, now in differing(frozenset(), self._rows(piece.oid)):
+                if now and now[0] == FOLDER:
+                    found.append(Piece(now[1], piece.path.lstrip("/") + key.decode("utf-8", "surrogateescape")))
+        return found
 
-    def _taken_apart(self, tree: str) -> frozenset[bytes]:
-        raw = self.raw(tree)[1]
-        rows = _ROW.findall(raw)
-        if sum(map(len, rows)) != len(raw) or len(set(rows)) != len(rows):
-            raise DamagedHistory(f"object {tree} of the history is broken")
-        return frozenset(rows)
+    def _rows(self, tree: str | None) -> frozenset[bytes]:
+        """Return the rows of a tree, which `take` will ask for as bytes: so they are read by `raw`."""
+        return _remembered(self._rows_of, tree, self._read_rows) if tree else frozenset()
+
+    def _read_rows(self, tree: str) -> frozenset[bytes]:
+        try:
+            return frozenset(rows_of(self.raw(tree)[1]))
+        except ValueError:
+            raise DamagedHistory(f"object {tree} of the history is broken") from None
 
 
 def _remembered(known: dict[str, _Read], oid: str, read: Callable[[str], _Read]) -> _Read:
-    """What `read` says of an object; only what was asked for last stays in `known`."""
+    """Return what `read` returns for an object; only what was asked for last stays in `known`."""
     known[oid] = known.pop(oid) if oid in known else read(oid)
     while len(known) > _REMEMBERED:
         del known[next(iter(known))]
     return known[oid]
-
-
-def _parsed(row: bytes) -> tuple[int, bytes, str]:
-    """Mode, name and id."""
-    mode, _, name = row[:-21].partition(b" ")
-    try:
-        return int(mode, 8), name, row[-20:].hex()
-    except ValueError:
-        raise DamagedHistory(f"a folder of the history has something of the mode {mode!r}") from None

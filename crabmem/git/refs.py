@@ -49,7 +49,7 @@ class Refs:
         self._temporary = private
 
     def head(self) -> Head:
-        """Where HEAD points, read once.
+        """Return where HEAD points, read once.
 
         Raises:
             DamagedHistory: HEAD or its branch holds neither a reference nor a commit's id.
@@ -67,7 +67,7 @@ class Refs:
         return Head("HEAD", _oid("HEAD", text))
 
     def read(self, ref: str) -> str | None:
-        """The commit `ref` names; None when there is no such reference.
+        """Return the commit `ref` names; None when there is no such reference.
 
         Raises:
             DamagedHistory: it holds something else than a commit's id.
@@ -76,7 +76,7 @@ class Refs:
         return _oid(ref, text) if text is not None else self._packed().get(ref)
 
     def all(self) -> dict[str, str]:
-        """Every readable reference and its commit."""
+        """Return every readable reference and its commit."""
         loose = (
             file.relative_to(self._git).as_posix()
             for file in (self._git / "refs").rglob("*")
@@ -110,7 +110,7 @@ class Refs:
                 fs.sync_folder((self._git / ref).parent)
 
     def _packed_without(self, ref: str) -> bytes | None:
-        """The packed references without one of them, which is no tag; None where it is not among them."""
+        """Return the packed references without one of them, which is no tag; None where it is not among them."""
         if ref not in self._packed():
             return None
         rows = fs.read(self._git / "packed-refs")[0].splitlines(keepends=True)
@@ -187,7 +187,7 @@ class Refs:
             yield
 
     def is_gc_running(self) -> bool:
-        """Whether a `git gc` runs, as far as its mark tells; a mark of ours is known by its second name."""
+        """Return whether a `git gc` runs, as far as its mark tells; a mark of ours is known by its second name."""
         try:
             if os.lstat(self._git / GC).st_nlink > 1:
                 return False
@@ -210,7 +210,7 @@ class Refs:
             fs.unlink(mark)
 
     def _age(self, file: Path) -> float:
-        """Seconds since `file` was written, by the clock of the disk."""
+        """Return seconds since `file` was written, by the clock of the disk."""
         now = self._temporary / "now"
         fs.hint(now, b"")
         return now.stat().st_mtime - file.stat().st_mtime
@@ -228,7 +228,7 @@ class Refs:
                 continue
 
     def last_noted(self, ref: str) -> Iterator[str]:
-        """The commits the log of `ref` names, newest first."""
+        """Yield the commits the log of `ref` names, newest first."""
         try:
             lines = fs.read(self._git / "logs" / ref, limit=fs.LARGE)[0].splitlines()
         except OSError:
@@ -249,13 +249,13 @@ class Refs:
             raise DamagedHistory(f"`.git/{ref}` cannot be read: {fs.reason(error)}") from None
 
     def packed_is_whole(self) -> bool:
-        """Whether every line of the packed references is one."""
+        """Return whether every line of the packed references is one."""
         return all(
             line[:1] in ("#", "^") or (_OID.match(line[:40]) and line[40:41] == " ") for line in self._packed_lines()
         )
 
     def holds(self, ref: str) -> bool:
-        """Whether there is a file for `ref`, readable or not."""
+        """Return whether there is a file for `ref`, readable or not."""
         return (self._git / ref).exists()
 
     def _packed_lines(self) -> list[str]:
@@ -267,7 +267,7 @@ class Refs:
 
 
 def is_ref(name: str) -> bool:
-    """Whether `name` is a reference's, and so a path that stays below `.git/refs`."""
+    """Return whether `name` is a reference's, and so a path that stays below `.git/refs`."""
     parts = name.split("/")
     plain = name.isprintable() and all(part and not part.startswith(".") and len(part.encode()) < 200 for part in parts)
     return plain and len(name.encode()) < 1_000 and len(parts) > 1 and parts[0] == "refs"

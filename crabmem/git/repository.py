@@ -74,7 +74,7 @@ def foreign_format(git: Path) -> str | None:
 
 
 def link_in(git: Path) -> Path | None:
-    """A folder of what is read and written of a repository that is a link, so that all below it is elsewhere."""
+    """Return a folder of what is read and written of a repository that is a link, so that all below it is elsewhere."""
     ours = git / "crabmem"
     waiting = [git / name for name in ("objects", "refs", "logs", "info", "crabmem")]
     while waiting:
@@ -99,7 +99,7 @@ def link_in(git: Path) -> Path | None:
 
 
 def is_readable(file: Path) -> bool:
-    """Whether a configuration file, if there is one, is in the form of Git's."""
+    """Return whether a configuration file, if there is one, is in the form of Git's."""
     try:
         _parsed(fs.read(file)[0])
     except FileNotFoundError:
@@ -116,12 +116,12 @@ def _parsed(data: bytes) -> "ConfigFile":
 
 
 def is_sparse(git: Path) -> bool:
-    """Whether the person has hidden part of the files, so that one that is missing was not removed."""
+    """Return whether the person has hidden part of the files, so that one that is missing was not removed."""
     return any(_configured(git / name, "core", "sparsecheckout") == "true" for name in ("config", "config.worktree"))
 
 
 def _configured(file: Path, section: str, key: str) -> str:
-    """A setting in a configuration file of the repository, in lower case; "" when it has none."""
+    """Return a setting in a configuration file of the repository, in lower case; "" when it has none."""
     try:
         data = fs.read(file)[0]
         if key.encode() not in data.lower():

@@ -1,13 +1,12 @@
 """Names of commits as Git has them: ids, branches and tags, `HEAD~2`."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from itertools import takewhile
 
 from ..errors import DamagedHistory, InvalidArguments, NotFound
-from .commit import tagged
+from .commits import tagged
 from .objects import HEX, Objects
 from .refs import Refs, is_ref
 
@@ -23,10 +22,10 @@ def resolved(
     back: Callable[[str, int], str | None],
     accept: Callable[[str], bool] | None = None,
 ) -> str:
-    """The commit `revision` names: an id (four digits or more), HEAD, a branch or tag, with `~N` or `^`.
+    """Return the commit `revision` names: an id (four digits or more), HEAD, a branch or tag, with `~N` or `^`.
 
-    `back` tells the commit so many first parents before another. A commit that `accept` does not take is as if it were
-    not there: neither the answer nor an error differs.
+    `back` returns the commit so many first parents before another. A commit that `accept` does not take is as if it
+    were not there: neither the answer nor an error differs.
 
     Raises:
         NotFound: it names none.
@@ -35,8 +34,7 @@ def resolved(
     pieces = _PIECE.findall(revision.strip())
     steps = list(takewhile(_STEP.fullmatch, reversed(pieces[1:])))
     name = "".join(pieces[: len(pieces) - len(steps)])
-    named = _named if accept is None else partial(_named_within, accept)
-    commit = named(name, head, refs, objects) if name else None
+    commit = head if name in ("HEAD", "@") else _named(name, refs, objects, accept) if name else None
     for step in reversed(steps):
         if commit is not None:
             commit = back(commit, int(step[1:] or 1) if step != "^" else 1)
@@ -45,59 +43,30 @@ def resolved(
     return commit
 
 
-def parent_of(commit: str, objects: Objects) -> str | None:
-    """The first parent of `commit`; None for the first commit."""
-    parents = objects.parents(commit)
-    return parents[0] if parents else None
+def _named(name: str, refs: Refs, objects: Objects, accept: Callable[[str], bool] | None) -> str | None:
+    """Return the commit that a branch, a tag or an id names.
 
-
-def _named(name: str, head: str | None, refs: Refs, objects: Objects) -> str | None:
-    if name in ("HEAD", "@"):
-        return head
-    for ref in _refs_called(name):
-        found = refs.read(ref)
-        if found:
-            return _peeled(found, objects)
-    return _only(name, _by_digits(name, objects))
-
-
-def _named_within(
-    accept: Callable[[str], bool], name: str, head: str | None, refs: Refs, objects: Objects
-) -> str | None:
-    """The same among the commits that `accept` takes. What others are, or whether they can be read, is not told."""
-    if name in ("HEAD", "@"):
-        return head
-    for ref in _refs_called(name):
-        with suppress(DamagedHistory):
-            found = refs.read(ref)
-            commit = _peeled(found, objects) if found else None
-            if commit and accept(commit):
-                return commit
-    return _only(name, list(filter(accept, _by_digits(name, objects, DamagedHistory))))
-
-
-def _refs_called(name: str) -> Iterator[str]:
-    """The references that a name may be short for."""
-    return filter(is_ref, (name, f"refs/heads/{name}", f"refs/tags/{name}", f"refs/{name}"))
-
-
-def _by_digits(digits: str, objects: Objects, *ignored: type[Exception]) -> list[str]:
-    """The commits whose ids begin so; of what raises an error that is `ignored` it cannot be told."""
-    found = []
-    for oid in objects.starting_with(digits) if HEX.match(digits) else ():
-        with suppress(*ignored):
+    With `accept`, what else there is, or whether it can be read, is not told.
+    """
+    unreadable = () if accept is None else (DamagedHistory,)
+    for ref in filter(is_ref, (name, f"refs/heads/{name}", f"refs/tags/{name}", f"refs/{name}")):
+        with suppress(*unreadable):
+            if oid := refs.read(ref):
+                commit = _peeled(oid, objects)
+                if accept is None or (commit and accept(commit)):
+                    return commit
+    found = list[str]()
+    for oid in objects.starting_with(name) if HEX.match(name) else ():
+        with suppress(*unreadable):
             found += [oid] if objects.raw(oid)[0] == "commit" else []
-    return found
-
-
-def _only(digits: str, found: list[str]) -> str | None:
+    found = [oid for oid in found if accept is None or accept(oid)]
     if len(found) > 1:
-        raise InvalidArguments(f"{digits} is short for {len(found)} commits; give more digits")
+        raise InvalidArguments(f"{name} is short for {len(found)} commits; give more digits")
     return found[0] if found else None
 
 
 def _peeled(oid: str, objects: Objects) -> str | None:
-    """The commit that `oid` is, or that the tag of that id is about."""
+    """Return the commit that `oid` is, or that the tag of that id is about."""
     kind, data = objects.raw(oid)
     while kind == "tag":
         oid = tagged(data)

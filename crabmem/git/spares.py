@@ -27,7 +27,7 @@ class Spares:
         self._objects = objects
 
     def file(self, oid: str) -> Path:
-        """Where Git keeps the object, unless it lies in a pack."""
+        """Return where Git keeps the object, unless it lies in a pack."""
         return self._objects / f"{oid[:2]}/{oid[2:]}"
 
     def write(self, oid: str, data: bytes) -> None:
@@ -65,7 +65,7 @@ class Spares:
         fs.unlink(temporary)  # a rename over the same file leaves it
 
     def read(self, oid: str) -> bytes | None:
-        """The object as Git compresses it; None when there is no spare."""
+        """Return the object as Git compresses it; None when there is no spare."""
         try:
             return fs.read(self._folder / oid, limit=fs.LARGE)[0]
         except OSError:
@@ -88,7 +88,7 @@ class Spares:
         return restored
 
     def signature(self, oid: str) -> tuple[int, ...] | None:
-        """Size, time and number of the object's file, by which a change is seen; None when there is none."""
+        """Return size, time and number of the object's file, by which a change is seen; None when there is none."""
         try:
             status = os.lstat(f"{self._objects}/{oid[:2]}/{oid[2:]}")
         except FileNotFoundError:
@@ -112,7 +112,7 @@ class Spares:
             return []
 
     def _status(self, name: str) -> os.stat_result | None:
-        """The status of what was listed; None when a compaction removed it since."""
+        """Return the status of what was listed; None when a compaction removed it since."""
         try:
             return os.lstat(f"{self._folder}/{name}")
         except FileNotFoundError:

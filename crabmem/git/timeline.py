@@ -4,11 +4,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from enum import Enum
 from itertools import chain
 
 from ..disk.scan import File, Scan
-from ..errors import DamagedHistory, InvalidArguments, NotFound, Stale
+from ..errors import DamagedHistory, NotFound, Stale
 from ..results import Commit
 from ..text.edit import shown, unified_diff
 from ..text.entry import MAX_NAME
@@ -16,24 +15,15 @@ from ..text.hashes import VERSION_DIGITS, blob_id
 from ..text.slug import name_key, slug_of
 from ..text.times import moment
 from ..workspace.workspace import Layout, Workspace
-from . import History
-from .line import Line
+from .history import History
+from .walk import Line
 
 _DIGITS = 4
 _VERSION = re.compile(rf"[0-9a-f]{{{_DIGITS},40}}")
-_ID = re.compile("[0-9a-f]{40}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: A state of the files: the blob of each, None for one that is not to be there.
 State = Mapping[str, str | None]
-
-
-class _Kind(Enum):
-    """What a commit is to those who go back and forth."""
-
-    UNDO = "undo"
-    REDO = "redo"
-    OTHER = "other"
 
 
 class TooEarly(NotFound):
@@ -54,10 +44,9 @@ class Timeline:
         self._layout = layout
         self._clock = clock
         self._any_revision = any_revision
-        self._paired: tuple[str, dict[str, str]] = "", {}
 
     def head(self) -> str | None:
-        """The newest commit; None when there is no history yet."""
+        """Return the newest commit; None when there is no history yet."""
         return self._history.head() if self._history.exists() else None
 
     def commit_at(self, when: str, is_end: bool = True) -> str:
@@ -80,7 +69,7 @@ class Timeline:
         return commit
 
     def before(self, when: str, is_end: bool = False) -> str | None:
-        """The same; None when the history begins later. A date alone is the beginning of that day.
+        """Return the same; None when the history begins later. A date alone is the beginning of that day.
 
         Raises:
             NotFound: it names none.
@@ -91,16 +80,16 @@ class Timeline:
             return None
 
     def state_at(self, when: str | None) -> dict[str, str]:
-        """The files at a revision or time; None is the newest commit."""
+        """Return the files at a revision or time; None is the newest commit."""
         return self.state_of(self.head() if when is None else self.commit_at(when))
 
     def state_since(self, when: str | None, latest: str | None = None, is_end: bool = False) -> dict[str, str]:
-        """The same; no files at a time before the history begins, and not later than at the commit `latest`."""
+        """Return the same; no files at a time before the history begins, and not later than at the commit `latest`."""
         commit = self.head() if when is None else self.before(when, is_end)
         return self.state_of(commit and self._no_later(commit, latest))
 
     def state_of(self, commit: str | None) -> dict[str, str]:
-        """The files at a commit that can be put back; none for None."""
+        """Return the files at a commit that can be put back; none for None."""
         return {path: blob for path, blob in self._history.files(commit).items() if self.is_restorable(path)}
 
     def entries_id(self, commit: str) -> str:
@@ -108,11 +97,11 @@ class Timeline:
         whole = set(self._layout.entries) - self._layout.mixed
         folders = [self._history.folder(commit, path) for path in self._layout.entries if path in whole]
         beside = sorted(self._recalled_in(commit, set(self._layout.recalled) - whole).items())
-        told = "\n".join([*filter(None, folders), *(f"{blob} {path}" for path, blob in beside)])
-        return blob_id(told.encode()) if beside or len(folders) > 1 else told
+        parts = "\n".join([*filter(None, folders), *(f"{blob} {path}" for path, blob in beside)])
+        return blob_id(parts.encode()) if beside or len(folders) > 1 else parts
 
     def entries_at(self, commit: str) -> dict[str, str]:
-        """The files at a commit that are recalled, path and blob."""
+        """Return the files at a commit that are recalled, path and blob."""
         return self._recalled_in(commit, self._layout.recalled)
 
     def _recalled_in(self, commit: str, folders: Iterable[str]) -> dict[str, str]:
@@ -124,11 +113,11 @@ class Timeline:
         return (self._history.files_below if has_folders else self._history.files_in)(commit, folder)
 
     def is_restorable(self, path: str) -> bool:
-        """Whether a file of the history can be put back: it is memory, and its name is a text."""
+        """Return whether a file of the history can be put back: it is memory, and its name is a text."""
         return self._layout.is_kept(path) and not _SURROGATE.search(path)
 
     def file(self, commit: str, path: str) -> bytes | None:
-        """The bytes of a file at a commit; None when there is none."""
+        """Return the bytes of a file at a commit; None when there is none."""
         blob = self._history.file(commit, path)
         return self._history.blob(blob) if blob else None
 
@@ -143,15 +132,15 @@ class Timeline:
             history.close()
 
     def line_to(self, commit: str) -> Line:
-        """The commits up to that one, each the first parent of the next."""
+        """Return the commits up to that one, each the first parent of the next."""
         return self._history.line(commit)
 
     def tree(self, commit: str) -> str:
-        """The same for commits with the same files."""
+        """Return the same for commits with the same files."""
         return self._history.tree(commit)
 
-    def told(self, commit: str) -> Commit:
-        """Who made that commit, when, and what it is about."""
+    def commit(self, commit: str) -> Commit:
+        """Return who made that commit, when, and what it is about."""
         return self._history.commit(commit)
 
     def _no_later(self, commit: str, latest: str | None) -> str:
@@ -164,17 +153,17 @@ class Timeline:
         return latest if place is not None and last is not None and place > last else commit
 
     def parent(self, commit: str) -> str | None:
-        """The first parent of `commit`; None for the first commit."""
+        """Return the first parent of `commit`; None for the first commit."""
         return self._history.parent(commit)
 
     def log(self, limit: int | None, path: str | None) -> list[Commit]:
-        """The newest commits first, those that touch `path` if it is given."""
+        """Return the newest commits first, those that touch `path` if it is given."""
         return self._history.log(limit, path) if self._history.exists() else []
 
     def commits(
         self, path: str | None, since: str | None, until: str | None, accept: Callable[[Commit], bool] | None = None
     ) -> Iterator[Commit]:
-        """The commits after `since` and not after `until`, newest first, that `accept` takes, touching `path`.
+        """Return the commits after `since` and not after `until`, newest first, that `accept` takes, touching `path`.
 
         Raises:
             NotFound: one of them is no revision or time.
@@ -183,7 +172,7 @@ class Timeline:
         return self._history.commits(start, without, path, accept) if start else iter(())
 
     def last_path(self, name: str) -> str | None:
-        """Where the entry of that name or slug was when it was last written about; None when it never was."""
+        """Return where the entry of that name or slug was when it was last written about; None when it never was."""
         key = name_key(name)
         if self.head() is None:
             return None
@@ -196,7 +185,7 @@ class Timeline:
         return next(paths, None) or next(written, None) or self._last_in_folder(name)
 
     def _last_in_folder(self, name: str) -> str | None:
-        """Where a file of that name, or slug, was last in a folder that a person made for entries."""
+        """Return where a file of that name, or slug, was last in a folder that a person made for entries."""
         ends = {f"/{name_key(name).removesuffix('.md')}.md", f"/{slug_of(name[:MAX_NAME])}.md"}
         paths = (path for commit in self._history.commits() for path in commit.paths)
         called_so = (path for path in paths if any(f"/{name_key(path)}".endswith(end) for end in ends))
@@ -208,144 +197,16 @@ class Timeline:
         return {at, self._history.path_before(commit, at)}
 
     def path_at(self, path: str, commit: str) -> str:
-        """Where the file at `path` was at a commit: elsewhere, if it was moved since."""
+        """Return where the file at `path` was at a commit: elsewhere, if it was moved since."""
         for oid, at in self._history.followed(self._history.ids(commit), path):
             path = self._history.path_before(oid, at)
         return path
 
     def origin(self, path: str, commit: str | None) -> Commit | None:
-        """The commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""
+        """Return the commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""
         start = self._history.parent(commit) if commit else self._history.head()
         commits = self._history.log(1, path, start) if start else []
         return commits[0] if commits else None
-
-    def to_undo(self) -> Commit:
-        """The newest commit that no undo took back: what one undo after the other takes back, step by step.
-
-        A commit that changed no file of memory, as of the code beside it, is passed over.
-
-        Raises:
-            InvalidArguments: there is none.
-        """
-        gone = set[str]()
-        for commit in self._backwards():
-            if commit.commit in gone:
-                continue
-            if self._kind(commit) is not _Kind.UNDO:
-                if not commit.parents:
-                    break
-                return commit
-            gone |= self._gone_with(commit)
-        raise InvalidArguments("there is nothing to undo")
-
-    def to_redo(self) -> Commit:
-        """The newest undo that no redo took back, while nothing else was written to memory after it.
-
-        Raises:
-            InvalidArguments: there is none.
-        """
-        gone = set[str]()
-        for commit in self._backwards():
-            kind = self._kind(commit)
-            if commit.commit in gone:
-                continue
-            if kind is _Kind.UNDO:
-                return commit
-            if kind is not _Kind.REDO:
-                break
-            gone |= self._gone_with(commit)
-        raise InvalidArguments("there is nothing to redo: the newest commit is no undo; `crabmem log` lists them")
-
-    def _backwards(self) -> Iterator[Commit]:
-        """The head and the commits before it, each by its first parent: those that changed a file of memory."""
-        at = self.head()
-        while at:
-            commit = self._history.commit(at)
-            if self._changes(at):
-                yield commit
-            at = commit.parents[0] if commit.parents else None
-
-    def _changes(self, commit: str) -> dict[str, tuple[str | None, str | None]]:
-        """The files of memory that a commit changed in its first parent: their blobs before and after."""
-        return {
-            path: (before, after)
-            for path, (before, after) in self._history.changes(commit).items()
-            if before != after and self.is_restorable(path)
-        }
-
-    def operation(self, commit: Commit) -> Commit:
-        """What was undone or redone, where `commit` is an undo or redo; else itself."""
-        return self._unfolded(commit)[0]
-
-    def _kind(self, commit: Commit) -> "_Kind":
-        """What going back a commit is, if it is any: an undo of an undo is a redo, and the undo of that an undo."""
-        times = self._unfolded(commit)[1]
-        return _Kind.OTHER if not times else _Kind.UNDO if times % 2 else _Kind.REDO
-
-    def _unfolded(self, commit: Commit) -> tuple[Commit, int]:
-        """The operation that a commit takes back or brings back, and how often that went to and fro."""
-        times = 0
-        while taken_back := self._taken_back(commit):
-            commit = taken_back
-            times += 1
-        return commit, times
-
-    def _gone_with(self, commit: Commit) -> set[str]:
-        """The id of the commit that an undo or redo took back."""
-        taken_back = self._taken_back(commit)
-        return {taken_back.commit} if taken_back else set()
-
-    def _taken_back(self, commit: Commit) -> Commit | None:
-        """The commit that an undo or redo took back; None when `commit` is neither.
-
-        A rebase gives commits other ids, of which the trailer knows nothing: then it is the commit that says the
-        opposite. Where there is none, as somebody wrote the trailer by hand, or made one commit of several, `commit`
-        is an operation of its own.
-        """
-        head = self.head()
-        if head is None or not _goes_back(commit):
-            return None
-        named = commit.reverts[0]
-        if self._history.line(head).place(named) is None:
-            named = self._pairs(head).get(commit.commit, named)
-        return self._history.commit(named) if self._history.is_behind(named) else None
-
-    def _pairs(self, head: str) -> dict[str, str]:
-        """What undos and redos took back whose trailers name no commit on the line to `head`, by their ids.
-
-        Each took back the commit before it whose changes are the opposite of its own. They are paired like brackets,
-        from the newest commit on: a commit belongs to the nearest undo that may have taken it back and has none yet.
-        """
-        if self._paired[0] != head:
-            pairs, waiting, line = dict[str, str](), list[Commit](), self._history.line(head)
-            for commit in self._backwards():
-                found = next((each for each in reversed(waiting) if self._is_opposite(each, commit)), None)
-                if found:
-                    waiting.remove(found)
-                    pairs[found.commit] = commit.commit
-                if _goes_back(commit) and line.place(commit.reverts[0]) is None:
-                    waiting.append(commit)
-            self._paired = head, pairs
-        return self._paired[1]
-
-    def _is_opposite(self, back: Commit, commit: Commit) -> bool:
-        """Whether `back` changed the same files as `commit` the other way; a redo takes back undos, no other does."""
-        if back.subject.startswith("rollback: redo ") != commit.subject.startswith("rollback: undo "):
-            return False
-        opposite = {path: (after, before) for path, (before, after) in self._changes(commit.commit).items()}
-        return self._changes(back.commit) == opposite
-
-    def without(self, commit: Commit, scan: Scan) -> State:
-        """The state of the files of `commit` that takes it back.
-
-        Raises:
-            InvalidArguments: they were changed since.
-        """
-        changes = self._changes(commit.commit)
-        for path, (_, after) in changes.items():
-            if scan.blob(path) != after:
-                raise InvalidArguments(f"{path} was changed since; `crabmem rollback --to` takes back all of it")
-        return {path: before for path, (before, _) in changes.items()}
 
     def check_version(self, path: str, file: File | None, expected: str | None, sees: Callable[[str], bool]) -> None:
         """Refuse to write over a text that the caller has not seen; None has seen whatever is there.
@@ -369,7 +230,7 @@ class Timeline:
         )
 
     def _version_of(self, path: str, version: str, sees: Callable[[str], bool]) -> bytes | None:
-        """The text that the file at `path` had at a version, wherever it was moved from; None when it had none.
+        """Return the text that the file at `path` had at a version, wherever it was moved from; None when it had none.
 
         Only the file's own versions are looked at: `.git` holds much that is no memory, and whoever asks by the
         beginning of an id must not even learn whether it is there.
@@ -386,7 +247,7 @@ class Timeline:
         return None
 
     def diff(self, before: State, after: State, scan: Scan) -> str:
-        """What lies between two states, as a unified diff. What is on disk is read from `scan`."""
+        """Return what lies between two states, as a unified diff. What is on disk is read from `scan`."""
         differing = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
         return "".join(
             unified_diff(self._text(path, before.get(path), scan), self._text(path, after.get(path), scan), path)
@@ -401,7 +262,7 @@ class Timeline:
 
 
 def state_on_disk(scan: Scan, before: State) -> State:
-    """The files on disk as a state; what cannot be read counts as it was."""
+    """Return the files on disk as a state; what cannot be read counts as it was."""
     unusable = {item.path: before.get(item.path) for item in scan.unusable}
     return {path: file.blob for path, file in scan.files.items()} | unusable
 
@@ -411,17 +272,6 @@ def limited(state: State, only: Iterable[str] | None) -> State:
     return state if only is None else {path: state.get(path) for path in only}
 
 
-def _goes_back(commit: Commit) -> bool:
-    """Whether a commit says that it took back one other."""
-    return commit.tool == "rollback" and len(commit.reverts) == 1 and bool(_ID.fullmatch(commit.reverts[0]))
-
-
 def _of_entry(commit: Commit, layout: Layout) -> tuple[str, ...]:
-    """The paths of entries in a commit; of one that gave an entry another name, where that entry is now."""
+    """Return the paths of entries in a commit; of one that gave an entry another name, where that entry is now."""
     return commit.renamed[1:] if commit.renamed else tuple(filter(layout.is_entry, commit.paths))
-
-
-def going_back(verb: str, operation: str) -> str:
-    """What an undo or redo of an operation is called: `undo remember Luna's vet`, without a colon in the middle."""
-    kind, colon, what = operation.partition(": ")
-    return f"{verb} {kind} {what}" if colon and kind.isalpha() else f"{verb} {operation}"

@@ -13,7 +13,7 @@ from ..disk.background import start
 from ..disk.fork_lock import Guard
 from ..errors import CrabmemError
 from ..workspace.workspace import Workspace
-from . import History
+from .history import History
 
 #: Seconds until the next try, in case one was refused, or found somebody else at it.
 PAUSE = 60.0

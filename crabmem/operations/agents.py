@@ -7,8 +7,7 @@ from pathlib import Path
 
 from ..disk import fs
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments, NotFound, Unwritable
-from ..git import Note, identity
-from ..git.commit import one_line
+from ..git.commits import Note, identity, one_line
 from ..results import CREATOR, Agent, Begun, Purge
 from ..session import beginning, rules
 from ..session.engine import Engine

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..errors import InvalidArguments
-from ..git.line import Line
 from ..git.timeline import Timeline
+from ..git.walk import Line
 from ..results import Bisected, Step
 from ..session.snapshot import Snapshot
 from ..text.hashes import short
@@ -46,7 +46,7 @@ def bisected(
         raise InvalidArguments(f"{since} is no commit on the way to {until or 'the newest'}; `crabmem log` lists them")
     trial = _Trial(timeline, line, moment, test, progress)
     found = halved(trial, _last_good(trial, line) if start is None else _good_start(trial, line, start))
-    suspects = tuple(timeline.told(line[place]) for place in range(found.good + 1, found.bad + 1))
+    suspects = tuple(timeline.commit(line[place]) for place in range(found.good + 1, found.bad + 1))
     return Bisected(suspects, line[found.good], line[found.bad], trial.steps, len(line) - (start or 0))
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from ..errors import CrabmemError, Disabled
-from ..git import Note
+from ..git.commits import Note
 from ..results import Changed, Commit, Saved
 from ..session import rules
 from ..session.session import Session

@@ -6,8 +6,7 @@ from functools import cache, partial
 from itertools import islice
 
 from ..errors import CrabmemError, InvalidArguments, NotFound
-from ..git import Note
-from ..git.commit import moving, one_line
+from ..git.commits import Note, moving, one_line
 from ..recall.catalog import Progress
 from ..recall.labels import note_of
 from ..recall.ranking import Fits

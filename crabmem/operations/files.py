@@ -8,7 +8,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from ..errors import InvalidArguments, NotFound, Unreadable
-from ..git.commit import one_line
+from ..git.commits import one_line
 from ..recall.ranking import check_question
 from ..results import Changed, Document, Excerpt, FileSearch, Finding, Rewritten
 from ..session import family, rules

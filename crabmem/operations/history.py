@@ -4,17 +4,17 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from ..errors import InvalidArguments
-from ..git.digest import digested
-from ..git.provenance import blamed
 from ..git.timeline import State, limited, state_on_disk
-from ..git.traces import Digest, Filter, Line, Sightings
 from ..results import Bisected, Commit, Step
 from ..session import family
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from .bisect import Test, bisected
+from .digest import digested
 from .occurrences import seen
 from .paths import path_of
+from .provenance import blamed
+from .traces import Digest, Filter, Line, Sightings
 
 
 def log(memory: Session, limit: int | None = None, name: str | None = None, **asked: str | None) -> list[Commit]:

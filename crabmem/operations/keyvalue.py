@@ -11,8 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..disk.stat import changed_ns
-from ..git import Note
-from ..git.commit import TIME
+from ..git.commits import TIME, Note
 from ..recall.labels import LIFE, NAME, kept_at, within
 from ..session import rules
 from ..session.session import Session

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ..disk import fs
 from ..errors import CrabmemError
-from ..git import Packed
+from ..git.packing import Packed
 from ..recall.auto_recall import counted
 from ..recall.catalog import Progress
 from ..results import Finding, Reindexed, Stats

@@ -4,7 +4,7 @@ import dataclasses
 from datetime import datetime
 
 from ..errors import InvalidArguments
-from ..git.commit import one_line
+from ..git.commits import one_line
 from ..recall.auto_recall import likest, said_in
 from ..recall.labels import NAME
 from ..results import Changed, Saved

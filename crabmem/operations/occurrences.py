@@ -5,12 +5,13 @@ from functools import cache
 from typing import NamedTuple
 
 from ..errors import InvalidArguments, Unreadable
-from ..git import Difference, History
-from ..git.traces import Sighting, Sightings
+from ..git.changes import Difference
+from ..git.history import History
 from ..search import tokens
 from ..text.daily_notes import title
 from ..text.entry import parsed
 from ..workspace.workspace import Layout
+from .traces import Sighting, Sightings
 
 #: The lines of a text that say what is looked for; none when it does not.
 Says = Callable[[str], tuple[str, ...]]
@@ -69,7 +70,7 @@ def _steps(history: History, layout: Layout, lines: Lines) -> Iterator[_Step]:
     for commit in reversed(list(history.ids())):
         if all(lines(before) == lines(after) for before, after in history.blobs(commit)):
             continue
-        changes = history.made(commit)
+        changes = history.own_changes(commit)
         gone = {change.before for change in changes if change.after is None}
         come = {change.after for change in changes if change.before is None}
         for change in changes:

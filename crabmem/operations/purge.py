@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from ..disk import fs, state
 from ..errors import CrabmemError, DamagedHistory, NotFound, Unreadable, Unwritable
-from ..git import History
 from ..git.eraser import Eraser, Rewritten, remote_of
 from ..git.erasing import Erasure, Wanted, entry_in, of_entry, of_name, of_needle
+from ..git.history import History
 from ..git.lives import Lives, Version
 from ..git.objects import Objects
 from ..git.repository import foreign_format

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec.structs import replace
 
 from ..disk.scan import Scan
-from ..git.provenance import with_provenance
 from ..recall.ranking import check_question, narrowed
 from ..results import Evaluation, Recall
 from ..session.session import Session
@@ -13,6 +12,7 @@ from ..session.snapshot import Snapshot
 from ..text.entry import Entry
 from ..text.questions import Expectation
 from .facts import changed_within, labels_of
+from .provenance import with_provenance
 
 _ASKS_OTHERS = "by words alone: the settings name another model than then"
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..disk.scan import Scan
-from ..git import Note, identity
-from ..git.commit import one_line
+from ..git.commits import Note, identity, one_line
 from ..recall.catalog import Progress
 from ..results import CREATOR, Begun, Commit
 from ..session import beginning, rules

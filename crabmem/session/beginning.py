@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ..disk.scan import Scan
-from ..git import Note, identity
+from ..git.commits import Note, identity
 from ..recall.catalog import Progress
 from ..results import CREATOR, Begun
 from ..workspace.workspace import SETTINGS

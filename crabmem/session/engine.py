@@ -19,7 +19,7 @@ from ..disk.store import Store, usable_folder
 from ..disk.turns import Turns
 from ..disk.user_state import state_folder
 from ..errors import CrabmemError, DeniedHistory, InvalidSettings, Moved
-from ..git import History
+from ..git.history import History
 from ..git.objects import remember
 from ..git.timeline import Timeline
 from ..git.upkeep import Upkeep

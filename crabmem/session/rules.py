@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import CrabmemError, InvalidSettings
-from ..git import Note
+from ..git.commits import Note
 from ..text.credentials import Screen
 from ..workspace.settings import Settings
 from ..workspace.workspace import SETTINGS

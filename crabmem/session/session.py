@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from ..disk.scan import Scan
 from ..errors import Busy, Disabled, InvalidSettings
-from ..git.commit import one_line
+from ..git.commits import one_line
 from ..git.timeline import Timeline
 from ..recall.auto_recall import Speaker
 from ..workspace.settings import Settings

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from ..errors import InvalidArguments
-from ..git import Note, identity
-from ..git.commit import identity_of_agent, one_line
+from ..git.commits import Note, identity, identity_of_agent, one_line
 from ..text.limits import MAX_WHO
 from ..text.names import agent_name
 

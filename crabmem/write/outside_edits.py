@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ..errors import Unreadable
-from ..git import Note, identity
+from ..git.commits import Note, identity
 from ..text.entry import parsed
 from ..workspace.workspace import Layout
 from .actor import Actor

@@ -19,7 +19,9 @@ from ..disk.seal import Seal
 from ..disk.stat import Stamp, changed_ns
 from ..disk.store import Placed, Store
 from ..errors import CrabmemError, MassLoss, Unreadable, Unwritable
-from ..git import History, Note, Stretch, identity
+from ..git.commits import Note, identity
+from ..git.history import History
+from ..git.kept import Stretch
 from ..text.hashes import SHORT_DIGITS, blob_id
 from ..text.merge import merged
 from ..workspace.settings import Settings
@@ -415,7 +417,7 @@ class Writer:
         found = dict[str, tuple[str | None, str | None, str]]()
         for base, tip, before in waiting:
             behind = base if self._history.is_behind(base) or not self._history.is_behind(before) else before
-            for commit in filter(self._is_asked_for, self._history.row(base, tip)):
+            for commit in filter(self._is_asked_for, self._history.commits_between(base, tip)):
                 for path, (_, written) in self._history.changes(commit).items():
                     if self._layout.is_kept(path):
                         found[path] = self._history.file(behind, path), written, commit

@@ -33,8 +33,7 @@ from crabmem.adapters.langgraph import Store
 from crabmem.adapters.langgraph.values import fact_of as as_fact
 from crabmem.adapters.langgraph.values import value_of as as_value
 from crabmem.embeddings.kept import load
-from crabmem.git import Note
-from crabmem.git.commit import raw_commit, read_commit
+from crabmem.git.commits import Note, raw_commit, read_commit
 from crabmem.operations import history, keyvalue
 from crabmem.session import opening
 from crabmem.text.entry import checked, parsed, written

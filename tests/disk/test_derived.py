@@ -46,10 +46,10 @@ def test_what_this_user_keeps_is_believed_and_a_copy_of_it_is_not(root: Path, tm
 def test_caches_of_another_user_go_when_the_memory_is_opened(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (root / ".git/crabmem/index/changes").write_bytes(b"a stranger's")
+    (root / ".git/crabmem/index/commits").write_bytes(b"a stranger's")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another home"))
     with Memory(root) as memory:
-        assert not (root / ".git/crabmem/index/changes").exists()
+        assert not (root / ".git/crabmem/index/commits").exists()
         assert [hit.entry.name for hit in memory.recall("vet")] == ["Vet"]
     assert is_believed(root)
 

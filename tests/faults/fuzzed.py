@@ -26,14 +26,16 @@ from dulwich.objects import Commit as RawCommit
 from crabmem import CrabmemError, InvalidArguments, Memory
 from crabmem.cli import cli
 from crabmem.disk.seal import Seal
-from crabmem.git import History, Note, identity
 from crabmem.git import repository as git_folder
-from crabmem.git.ancestry import Ancestry, Origin
-from crabmem.git.commit import heading, raw_commit, read_commit
+from crabmem.git.changes import Changes, Origin
+from crabmem.git.commits import Note, identity, raw_commit, read_commit
+from crabmem.git.commits import header as header_of
+from crabmem.git.history import History
 from crabmem.git.index import Index
-from crabmem.git.known import Known
 from crabmem.git.objects import Objects
 from crabmem.git.refs import Refs
+from crabmem.git.trees import Trees
+from crabmem.git.walk import Graph, Walk
 from crabmem.operations import history as history_operations
 from crabmem.search import Document as Asked
 from crabmem.search import Index as Search
@@ -508,24 +510,27 @@ def objects(data: bytes) -> None:
     (scratch() / "loose/pack").mkdir(parents=True, exist_ok=True)
     _put(f"loose/ab/{'0' * 38}", raw)
     store = Objects(scratch() / "loose", scratch() / "spares")
-    ancestry = Ancestry(store, Known(scratch()))
+    trees, walk = Trees(store), Walk(store, Graph(scratch()))
+    changes = Changes(store, trees, walk)
     asked = (
-        store.get,
+        store.raw,
+        store.verified,
         store.blob,
         store.has,
-        store.files,
+        trees.files,
         store.starting_with,
-        ancestry.since_parent,
-        lambda oid: list(ancestry.commits(oid)),
-        lambda oid: ancestry.touches(oid, PATH),
-        lambda oid: ancestry.origins(Origin(oid, PATH, oid)),
-        lambda oid: store.grafted(oid, {PATH: oid}),
+        changes.of,
+        walk.line,
+        lambda oid: list(walk.commits(oid)),
+        lambda oid: changes.touches(oid, PATH),
+        lambda oid: changes.origins(Origin(oid, PATH, oid)),
+        lambda oid: trees.grafted(oid, {PATH: oid}),
     )
     for ask in asked:
         with suppress(CrabmemError):
             ask(oid)
     with suppress(CrabmemError):
-        assert json.dumps(ancestry.commit(oid).subject)
+        assert json.dumps(changes.commit(oid).subject)
 
 
 def _packs() -> list[bytes]:
@@ -546,8 +551,8 @@ def packs(data: bytes) -> None:
     store = Objects(folder, folder / "spares")
     head = (prepared() / ".git/refs/heads/main").read_text().strip()
     for ask in (
-        lambda: list(Ancestry(store, Known(folder)).commits(head)),
-        lambda: store.files(store.commit(head).tree.decode()),
+        lambda: list(Walk(store, Graph(folder)).commits(head)),
+        lambda: Trees(store).files(store.header(head).tree),
     ):
         with suppress(CrabmemError):
             ask()
@@ -569,7 +574,7 @@ def commits(data: bytes) -> None:
     read = read_commit(again.id.decode(), raw)
     assert read.subject.startswith("edit:") and "\n" not in read.subject and read.author
     assert note.message == again.message.decode() or "\ufffd" in again.message.decode()
-    assert (heading(raw).time, heading(raw).made) == (again.commit_time, again.author_time)
+    assert (header_of(raw).committed, header_of(raw).authored) == (again.commit_time, again.author_time)
     assert read.author == who.partition(" <")[0]
     _noted.append(raw)
 

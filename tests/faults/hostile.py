@@ -314,7 +314,7 @@ def places(root: Path) -> list[str]:
         *("journal", "displaced", "index-behind", "bylines", "unconfirmed", "turns", "uses", "repairs.log", "lock"),
         "lock.pid",
         *("packing", "purges", "loose", "pack", "pack.coming", "purging", "purging/order", "purging.done", "watch"),
-        *("index", "index/base", "index/more", "index/later", "index/changes", "index/line", "index/past"),
+        *("index", "index/base", "index/more", "index/later", "index/commits", "index/past"),
         *("index/sections", "index/vectors", "recovered/text", "aside", "aside/journal-000000000000", "recent", "tmp"),
         *("tmp/write-0123456789abcdef", "tmp/lock-0123456789abcdef", "hooks.log"),
     ]
@@ -627,13 +627,14 @@ def _lying_index(root: Path, outside: Path) -> None:
 
 def _circle(root: Path, outside: Path) -> None:
     """A commit that stands on itself, if the cache is believed."""
-    from crabmem.git.known import Known
+    from crabmem.git.commits import Header
+    from crabmem.git.walk import Graph, Line
 
     head = git(root, "rev-parse", "HEAD").strip()
-    known = Known(root / ".git/crabmem")
-    known.add(head, 0, (head,), [])
-    known._new = 1_000
-    known.save()
+    graph = Graph(root / ".git/crabmem")
+    for _ in range(1_000):
+        graph.add(head, Header("", (head,), 0, 0), [])
+    graph.save(Line())
 
 
 def _delta_circle(root: Path, outside: Path) -> None:

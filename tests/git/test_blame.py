@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem.git import History
+from crabmem.git.history import History
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 

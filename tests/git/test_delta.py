@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crabmem.git.delta import delta
 from crabmem.git.objects import oid_of
-from crabmem.git.pack import Growing
+from crabmem.git.packs import Growing
 from tests.conftest import git
 
 BLOCK = os.urandom(0x10000)

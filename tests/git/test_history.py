@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from crabmem import DamagedHistory, InvalidArguments, Memory, NotFound
-from crabmem.git import History, Note, identity
-from crabmem.git.commit import one_line
+from crabmem.git.commits import Note, identity, one_line
+from crabmem.git.history import History
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import assert_clean, git
 

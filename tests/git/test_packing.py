@@ -17,10 +17,13 @@ from hypothesis import strategies as st
 
 from crabmem import Unwritable
 from crabmem.disk import fs
-from crabmem.git import History, Note, compaction, identity, packing
+from crabmem.git import compaction, packing
+from crabmem.git.commits import Note, identity
+from crabmem.git.history import History
 from crabmem.git.objects import Objects, oid_of
-from crabmem.git.pack import DEEPEST, Growing, check, ids
 from crabmem.git.packing import Packed
+from crabmem.git.packs import DEEPEST, Growing, ids
+from crabmem.git.store import check
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 from tests.faults.repository import complaints

@@ -11,9 +11,9 @@ import pytest
 
 from crabmem import Memory
 from crabmem.errors import DamagedHistory
-from crabmem.git.disk import Disk
 from crabmem.git.objects import Objects
 from crabmem.git.packs import is_packed
+from crabmem.git.store import Disk
 from tests import forked
 from tests.conftest import git
 
@@ -82,7 +82,7 @@ def test_a_reader_of_a_damaged_pack_closes_while_its_errors_are_kept(
     objects, kept = Objects(folder, tmp_path / "spares"), list[DamagedHistory]()
     for oid in git(memory.root, "rev-list", "--all").split()[:3]:
         with pytest.raises(DamagedHistory) as caught:
-            objects.get(oid)
+            objects.raw(oid)
         kept.append(caught.value)
     assert str(folder) in mappings()
     gc.disable()  # only what is let go of at once is: no chance
@@ -106,7 +106,7 @@ def test_reading_a_damaged_pack_leaves_the_frames_of_what_its_caller_handles(
         fails("something of the caller's")
     except ValueError as error:
         with pytest.raises(DamagedHistory):
-            objects.get(oid)
+            objects.raw(oid)
         assert error.__traceback__ and error.__traceback__.tb_next
         assert error.__traceback__.tb_next.tb_frame.f_locals == {"found": "something of the caller's"}
     objects.close()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.git.split import joined, link_of
+from crabmem.git.index_forms import joined, link_of
 from tests.conftest import assert_clean
 
 

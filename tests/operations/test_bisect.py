@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory, NotFound
 from crabmem.cli import cli
-from crabmem.git.line import Line
+from crabmem.git.walk import Line
 from crabmem.operations.assertions import Claim, parsed
 from crabmem.operations.bisect import Found, _last_good, halved, spread
 from crabmem.results import Step

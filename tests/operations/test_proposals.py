@@ -29,8 +29,8 @@ from crabmem import (
     Stale,
 )
 from crabmem.disk import fs
-from crabmem.git.proposals import MOST
 from crabmem.operations import maintenance, proposals, purging
+from crabmem.operations.proposals import MOST
 from crabmem.session.opening import local_time
 from crabmem.text.merge import Conflicting
 from crabmem.write.actor import Actor
@@ -222,7 +222,7 @@ def test_line_endings_of_the_file_are_those_of_what_is_proposed(root: Path, agen
 def test_a_flood_of_proposals_ends_at_a_clear_error(
     root: Path, agent: Memory, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr("crabmem.git.proposals.MOST", most)
+    monkeypatch.setattr("crabmem.operations.proposals.MOST", most)
     (root / "crabmem.toml").write_text('soul = "propose"\ndurability = "fast"\n')
     answers = [agent.call("soul", {"content": f"{TEXT}\n{number % (most + 5)}\n"}) for number in range(2 * most)]
     assert len(agent.proposals()) == most

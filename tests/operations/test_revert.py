@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crabmem import Conflicting, Disabled, InvalidArguments, Memory, NotFound
 from crabmem.errors import CrabmemError
-from crabmem.git import History
+from crabmem.git.history import History
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import assert_clean, git
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory, NotFound, Recall
 from crabmem.cli import cli
-from crabmem.git import History
+from crabmem.git.history import History
 from crabmem.recall import snapshots as pasts
 from tests.conftest import allow, git
 from tests.embedding import Own, saved_model

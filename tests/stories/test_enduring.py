@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from crabmem import Fact, Memory
-from crabmem.git import known
-from crabmem.git.known import Known, may_touch
+from crabmem.git import walk
+from crabmem.git.commits import Header
+from crabmem.git.walk import Graph
 from crabmem.operations import history, maintenance
 
 
@@ -52,15 +53,15 @@ def test_what_dulwich_keeps_of_packs_is_a_few_megabytes(memory: Memory) -> None:
 
 
 def test_of_very_many_commits_the_newest_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known, "_MOST_ROWS", 100)
-    rows = Known(tmp_path)
+    monkeypatch.setattr(walk, "_MOST_ROWS", 100)
+    rows = Graph(tmp_path)
     ids = [f"{number:040x}" for number in range(1_000)]
     for time in reversed(range(1_000)):  # as who looks back
-        rows.add(ids[time], time, (), [[("a.md", None, ids[time])]])
+        rows.add(ids[time], Header("", (), time, time), [("a.md", None, ids[time])])
     held = [time for time, commit in enumerate(ids) if rows.get(commit)]
     assert len(held) <= 100 and set(range(960, 1_000)) <= set(held)
     newest = rows.get(ids[-1])
-    assert newest and may_touch(newest, "a.md")
+    assert newest and newest.may_touch("a.md") and not newest.may_touch("b.md")
 
 
 def test_settings_that_were_once_are_not_all_kept(memory: Memory) -> None:

@@ -8,13 +8,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from ...disk import state
-from ...git import Stored
-from ...git.proposals import Proposals
+from ...git.reach import Stored
 from ...git.timeline import Timeline
 from ...results import Finding
 from ...text.credentials import credentials_in
 from ...text.edit import counted, shown
 from ...text.hashes import short
+from ..proposals import Proposals
 from .patient import Patient, error, info, warning
 
 _NAMED = 10

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from ...disk.scan import Scan
 from ...errors import CrabmemError
-from ...git import History
+from ...git.history import History
 from ...recall.catalog import Catalog
 from ...recall.hybrid import Meaning
 from ...results import Finding

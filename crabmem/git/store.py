@@ -1,17 +1,20 @@
-"""Dulwich's object store, for a folder in which others pack and remove objects at any moment, maybe a stranger's."""
+"""dulwich's object store, for a folder in which others pack and remove objects at any moment, maybe a stranger's."""
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from mmap import mmap
+from pathlib import Path
 
+from dulwich.object_format import SHA1
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import ObjectID, RawObjectID, ShaFile
-from dulwich.pack import DELTA_TYPES, Pack, PackData, PackFileDisappeared, UnpackedObject
+from dulwich.pack import DELTA_TYPES, Pack, PackData, PackFileDisappeared, UnpackedObject, load_pack_index
 
-from ..disk import regular
-from .objects import LARGEST
+from ..disk import fs, regular
+from .objects import KINDS, LARGEST, oid_of
+from .packs import BrokenPack, whole_entries
 
 _LARGEST_PACK = 4_000_000_000
 # Bytes of unpacked objects that are kept for each pack that is open; by itself dulwich keeps 96 MiB.
@@ -30,14 +33,14 @@ class Disk(DiskObjectStore):
         self._use_midx = self._use_commit_graph = False
 
     def get_raw(self, name: RawObjectID | ObjectID) -> tuple[int, bytes]:
-        """Kind and bytes of an object; KeyError when it is not there."""
+        """Return kind and bytes of an object; KeyError when it is not there."""
         try:
             return super().get_raw(name)
         except KeyError:
             return super().get_raw(name)
 
     def iter_prefix(self, prefix: bytes) -> Iterator[ObjectID]:
-        """The ids that begin with `prefix`."""
+        """Return the ids that begin with `prefix`."""
         try:
             return iter(list(super().iter_prefix(prefix)))
         except PackFileDisappeared:
@@ -48,7 +51,7 @@ class Disk(DiskObjectStore):
         return iter(())
 
     def _update_pack_cache(self) -> list[Pack]:
-        """The packs that are new in the folder, each made to refuse what is no regular file, or too large."""
+        """Return the packs that are new in the folder, each made to refuse what is no regular file, or too large."""
         packs = super()._update_pack_cache()
         for pack in packs:
             if not (_is_readable(pack._idx_path) and _is_readable(pack._data_path)):
@@ -83,7 +86,7 @@ class Data(PackData):
             super().close()
 
     def get_unpacked_object_at(self, offset: int, *, include_comp: bool = False) -> UnpackedObject:
-        """The object at `offset` of the pack, deltas not yet applied; ValueError for one that is too large."""
+        """Return the object at `offset` of the pack, deltas not yet applied; ValueError for one that is too large."""
         _check(_size_at(self._buffer(), offset, first_bits=4))
         unpacked = super().get_unpacked_object_at(offset, include_comp=include_comp)
         if unpacked.pack_type_num in DELTA_TYPES:
@@ -93,8 +96,25 @@ class Data(PackData):
         return unpacked
 
 
+def check(pack: Path, index: Path, oids: Iterable[str]) -> None:
+    """Read `oids` back from a pack on the disk, and compare each with its id.
+
+    Raises:
+        Exception: what dulwich raises for whatever is wrong.
+    """
+    whole_entries(fs.read(pack, limit=regular.HUGE)[0], index)  # dulwich leaves files open that it finds broken
+    read = Pack.from_objects(Data(pack, SHA1), load_pack_index(index, SHA1))
+    try:
+        for oid in oids:
+            kind, data = read.get_raw(ObjectID(oid.encode()))
+            if oid_of(KINDS[kind], data) != oid:
+                raise BrokenPack(f"{oid} is another object in it")
+    finally:
+        read.close()
+
+
 def _size_at(data: bytes | mmap, at: int, first_bits: int) -> int:
-    """A size as Git writes it: the low bits of the first byte, and seven of each that follows one above 127."""
+    """Return a size as Git writes it: the low bits of the first byte, and seven of each that follows one above 127."""
     size, shift = data[at] & ((1 << first_bits) - 1), first_bits
     while data[at] & 0x80:
         at += 1
@@ -109,7 +129,7 @@ def _check(size: int) -> None:
 
 
 def _is_readable(file: str) -> bool:
-    """Whether a file is a regular one of a size that can be mapped: what cannot be, dulwich reads whole."""
+    """Return whether a file is a regular one of a size that can be mapped: what cannot be, dulwich reads whole."""
     try:
         status = os.lstat(file)
         return stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST_PACK

@@ -1,4 +1,4 @@
-"""The words of a commit: written from a note, read back as a `Commit`. Pure functions."""
+"""Commits: their header and their message, written from a `Note` and read back as a `Commit`. Pure functions."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _LAST_TIME = 253_370_764_799
 _FIRST_TIME = -62_104_060_800
 # No zone of datetime's is a whole day, in minutes, away.
 _DAY = 24 * 60 - 1
-_AUTHOR = re.compile(rb"^author (?P<who>.*) (?P<time>-?\d{1,20}) (?P<sign>[+-])(?P<zone>\d{1,20})$", re.MULTILINE)
+_AUTHOR = re.compile(rb"(?P<who>.*) (?P<time>-?\d{1,20}) (?P<sign>[+-])(?P<zone>\d{1,20})")
 COMMITTER = "crabmem <crabmem@crabmem.invalid>"
 _TRAILER = re.compile(r"([A-Z][A-Za-z-]*): (.*)")
 _UNFIT = re.compile("[\x00-\x1f\x7f<>\ud800-\udfff]+")
@@ -57,43 +57,62 @@ def identity(name: str, fallback: str = "person") -> str:
 
 
 def identity_of_agent(name: str) -> str:
-    """The same for an agent, who has no address: one of a kind that no person has, made of the name."""
+    """Return the same for an agent, who has no address: one of a kind that no person has, made of the name."""
     plain = _clean(name) or "agent"
     return f"{plain} <{_mailbox(plain)}@agents.crabmem.invalid>"
 
 
-class Heading(NamedTuple):
-    """What a commit says before its words; times are in seconds.
+class Header(NamedTuple):
+    """What a commit says before its message; times are in seconds.
 
-    `time` is the committer's, which is never before that of a parent where we write: commits are put in order by it.
-    `made` is the author's, as the clock said.
+    `committed` is never before that of a parent where we write: commits are put in order by it. `authored` is what the
+    clock said.
     """
 
     tree: str
     parents: tuple[str, ...]
-    time: int
-    made: int
+    committed: int
+    authored: int
 
 
-def heading(raw: bytes) -> Heading:
-    """The heading of the bytes of a commit; ValueError when they are none."""
-    lines = [line.partition(b" ") for line in raw.partition(b"\n\n")[0].split(b"\n")]
-    parents = tuple(value.decode("ascii") for key, _, value in lines if key == b"parent")
-    said = {key: value for key, _, value in reversed(lines)}
-    if not {b"tree", b"committer"} <= said.keys():
+def header(raw: bytes) -> Header:
+    """Return the header in the bytes of a commit; ValueError when they are none."""
+    lines = header_lines(raw)
+    parents = tuple(value.decode("ascii") for key, value in lines if key == b"parent")
+    first = dict(reversed(lines))
+    if not {b"tree", b"committer"} <= first.keys():
         raise ValueError("not a commit of Git's")
-    time = int(said[b"committer"].rsplit(b" ", 2)[-2])
-    author = _AUTHOR.search(raw.partition(b"\n\n")[0])
-    return Heading(said[b"tree"].decode("ascii"), parents, time, _told_time(author) if author else time)
+    *_, seconds, _ = first[b"committer"].rsplit(b" ", 2)
+    committed = int(seconds)
+    author = _AUTHOR.fullmatch(first.get(b"author", b""))
+    return Header(first[b"tree"].decode("ascii"), parents, committed, _seconds(author) if author else committed)
+
+
+def header_lines(raw: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the lines before the message of a commit or tag, by key; a value of several lines has its line breaks."""
+    found: list[tuple[bytes, bytes]] = []
+    for line in raw.partition(b"\n\n")[0].split(b"\n"):
+        key, _, value = line.partition(b" ")
+        if key or not found:
+            found.append((key, value))
+        else:
+            found[-1] = found[-1][0], found[-1][1] + b"\n" + line
+    return found
+
+
+def author_and_message(raw: bytes) -> tuple[bytes, bytes]:
+    """Return who wrote a commit, as "Name <mail>", and its message."""
+    author = dict(reversed(header_lines(raw))).get(b"author", b"")
+    return author.rsplit(b" ", 2)[0], raw.partition(b"\n\n")[2]
 
 
 def tagged(raw: bytes) -> str:
-    """The id of what the bytes of a tag are about."""
+    """Return the id of the object that the bytes of a tag are about."""
     return raw.partition(b"\n")[0].removeprefix(b"object ").decode("ascii", "replace")
 
 
 def raw_commit(tree: str, parents: list[str], note: Note, when: datetime, not_before: int) -> bytes:
-    """The bytes of the commit, made `when` its author says; its committer says `not_before` where that is later.
+    """Return the bytes of the commit, made `when` its author says; its committer says `not_before` where that is later.
 
     Git and we take a parent for older than its child. The author's time stays what the clock said: a clock that was
     once wrong must not make all later commits wrong.
@@ -109,17 +128,17 @@ def committer(when: datetime, not_before: int = 0) -> str:
 
 
 def _stamp(when: datetime, not_before: int = 0) -> str:
-    return f"{max(int(when.timestamp()), not_before)} {_zone(when.utcoffset() or timedelta())}"
+    return f"{max(int(when.timestamp()), not_before)} {_offset(when.utcoffset() or timedelta())}"
 
 
-def _zone(offset: timedelta) -> str:
+def _offset(offset: timedelta) -> str:
     minutes = int(offset.total_seconds()) // 60
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
 
 
 def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:
-    """The bytes of a commit as people read it; ValueError when they are none."""
-    known_parents, (author, time) = heading(raw).parents, _written_by(raw)
+    """Return the commit in the bytes of one, as people read it; ValueError when they are none."""
+    parents, (author, time) = header(raw).parents, _written_by(raw)
     message = raw.partition(b"\n\n")[2].decode("utf-8", "replace")
     trailers = _trailers(message)
     known = dict(trailers)
@@ -133,53 +152,53 @@ def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:
         session=known.get("Session"),
         entries=tuple(value for key, value in trailers if key == "Entry"),
         paths=paths,
-        parents=known_parents,
+        parents=parents,
         reverts=tuple(value for key, value in trailers if key == "Reverts"),
         restores=known.get("Restores"),
-        renamed=_moved(known.get("Renamed", "")),
+        renamed=_renamed(known.get("Renamed", "")),
     )
 
 
 def body(raw: bytes) -> str:
-    """What the commit that a `Note` became says between its subject and its trailers."""
+    """Return what the commit that a `Note` became says between its subject and its trailers."""
     _, _, message = raw.partition(b"\n\n")
     return message.decode("utf-8", "replace").partition("\n\n")[2].rpartition("\n\n")[0]
 
 
 def moving(before: str, after: str) -> tuple[str, str]:
-    """The trailer of a commit that gave an entry another name; it may have the same path as before."""
+    """Return the trailer of a commit that gave an entry another name; it may have the same path as before."""
     return "Renamed", f"{before}{_TO}{after}"
 
 
-def _moved(said: str) -> tuple[str, str] | None:
-    before, _, after = said.partition(_TO)
+def _renamed(value: str) -> tuple[str, str] | None:
+    before, _, after = value.partition(_TO)
     return (before, after) if after else None
 
 
 def _written_by(raw: bytes) -> tuple[str, datetime]:
-    """The name of the author of a commit, and when that was."""
-    found = _AUTHOR.search(raw.partition(b"\n\n")[0])
+    """Return the name of the author of a commit, and when that was."""
+    found = _AUTHOR.fullmatch(dict(reversed(header_lines(raw))).get(b"author", b""))
     if not found:
         return "", datetime.fromtimestamp(0, UTC)
     hours, minutes = divmod(int(found["zone"]), 100)
     offset = timedelta(minutes=max(-_DAY, min(_DAY, (hours * 60 + minutes) * (-1 if found["sign"] == b"-" else 1))))
     name, has_mail, _ = found["who"].partition(b"<")
     name = name.removesuffix(b" ") if has_mail else name.removesuffix(b">")
-    return name.decode("utf-8", "replace"), datetime.fromtimestamp(_told_time(found), timezone(offset))
+    return name.decode("utf-8", "replace"), datetime.fromtimestamp(_seconds(found), timezone(offset))
 
 
-def _exact(time: datetime, said: str) -> datetime:
-    """What a commit's trailer says of its `time`, where that is about the same; `time` else, as by rebases."""
+def _exact(time: datetime, trailer: str) -> datetime:
+    """Return the time that the trailer of a commit says, where that is about `time`; else `time`, as after a rebase."""
     try:
-        exact = datetime.fromisoformat(said)
+        exact = datetime.fromisoformat(trailer)
         fits = -timedelta(seconds=1) < time - exact < _LONGEST_WRITE
     except (ValueError, TypeError, OverflowError):
         return time
     return exact if fits else time
 
 
-def _told_time(author: re.Match[bytes]) -> int:
-    """When an author says that a commit was made, as far as there are dates for it."""
+def _seconds(author: re.Match[bytes]) -> int:
+    """Return when an author says that a commit was made, as far as there are dates for it."""
     return max(_FIRST_TIME, min(int(author["time"]), _LAST_TIME))
 
 

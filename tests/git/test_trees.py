@@ -7,7 +7,7 @@ from dulwich.objects import ObjectID, Tree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.git.listing import EMPTY, FOLDER, Item, parsed
+from crabmem.git.trees import EMPTY, FOLDER, Item, parsed
 
 _NAMES = st.text(alphabet="ab.-/é\n", min_size=1, max_size=3).map(lambda name: name.replace("/", "0").encode())
 _ITEMS = st.tuples(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from crabmem import Commit, InvalidArguments, Memory, NotFound
-from crabmem.git import History
-from crabmem.git.ancestry import Ancestry
+from crabmem.git.changes import Changes
+from crabmem.git.history import History
 from crabmem.operations import history as history_operations
 from crabmem.workspace.workspace import Workspace
 from tests import story
@@ -305,32 +305,32 @@ def test_answers_are_the_same_from_what_was_kept(told: Path, monkeypatch: pytest
             hits = [hit.provenance for hit in memory.recall("deploy release carrier", blame=True)]
             return memory.blame("test database"), hits, memory.log(name="Deploy key"), memory.when("port")
 
-    kept = told / ".git/crabmem/index/changes"
+    kept = told / ".git/crabmem/index/commits"
     kept.unlink(missing_ok=True)
-    monkeypatch.setattr("crabmem.git.known._WORTH_SAVING", 1)
+    monkeypatch.setattr("crabmem.git.walk._WORTH_SAVING", 1)
     fresh = asked()
     assert kept.exists()
-    monkeypatch.setattr(Ancestry, "changes", _only_what_has_to_be(told))
+    monkeypatch.setattr(Changes, "between", _only_what_has_to_be(told))
     assert asked() == fresh
 
 
 def _only_what_has_to_be(root: Path) -> object:
     """Reads trees only of commits of the entries that are asked for: all others are known."""
-    changes = Ancestry.changes
+    between = Changes.between
 
-    def few(self: Ancestry, before: str | None, after: str) -> object:
-        found = changes(self, before, after)
+    def few(self: Changes, before: str | None, after: str) -> object:
+        found = between(self, before, after)
         assert not any("office-plants" in change.path for change in found)
         return found
 
     return few
 
 
-@pytest.mark.parametrize("damage", [b"", b"crabmem changes 1\n", b"x" * 5_000])
+@pytest.mark.parametrize("damage", [b"", b"crabmem commits 1\n", b"x" * 5_000])
 def test_what_was_kept_and_is_not_whole_counts_for_nothing(told: Path, damage: bytes) -> None:
     with Memory(told) as memory:
         lines = memory.blame("Deploy key")
-    kept = told / ".git/crabmem/index/changes"
+    kept = told / ".git/crabmem/index/commits"
     kept.parent.mkdir(exist_ok=True)
     kept.write_bytes(damage)
     with Memory(told) as memory:
@@ -339,10 +339,10 @@ def test_what_was_kept_and_is_not_whole_counts_for_nothing(told: Path, damage: b
 
 
 def test_what_is_kept_holds_no_name_and_no_text(told: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.git.known._WORTH_SAVING", 1)
+    monkeypatch.setattr("crabmem.git.walk._WORTH_SAVING", 1)
     with Memory(told) as memory:
         memory.when("vault")
-    data = (told / ".git/crabmem/index/changes").read_bytes()
+    data = (told / ".git/crabmem/index/commits").read_bytes()
     assert len(data) > 1_000
     assert not any(word in data for word in (b"vault", b"deploy", b"memory", b"Ann"))
 

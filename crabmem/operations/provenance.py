@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from ..disk.scan import Scan
 from ..errors import NotFound
+from ..git.history import History
+from ..git.timeline import Timeline
 from ..results import Commit, Hit, Provenance
 from ..text.hashes import short
-from . import History
-from .timeline import Timeline
 from .traces import Line, authors
 
 

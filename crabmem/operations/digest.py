@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ..errors import Unreadable
+from ..git.changes import Difference
+from ..git.history import History
+from ..git.timeline import Timeline
 from ..results import CREATOR, Commit
 from ..text.entry import parsed
 from ..text.slug import name_key
 from ..workspace.workspace import SETTINGS, Layout
-from . import Difference, History
-from .timeline import Timeline
 from .traces import Digest, News
 
 
@@ -40,7 +41,7 @@ def digested(history: History, timeline: Timeline, layout: Layout, since: str, u
     begin = timeline.before(since) if timeline.head() else None
     end = timeline.commit_at(until) if until else timeline.head()
     found = timeline.commits(None, begin, end, _is_somebodys) if end else iter(())
-    steps = [(commit, history.made(commit.commit)) for commit in found]
+    steps = [(commit, history.own_changes(commit.commit)) for commit in found]
     commits, fates = tuple(commit for commit, _ in steps), _with_moves(_fates(history, layout, steps))
 
     def of(kind: str) -> tuple[News, ...]:

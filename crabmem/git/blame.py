@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 
-from .ancestry import Ancestry, Origin
+from .changes import Changes, Origin
 from .diff import matched
 from .objects import Objects
+from .walk import Walk
 
 #: Numbers of a line: in the version that is looked at, and in the text that was asked about.
 _Pair = tuple[int, int]
@@ -14,9 +15,10 @@ _Pair = tuple[int, int]
 class Blame:
     """Looks for the commits behind the files of one repository."""
 
-    def __init__(self, objects: Objects, ancestry: Ancestry) -> None:
+    def __init__(self, objects: Objects, changes: Changes, walk: Walk) -> None:
         self._objects = objects
-        self._ancestry = ancestry
+        self._changes = changes
+        self._walk = walk
 
     def owners(self, text: bytes, file: Origin | None) -> list[str | None]:
         """For each line of `text`, which follows upon `file`, the commit it came with; None for those not in it."""
@@ -24,10 +26,10 @@ class Blame:
         if file is None:
             return owners
         begun = [(old, new) for new, old in matched(self._objects.blob(file.blob), text).items()]
-        waiting = _Waiting(self._ancestry)
+        waiting = _Waiting(self._walk)
         waiting.add(file, begun)
         for version, pairs in waiting:
-            for origin in self._ancestry.origins(version):
+            for origin in self._changes.origins(version):
                 lines = self._same_lines(origin, version, pairs)
                 waiting.add(origin, [(lines[here], asked) for here, asked in pairs if here in lines])
                 pairs = [pair for pair in pairs if pair[0] not in lines]
@@ -43,12 +45,12 @@ class Blame:
     def writers(self, files: Iterable[Origin]) -> dict[Origin, list[str]]:
         """For each of `files` the commits that wrote it, newest first, since it was last missing."""
         found = {file: dict[str, None]() for file in files}
-        waiting = _Waiting(self._ancestry)
+        waiting = _Waiting(self._walk)
         for number, file in enumerate(found):
             waiting.add(file, [(0, number)])
         commits = list(found.values())
         for version, pairs in waiting:
-            origins = self._ancestry.origins(version)
+            origins = self._changes.origins(version)
             for origin in origins:
                 waiting.add(origin, pairs)
             if not any(origin.blob == version.blob and origin.path == version.path for origin in origins):
@@ -60,8 +62,8 @@ class Blame:
 class _Waiting:
     """The versions still to be looked at, newest first, and the lines that each may have to answer for."""
 
-    def __init__(self, ancestry: Ancestry) -> None:
-        self._ancestry = ancestry
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
         self._pairs: dict[Origin, list[_Pair]] = {}
         self._row: list[tuple[int, Origin]] = []
 
@@ -69,7 +71,7 @@ class _Waiting:
         if not pairs:
             return
         if version not in self._pairs:
-            heappush(self._row, (-self._ancestry.time(version.commit), version))
+            heappush(self._row, (-self._walk.row(version.commit).committed, version))
         self._pairs.setdefault(version, []).extend(pairs)
 
     def __iter__(self) -> Iterator[tuple[Origin, list[_Pair]]]:

@@ -2,15 +2,18 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.git import History, Note, identity
-from crabmem.git.commit import Heading
-from crabmem.git.line import Line, fitted, unpacked
+from crabmem.git import walk
+from crabmem.git.commits import Header, Note, identity
+from crabmem.git.history import History
 from crabmem.git.objects import Objects
+from crabmem.git.walk import Graph, Line, fitted
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 
@@ -31,20 +34,42 @@ def test_the_commit_of_a_moment_is_the_newest_that_is_not_later(times: list[int]
     assert line_of(times).before(moment) == (earlier[-1] if earlier else None)
 
 
-@given(st.lists(st.integers(-(2**40), 2**40), max_size=40))
-def test_a_line_is_read_back_as_it_was_written(times: list[int]) -> None:
-    line = unpacked(line_of(times).packed())
-    assert [line[place] for place in range(len(line))] == ids(len(times))
-    assert all(line.place(commit) == place for place, commit in enumerate(ids(len(times))))
+_ROWS = st.lists(
+    st.tuples(st.integers(-(2**40), 2**40), st.lists(st.integers(1, 99), max_size=3), st.none() | st.integers(0, 3)),
+    min_size=1,
+    max_size=20,
+)
 
 
-@given(st.integers(1, 9), st.data())
-def test_a_damaged_file_holds_no_line(count: int, data: st.DataObject) -> None:
-    whole = line_of(list(range(count))).packed()
-    at = data.draw(st.integers(0, len(whole) - 1))
-    other = data.draw(st.integers(1, 255))
-    assert not len(unpacked(whole[:at])) and not len(unpacked(whole + b"x" * other))
-    assert not len(unpacked(whole[:at] + bytes([whole[at] ^ other]) + whole[at + 1 :]))
+def graph_of(file: Path, rows: list[tuple[int, list[int], int | None]]) -> Graph:
+    """A graph of so many commits: the time, the parents and the number of changes of each, None for unknown."""
+    graph = Graph(file)
+    for commit, (time, parents, count) in zip(ids(len(rows)), rows, strict=True):
+        changes = None if count is None else [(f"{number}.md", None, commit) for number in range(count)]
+        graph.add(commit, Header("", tuple(f"{each:040x}" for each in parents), time, time - 1), changes)
+    return graph
+
+
+@given(_ROWS)
+def test_what_is_known_of_commits_is_read_back_as_it_was_written(rows: list[tuple[int, list[int], int | None]]) -> None:
+    with TemporaryDirectory() as folder, patch.object(walk, "_WORTH_SAVING", 1):
+        graph = graph_of(Path(folder) / "index/commits", rows)
+        graph.save(Line())
+        again = Graph(Path(folder) / "index/commits")
+        assert [again.get(commit) for commit in ids(len(rows))] == [graph.get(commit) for commit in ids(len(rows))]
+
+
+@given(_ROWS, st.data())
+def test_of_a_damaged_file_nothing_is_known(rows: list[tuple[int, list[int], int | None]], data: st.DataObject) -> None:
+    with TemporaryDirectory() as folder, patch.object(walk, "_WORTH_SAVING", 1):
+        file = Path(folder) / "index/commits"
+        graph_of(file, rows).save(Line())
+        whole = file.read_bytes()
+        at = data.draw(st.integers(0, len(whole) - 1))
+        other = data.draw(st.integers(1, 255))
+        for damaged in (whole[:at], whole + b"x" * other, whole[:at] + bytes([whole[at] ^ other]) + whole[at + 1 :]):
+            file.write_bytes(damaged)
+            assert not any(map(Graph(file).get, ids(len(rows))))
 
 
 def test_a_commit_is_found_by_its_whole_id_only() -> None:
@@ -71,14 +96,14 @@ def record(history: History, count: int, first: int = 0) -> list[str]:
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The commits whose heading was read."""
-    heard, heading = list[str](), Objects.heading
+    """The commits whose header was read."""
+    heard, header = list[str](), Objects.header
 
-    def counting(self: Objects, oid: str) -> Heading:
+    def counting(self: Objects, oid: str) -> Header:
         heard.append(oid)
-        return heading(self, oid)
+        return header(self, oid)
 
-    monkeypatch.setattr(Objects, "heading", counting)
+    monkeypatch.setattr(Objects, "header", counting)
     return heard
 
 
@@ -126,7 +151,7 @@ def test_a_file_of_another_history_is_not_believed(tmp_path: Path) -> None:
         history.prepare()
         record(history, 70, number)
         history.at(NOON)
-    kept = [folder / ".git/crabmem/index/line" for folder in folders]
+    kept = [folder / ".git/crabmem/index/commits" for folder in folders]
     kept[1].write_bytes(kept[0].read_bytes())
     again = History(Workspace(folders[1]))
     assert again.at(NOON + timedelta(days=1)) == again.head()
@@ -141,7 +166,7 @@ def test_a_clone_that_was_made_deeper_reaches_further_back(history: History, tmp
     assert shallow.at(NOON + timedelta(minutes=10)) is None
     shallow.close()
     git(copy, "fetch", "-q", "--unshallow")
-    assert (copy / ".git/crabmem/index/line").exists()
+    assert (copy / ".git/crabmem/index/commits").exists()
     deeper = History(Workspace(copy))
     assert deeper.at(NOON + timedelta(minutes=10)) == commits[10]
     deeper.close()

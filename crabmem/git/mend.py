@@ -6,12 +6,13 @@ from pathlib import Path
 from ..disk import fs
 from ..errors import DamagedHistory
 from ..text.hashes import short
-from .keeping import Keep
+from .kept import Keep
 from .refs import MAIN, Head, Refs, is_ref
+from .walk import Walk
 
 
-def mended(git: Path, refs: Refs, keep: Keep, is_whole: Callable[[str], bool]) -> str | None:
-    """Make the head readable; what was done, None when nothing had to be. `is_whole` tells whether a commit is.
+def mended(git: Path, refs: Refs, keep: Keep, walk: Walk, is_whole: Callable[[str], bool]) -> str | None:
+    """Make the head readable; return what was done, None when nothing had to be. `is_whole` tells whether a commit is.
 
     Raises:
         DamagedHistory: nothing readable is left to go on from.
@@ -23,7 +24,7 @@ def mended(git: Path, refs: Refs, keep: Keep, is_whole: Callable[[str], bool]) -
             return None
     except DamagedHistory:
         head = _head_again(git, refs)
-    for commit in _candidates(head.ref, refs, keep):
+    for commit in _candidates(head.ref, refs, keep, walk):
         if is_whole(commit):
             refs.restore(head.ref, commit)
             return f"{head.ref} could not be read and was set to {short(commit)}"
@@ -34,7 +35,7 @@ def mended(git: Path, refs: Refs, keep: Keep, is_whole: Callable[[str], bool]) -
 
 
 def _head_again(git: Path, refs: Refs) -> Head:
-    """The head, with a HEAD that cannot be read pointed at the main branch again."""
+    """Return the head, with a HEAD that cannot be read pointed at the main branch again."""
     file = git / "HEAD"
     text = fs.read(file)[0] if file.is_file() and not file.is_symlink() else b""
     ref = text.decode("ascii", "replace").removeprefix("ref: ").strip()
@@ -44,13 +45,12 @@ def _head_again(git: Path, refs: Refs) -> Head:
     return Head(ref, None)
 
 
-def _candidates(ref: str, refs: Refs, keep: Keep) -> Iterator[str]:
-    """Commits to go on from, the likeliest first."""
-    readable = keep.readable(ref)
-    if readable:
+def _candidates(ref: str, refs: Refs, keep: Keep, walk: Walk) -> Iterator[str]:
+    """Yield commits to go on from, the likeliest first."""
+    if readable := keep.readable(ref):
         yield readable
     yield from refs.last_noted(ref)
     yield from refs.last_noted("HEAD")
     kept = keep.tip()
     for commit in [kept] if kept else keep.rewritten():
-        yield from keep.ancestors(commit)
+        yield from walk.readable(commit)

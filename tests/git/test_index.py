@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.git.rows import OddIndex, Rows, Settled, parsed
+from crabmem.git.index import OddIndex, Rows, Settled, parsed
 from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints
 

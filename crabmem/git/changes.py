@@ -1,0 +1,167 @@
+"""What commits changed, and where the files of a commit came from: renamed files are followed, as Git does."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ..errors import DamagedHistory
+from ..results import Commit
+from .commits import read_commit
+from .diff import similarity
+from .objects import Objects, remember
+from .trees import Trees
+from .walk import Row, Walk
+
+_REMEMBERED = 8
+# Below that Git takes a file for a new one.
+_ALIKE = 0.5
+
+
+class Difference(NamedTuple):
+    """A file that differs between two trees: its blob in each, None where there is none."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+class Origin(NamedTuple):
+    """A file of a commit."""
+
+    commit: str
+    path: str
+    blob: str
+
+
+class Changes:
+    """The changes of the commits of one repository."""
+
+    def __init__(self, objects: Objects, trees: Trees, walk: Walk) -> None:
+        self._objects = objects
+        self._trees = trees
+        self._walk = walk
+        self._known: dict[tuple[str | None, str], tuple[Difference, ...]] = {}
+
+    def between(self, before: str | None, after: str) -> tuple[Difference, ...]:
+        """Return the files that differ between two commits, in Git's order; None is no commit, without any file."""
+        found = self._known.get((before, after))
+        if found is None:
+            tree = self._objects.header(before).tree if before else None
+            found = tuple(map(Difference._make, self._trees.differences(tree, self._objects.header(after).tree)))
+            remember(self._known, (before, after), found, _REMEMBERED)
+        return found
+
+    def of(self, commit: str) -> tuple[Difference, ...]:
+        """Return what `commit` changed in its first parent."""
+        return self.between(next(iter(self._walk.parents(commit)), None), commit)
+
+    def own(self, commit: str) -> tuple[Difference, ...]:
+        """Return what `commit` changed in its first parent, without what a merge took from another one."""
+        others = [{each.path for each in self.between(parent, commit)} for parent in self._walk.parents(commit)[1:]]
+        return tuple(each for each in self.of(commit) if all(each.path in paths for paths in others))
+
+    def blobs(self, commit: str) -> Iterator[tuple[str | None, str | None]]:
+        """Return the blobs before and after each change of `commit` in any of its parents."""
+        row = self.row(commit)
+        return (each[1:] for each in self.of(commit)) if row.changes is None else row.blobs()
+
+    def touches(self, commit: str, path: str) -> bool:
+        """Return whether the file at `path` is another than in each parent of `commit`."""
+        if not self.row(commit).may_touch(path):
+            return False
+        parents: list[str | None] = [*self._walk.parents(commit)]
+        return all(any(each.path == path for each in self.between(parent, commit)) for parent in parents or [None])
+
+    def row(self, commit: str) -> Row:
+        """Return the row of a commit, which from now on has its changes.
+
+        None instead of these where a shallow clone ends, and where it changed very much.
+        """
+        row = self._walk.row(commit)
+        if row.changes is None:
+            parents: list[str | None] = [*self._walk.parents(commit)]
+            if list(row.parents) == parents:
+                found = [self.between(parent, commit) for parent in parents or [None]]
+                row = self._walk.graph.add(
+                    commit, self._objects.header(commit), [each for group in found for each in group]
+                )
+        return row
+
+    def commit(self, oid: str, with_paths: bool = True) -> Commit:
+        """Return the commit as people read it; only `with_paths` with what it changed, which takes its time."""
+        kind, raw = self._objects.raw(oid)
+        try:
+            paths = tuple(_legible(each.path) for each in self.of(oid)) if with_paths else ()
+            return read_commit(oid, raw if kind == "commit" else b"", paths)
+        except ValueError:
+            raise DamagedHistory(f"object {oid} of the history is no commit") from None
+
+    # Where files came from
+
+    def origins(self, file: Origin) -> list[Origin]:
+        """Return where a file of a commit was in its parents, as `git blame` finds it: renamed files are followed.
+
+        One that is the same in a parent came from there alone.
+        """
+        parents = list(dict.fromkeys(self._walk.parents(file.commit)))
+        known: dict[str, Origin] = {}
+        for look in (self._in_place, self._moved):
+            for parent in parents:
+                found = look(parent, file) if parent not in known else None
+                if found and found.blob == file.blob:
+                    return [self._furthest(found)]
+                if found:
+                    known[parent] = found
+        return [known[parent] for parent in parents if parent in known]
+
+    def _in_place(self, parent: str, file: Origin) -> Origin | None:
+        changes = self.between(parent, file.commit) if self.row(file.commit).may_touch(file.path) else ()
+        blob = next((each.before for each in changes if each.path == file.path), file.blob)
+        return Origin(parent, file.path, blob) if blob else None
+
+    def _moved(self, parent: str, file: Origin) -> Origin | None:
+        """The file that went when the one at `path` came, if the commit says so, or it is the same or much like it."""
+        changes = self.between(parent, file.commit)
+        gone = [Origin(parent, each.path, each.before) for each in changes if each.before and not each.after]
+        if not gone:
+            return None
+        text, name = self._objects.blob(file.blob), file.path.rpartition("/")[2]
+        renamed = self.commit(file.commit, with_paths=False).renamed
+
+        def likeness(old: Origin) -> tuple[float, bool]:
+            if renamed == (old.path, file.path):
+                return 3.0, True
+            share = 2.0 if old.blob == file.blob else similarity(self._objects.blob(old.blob), text)
+            return share, old.path.rpartition("/")[2] == name
+
+        best = max(gone, key=likeness)
+        return best if likeness(best)[0] >= _ALIKE else None
+
+    def _furthest(self, file: Origin) -> Origin:
+        """Return the same file as far back as commits with one parent are known not to have changed it."""
+        at, ends, graph = file.commit, self._objects.shallow(), self._walk.graph
+        row, seen = graph.get(at), set[str]()
+        while row and len(row.parents) == 1 and not row.may_touch(file.path) and at.encode() not in ends:
+            seen.add(at)
+            at = row.parents[0]
+            if at in seen:
+                raise DamagedHistory(f"{at} stands on itself: delete `.git/crabmem/index`")
+            row = graph.get(at)
+        return file._replace(commit=at)
+
+    def path_before(self, commit: str, path: str) -> str:
+        """Return where the file that a commit has at `path` was before it: elsewhere, when the commit moved it."""
+        came = next((each for each in self.of(commit) if each.path == path), None)
+        if came is None or came.before or not came.after:
+            return path
+        return next((each.path for each in self.origins(Origin(commit, path, came.after))), path)
+
+    def followed(self, commits: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
+        """Yield those of `commits`, newest first, that touch the file at `path`, and where it is at each."""
+        for oid in commits:
+            if self.touches(oid, path):
+                yield oid, path
+                path = self.path_before(oid, path)
+
+
+def _legible(path: str) -> str:
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,0 +1,728 @@
+"""History: the commits of one workspace, in an ordinary Git repository, without a `git` binary.
+
+Commits are made from objects with one read of the head, which is both parent and the value that is
+compared when the branch moves. References below `refs/crabmem` keep every commit of ours reachable
+whatever a person does to the branch.
+"""
+
+import math
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..disk import fs, state
+from ..disk.seal import Seal
+from ..errors import Busy, CrabmemError, DamagedHistory, DeniedHistory, Moved, Unwritable
+from ..results import Commit
+from ..text.hashes import SHORT_DIGITS
+from ..workspace.workspace import Workspace
+from . import repository
+from .blame import Blame
+from .changes import Changes, Difference, Origin
+from .commits import Note, author_and_message, body, committer, header, raw_commit
+from .index import Index, Settled, UnknownIndex
+from .kept import Aside, Keep, Stretch, Waiting
+from .mend import mended
+from .objects import OID, Change, Objects
+from .packing import Packed, Packing
+from .reach import Stored, everything
+from .refs import Head, Refs
+from .revisions import resolved
+from .trees import Trees
+from .walk import Graph, Line, Walk
+
+if TYPE_CHECKING:
+    from .eraser import Eraser
+    from .exchange import Exchange
+
+
+_TRIES = 50
+_LOOKED_INTO = ("objects", "refs", "refs/heads")
+# While one of these exists the person is in the middle of something that moves the branch.
+_IN_PROGRESS = {
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+}
+
+
+# What Git goes back to when such a thing is aborted.
+_BRANCH_BEFORE = ("rebase-merge/orig-head", "rebase-apply/orig-head", "sequencer/head")
+
+
+class History:
+    """The repository of a workspace, which need not exist yet."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        seal: Seal | None = None,
+        claim_caches: Callable[[Path], None] = lambda private: None,
+    ) -> None:
+        """`seal` is what this user seals the orders of purges with, None for who purges nothing; `claim_caches` is
+        called when there is a place for caches."""
+        self._claim_caches = claim_caches
+        self._seal = seal or Seal(None, "purge")
+        self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
+        self._is_free_of_links = False
+        #: What failed after the commit of this write was on the branch: no failure of the write, the next one mends it.
+        self.late_failures: list[OSError | CrabmemError] = []
+        self._looked_into = [str(self._git), *(f"{self._git}/{name}" for name in _LOOKED_INTO), str(self._private)]
+        self._is_telling = workspace.layout.is_telling
+        private = self._private
+        self._refs = Refs(self._git, private / state.TEMPORARY)
+        self._objects = Objects(self._git / "objects", private / state.RECENT)
+        self._trees = Trees(self._objects)
+        self._walk = Walk(self._objects, Graph(private))
+        self._changes = Changes(self._objects, self._trees, self._walk)
+        self._blame = Blame(self._objects, self._changes, self._walk)
+        self._index = Index(self._git, private, self._refs)
+        self._keep = Keep(self._refs, self._objects, self._walk)
+        self._aside = Aside(self._refs, self._objects)
+        self._waiting = Waiting(private / state.WAITING)
+        self._packing = Packing(self._git, private, self._refs)
+        self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
+        #: What the repository and the folder around it are, None before there is one; its newest commit.
+        self._place, self._folder = (
+            None if os.path.islink(self._git) else fs.identity(self._git),
+            fs.identity(self._root),
+        )
+        self._last: str | None = None
+
+    def close(self) -> None:
+        """Close the files that reading has opened, and keep for the next process what commits changed."""
+        self._walk.save()
+        self._objects.close()
+
+    def exists(self) -> bool:
+        """Return whether there is a repository.
+
+        Raises:
+            DamagedHistory: `.git` is something else than a folder.
+            DeniedHistory: this user may not look into it.
+            Moved: there was one, and it is gone.
+        """
+        try:
+            for folder in self._looked_into:
+                fs.check_folder(folder)
+        except PermissionError as error:
+            raise _denied(error) from None
+        if os.path.islink(self._git) or (os.path.exists(self._git) and not os.path.isdir(self._git)):
+            raise DamagedHistory(
+                f"{self._git} is not a folder (a worktree, a submodule or a link); "
+                "memory needs a repository of its own: use another folder"
+            )
+        if not self._is_free_of_links and (link := repository.link_in(self._git)):
+            raise DamagedHistory(
+                f"{link} is a symbolic link, which may lead anywhere and is not followed: put the folder itself there"
+            )
+        self._is_free_of_links = True
+        known = self._place  # asked for first: another thread may begin the repository just now
+        is_there = os.path.isdir(self._git)
+        if known and not is_there:
+            self._forget_deleted()
+        if known and self._last is None:  # no link is in the way of reading it, as was found out above
+            self._last = self._branch_tip()
+        return is_there
+
+    def _forget_deleted(self) -> None:
+        """Forget a repository that somebody deleted, if the folder is the same and still holds something.
+
+        Raises:
+            Moved: it is not.
+        """
+        if fs.identity(self._root) != self._folder or not os.listdir(self._root):
+            raise Moved(
+                f"{self._root} is not where it was: it was moved or deleted after this process had opened it; "
+                "put it back, or start again to begin a new memory there"
+            )
+        self.forget()
+        self._place = self._last = None
+
+    def _branch_tip(self) -> str | None:
+        """Return the commit that the branch names, readable or not."""
+        try:
+            return self._refs.head().commit
+        except (CrabmemError, OSError):
+            return None
+
+    def _check_same(self) -> None:
+        """Refuse to write into another repository than before, unless it has the newest commit that was known.
+
+        So a clone or a copy that a person put in place goes on. An id of a commit is trusted, as a purge by another
+        process may have given all of them new ones: only where the folder is another one is it asked for.
+        """
+        identity = fs.identity(self._git)
+        if self._place and identity != self._place:
+            self.forget()
+            if self._last and not self._objects.has(self._last):
+                raise Moved(
+                    f"{self._root} is not the memory that this process had opened: its history lacks commit "
+                    f"{self._last[:SHORT_DIGITS]}; start again if it is the one you mean, or put the other back"
+                )
+        self._place, self._folder = identity, fs.identity(self._root)
+        self._last = self._branch_tip() or self._last
+
+    def check_place(self) -> None:
+        """Refuse to write where the memory that this process opened is not any more.
+
+        Raises:
+            Moved: it was moved, or another is in its place.
+        """
+        if self.exists():
+            self._check_same()
+
+    def has_begun(self) -> bool:
+        """Return whether there is a first commit, readable or not, and what is ours beside it."""
+        try:
+            return self.exists() and os.path.isdir(self._private) and self.head() is not None
+        except DamagedHistory:
+            return os.path.isdir(self._private)
+
+    def prepare(self) -> None:
+        """Make the repository, or what is ours in one that was cloned or begun by hand.
+
+        Raises:
+            Unwritable: it is the repository of something else.
+        """
+        self._is_free_of_links = False  # somebody may have changed the folder since
+        if not self.exists():
+            repository.create(self._root)
+        self._check_same()
+        self._refuse_foreign_format()
+        if not os.path.isdir(self._private):
+            if not self._holds_memory():
+                raise Unwritable(
+                    f"{self._root} is a Git repository without a memory in it, perhaps a project's: use another "
+                    "folder, or `crabmem init` there if you mean it"
+                )
+            self.claim()
+        if not os.path.isdir(self._private / state.TEMPORARY):
+            fs.make_folder(self._private / state.TEMPORARY)
+        self._claim_caches(self._private)
+
+    def is_sparse(self) -> bool:
+        """Return whether the person has hidden part of the files with `git sparse-checkout`."""
+        return repository.is_sparse(self._git)
+
+    def _refuse_foreign_format(self) -> None:
+        form = repository.foreign_format(self._git)
+        if form:
+            raise DamagedHistory(
+                f"{self._git} has Git's {form} format, which crabmem does not write; use another folder"
+            )
+
+    def claim(self) -> None:
+        """Put what is ours into a repository that somebody else made."""
+        self._refuse_foreign_format()
+        repository.furnish(self._git, self._private)
+
+    def recover(self) -> None:
+        """Take away what a crash left locked or half made. Only under the writer's lock."""
+        repository.clear_unfinished(self._root)
+        self._refs.release_leftovers()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """What every write happens in: nobody's `git gc` may run beside it."""
+        self._objects.begin()
+        self.late_failures.clear()
+        with self._refs.without_gc():
+            try:
+                yield
+            finally:
+                self._packing.wrote(*self._objects.written())
+
+    def is_compaction_due(self) -> bool:
+        """Return whether so much lies loose that `compact` is worth its while. Costs next to nothing."""
+        return self.exists() and os.path.isdir(self._private) and self._packing.is_due()
+
+    def compact(self, progress: Callable[[int], None] | None = None, whole: bool = False) -> Packed | None:
+        """Pack what writes left loose, while others read and write; None when nothing was done. See `Packing`."""
+        return self._packing.compacted(progress, whole) if self.exists() and os.path.isdir(self._private) else None
+
+    def mend(self) -> str | None:
+        """Make the head readable again; what was done, None when nothing had to be. DamagedHistory when that fails."""
+        restored = self._objects.restored()
+        done = mended(self._git, self._refs, self._keep, self._walk, self._trees.is_readable) or self._keep.lost()
+        return done or (f"{restored} objects that a prune took were put back" if restored else None)
+
+    def is_half_erased(self) -> bool:
+        """Return whether this user began a purge on this machine that did not end."""
+        return self._has_begun_to_erase() and self._exchange().is_ours()
+
+    def has_foreign_purge(self) -> bool:
+        """Return whether somebody else began a purge that did not end: a person has to say what becomes of it."""
+        return self._has_begun_to_erase() and self._exchange().is_foreign()
+
+    def resume_erasing(self, believes_others: bool = False) -> str | None:
+        """Finish, or take back, what a purge did not end; what there is to say. Only under the writer's lock.
+
+        Raises:
+            Unwritable: somebody else began it, and nobody said `believes_others`.
+        """
+        if not self._has_begun_to_erase():
+            return None
+        report = self._exchange().resumed(believes_others)
+        self.forget()
+        return report
+
+    def _has_begun_to_erase(self) -> bool:
+        return any(os.path.lexists(self._private / name) for name in (state.PURGING, state.PURGED))
+
+    def _exchange(self) -> "Exchange":
+        from .exchange import Exchange  # which no other write needs
+
+        return Exchange(self._root, self._private, self._refs, self._seal)
+
+    def eraser(self) -> "Eraser":
+        """Return what erases from this repository."""
+        from .eraser import Eraser
+
+        return Eraser(self._root, self._private, self._refs, self._objects, self._packing, self._exchange())
+
+    def forget(self) -> None:
+        """Read everything anew from now on."""
+        self._objects.forget()
+        self._trees.forget()
+        self._listed = None, {}
+
+    def head(self) -> str | None:
+        """Return the commit the next one stands on: the branch's, None before the first.
+
+        While the person is in the middle of a rebase or merge the branch is theirs, and ours wait in
+        `refs/crabmem/keep`.
+        """
+        return self._base(self._refs.head())
+
+    def kept(self) -> str | None:
+        """Return the newest commit of ours, on the branch or not; None when it cannot be read."""
+        tip = self._keep.tip()
+        return tip if tip and self._trees.is_readable(tip) else None
+
+    def files(self, commit: str | None) -> Mapping[str, str]:
+        """Return path and blob of every regular file at `commit`; empty for None."""
+        tree, listed = self._tree(commit), self._listed
+        if tree != listed[0]:
+            listed = self._listed = (tree, self._trees.files(tree))
+        return listed[1]
+
+    def file(self, commit: str | None, path: str) -> str | None:
+        """Return the blob of the regular file at `path` in `commit`; None when there is none."""
+        return self._trees.file(self._tree(commit), path)
+
+    def blob(self, oid: str) -> bytes:
+        """Return the bytes stored under `oid`."""
+        return self._objects.blob(oid)
+
+    def has(self, oid: str) -> bool:
+        """Return whether `oid` is stored and whole."""
+        return self._objects.has(oid)
+
+    def put(self, data: bytes) -> str:
+        """Store bytes, in no commit yet; their id. Durable after `flush`, or with a commit."""
+        return self._objects.put("blob", data)
+
+    def put_ahead(self, blobs: Iterable[bytes]) -> Iterator[bytes]:
+        """Store bytes as `put` does, without the writer's lock; each once that is done. All are durable at the end."""
+        folders = set[Path]()
+        for data in blobs:
+            name = f"ahead-{os.getpid()}-{secrets.token_hex(8)}"
+            if folder := self._objects.put_ahead(data, self._private / state.TEMPORARY / name):
+                folders.add(folder)
+            yield data
+        for folder in sorted(folders):
+            fs.sync_folder(folder)
+
+    def flush(self) -> None:
+        """Make what was put durable."""
+        self._objects.flush()
+
+    def record(
+        self, changes: Mapping[str, str | None], note: Note, when: datetime, journalled: bool = False
+    ) -> str | None:
+        """Commit `changes` (path to blob, None to remove) on top of the head; the commit's id.
+
+        None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
+        names are settled after a power cut without this remembering them.
+        """
+        if not journalled:
+            self._index.expect(changes, durably=True)
+        for _ in range(_TRIES):
+            head = self._refs.head()
+            commit = self._new_commit(head, changes, note, when)
+            if commit is None:
+                self._keep_as_it_is(head)
+                return None
+            if self._move_branch(head, commit, note, when):
+                self._last = commit
+                return commit
+        raise Busy(f"{self._git} changes faster than we can commit; try again")
+
+    def set_aside(self, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
+        """Commit `changes` on top of the head as `record` does, on no branch; the id of what `aside` then names."""
+        commit = self._new_commit(self._refs.head(), changes, note, when)
+        if commit:
+            self._objects.flush()
+            self._aside.add(commit)
+            self._objects.settled()
+        return commit
+
+    def aside(self) -> list[str]:
+        """Return the commits that were set aside, the oldest first."""
+        return self._aside.all() if self.exists() else []
+
+    def drop_aside(self, commit: str) -> None:
+        """Keep a commit no longer that was set aside."""
+        self._aside.drop(commit)
+
+    def has_made(self, note: Note, when: datetime, base: str | None) -> bool:
+        """Return whether `note` was committed at `when` or later, after the head had been `base`."""
+        head, since = self.head(), int(when.timestamp())
+        older = set(self._walk.readable(base, since)) if base else set()
+        words = (note.author.encode(), note.message.encode("utf-8", "replace"))
+        newer = [each for each in self._walk.readable(head, since) if each not in older] if head else []
+        found = (self._objects.raw(each)[1] for each in newer if self._objects.has(each))
+        return any(author_and_message(raw) == words for raw in found)
+
+    def waiting(self) -> list[Stretch]:
+        """Return what was written during a rebase or merge of the person that is over, as far as it can be read.
+
+        Only what is memory's own history is believed to be that.
+        """
+        found = [] if self.in_progress() else self._waiting.all()
+        return [each for each in found if all(map(self._is_commit, each)) and self._is_of_memory(each.tip)]
+
+    def forget_waiting(self) -> None:
+        """Forget what `waiting` tells of."""
+        self._waiting.clear()
+
+    def is_behind(self, commit: str) -> bool:
+        """Return whether the head is `commit` or stands on it."""
+        head = self.head()
+        return head is not None and self._walk.is_ancestor(commit, head)
+
+    def commits_between(self, base: str, tip: str) -> list[str]:
+        """Return the commits behind `base` up to `tip`, each the first parent of the next; none if not in a row."""
+        found: list[str] = []
+        commit: str | None = tip
+        while commit and commit != base and self._is_commit(commit):
+            found.append(commit)
+            commit = self.parent(commit)
+        return found[::-1] if commit == base else []
+
+    def settle(self, paths: Mapping[str, Settled]) -> None:
+        """Make Git's index agree with the head about `paths`, and about those a crash left unsettled."""
+        if not paths and not self._index.is_behind():
+            return
+        if self.in_progress():
+            self._index.expect(paths, durably=False)
+        else:
+            self._index.settle(paths, lambda: self.files(self.head()))
+
+    def is_index_foreign(self) -> bool:
+        """Return whether Git's index is in a form that we do not write: Git takes what was written for its removal."""
+        return self._index.is_foreign
+
+    def has_plain_index(self) -> bool:
+        """Return whether Git's index, if there is one, is in a form that writes keep in step with the branch."""
+        from .index_forms import staged  # which no write needs
+
+        try:
+            staged(self._git / "index")
+        except (UnknownIndex, OSError):
+            return False
+        return True
+
+    def in_progress(self) -> str | None:
+        """Return what the person is in the middle of that moves the branch, such as "rebase"; None for nothing."""
+        try:
+            names = os.listdir(self._git)
+        except FileNotFoundError:
+            return None
+        except PermissionError as error:
+            raise _denied(error) from None
+        return next((doing for name, doing in _IN_PROGRESS.items() if name in names), None)
+
+    def is_detached(self) -> bool:
+        """Return whether HEAD is on no branch."""
+        return self._refs.head().ref == "HEAD"
+
+    def everything(self) -> Iterator[Stored]:
+        """Return every object that a reference reaches, checked."""
+        head = self._refs.head().commit
+        return everything([*self._refs.all().values(), *([head] if head else [])], self._objects)
+
+    def misread(self) -> list[str]:
+        """Return the files of the repository, apart from objects and references, that Git cannot read."""
+        files = {
+            ".git/packed-refs": self._refs.packed_is_whole(),
+            ".git/config": repository.is_readable(self._git / "config"),
+            ".git/shallow": self._is_shallow_readable(),
+        }
+        return [path for path, is_fine in files.items() if not is_fine]
+
+    def _is_shallow_readable(self) -> bool:
+        try:
+            return all(map(OID.fullmatch, self._objects.shallow()))
+        except DamagedHistory:
+            return False
+
+    def locks(self) -> list[Path]:
+        """Return the locks of other Git processes, or of one that died."""
+        return [lock for lock in (*self._git.glob("*.lock"), *(self._git / "refs").rglob("*.lock"))]
+
+    def lost(self, blobs: Mapping[str, str]) -> list[str]:
+        """Return those paths, by blob, that the newest commit holds so, and whose text the history lost."""
+        head = self.head()
+        kept = [path for path, blob in blobs.items() if blob == self.file(head, path)]
+        return [path for path in kept if not self._objects.is_there(blobs[path])]
+
+    def log(self, limit: int | None = None, path: str | None = None, start: str | None = None) -> list[Commit]:
+        """Return the newest commits first, at most `limit`, only those that touch `path` when it is given."""
+        return list(islice(self.commits(start, path=path), limit))
+
+    def commits(
+        self,
+        start: str | None = None,
+        without: str | None = None,
+        path: str | None = None,
+        accept: Callable[[Commit], bool] | None = None,
+        with_paths: bool = True,
+    ) -> Iterator[Commit]:
+        """`start` (None: the head) and what it stands on, newest first, and not `without` and what that stands on.
+
+        Only those that touch `path`, or where that file was before it was moved there, and that `accept` takes,
+        which is not told the paths; they take their time.
+        """
+        head, changes = start or self.head(), self._changes
+        commits = self._walk.commits(head, without) if head else iter(())
+        touching = commits if path is None else (oid for oid, _ in self.followed(commits, path))
+        for oid in touching:
+            if accept is None or accept(changes.commit(oid, with_paths=False)):
+                yield changes.commit(oid, with_paths)
+
+    def followed(self, commits: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
+        """Yield those of `commits`, newest first, that touch the file at `path`, and where it is at each."""
+        return self._changes.followed(commits, path)
+
+    def path_before(self, commit: str, path: str) -> str:
+        """Return where the file that a commit has at `path` was before it: elsewhere, when the commit moved it."""
+        return self._changes.path_before(commit, path)
+
+    def owners(self, text: bytes, path: str) -> list[Commit | None]:
+        """Return the commit that each line of `text`, now the file at `path`, came with; None for new lines."""
+        owners = self._blame.owners(text, self._newest(path))
+        commits = {oid: self._changes.commit(oid) for oid in {*owners} if oid}
+        return [commits[oid] if oid else None for oid in owners]
+
+    def writers(self, paths: Iterable[str], at: str | None = None) -> dict[str, list[Commit]]:
+        """Return the commits that wrote the file at each path in `at` (None: the head) since it was last missing.
+
+        Newest first; none for no file.
+        """
+        files = {path: self._newest(path, at) for path in paths}
+        found = self._blame.writers(file for file in files.values() if file)
+        return {path: [*map(self._changes.commit, found[file])] if file else [] for path, file in files.items()}
+
+    def ids(self, without: str | None = None) -> Iterator[str]:
+        """Return the head and the commits it stands on, newest first, but `without` and what that stands on."""
+        head = self.head() if self.exists() else None
+        return self._walk.commits(head, without) if head else iter(())
+
+    def commit(self, oid: str, with_paths: bool = True) -> Commit:
+        """Return the commit called `oid`; only `with_paths` it is told what it changed, which takes its time."""
+        return self._changes.commit(oid, with_paths)
+
+    def body(self, oid: str) -> str:
+        """Return what the message of a commit says between its subject and its trailers."""
+        return body(self._objects.raw(oid)[1])
+
+    def blobs(self, commit: str) -> Iterator[tuple[str | None, str | None]]:
+        """Return the blobs before and after each change of `commit`, maybe of more: quicker told than `changes`."""
+        return self._changes.blobs(commit)
+
+    def own_changes(self, commit: str) -> tuple[Difference, ...]:
+        """Return the files in which `commit` differs from its first parent, and from any other."""
+        return self._changes.own(commit)
+
+    def changes(self, commit: str, parent: str | None = None) -> dict[str, Change]:
+        """Return the files in which `commit` differs from its first parent: blobs before and after, None for no file.
+
+        `parent` is another of its parents.
+        """
+        found = self._changes.between(parent, commit) if parent else self._changes.of(commit)
+        return {path: (before, after) for path, before, after in found}
+
+    def _newest(self, path: str, at: str | None = None) -> Origin | None:
+        head = at or (self.head() if self.exists() else None)
+        blob = self.file(head, path)
+        return Origin(head, path, blob) if head and blob else None
+
+    def parent(self, commit: str) -> str | None:
+        """Return the first parent of `commit`; None for the first commit."""
+        return next(iter(self._objects.parents(commit)), None)
+
+    def resolve(self, revision: str, anywhere: bool = False) -> str:
+        """Return the commit `revision` names, of memory's own history, or `anywhere` in the repository.
+
+        Raises:
+            NotFound: it names none there.
+            InvalidArguments: it names several.
+        """
+        accept = None if anywhere else self._is_of_memory
+        return resolved(revision, self.head(), self._refs, self._objects, self.back, accept)
+
+    def at(self, when: datetime, now: datetime | None = None) -> str | None:
+        """Return the commit that was current at `when`; None when the history begins later.
+
+        Commits that say they were made after `now` were made by a clock that was wrong.
+        """
+        head = self.head()
+        present = now.timestamp() if now else math.inf
+        return self._walk.line(head).before(when.timestamp(), present) if head else None
+
+    def time(self, commit: str) -> datetime:
+        """Return when `commit` was made."""
+        return datetime.fromtimestamp(self._walk.row(commit).authored, UTC)
+
+    def made_after(self, when: datetime) -> list[str]:
+        """Return the commits up to the head whose authors say that they were made after `when`, newest first."""
+        latest = when.timestamp()
+        return [commit for commit in self.ids() if self._walk.row(commit).authored > latest]
+
+    def line(self, end: str) -> Line:
+        """Return the commits up to `end`, each the first parent of the next."""
+        head = self.head()
+        if head:
+            self._walk.line(head)  # which `end` shares the beginning with
+        return self._walk.line(end)
+
+    def tree(self, commit: str) -> str:
+        """Return the id of all that is in `commit`."""
+        return self._objects.header(commit).tree
+
+    def back(self, commit: str, steps: int) -> str | None:
+        """Return the commit so many first parents before `commit`; None when the history begins later."""
+        return self._walk.back(commit, steps, self.head())
+
+    def folder(self, commit: str, path: str) -> str | None:
+        """Return the id of the folder at `path` in `commit`; None when there is none."""
+        return self._trees.folder(self._tree(commit), path)
+
+    def files_in(self, commit: str, path: str) -> Mapping[str, str]:
+        """Return path and blob of every regular file directly in the folder at `path`; "" is the outermost."""
+        folder = self.folder(commit, path) if path else self._tree(commit)
+        return self._trees.files_in(folder, f"{path}/" if path else "")
+
+    def files_below(self, commit: str, path: str) -> Mapping[str, str]:
+        """Return the same, and of every folder in it."""
+        folder = self.folder(commit, path) if path else self._tree(commit)
+        return self._trees.files(folder, f"{path}/" if path else "")
+
+    def _new_commit(self, head: Head, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
+        """Return a commit of `changes` on `head`, not yet on any branch; None when nothing differs."""
+        base = self._base(head)
+        before = self._tree(base)
+        tree = self._trees.grafted(before, changes) or self._objects.put("tree", b"")
+        if tree == before or (before is None and not any(changes.values())):
+            return None
+        parents = [base] if base else []
+        times = [self._objects.header(parent).committed for parent in parents]
+        raw = raw_commit(tree, parents, note, when, max(times, default=0))
+        commit = self._objects.put("commit", raw)
+        self._walk.graph.add_made(commit, header(raw))
+        return commit
+
+    def _keep_as_it_is(self, head: Head) -> None:
+        """Keep the head, for somebody's own commit holds a write of ours that was quicker on the disk."""
+        base = self._base(head)
+        if base and base != self._keep.tip():
+            self._keep.advance(base)
+
+    def _move_branch(self, head: Head, commit: str, note: Note, when: datetime) -> bool:
+        """Return whether the branch took `commit`, which is then kept; it waits while the person rebases."""
+        self._objects.flush()
+        if self.in_progress():  # only what keeps it makes it part of memory
+            self._note_waiting(commit)
+            self._objects.settled()
+            self._keep.advance(commit)
+            return True
+        self._keep.wait()  # before the branch moves: what is on it is not called failed any more
+        if not self._swap(head, commit):
+            return False
+        logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
+        self._refs.note(logs, head.commit, commit, committer(when).encode(), note.subject)
+        self._afterwards(self._objects.settled)
+        self._afterwards(lambda: self._keep.advance(commit))
+        return True
+
+    def _swap(self, head: Head, commit: str) -> bool:
+        """Return whether the branch is at `commit` now, moved there by us from where `head` found it."""
+        try:
+            return self._refs.swap(head.ref, head.commit, commit)
+        except OSError as error:
+            if self._refs.read(head.ref) != commit:
+                raise
+            self.late_failures.append(error)
+            return True
+
+    def _afterwards(self, step: Callable[[], None]) -> None:
+        """Do what follows a commit that is on the branch."""
+        try:
+            step()
+        except (OSError, CrabmemError) as error:
+            self.late_failures.append(error)
+
+    def _note_waiting(self, commit: str) -> None:
+        """Note a commit that is on no branch while the person is in the middle of something."""
+        bases = self._objects.parents(commit)
+        before = self._branch_before() or self._keep.tip()
+        if bases and before:
+            self._waiting.add(bases[0], commit, before)
+
+    def _branch_before(self) -> str | None:
+        """Return where the branch was before the rebase or the row of picks that the person is in the middle of."""
+        for file in _BRANCH_BEFORE:
+            with suppress(DamagedHistory):
+                if before := self._refs.read(file):
+                    return before
+        return None
+
+    def _is_commit(self, oid: str) -> bool:
+        with suppress(DamagedHistory):
+            return bool(self._objects.header(oid).tree)
+        return False
+
+    def _is_of_memory(self, commit: str) -> bool:
+        """Return whether the head, or a commit that was kept when the branch was rewritten, stands on `commit`."""
+        head = self.head()
+        with suppress(DamagedHistory):  # the line is only the quicker look
+            if head and self._walk.line(head).place(commit) is not None:
+                return True
+        tips = (head, self._keep.tip(), *self._keep.rewritten())
+        return commit in self._walk.reached(filter(None, tips))
+
+    def _holds_memory(self) -> bool:
+        """Return whether the newest commit, if there is one, has what a memory has."""
+        head = self.head()
+        return head is None or any(map(self._is_telling, self.files(head)))
+
+    def _base(self, head: Head) -> str | None:
+        kept = self._keep.tip() if self.in_progress() else None
+        return kept if kept and head.commit and self._walk.is_ancestor(head.commit, kept) else head.commit
+
+    def _tree(self, commit: str | None) -> str | None:
+        return self._objects.header(commit).tree if commit else None
+
+
+def _denied(error: PermissionError) -> DeniedHistory:
+    return DeniedHistory(f"the history cannot be read: {fs.reason(error)}")

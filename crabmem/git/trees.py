@@ -1,0 +1,304 @@
+"""Git's trees: read, looked into by path, listed, compared and changed, as the bytes that Git stores."""
+
+import re
+import stat
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
+
+from ..errors import DamagedHistory, DeniedHistory
+from .objects import Objects, remember
+
+REGULAR = 0o100644
+FOLDER = 0o40000
+SUBMODULE = 0o160000
+#: No tree of more files, or of folders deeper in one another, is read: trees that name one another say a billion
+#: files in a few lines.
+MOST_FILES, DEEPEST = 250_000, 100
+_REMEMBERED = 8
+# What is no row is taken whole, as "": a search for the next one would read the rest again from each byte.
+_ROW = re.compile(rb"([0-7]{5,6} [^\0/]+\0.{20})|.+", re.DOTALL)
+
+T = TypeVar("T")
+#: Mode and id of what a name in a tree stands for.
+Item = tuple[int, str]
+
+
+# One tree, as bytes
+
+
+def rows_of(raw: bytes) -> list[bytes]:
+    """Return what a tree stores for each name in it; ValueError for bytes that are no tree's."""
+    rows: list[bytes] = _ROW.findall(raw)
+    if sum(map(len, rows)) != len(raw):
+        raise ValueError("not a tree of Git's")
+    return rows
+
+
+def parsed_row(row: bytes) -> tuple[bytes, int, str]:
+    """Return the name, mode and id in a row of a tree."""
+    mode, _, name = row[:-21].partition(b" ")
+    return name, int(mode, 8), row[-20:].hex()
+
+
+def row_of(name: bytes, mode: int, oid: str) -> bytes:
+    """Return the row of a tree for a name."""
+    return b"%o %s\0%s" % (mode, name, bytes.fromhex(oid))
+
+
+def sort_key(row: bytes) -> bytes:
+    """Return what Git sorts the rows of a tree by: the name, a folder's with a `/`."""
+    mode, _, name = row[:-21].partition(b" ")
+    return name + b"/" if int(mode, 8) == FOLDER else name
+
+
+def differing(before: frozenset[bytes], after: frozenset[bytes]) -> Iterator[tuple[bytes, Item | None, Item | None]]:
+    """Return the names that differ between two trees, given as their rows, and what each stands for.
+
+    In Git's order, folders with a `/`; None where there is none. Trees of ten thousand rows differ in one, and only
+    that one is parsed.
+    """
+    gone, come = _by_key(before - after), _by_key(after - before)
+    return ((key, gone.get(key), come.get(key)) for key in sorted({*gone, *come}))
+
+
+def _by_key(rows: frozenset[bytes]) -> dict[bytes, Item]:
+    parsed_rows = map(parsed_row, rows)
+    return {name + b"/" if mode == FOLDER else name: (mode, oid) for name, mode, oid in parsed_rows}
+
+
+class Tree:
+    """The rows of a tree in Git's order: a change costs a splice, not a parse. Never changed once made."""
+
+    __slots__ = ("_folders", "_keys", "_rows")
+
+    def __init__(self, keys: list[bytes], rows: list[bytes], folders: frozenset[bytes]) -> None:
+        """`keys` are the names as Git sorts them, a folder's with a `/`; `folders` the names of folders without."""
+        self._keys = keys
+        self._rows = rows
+        self._folders = folders
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[tuple[bytes, int, str]]:
+        """Yield name, mode and id of everything."""
+        return map(parsed_row, self._rows)
+
+    def get(self, name: bytes) -> Item | None:
+        """Return what `name` stands for; None when it is not there."""
+        for key in (name, name + b"/"):
+            at = bisect_left(self._keys, key)
+            if at < len(self._keys) and self._keys[at] == key:
+                return parsed_row(self._rows[at])[1:]
+        return None
+
+    def folders(self) -> list[str]:
+        """Return the ids of the folders directly in it."""
+        found = map(self.get, self._folders)
+        return [item[1] for item in found if item]
+
+    def changed(self, items: Mapping[bytes, Item | None]) -> "Tree":
+        """Return the tree with these names set, or gone for None."""
+        keys, rows, folders = self._keys.copy(), self._rows.copy(), self._folders
+        for name, item in items.items():
+            for key in (name, name + b"/"):
+                at = bisect_left(keys, key)
+                if at < len(keys) and keys[at] == key:
+                    del keys[at], rows[at]
+            is_folder = item is not None and item[0] == FOLDER
+            if is_folder != (name in folders):
+                folders ^= {name}
+            if item:
+                key = name + b"/" * is_folder
+                at = bisect_left(keys, key)
+                keys.insert(at, key)
+                rows.insert(at, row_of(name, *item))
+        return Tree(keys, rows, folders)
+
+    def raw(self) -> bytes:
+        """Return the bytes of the tree."""
+        return b"".join(self._rows)
+
+
+EMPTY = Tree([], [], frozenset())
+
+
+def parsed(raw: bytes) -> Tree:
+    """Return the tree in bytes; names out of Git's order are put into it. ValueError when they are no tree's."""
+    rows = rows_of(raw)
+    keys = [sort_key(row) for row in rows]
+    if not all(map(bytes.__lt__, keys, keys[1:])):
+        ordered = dict(sorted(zip(keys, rows, strict=True)))
+        keys, rows = list(ordered), list(ordered.values())
+    return Tree(keys, rows, frozenset(key[:-1] for key in keys if key.endswith(b"/")))
+
+
+# The trees of a repository
+
+
+class Trees:
+    """The trees of one repository, by id; None is a tree without anything. Paths are text.
+
+    Raises:
+        DamagedHistory: by every method, when a tree is missing or broken.
+    """
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._trees: dict[str, Tree] = {}
+        self._rows: dict[str, frozenset[bytes]] = {}
+
+    def forget(self) -> None:
+        """Read everything anew from now on: the objects were exchanged for others."""
+        self._trees.clear()
+        self._rows.clear()
+
+    def tree(self, oid: str | None) -> Tree:
+        """Return the tree called `oid`, whose bytes were compared with its name."""
+        if oid is None:
+            return EMPTY
+        if oid not in self._trees:
+            kind, data = self._objects.raw(oid)
+            remember(self._trees, oid, _read(parsed, oid, data if kind == "tree" else b"-"))
+        return self._trees[oid]
+
+    def rows(self, oid: str | None) -> frozenset[bytes]:
+        """Return the rows of a tree, for who compares it: quicker than `tree`."""
+        if oid is None:
+            return frozenset()
+        found = self._rows.get(oid)
+        if found is None:
+            found = frozenset(_read(rows_of, oid, self._objects.tree(oid)))
+            remember(self._rows, oid, found, _REMEMBERED)
+        return found
+
+    def files(self, tree: str | None, prefix: str = "") -> dict[str, str]:
+        """Return path and blob of each regular file in `tree` and below, in Git's order; paths begin with `prefix`.
+
+        Raises:
+            DamagedHistory: it is broken, or has more than `MOST_FILES` files, or folders more than `DEEPEST` deep.
+        """
+        found: dict[str, str] = {}
+        self._add_files(found, tree, prefix, DEEPEST - prefix.count("/"))
+        return found
+
+    def _add_files(self, found: dict[str, str], tree: str | None, folder: str, depth: int) -> None:
+        for name, mode, oid in self.tree(tree):
+            _check_extent(len(found), depth)
+            path = folder + name.decode("utf-8", "surrogateescape")
+            if mode == FOLDER:
+                self._add_files(found, oid, f"{path}/", depth - 1)
+            elif stat.S_ISREG(mode):
+                found[path] = oid
+
+    def files_in(self, tree: str | None, prefix: str) -> dict[str, str]:
+        """Return path and blob of each regular file in `tree` itself, whose paths begin with `prefix`."""
+        found = ((name, oid) for name, mode, oid in self.tree(tree) if stat.S_ISREG(mode))
+        return {prefix + name.decode("utf-8", "surrogateescape"): oid for name, oid in found}
+
+    def file(self, tree: str | None, path: str) -> str | None:
+        """Return the blob of the regular file at `path` in `tree`; None when there is none."""
+        above, _, name = path.rpartition("/")
+        within = self.folder(tree, above) if above else tree
+        mode, oid = self.tree(within).get(name.encode("utf-8", "surrogateescape")) or (0, None)
+        return oid if stat.S_ISREG(mode) else None
+
+    def folder(self, tree: str | None, path: str) -> str | None:
+        """Return the id of the folder at `path` in `tree`; None when there is none."""
+        for step in path.encode("utf-8", "surrogateescape").split(b"/"):
+            mode, tree = self.tree(tree).get(step) or (0, None)
+            if mode != FOLDER:
+                return None
+        return tree
+
+    def differences(self, before: str | None, after: str | None) -> Iterator[tuple[str, str | None, str | None]]:
+        """Yield the path of each regular file that differs between two trees, and its blob in each, in Git's order.
+
+        Folders that are the same are not read.
+        """
+        for count, each in enumerate(self._differences(before, after, b"")):
+            _check_extent(count, 0)
+            yield each
+
+    def _differences(
+        self, before: str | None, after: str | None, folder: bytes
+    ) -> Iterator[tuple[str, str | None, str | None]]:
+        if before == after:
+            return
+        _check_extent(0, DEEPEST - folder.count(b"/"))
+        for key, old, new in differing(self.rows(before), self.rows(after)):
+            path = folder + key
+            if path.endswith(b"/"):
+                yield from self._differences(old and old[1], new and new[1], path)
+            elif (was := _blob(old)) or _blob(new):
+                yield path.decode("utf-8", "surrogateescape"), was, _blob(new)
+
+    def is_readable(self, commit: str) -> bool:
+        """Return whether the commit and the folders of its tree are there and whole.
+
+        Raises:
+            DeniedHistory: this user may not look.
+        """
+        try:
+            row = [commit, self._objects.header(commit).tree]
+            for oid in row:
+                if not self._objects.is_unchanged(oid) and not self._objects.has(oid):
+                    return False
+                row += self.tree(oid).folders() if oid != commit else []
+        except DeniedHistory:
+            raise
+        except DamagedHistory:
+            return False
+        return True
+
+    def grafted(self, tree: str | None, changes: Mapping[str, str | None]) -> str | None:
+        """Store the tree that `tree` becomes when each path holds its blob, or nothing for None; return its id.
+
+        A file keeps its mode; None is returned for a tree without files.
+        """
+        base = self.tree(tree)
+        items: dict[bytes, Item | None] = {}
+        for name, below in _by_first_part(changes).items():
+            key = name.encode("utf-8", "surrogateescape")
+            mode, oid = base.get(key) or (0, None)
+            if "" in below:
+                blob = below[""]
+                items[key] = (mode if stat.S_ISREG(mode) else REGULAR, blob) if blob else None
+            else:
+                grown = self.grafted(oid if mode == FOLDER else None, below)
+                items[key] = (FOLDER, grown) if grown else None
+        new = base.changed(items)
+        if not len(new):
+            return None
+        oid = self._objects.put("tree", new.raw())
+        remember(self._trees, oid, new)
+        return oid
+
+
+def _read(read: Callable[[bytes], T], oid: str, data: bytes) -> T:
+    try:
+        return read(data)
+    except ValueError:
+        raise DamagedHistory(f"object {oid} of the history is no tree") from None
+
+
+def _check_extent(files: int, depth: int) -> None:
+    """Refuse to go on with a tree that is too large or, with so many folders to go, too deep."""
+    if files > MOST_FILES or depth < 0:
+        raise DamagedHistory(
+            f"the history has a commit of more than {MOST_FILES:,} files or {DEEPEST} folders deep: it is no memory's"
+        )
+
+
+def _blob(item: Item | None) -> str | None:
+    return item[1] if item and stat.S_ISREG(item[0]) else None
+
+
+def _by_first_part(changes: Mapping[str, str | None]) -> dict[str, dict[str, str | None]]:
+    """Return the changes grouped by the first part of their path; "" stands for the file itself."""
+    grouped: dict[str, dict[str, str | None]] = {}
+    for path, oid in changes.items():
+        first, _, rest = path.partition("/")
+        grouped.setdefault(first, {})[rest] = oid
+    return grouped

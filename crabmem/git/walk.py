@@ -1,0 +1,389 @@
+"""Walking the commits of a repository: what one stands on, the line of first parents, and when commits were made.
+
+Parents and times are kept in a file (`Graph`), as Git keeps its commit-graph, and so is what each commit changed:
+reading 10,000 commits takes half a second, and looking for who wrote an entry would else read two folders of thousands
+of names for every commit there is. The file is derived, and disposable at any time. It holds ids and digests, no names.
+"""
+
+import math
+import struct
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from hashlib import blake2b
+from heapq import heappop, heappush, nlargest
+from operator import le
+from pathlib import Path
+from typing import NamedTuple
+
+from ..disk import derived, state
+from ..errors import DamagedHistory, DeniedHistory
+from .commits import Header
+from .objects import Objects
+
+_LABEL = "commits 1"
+_ID = 20
+_NONE = bytes(_ID)
+# How many rows, and how many of them are the line. Then four columns: ids, both times, and of each row how many parents
+# and changes it has, and where in what follows they are.
+_HEAD = struct.Struct(">II")
+_TIME = struct.Struct(">q")
+_BODY = struct.Struct(">BHI")
+_KEY = 8
+_CHANGE = _KEY + 2 * _ID
+_UNKNOWN = 0xFFFF
+# What a commit of more changes changed, as a great import, is looked at anew each time.
+_MOST_CHANGES = 500
+# So many commits are known at most: a tenth of a kilobyte each in the file, half a kilobyte in memory.
+_MOST_ROWS = 100_000
+# So many new ones are worth writing the file.
+_WORTH_SAVING = 64
+# Fewer steps back are quicker than a look for the line.
+_STEPS = 16
+
+
+class Row(NamedTuple):
+    """What is known of a commit. Times are in seconds, as in `Header`.
+
+    `changes` are its changes in its first parent, then those in others; None while nobody asked for them.
+    """
+
+    committed: int
+    authored: int
+    parents: tuple[str, ...]
+    changes: bytes | None = None
+
+    def may_touch(self, path: str) -> bool:
+        """Return whether the commit may have changed the file at `path`; seldom True for one that did not."""
+        return self.changes is None or _key(path) in self.changes
+
+    def blobs(self) -> Iterator[tuple[str | None, str | None]]:
+        """Yield the blobs before and after each change."""
+        changes = self.changes or b""
+        for at in range(_KEY, len(changes), _CHANGE):
+            yield _named(changes[at : at + _ID]), _named(changes[at + _ID : at + 2 * _ID])
+
+
+class Graph:
+    """The rows of commits: those kept in a file, of which each is parsed when it is asked for, and new ones.
+
+    `private` is the folder of crabmem's own files.
+    """
+
+    def __init__(self, private: Path) -> None:
+        self._cache = derived.Cache(private, state.COMMITS)
+        self._rows: dict[str, Row] = {}
+        #: How many rows are not in the file, and how many were learned since it was written.
+        self._beside = self._new = 0
+
+    @cached_property
+    def _data(self) -> bytes:
+        """The bytes of the file; those of an empty one where it is not whole and ours."""
+        return bytes(derived.load(self._cache.place, _LABEL) or _HEAD.pack(0, 0))
+
+    @cached_property
+    def _places(self) -> dict[bytes, int]:
+        """Where in the columns of the file each commit is, by its id."""
+        count, start = _HEAD.unpack_from(self._data)[0], _HEAD.size
+        return {self._data[start + _ID * place : start + _ID * (place + 1)]: place for place in range(count)}
+
+    def line(self) -> "Line":
+        """Return the line that was kept in the file, maybe an empty one."""
+        count, length = _HEAD.unpack_from(self._data)
+        ids, authored = _HEAD.size, _HEAD.size + (_ID + 8) * count
+        return Line(self._data[ids : ids + _ID * length], struct.unpack_from(f">{length}q", self._data, authored))
+
+    def get(self, commit: str) -> Row | None:
+        """Return what is known of a commit; None for nothing."""
+        row = self._rows.get(commit)
+        if row is None and (place := self._places.get(bytes.fromhex(commit))) is not None:
+            row = self._rows[commit] = self._row_at(place)
+        return row
+
+    def _row_at(self, place: int) -> Row:
+        count, data = len(self._places), self._data
+        times = _HEAD.size + _ID * count
+        [committed] = _TIME.unpack_from(data, times + 8 * place)
+        [authored] = _TIME.unpack_from(data, times + 8 * (count + place))
+        parents, changes, at = _BODY.unpack_from(data, times + 16 * count + _BODY.size * place)
+        at += times + (16 + _BODY.size) * count
+        ids = data[at : at + _ID * parents].hex()
+        at += _ID * parents
+        found = None if changes == _UNKNOWN else data[at : at + _CHANGE * changes]
+        each = (ids,) if parents == 1 else tuple(ids[n : n + 40] for n in range(0, len(ids), 40))
+        return Row(committed, authored, each, found)
+
+    def add(self, commit: str, header: Header, changes: Iterable[tuple[str, str | None, str | None]] | None) -> Row:
+        """Remember a commit and, unless None, what it changed in each parent: path, and blob before and after."""
+        packed = None if changes is None else b"".join(_packed(*each) for each in changes)
+        row = Row(header.committed, header.authored, header.parents, packed)
+        if len(header.parents) < 256 and (packed is None or len(packed) <= _MOST_CHANGES * _CHANGE):
+            self._beside += self.get(commit) is None
+            if self._beside + len(self._places) > _MOST_ROWS:
+                # Who walks back through more than that asks for each of the older half once.
+                newer = nlargest(_MOST_ROWS // 2, self._all().items(), key=lambda item: item[1].committed)
+                self._rows, self._data, self._beside = dict(newer), _HEAD.pack(0, 0), len(newer) + 1
+                del self._places
+            self._rows[commit] = row
+            self._new += 1
+        return row
+
+    def add_made(self, commit: str, header: Header) -> None:
+        """Remember a commit that was just made. The file is not read for it, nor written because of it."""
+        if "_places" in vars(self):
+            self.add(commit, header, None)
+            self._new -= 1
+
+    def _all(self) -> dict[str, Row]:
+        return {key.hex(): self._row_at(place) for key, place in self._places.items()} | self._rows
+
+    def save(self, line: "Line") -> None:
+        """Keep the rows for the next process, those of `line` first, when that is worth it.
+
+        Where there is no place, nothing is kept.
+        """
+        if self._cache.renew():  # the rows are of commits that a purge rewrote
+            self._rows, self._data, self._beside, self._new = {}, _HEAD.pack(0, 0), 0, 0
+            vars(self).pop("_places", None)
+        if self._new < _WORTH_SAVING:
+            return
+        rows, on_line = self._all(), dict.fromkeys(line)
+        is_known = on_line.keys() <= rows.keys()
+        rows = {commit: rows[commit] for commit in on_line} | rows if is_known else rows
+        bodies, body, at = list[bytes](), list[bytes](), 0
+        for _, _, parents, changes in rows.values():
+            count = _UNKNOWN if changes is None else len(changes) // _CHANGE
+            bodies.append(_BODY.pack(len(parents), count, at))
+            body.append(bytes.fromhex("".join(parents)) + (changes or b""))
+            at += len(body[-1])
+        committed, authored = ([_TIME.pack(row[column]) for row in rows.values()] for column in (0, 1))
+        head, ids = _HEAD.pack(len(rows), len(on_line) if is_known else 0), bytes.fromhex("".join(rows))
+        data = derived.packed(_LABEL, b"".join([head, ids, *committed, *authored, *bodies, *body]))
+        with suppress(OSError):
+            if self._cache.keep(lambda file: derived.save(file, data)):
+                self._new = 0
+
+
+@lru_cache(maxsize=64)
+def _key(path: str) -> bytes:
+    return blake2b(path.encode("utf-8", "surrogatepass"), digest_size=_KEY).digest()
+
+
+def _packed(path: str, before: str | None, after: str | None) -> bytes:
+    return _key(path) + b"".join(bytes.fromhex(oid) if oid else _NONE for oid in (before, after))
+
+
+def _named(oid: bytes) -> str | None:
+    return None if oid == _NONE else oid.hex()
+
+
+class Walk:
+    """The commits of one repository."""
+
+    def __init__(self, objects: Objects, graph: Graph) -> None:
+        self._objects = objects
+        self.graph = graph
+        #: The line that was walked last, and where a shallow clone ended then.
+        self._line: tuple[frozenset[bytes], Line] | None = None
+
+    def row(self, commit: str) -> Row:
+        """Return parents and times of a commit, and maybe its changes."""
+        return self.graph.get(commit) or self.graph.add(commit, self._objects.header(commit), None)
+
+    def parents(self, commit: str) -> list[str]:
+        """Return the parents of a commit; none where a shallow clone ends."""
+        return [] if commit.encode() in self._objects.shallow() else list(self.row(commit).parents)
+
+    def commits(self, start: str, without: str | None = None) -> Iterator[str]:
+        """Yield `start` and what it stands on, newest first; not `without` and what that stands on."""
+        waiting, seen, hidden = list[tuple[int, int, str]](), set[str](), set[str]()
+
+        def found(oid: str, is_hidden: bool) -> None:
+            if is_hidden:
+                hidden.add(oid)
+            if oid not in seen:
+                seen.add(oid)
+                heappush(waiting, (-self.row(oid).committed, len(seen), oid))
+
+        if without:
+            found(without, True)
+        found(start, False)
+        while any(oid not in hidden for _, _, oid in waiting):
+            _, _, oid = heappop(waiting)
+            if oid not in hidden:
+                yield oid
+            for parent in self.parents(oid):
+                found(parent, oid in hidden)
+
+    def reached(self, tips: Iterable[str]) -> Iterator[str]:
+        """Yield `tips` and what they stand on, in no order; the way ends at what cannot be read."""
+        seen, waiting = set[str](), [*tips]
+        while waiting:
+            oid = waiting.pop()
+            if oid not in seen:
+                seen.add(oid)
+                yield oid
+                with suppress(DamagedHistory):
+                    waiting += self.parents(oid)
+
+    def readable(self, commit: str, since: int = 0) -> Iterator[str]:
+        """Yield `commit` and what it stands on, nearest first, as far as it can be read; nothing beyond a time `since`.
+
+        Nothing is believed that is only kept in the graph: each commit is read.
+        """
+        seen, row = set[str](), [commit]
+        while row:
+            yield from row
+            seen.update(row)
+            parents = dict.fromkeys(parent for each in row for parent in self._read_parents(each, since))
+            row = [parent for parent in parents if parent not in seen]
+
+    def _read_parents(self, commit: str, since: int) -> list[str]:
+        try:
+            return self._objects.parents(commit) if self._objects.header(commit).committed >= since else []
+        except DeniedHistory:
+            raise
+        except DamagedHistory:
+            return []
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        """Return whether `new` is `old` or stands on it, as far as commits can be read."""
+        if not self._objects.has(old):
+            return False
+        if old in self._objects.parents(new):
+            return True
+        return any(commit == old for commit in self.readable(new, self._objects.header(old).committed))
+
+    # The line of first parents
+
+    def line(self, end: str) -> "Line":
+        """Return the commits up to `end`, each the first parent of the next."""
+        ends = self._objects.shallow()
+        known = self._known_line(ends)
+        newer, commit, place = list[tuple[str, int]](), end, known.place(end)
+        seen = set[str]()
+        while place is None:
+            if commit in seen:
+                raise DamagedHistory(f"{commit} stands on itself: delete `.git/crabmem/index`")
+            seen.add(commit)
+            row = self.row(commit)
+            newer.append((commit, row.authored))
+            if not row.parents or commit.encode() in ends:
+                place = -1
+            else:
+                commit = row.parents[0]
+                place = known.place(commit)
+        if not newer and place + 1 == len(known):
+            return known
+        line = known.followed(place + 1, newer[::-1])
+        if newer:
+            self._line = ends, line
+            self.save()
+        return line
+
+    def _known_line(self, ends: frozenset[bytes]) -> "Line":
+        """Return the line of which the next one may be the continuation; an empty one when a clone became deeper."""
+        if self._line is None:
+            kept = self.graph.line()
+            is_whole = len(kept) and (not self.row(kept[0]).parents or kept[0].encode() in ends)
+            self._line = ends, kept if is_whole else Line()
+        return self._line[1] if self._line[0] == ends else Line()
+
+    def save(self) -> None:
+        """Keep what was walked for the next process."""
+        self.graph.save(self._line[1] if self._line else self.graph.line())
+
+    def back(self, commit: str, steps: int, head: str | None) -> str | None:
+        """Return the commit so many first parents before `commit`; None when the history begins later."""
+        line = self.line(head) if head and steps > _STEPS else Line()
+        place = line.place(commit)
+        if place is not None:
+            return line[place - steps] if place >= steps else None
+        found: str | None = commit
+        while found and steps:
+            found, steps = next(iter(self.parents(found)), None), steps - 1
+        return found
+
+
+class Line:
+    """Commits from the oldest to the newest, each the first parent of the next. Never changed once made."""
+
+    def __init__(self, ids: bytes = b"", times: tuple[int, ...] = ()) -> None:
+        """`ids` are those of the commits, 20 bytes each; `times` when their authors say they were made, in seconds."""
+        self._ids = ids
+        self._times = times
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def __getitem__(self, place: int) -> str:
+        """Return the commit at a place that is there."""
+        return self._ids[place * _ID : place * _ID + _ID].hex()
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the commits, the oldest first."""
+        return map(self.__getitem__, range(len(self)))
+
+    def place(self, commit: str) -> int | None:
+        """Return where `commit` is; None when it is not on the line."""
+        name, at = bytes.fromhex(commit), -1
+        while (at := self._ids.find(name, at + 1)) >= 0:
+            if at % _ID == 0:
+                return at // _ID
+        return None
+
+    def before(self, seconds: float, now: float = math.inf) -> str | None:
+        """Return the newest commit of that time or earlier; None when the oldest is later.
+
+        Where times fall, a clock was wrong: such a commit counts as made when the next one was that fits the others.
+        What was made after `now` fits none.
+        """
+        times = self._times if self._is_rising else fitted(self._times, now)
+        place = bisect_right(times, seconds) - 1
+        return self[place] if place >= 0 else None
+
+    @cached_property
+    def _is_rising(self) -> bool:
+        return all(map(le, self._times, self._times[1:]))
+
+    def followed(self, place: int, newer: list[tuple[str, int]]) -> "Line":
+        """Return the line up to before `place`, and then others, pairs of commit and time."""
+        ids = bytes.fromhex("".join(commit for commit, _ in newer))
+        return Line(self._ids[: place * _ID] + ids, (*self._times[:place], *(time for _, time in newer)))
+
+
+def fitted(times: Sequence[int], now: float = math.inf) -> list[int]:
+    """Return `times` so that they never fall: as many as possible as they are, each other that of the next that stays.
+
+    Nobody says which clock was wrong, but most are right: of the times up to `now` the longest row that never falls
+    stays. After the last of it only what is later than all before stays, too.
+    """
+    found, following = [0] * len(times), None
+    stays = _rising_places(times, now)
+    for place in reversed(range(len(times))):
+        if place in stays:
+            following = times[place]
+        if following is not None:
+            found[place] = following
+    end = max(stays, default=-1) + 1
+    latest = found[end - 1] if end else min(times, default=0)
+    for place in range(end, len(times)):
+        latest = found[place] = max(latest, times[place])
+    return found
+
+
+def _rising_places(times: Sequence[int], now: float) -> set[int]:
+    """Return the places of the longest row of times up to `now` that never falls."""
+    lasts, ends, before = list[int](), list[int](), dict[int, int]()
+    for place, time in enumerate(times):
+        if time <= now:
+            length = bisect_right(lasts, time)
+            lasts[length : length + 1] = [time]
+            ends[length : length + 1] = [place]
+            before[place] = ends[length - 1] if length else -1
+    found, place = set[int](), ends[-1] if ends else -1
+    while place >= 0:
+        found.add(place)
+        place = before[place]
+    return found

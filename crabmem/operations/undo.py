@@ -1,0 +1,169 @@
+"""Undo and redo: which commit one more of them takes back. Changes nothing."""
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+
+from ..disk.scan import Scan
+from ..errors import InvalidArguments
+from ..git.history import History
+from ..git.timeline import State, Timeline
+from ..results import Commit
+
+_ID = re.compile("[0-9a-f]{40}")
+
+
+class _Kind(Enum):
+    """What a commit is to those who go back and forth."""
+
+    UNDO = "undo"
+    REDO = "redo"
+    OTHER = "other"
+
+
+class Undo:
+    """The undos and redos in the history of one workspace."""
+
+    def __init__(self, history: History, timeline: Timeline) -> None:
+        self._history = history
+        self._timeline = timeline
+        self._paired: tuple[str, dict[str, str]] = "", {}
+
+    def to_undo(self) -> Commit:
+        """The newest commit that no undo took back: what one undo after the other takes back, step by step.
+
+        A commit that changed no file of memory, as of the code beside it, is passed over.
+
+        Raises:
+            InvalidArguments: there is none.
+        """
+        gone = set[str]()
+        for commit in self._backwards():
+            if commit.commit in gone:
+                continue
+            if self._kind(commit) is not _Kind.UNDO:
+                if not commit.parents:
+                    break
+                return commit
+            gone |= self._gone_with(commit)
+        raise InvalidArguments("there is nothing to undo")
+
+    def to_redo(self) -> Commit:
+        """The newest undo that no redo took back, while nothing else was written to memory after it.
+
+        Raises:
+            InvalidArguments: there is none.
+        """
+        gone = set[str]()
+        for commit in self._backwards():
+            kind = self._kind(commit)
+            if commit.commit in gone:
+                continue
+            if kind is _Kind.UNDO:
+                return commit
+            if kind is not _Kind.REDO:
+                break
+            gone |= self._gone_with(commit)
+        raise InvalidArguments("there is nothing to redo: the newest commit is no undo; `crabmem log` lists them")
+
+    def _backwards(self) -> Iterator[Commit]:
+        """The head and the commits before it, each by its first parent: those that changed a file of memory."""
+        at = self._timeline.head()
+        while at:
+            commit = self._history.commit(at)
+            if self._changes(at):
+                yield commit
+            at = commit.parents[0] if commit.parents else None
+
+    def _changes(self, commit: str) -> dict[str, tuple[str | None, str | None]]:
+        """The files of memory that a commit changed in its first parent: their blobs before and after."""
+        return {
+            path: (before, after)
+            for path, (before, after) in self._history.changes(commit).items()
+            if before != after and self._timeline.is_restorable(path)
+        }
+
+    def operation(self, commit: Commit) -> Commit:
+        """What was undone or redone, where `commit` is an undo or redo; else itself."""
+        return self._unfolded(commit)[0]
+
+    def _kind(self, commit: Commit) -> "_Kind":
+        """What going back a commit is, if it is any: an undo of an undo is a redo, and the undo of that an undo."""
+        times = self._unfolded(commit)[1]
+        return _Kind.OTHER if not times else _Kind.UNDO if times % 2 else _Kind.REDO
+
+    def _unfolded(self, commit: Commit) -> tuple[Commit, int]:
+        """The operation that a commit takes back or brings back, and how often that went to and fro."""
+        times = 0
+        while taken_back := self._taken_back(commit):
+            commit = taken_back
+            times += 1
+        return commit, times
+
+    def _gone_with(self, commit: Commit) -> set[str]:
+        """The id of the commit that an undo or redo took back."""
+        taken_back = self._taken_back(commit)
+        return {taken_back.commit} if taken_back else set()
+
+    def _taken_back(self, commit: Commit) -> Commit | None:
+        """The commit that an undo or redo took back; None when `commit` is neither.
+
+        A rebase gives commits other ids, of which the trailer knows nothing: then it is the commit that says the
+        opposite. Where there is none, as somebody wrote the trailer by hand, or made one commit of several, `commit`
+        is an operation of its own.
+        """
+        head = self._timeline.head()
+        if head is None or not _goes_back(commit):
+            return None
+        named = commit.reverts[0]
+        if self._history.line(head).place(named) is None:
+            named = self._pairs(head).get(commit.commit, named)
+        return self._history.commit(named) if self._history.is_behind(named) else None
+
+    def _pairs(self, head: str) -> dict[str, str]:
+        """What undos and redos took back whose trailers name no commit on the line to `head`, by their ids.
+
+        Each took back the commit before it whose changes are the opposite of its own. They are paired like brackets,
+        from the newest commit on: a commit belongs to the nearest undo that may have taken it back and has none yet.
+        """
+        if self._paired[0] != head:
+            pairs, waiting, line = dict[str, str](), list[Commit](), self._history.line(head)
+            for commit in self._backwards():
+                found = next((each for each in reversed(waiting) if self._is_opposite(each, commit)), None)
+                if found:
+                    waiting.remove(found)
+                    pairs[found.commit] = commit.commit
+                if _goes_back(commit) and line.place(commit.reverts[0]) is None:
+                    waiting.append(commit)
+            self._paired = head, pairs
+        return self._paired[1]
+
+    def _is_opposite(self, back: Commit, commit: Commit) -> bool:
+        """Whether `back` changed the same files as `commit` the other way; a redo takes back undos, no other does."""
+        if back.subject.startswith("rollback: redo ") != commit.subject.startswith("rollback: undo "):
+            return False
+        opposite = {path: (after, before) for path, (before, after) in self._changes(commit.commit).items()}
+        return self._changes(back.commit) == opposite
+
+    def without(self, commit: Commit, scan: Scan) -> State:
+        """The state of the files of `commit` that takes it back.
+
+        Raises:
+            InvalidArguments: they were changed since.
+        """
+        changes = self._changes(commit.commit)
+        for path, (_, after) in changes.items():
+            if scan.blob(path) != after:
+                raise InvalidArguments(f"{path} was changed since; `crabmem rollback --to` takes back all of it")
+        return {path: before for path, (before, _) in changes.items()}
+
+
+def _goes_back(commit: Commit) -> bool:
+    """Whether a commit says that it took back one other."""
+    return commit.tool == "rollback" and len(commit.reverts) == 1 and bool(_ID.fullmatch(commit.reverts[0]))
+
+
+def going_back(verb: str, operation: str) -> str:
+    """What an undo or redo of an operation is called: `undo remember Luna's vet`, without a colon in the middle."""
+    kind, colon, what = operation.partition(": ")
+    return f"{verb} {kind} {what}" if colon and kind.isalpha() else f"{verb} {operation}"
