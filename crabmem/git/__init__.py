@@ -40,8 +40,8 @@ from .waiting import Stretch, Waiting
 from .whole import Stored, everything
 
 if TYPE_CHECKING:
-    from .eraser import Eraser
-    from .exchange import Exchange
+    from .rewrite.exchange import Exchange
+    from .rewrite.repository import Eraser
 
 __all__ = ["Change", "Difference", "History", "Note", "Packed", "Stored", "Stretch", "identity"]
 
@@ -285,13 +285,13 @@ class History:
         return any(os.path.lexists(self._private / name) for name in ("purging", "purging.done"))
 
     def _exchange(self) -> "Exchange":
-        from .exchange import Exchange  # which no other write needs
+        from .rewrite.exchange import Exchange  # which no other write needs
 
         return Exchange(self._root, self._private, self._refs, self._seal)
 
     def eraser(self) -> "Eraser":
         """What erases from this repository."""
-        from .eraser import Eraser
+        from .rewrite.repository import Eraser
 
         return Eraser(self._root, self._private, self._refs, self._objects, self._packing, self._exchange())
 

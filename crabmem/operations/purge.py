@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from ..disk import fs
 from ..errors import CrabmemError, DamagedHistory, NotFound, Unreadable, Unwritable
 from ..git import History
-from ..git.eraser import Eraser, Rewritten, remote_of
 from ..git.erasing import Erasure, Wanted, entry_in, of_entry, of_name, of_needle
 from ..git.lives import Lives, Version
 from ..git.objects import Objects
 from ..git.repository import foreign_format
-from ..git.rewriting import Survey
-from ..git.standing import Look, in_copies, in_files, is_in_name, look_at, name_of_bare, unread
+from ..git.rewrite.objects import Survey
+from ..git.rewrite.repository import Eraser, Rewritten, remote_of
+from ..git.rewrite.verification import Look, in_copies, in_files, is_in_name, look_at, name_of_bare, unread
 from ..recall.catalog import Shelf, found, is_place_of
 from ..results import Purge, Standing
 from ..text.entry import Entry

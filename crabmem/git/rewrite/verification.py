@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from ..disk import fs
-from ..disk.regular import HUGE
-from .erasing import Erasure
-from .objects import Objects
-from .rewriting import names_in, words_in
+from ...disk import fs
+from ...disk.regular import HUGE
+from ..erasing import Erasure
+from ..objects import Objects
+from .objects import names_in, words_in
 
 # Files whose lines are messages of commits, or were made of them; others have words of Git's own.
 _WORDS = re.compile(r"logs/.*|[A-Z_]+_(?:EDIT)?MSG|crabmem/repairs\.log|crabmem/journal|FETCH_HEAD")

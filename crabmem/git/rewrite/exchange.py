@@ -16,12 +16,12 @@ from pathlib import Path
 
 import msgspec
 
-from ..disk import fs
-from ..disk.seal import Seal
-from ..errors import Busy, Unwritable
-from ..text.hashes import blob_id
-from .compaction import checked
-from .refs import Refs, is_ref
+from ...disk import fs
+from ...disk.seal import Seal
+from ...errors import Busy, Unwritable
+from ...text.hashes import blob_id
+from ..compaction import checked
+from ..refs import Refs, is_ref
 
 _ORDER = "order"
 _COMING = "order.coming"

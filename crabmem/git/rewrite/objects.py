@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ..errors import DamagedHistory, Unwritable
-from .erasing import Erasure
-from .objects import oid_of
-from .reach import Piece
+from ...errors import DamagedHistory, Unwritable
+from ..erasing import Erasure
+from ..objects import oid_of
+from ..reach import Piece
 
 NOTES = "refs/notes/"
 # What is none is taken whole, as "": a search for the next one would read the rest again from each byte.

@@ -11,22 +11,22 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..disk import fs
-from ..errors import Busy, Unwritable
-from .aside import ASIDE
-from .compaction import Filling, Ours
-from .erasing import Erasure
+from ...disk import fs
+from ...errors import Busy, Unwritable
+from ..aside import ASIDE
+from ..compaction import Filling, Ours
+from ..erasing import Erasure
+from ..keeping import KEPT
+from ..objects import Objects
+from ..pack import NUMBERS, Growing
+from ..packing import Packing
+from ..parsing import renamed, staged
+from ..reach import Piece
+from ..refs import REF_WAIT, Head, Refs
+from ..rows import UnknownIndex
 from .exchange import Change, Exchange, Order
-from .keeping import KEPT
-from .objects import Objects
-from .pack import NUMBERS, Growing
-from .packing import Packing
-from .parsing import renamed, staged
-from .reach import Piece
-from .refs import REF_WAIT, Head, Refs
-from .rewriting import NOTES, Rewriting, Survey, Tally, surveyed
-from .rows import UnknownIndex
-from .standing import Look, in_objects
+from .objects import NOTES, Rewriting, Survey, Tally, surveyed
+from .verification import Look, in_objects
 
 _REMOTES = "refs/remotes/"
 _REMOTE = re.compile(r'remote "(.+)"')
