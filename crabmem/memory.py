@@ -16,7 +16,6 @@ from .disk.store import Scan
 from .errors import CrabmemError
 from .git import Note, Packed
 from .git.commit import TIME, moving, one_line
-from .git.erasing import Wanted
 from .operations.reading import labels_of
 from .operations.restoring import Restoring
 from .operations.writing import diff_of
@@ -314,7 +313,7 @@ class Memory(Restoring):
             Unwritable: this history cannot be rewritten alone.
         """
         self._check_whole()
-        return self._purger().plan(Wanted(name, text, pattern))
+        return self._purger().plan(name, text, pattern)
 
     def purge(
         self, name: str | None = None, *, text: str | None = None, pattern: str | None = None, force: bool = False
@@ -330,14 +329,14 @@ class Memory(Restoring):
         """
         self._check_whole()
         self._upkeep.close()
-        done = self._purger().purge(Wanted(name, text, pattern), force)
+        done = self._purger().purge(name, text, pattern, force)
         self._forget_uses()
         return done
 
     def standing(self, name: str | None = None, *, text: str | None = None, pattern: str | None = None) -> Standing:
         """Where an entry, a text, or what a regular expression finds, stands in any object or file; changes nothing."""
         self._check_whole()
-        return self._purger().standing(Wanted(name, text, pattern))
+        return self._purger().verify(name, text, pattern)
 
     def doctor(self, progress: Callable[[int], None] | None = None) -> list[Finding]:
         """What is wrong or odd about the workspace, errors first; nothing is changed.

@@ -1,4 +1,4 @@
-"""Erasing: what a history would be without something, what stands in the way, and putting one for the other.
+"""A repository rewritten by a rule: what its history would be, what stands in the way, and putting one for the other.
 
 Whoever reads meanwhile reads the old history until a reference is exchanged, and the new one afterwards. Nobody else
 writes: besides the writer's lock, those of Git on every reference and on the index are held, and that of compactions.
@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ...disk import fs
 from ...errors import Busy, Unwritable
 from ..aside import ASIDE
 from ..compaction import Filling, Ours
-from ..erasing import Erasure
 from ..keeping import KEPT
 from ..objects import Objects
 from ..pack import NUMBERS, Growing
@@ -25,16 +25,18 @@ from ..reach import Piece
 from ..refs import REF_WAIT, Head, Refs
 from ..rows import UnknownIndex
 from .exchange import Change, Exchange, Order
-from .objects import NOTES, Rewriting, Survey, Tally, surveyed
-from .verification import Look, in_objects
+from .objects import Rewriter, Survey, Tally, survey
+from .rule import Rule, Search
+from .verification import Inspection, inspect_objects
 
+_NOTES = "refs/notes/"
 _REMOTES = "refs/remotes/"
 _REMOTE = re.compile(r'remote "(.+)"')
 _STASH = "refs/stash"
 _REPLACED = "refs/replace/"
 _LOG_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) ([^\t\n]*)(?:\t(.*))?")
 _NONE = "0" * 40
-#: What of `.git` a repository has that shares objects with others, and why purge stops there.
+# What of `.git` a repository has that shares objects with others, and why its history is not rewritten.
 _SHARED = {
     "objects/info/alternates": "it borrows objects from others: `git repack -a -d`, and remove the file `alternates`",
     "shallow": "it is a shallow clone, which has no history to rewrite: `git fetch --unshallow`",
@@ -45,33 +47,46 @@ _SHARED = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Rewritten:
-    """A history made anew, not yet in its place: new ids by the old ones, and what was changed.
+class FileChange(NamedTuple):
+    """A file of the workspace: the blob it is now (None: no file), and the bytes it gets (None: it goes)."""
 
-    `refs` are the references as they were, by name, `new` as they shall be; `unreachable` counts objects that nothing
-    reaches; `pushed` are the references of remotes that have commits which are rewritten.
+    path: str
+    was: str | None
+    data: bytes | None
+    mode: int
+
+
+@dataclass(frozen=True)
+class NewHistory:
+    """A history made anew by `rule`, not yet in its place.
+
+    `refs` are the references as they were, by name, `new_refs` as they shall be; `unreachable` counts objects that
+    nothing reaches; `pushed` are the remotes that have commits which are rewritten.
     """
 
     survey: Survey
-    rewriting: Rewriting
+    rule: Rule
+    rewriter: Rewriter
     filling: Filling
     head: Head
     refs: Mapping[str, str]
-    new: Mapping[str, str]
+    new_refs: Mapping[str, str]
     unreachable: int
     pushed: tuple[str, ...]
 
     @property
     def tally(self) -> Tally:
         """What was changed."""
-        return self.rewriting.tally
+        return self.rewriter.tally
 
     @property
     def changes_anything(self) -> bool:
-        """Whether the new history is another."""
-        same = all(old == new for old, new in self.rewriting.ids.items())
-        return not same or self.refs != self.new or bool(self.tally.paths)
+        """Whether it is another than the old one."""
+        return self.rewritten(self.rewriter.ids) > 0 or self.refs != self.new_refs or bool(self.tally.paths)
+
+    def rewritten(self, oids: Iterable[str]) -> int:
+        """How many of these commits and tags get another id."""
+        return sum(self.rewriter.ids[oid] != oid for oid in oids)
 
 
 class _Source:
@@ -89,8 +104,8 @@ class _Source:
         return NUMBERS[kind], data
 
 
-class Eraser:
-    """Erases from one repository; `private` is the folder for what is ours."""
+class RepositoryRewrite:
+    """Rewrites one repository; `private` is the folder for what is ours."""
 
     def __init__(self, root: Path, private: Path, refs: Refs, objects: Objects, packing: Packing,
                  exchange: Exchange) -> None:  # fmt: skip
@@ -99,10 +114,10 @@ class Eraser:
         self._refs = refs
         self._objects = objects
         self._packing = packing
-        self.exchange = exchange
+        self._exchange = exchange
 
-    def refuse(self, in_progress: str | None) -> None:
-        """Refuse what cannot be rewritten alone.
+    def check_possible(self, in_progress: str | None) -> None:
+        """Refuse what cannot be rewritten alone; `in_progress` is what the person is in the middle of.
 
         Raises:
             Unwritable: the message says why, and what to do about it.
@@ -119,72 +134,84 @@ class Eraser:
         if any(ref.startswith(_REPLACED) for ref in self._refs.all()):
             raise Unwritable("the history has replaced objects (`git replace`): remove them, and purge again")
 
+    # What there is
+
     def survey(self) -> Survey:
         """What references, the stash and Git's index reach."""
-        tips = [*self._refs.all().values(), *self._stashed()]
+        # Only the log of the stash names all that was put there.
+        stashed = (oid for oid in self._refs.last_noted(_STASH) if self._objects.has(oid))
         head = self._refs.head().commit
-        survey = surveyed([*tips, *([head] if head else [])], self._objects.raw, self._objects.parents)
-        for path, (_, blob) in self._staged().items():
-            survey.files.setdefault(path.decode("utf-8", "surrogateescape"), set()).add(blob)
-            survey.objects.add(blob)
-        return survey
+        found = survey([*self._refs.all().values(), *stashed, *([head] if head else [])], self._objects)
+        for path, blob in self._staged().items():
+            found.files.setdefault(path, set()).add(blob)
+            found.objects.add(blob)
+        return found
 
-    def files(self, survey: Survey) -> Iterator[tuple[str, bytes]]:
-        """Every path, and every version that ever stood there."""
-        for path, blobs in survey.files.items():
+    def versions(self, found: Survey) -> Iterator[tuple[str, bytes]]:
+        """Every path of a survey, with what each file that ever stood there held."""
+        for path, blobs in found.files.items():
             yield from ((path, self._objects.blob(blob)) for blob in blobs)
 
-    def _staged(self) -> dict[bytes, tuple[int, str]]:
+    def staged_paths(self) -> list[str]:
+        """The paths in Git's index."""
+        return list(self._staged())
+
+    def _staged(self) -> dict[str, str]:
+        """Path and blob of what is in Git's index."""
         try:
-            return staged(self._git / "index")
+            rows = staged(self._git / "index")
         except UnknownIndex:
             raise Unwritable(
                 f"{self._git / 'index'} is split, sparse or in the middle of a merge: `git update-index "
                 "--no-split-index`, or finish the merge, and purge again"
             ) from None
+        return {path.decode("utf-8", "surrogateescape"): blob for path, (_, blob) in rows.items()}
 
-    def objects(self, erasure: Erasure, blobs: frozenset[str]) -> Iterator[Look]:
-        """Of every object its size, and what it is if it holds any of what is erased, or is one of `blobs`."""
-        return in_objects(erasure, self._objects, blobs)
+    def remotes(self) -> dict[str, str]:
+        """The remotes that the repository knows, and where they are."""
+        names = dict.fromkeys(_remotes_of(self._refs.all()))
+        parser = configparser.RawConfigParser(strict=False, interpolation=None, allow_no_value=True)
+        with suppress(configparser.Error, UnicodeDecodeError):
+            text = fs.read(self._git / "config")[0].decode("utf-8")
+            parser.read_string("\n".join(line.strip() for line in text.splitlines()))
+        names |= dict.fromkeys(found[1] for found in map(_REMOTE.fullmatch, parser.sections()) if found)
+        return {name: parser.get(f'remote "{name}"', "url", fallback="") for name in names}
 
-    def staged(self) -> list[str]:
-        """The paths in Git's index."""
-        return [path.decode("utf-8", "surrogateescape") for path in self._staged()]
+    def inspect_objects(self, search: Search) -> Iterator[Inspection]:
+        """Every object, and whether it holds what is sought."""
+        return inspect_objects(search, self._objects)
 
-    def _stashed(self) -> list[str]:
-        """The commits that only the log of the stash names."""
-        return [oid for oid in self._refs.last_noted(_STASH) if self._objects.has(oid)]
+    # What it becomes
 
-    def rewritten(self, survey: Survey, erasure: Erasure, packs: bool) -> Rewritten:
-        """The history without it. Only when it is to be exchanged for the old one, it `packs`."""
+    def new_history(self, found: Survey, rule: Rule, packs: bool) -> NewHistory:
+        """The history by a rule. Only when it is to be put in the place of the old one, it `packs`."""
         source = _Source(self._objects)
         filling = Filling(source, Growing(), {})
 
         def take(piece: Piece, kind: str, data: bytes) -> None:
             source.made[piece.oid] = NUMBERS[kind], data
             filling.take(piece)
-            if kind != "blob" or piece.oid in survey.objects:  # else a later version is a delta to it
+            if kind != "blob" or piece.oid in found.objects:  # else a later version is a delta to it
                 del source.made[piece.oid]
 
-        rewriting = Rewriting(erasure, self._objects.raw, take if packs else None)
+        rewriter = Rewriter(rule, self._objects, take if packs else None)
         refs, head = self._refs.all(), self._refs.head()
         notes = self._note_commits(refs)
-        for oid in sorted(survey.commits, key=lambda each: each in notes):  # notes are called by new ids
-            rewriting.commit(oid, oid in notes)
-        for oid in survey.tags:
-            rewriting.tag(oid)
-        for path, (_, blob) in self._staged().items():
-            name = path.decode("utf-8", "surrogateescape")
-            if not erasure.goes(name, blob):
-                rewriting.blob(name, blob)
-        new = dict(_new_refs(refs, rewriting.ids, erasure))
-        pushed = tuple(ref for ref, oid in sorted(refs.items()) if _is_of_remote(ref) and rewriting.ids[oid] != oid)
-        gone = len(self._objects.all_ids() - survey.objects)
-        return Rewritten(survey, rewriting, filling, head, refs, new, gone, pushed)
+        for oid in sorted(found.commits, key=lambda each: each in notes):  # notes are called by new ids
+            rewriter.commit(oid, oid in notes)
+        for oid in found.tags:
+            rewriter.tag(oid)
+        for path, blob in self._staged().items():
+            if rule.new_path(path, blob) is not None:
+                rewriter.blob(path, blob)
+        new_refs = dict(_new_refs(refs, rewriter.ids, rule))
+        pushed = _remotes_of(ref for ref, oid in sorted(refs.items()) if rewriter.ids[oid] != oid)
+        unreachable = len(self._objects.all_ids() - found.objects)
+        return NewHistory(found, rule, rewriter, filling, head, refs, new_refs, unreachable, pushed)
 
     def _note_commits(self, refs: Mapping[str, str]) -> set[str]:
         """The commits of notes, which are on no branch."""
-        waiting = [oid for ref, oid in refs.items() if ref.startswith(NOTES)]
+        waiting = [oid for ref, oid in refs.items() if ref.startswith(_NOTES)]
         found: set[str] = set()
         while waiting:
             oid = waiting.pop()
@@ -193,16 +220,7 @@ class Eraser:
                 waiting += self._objects.parents(oid)
         return found
 
-    def remotes(self) -> dict[str, str]:
-        """The remotes that the repository knows, and where they are."""
-        names = dict.fromkeys(map(remote_of, filter(_is_of_remote, self._refs.all())))
-        parser = configparser.RawConfigParser(strict=False, interpolation=None, allow_no_value=True)
-        with suppress(configparser.Error, UnicodeDecodeError):
-            text = fs.read(self._git / "config")[0].decode("utf-8")
-            parser.read_string("\n".join(line.strip() for line in text.splitlines()))
-        named = (found[1] for found in map(_REMOTE.fullmatch, parser.sections()) if found)
-        names |= dict.fromkeys(named)
-        return {name: parser.get(f'remote "{name}"', "url", fallback="") for name in names}
+    # Putting it in its place
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -219,99 +237,90 @@ class Eraser:
                 held.enter_context(self._refs.holding(f"{name}.lock", REF_WAIT))
             yield
 
-    def exchanged(self, made: Rewritten, files: Iterable[tuple[str, str | None, bytes | None, int]], erasure: Erasure,
-                  gone: Iterable[str]) -> None:  # fmt: skip
-        """Put a history in the place of the old one, and files of the workspace: path, blob as it is, bytes, mode.
+    def put_in_place(self, new: NewHistory, files: Iterable[FileChange], gone: Iterable[str]) -> None:
+        """Put a history in the place of the old one, and files in that of those of the workspace.
 
         `gone` are files of ours below `.git` that go.
         """
         with fs.durability(True):
-            self.exchange.begin()
+            self._exchange.begin()
             try:
-                order = self._order(made, files, erasure, gone)
+                order = self._order(new, files, gone)
             except BaseException:
-                self.exchange.give_up()
+                self._exchange.give_up()
                 raise
-            self.exchange.give(order)
+            self._exchange.give(order)
         self._objects.forget()
-        self.exchange.finish(order)
+        self._exchange.finish(order)
         self._objects.forget()
 
-    def _order(self, made: Rewritten, files: Iterable[tuple[str, str | None, bytes | None, int]], erasure: Erasure,
-               gone: Iterable[str]) -> Order:  # fmt: skip
-        ready = self.exchange.ready
-        name, data, index = made.filling.growing.finished()
-        self.exchange.ready_pack(name, data, index, made.filling.growing.ids())
-        self.exchange.ready_as("packed-refs", _packed_refs(made.new))
-        if made.head.ref == "HEAD" and made.head.commit:
-            self.exchange.ready_as("HEAD", f"{made.rewriting.ids[made.head.commit]}\n".encode())
-        elif made.head.ref != (branch := _new_name(made.head.ref, erasure)):
-            self.exchange.ready_as("HEAD", f"ref: {branch}\n".encode())
-        moves = {ready(text): target for target, text in self._texts(made, erasure)}
-        moves[ready(Ours(name, None, made.filling.chains).written())] = "crabmem/pack"
-        changes = tuple(Change(path, was, None if new is None else ready(new, mode)) for path, was, new, mode in files)
-        return Order(name, dict(made.refs), dict(made.new), moves, changes, tuple(gone))
+    def _order(self, new: NewHistory, files: Iterable[FileChange], gone: Iterable[str]) -> Order:
+        """Prepare all that is new; what is to be done with it."""
+        prepare, prepare_as = self._exchange.prepare, self._exchange.prepare_as
+        name, data, index = new.filling.growing.finished()
+        self._exchange.prepare_pack(name, data, index, new.filling.growing.ids())
+        rows = "".join(f"{oid} {ref}\n" for ref, oid in sorted(new.new_refs.items()))
+        prepare_as("packed-refs", f"# pack-refs with: sorted \n{rows}".encode())
+        if new.head.ref == "HEAD" and new.head.commit:
+            prepare_as("HEAD", f"{new.rewriter.ids[new.head.commit]}\n".encode())
+        elif new.head.ref != (branch := _new_ref(new.head.ref, new.rule)):
+            prepare_as("HEAD", f"ref: {branch}\n".encode())
+        moves = {prepare(text): target for target, text in self._texts(new)}
+        moves[prepare(Ours(name, None, new.filling.chains).written())] = "crabmem/pack"
+        changes = tuple(
+            Change(path, was, None if data is None else prepare(data, mode)) for path, was, data, mode in files
+        )
+        return Order(name, dict(new.refs), dict(new.new_refs), moves, changes, tuple(gone))
 
-    def _texts(self, made: Rewritten, erasure: Erasure) -> Iterator[tuple[str, bytes]]:
+    def _texts(self, new: NewHistory) -> Iterator[tuple[str, bytes]]:
         """The logs, the index and what we say of turns, uses and repairs, made anew, by where they belong."""
         for log in sorted((self._git / "logs").rglob("*")):
             if log.is_file():
-                target = _new_name(log.relative_to(self._git).as_posix(), erasure)
-                yield target, b"".join(_new_log(fs.read(log, limit=fs.LARGE)[0], made.rewriting))
+                target = _new_ref(log.relative_to(self._git).as_posix(), new.rule)
+                yield target, b"".join(_new_log(fs.read(log, limit=fs.LARGE)[0], new.rewriter))
         for name in ("turns", "uses", "repairs.log"):
             with suppress(FileNotFoundError):
                 text = fs.read(self._private / name)[0].decode("utf-8", "surrogateescape")
-                yield f"crabmem/{name}", made.rewriting.words(text).encode("utf-8", "surrogateescape")
-        index = renamed(self._git / "index", lambda path, blob: _new_row(path, blob, made.rewriting, erasure))
+                yield f"crabmem/{name}", new.rewriter.log_line(text).encode("utf-8", "surrogateescape")
+
+        def new_row(row: bytes, blob: str) -> tuple[bytes, str] | None:
+            path = row.decode("utf-8", "surrogateescape")
+            new_path = new.rule.new_path(path, blob)
+            return (new_path.encode("utf-8", "surrogateescape"), new.rewriter.blob(path, blob)) if new_path else None
+
+        index = renamed(self._git / "index", new_row)
         if index is not None:
             yield "index", index
 
 
-def remote_of(ref: str) -> str:
-    """The remote that a reference of one belongs to."""
-    return ref.removeprefix(_REMOTES).partition("/")[0]
+def _remotes_of(refs: Iterable[str]) -> tuple[str, ...]:
+    """The remotes that references belong to."""
+    names = (ref.removeprefix(_REMOTES).partition("/")[0] for ref in refs if ref.startswith(_REMOTES))
+    return tuple(dict.fromkeys(names))
 
 
-def _is_of_remote(ref: str) -> bool:
-    return ref.startswith(_REMOTES)
-
-
-def _new_row(path: bytes, blob: str, rewriting: Rewriting, erasure: Erasure) -> tuple[bytes, str] | None:
-    """Path and blob of a row of Git's index, made anew."""
-    name = path.decode("utf-8", "surrogateescape")
-    new = None if erasure.goes(name, blob) else erasure.paths.get(name, name)
-    return (new.encode("utf-8", "surrogateescape"), rewriting.blob(name, blob)) if new is not None else None
-
-
-def _new_refs(refs: Mapping[str, str], ids: Mapping[str, str], erasure: Erasure) -> Iterator[tuple[str, str]]:
+def _new_refs(refs: Mapping[str, str], ids: Mapping[str, str], rule: Rule) -> Iterator[tuple[str, str]]:
     for ref, oid in sorted(refs.items()):
         folder = ref.rpartition("/")[0]
-        yield f"{folder}/{ids[oid]}" if folder in (KEPT, ASIDE) else _new_name(ref, erasure), ids[oid]
+        # Those of ours are called by the id of their commit.
+        yield f"{folder}/{ids[oid]}" if folder in (KEPT, ASIDE) else _new_ref(ref, rule), ids[oid]
 
 
-def _new_name(ref: str, erasure: Erasure) -> str:
-    """The name of a reference, or its log, without what is erased. What Git knows it by stays."""
-    if erasure.contents is None:
-        return ref
+def _new_ref(ref: str, rule: Rule) -> str:
+    """The name of a reference, or of its log, by a rule. What Git knows it by stays."""
     parts = ref.split("/")
     first = 3 if parts[0] == "logs" else 2
-    return "/".join([*parts[:first], *map(erasure.contents.out_of_name, parts[first:])])
+    return "/".join([*parts[:first], *map(rule.new_name, parts[first:])])
 
 
-def _packed_refs(refs: Mapping[str, str]) -> bytes:
-    rows = "".join(f"{oid} {ref}\n" for ref, oid in sorted(refs.items()))
-    return f"# pack-refs with: sorted \n{rows}".encode()
-
-
-def _new_log(log: bytes, rewriting: Rewriting) -> Iterator[bytes]:
+def _new_log(log: bytes, rewriter: Rewriter) -> Iterator[bytes]:
     """The lines of a log of moves whose commits there still are."""
     for line in log.splitlines():
-        found = _LOG_LINE.fullmatch(line)
-        if found:
-            old, new = (rewriting.ids.get(found[side].decode(), "") for side in (1, 2))
+        if found := _LOG_LINE.fullmatch(line):
+            old, new = (rewriter.ids.get(found[side].decode(), "") for side in (1, 2))
             old = old or (_NONE if found[1].decode() == _NONE else "")
             if old and new:
-                words = rewriting.words((found[4] or b"").decode("utf-8", "surrogateescape"))
+                words = rewriter.log_line((found[4] or b"").decode("utf-8", "surrogateescape"))
                 yield b"%s %s %s\t%s\n" % (
-                    old.encode(), new.encode(), rewriting.who(found[3]), words.encode("utf-8", "surrogateescape")
+                    old.encode(), new.encode(), rewriter.identity(found[3]), words.encode("utf-8", "surrogateescape")
                 )  # fmt: skip
