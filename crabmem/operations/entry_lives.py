@@ -83,9 +83,9 @@ class Lives:
 def versions_of_entry(
     name: str,
     names: Mapping[Version, str],
-    path_now: str | None,
     lives: Lives,
     now: Mapping[str, str],
+    path_now: str | None,
     is_place: bool,
 ) -> set[Version]:
     """The versions of the entry called `name`, and of those of the same names at the same paths that are no more.

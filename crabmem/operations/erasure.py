@@ -18,7 +18,6 @@ from ..errors import InvalidArguments, Unreadable
 from ..text import frontmatter as header
 from ..text import plain
 from ..text.entry import Entry, parsed
-from ..text.hashes import blob_id
 from ..text.slug import name_key, slug_of
 from ..workspace.workspace import Layout, way
 from .entry_lives import Lives, Version, versions_of_entry
@@ -95,7 +94,10 @@ def by_text(text: str) -> Redaction:
         raise InvalidArguments(
             f"what to purge has to have {_SHORTEST} characters at least; a shorter one is in many words"
         )
-    return _with_marks(_any_of(_forms(text)), _slug_pattern(text))
+    slug = slug_of(text)
+    is_telling = len(slug) >= _SHORTEST and _TELLING.search(slug)
+    slugs = re.compile(rf"(?<![^\W_]){re.escape(slug)}(?![^\W_])") if is_telling else _NOTHING
+    return _with_marks(_any_of(_forms(text)), slugs)
 
 
 def by_pattern(pattern: str) -> Redaction:
@@ -131,14 +133,6 @@ def _forms(text: str) -> Iterator[str]:
     """A text as it is, composed and decomposed, and each as quoted YAML and JSON have it."""
     for form in (text, unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)):
         yield from (form, form.replace("'", "''"), json.dumps(form)[1:-1], json.dumps(form, ensure_ascii=False)[1:-1])
-
-
-def _slug_pattern(text: str) -> re.Pattern[str]:
-    """A pattern for the slug of a text as a whole word; one that finds nothing where it is a word like any other."""
-    slug = slug_of(text)
-    if len(slug) < _SHORTEST or not _TELLING.search(slug):
-        return _NOTHING
-    return re.compile(rf"(?<![^\W_]){re.escape(slug)}(?![^\W_])")
 
 
 def _entry_pattern(names: set[str], lines: Iterable[str], stems: Iterable[str]) -> re.Pattern[str]:
@@ -336,21 +330,21 @@ def entry_in(path: str, data: bytes) -> Entry | None:
 
 # What is to be erased
 
-#: Path, and what each file that ever stood there held.
-Files = Iterable[tuple[str, bytes]]
 
-
-def erasure_of_text(redaction: Redaction, layout: Layout, paths: Iterable[str], files: Files) -> Erasure:
-    """The erasure of what a redaction finds, in all `paths` and `files` that ever were.
+def erasure_of_text(
+    redaction: Redaction, layout: Layout, paths: Iterable[str], files: Iterable[tuple[str, bytes]]
+) -> Erasure:
+    """The erasure of what a redaction finds, in all `paths` and `files` (path and bytes) that ever were.
 
     A file that is called by the name of its entry gets another name with it; the names of crabmem's own files stay.
     """
     everywhere = sorted({each for path in paths for each in way(path)})
     names: dict[str, str] = {}
     for path in everywhere:
-        stem, ending = _stem_and_ending(path.rpartition("/")[2])
+        name = path.rpartition("/")[2]
+        stem = name.removesuffix(".md")
         if path not in layout.fixed and (new := redaction.redact_name(stem)) != stem:
-            names[path] = new + ending
+            names[path] = new + name[len(stem) :]
     entries: set[str] = set()
     for path, data in files:
         if layout.is_entry(path) and _is_in_file(data, redaction) and (entry := entry_in(path, data)):
@@ -373,15 +367,11 @@ def _without_clashes(names: Mapping[str, str], everywhere: Iterable[str]) -> dic
     found: dict[str, str] = {}
     for path, name in sorted(names.items()):
         folder = path.removesuffix(path.rpartition("/")[2])
-        stem, ending = _stem_and_ending(name)
-        numbered = (f"{stem}-{number}{ending}" if number > 1 else name for number in count(1))
+        stem = name.removesuffix(".md")
+        numbered = (f"{stem}-{number}{name[len(stem) :]}" if number > 1 else name for number in count(1))
         found[path] = next(each for each in numbered if name_key(folder + each) not in taken)
         taken.add(name_key(folder + found[path]))
     return found
-
-
-def _stem_and_ending(name: str) -> tuple[str, str]:
-    return (name[:-3], ".md") if name.endswith(".md") else (name, "")
 
 
 def erasure_of_name(name: str) -> Erasure:
@@ -391,49 +381,47 @@ def erasure_of_name(name: str) -> Erasure:
 
 def erasure_of_entry(
     name: str,
-    layout: Layout,
-    files: Files,
-    path_now: str | None,
+    versions: Mapping[Version, bytes],
     lives: Lives,
     now: Mapping[str, str],
+    path_now: str | None,
     is_place: bool = False,
 ) -> Erasure | None:
     """The erasure of an entry with all its `lives`, under whatever name and path; None when none ever was called so.
 
-    `path_now` is that of the entry that now answers to `name`, which may be an alias; `now` has the blobs of the files
-    there are. What was forgotten and remembered again under the same name is one entry. With `is_place` the name says
-    where the entry lies, and a name that was ever a whole path is that: then nothing else goes that was called so.
+    `versions` are those of all files that ever stood where entries do, and `now` the blobs of those there are. What was
+    forgotten and remembered again under the same name is one entry. `path_now` is that of the entry that now answers to
+    `name`, which may be an alias. With `is_place` the name says where the entry lies, and a name that was ever a whole
+    path is that: then nothing else goes that was called so.
 
     Raises:
         InvalidArguments: no entry answers to `name` now, and several that have another name now were called so.
     """
-    entries: dict[Version, Entry] = {}
-    everywhere: dict[str, set[str]] = {}
-    for path, data in files:
-        blob = blob_id(data)
-        everywhere.setdefault(path, set()).add(blob)
-        if layout.is_entry(path) and (entry := entry_in(path, data)):
-            entries[path, blob] = entry
+    entries = {version: entry for version, data in versions.items() if (entry := entry_in(version[0], data))}
     names = {version: entry.name for version, entry in entries.items()}
-    going = versions_of_entry(name, names, path_now, lives, now, is_place)
+    going = versions_of_entry(name, names, lives, now, path_now, is_place)
     if not entries.keys() & going:
         return None
-    called = {entry.name for version, entry in entries.items() if version in going}
-    others = {entry.name for version, entry in entries.items() if version not in going}
+    called = {names[version] for version in names.keys() & going}
+    others = {names[version] for version in names.keys() - going}
     ours = called - {each for each in others if name_key(each) != name_key(name)}
-    texts = (f"{entry.description}\n{entry.content}" for version, entry in entries.items() if version in going)
+    texts = (f"{entries[version].description}\n{entries[version].content}" for version in entries.keys() & going)
     lines = frozenset(line for text in texts for line in distinctive_lines(text.encode()))
-    blobs = {path: frozenset(blob for at, blob in going if at == path) for path, _ in going}
+    blobs, everywhere = (_blobs_by_path(each) for each in (going, versions))
     whole = sorted(path for path in blobs if blobs[path] >= everywhere.get(path, set()))
     words = ours or {name}
     # A name stays where it is part of another entry's.
     longer = [each for each in others - ours if any(word in each and word != each for word in words)]
     pattern = _entry_pattern(words, lines, [PurePosixPath(path).stem for path in whole])
+    parts = {path: frozenset(each) for path, each in blobs.items() if path not in whole}
     return Erasure(
-        Redaction(pattern, keeping=_any_of(longer)),
-        None,
-        dict.fromkeys(whole),
-        tuple(sorted(ours or called)),
-        lines,
-        {path: each for path, each in blobs.items() if path not in whole},
-    )
+        Redaction(pattern, keeping=_any_of(longer)), None, dict.fromkeys(whole), tuple(sorted(ours or called)), lines,
+        parts,
+    )  # fmt: skip
+
+
+def _blobs_by_path(versions: Iterable[Version]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for path, blob in versions:
+        found.setdefault(path, set()).add(blob)
+    return found

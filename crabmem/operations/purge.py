@@ -24,7 +24,6 @@ from ..git.rewrite.repository import FileChange, NewHistory, RepositoryRewrite
 from ..git.rewrite.verification import Inspection, inspect_file, inspect_git_files, inspect_objects
 from ..recall.catalog import Shelf, found, is_place_of
 from ..results import Purge, Standing
-from ..text.entry import Entry
 from ..text.hashes import blob_id, short
 from ..workspace.workspace import Workspace
 from ..write.writer import Writer
@@ -161,30 +160,28 @@ class Purger:
         versions = chain(rewrite.versions(survey), on_disk.items())  # the disk has some that are in no commit yet
         if isinstance(target, Redaction):
             return erasure_of_text(target, layout, [*survey.files, *files], versions)
-        entry: Entry | None = None
+        is_entry = layout.is_entry
+        contents = {(path, blob_id(data)): data for path, data in versions if is_entry(path)}
+        now = {path: blob_id(data) for path, data in on_disk.items() if is_entry(path)}
+        path_now, is_place = None, False
         with suppress(NotFound):
             entry = found(self._shelf(), target)
-        now = {path: data for path, data in on_disk.items() if layout.is_entry(path)}
-        blobs = {path: blob_id(data) for path, data in now.items()}
-        lives, is_place = self._lives(survey, now, blobs), entry is not None and is_place_of(entry, target)
-        erasure = erasure_of_entry(target, layout, versions, entry.path if entry else None, lives, blobs, is_place)
+            path_now, is_place = entry.path, is_place_of(entry, target)
+        erasure = erasure_of_entry(target, contents, self._lives(survey, contents, now), now, path_now, is_place)
         if erasure is None:
             raise NotFound(f"no entry was ever named: {target}; `crabmem purge --text` purges any text")
-        all_versions = [(path, blob) for path, held in survey.files.items() for blob in held]
-        going = {blob for path, blob in all_versions if erasure.new_path(path, blob) is None}
-        staying = {blob for path, blob in all_versions if erasure.new_path(path, blob) is not None}
+        everywhere = [(path, blob) for path, held in survey.files.items() for blob in held]
+        going = {blob for path, blob in everywhere if erasure.new_path(path, blob) is None}
+        staying = {blob for path, blob in everywhere if erasure.new_path(path, blob) is not None}
         return dataclasses.replace(erasure, blobs=frozenset(going - staying))
 
-    def _lives(self, survey: Survey, now: Mapping[str, bytes], blobs: Mapping[str, str]) -> Lives:
-        """The lives of all entries, up to what Git's index and the disk have: `now`, whose ids are `blobs`."""
-        unsaved = {blobs[path]: data for path, data in now.items()}
+    def _lives(self, survey: Survey, versions: Mapping[Version, bytes], now: Mapping[str, str]) -> Lives:
+        """The lives of all entries, up to what Git's index and the disk have: `now`, blobs by path."""
         is_entry = self._workspace.layout.is_entry
 
         def content(version: Version) -> bytes:
-            path, blob = version
-            data = unsaved[blob] if blob in unsaved else self._history.blob(blob)
-            entry = entry_in(path, data)
-            return entry.content.encode() if entry else data
+            entry = entry_in(version[0], versions[version])
+            return entry.content.encode() if entry else versions[version]
 
         lives = Lives(content)
         for oid in survey.commits:
@@ -194,7 +191,7 @@ class Purger:
         head = self._history.files(self._history.head())
         gone = {path: (head[path], None) for path in filter(is_entry, head) if path not in now}
         staged = ((path, blob) for path, held in survey.files.items() if is_entry(path) for blob in held)
-        for path, blob in (*staged, *blobs.items()):
+        for path, blob in (*staged, *now.items()):
             if not lives.knows((path, blob)):
                 lives.add([{**gone, path: (head.get(path), blob)}])
         return lives
@@ -289,9 +286,10 @@ class Purger:
         if form := foreign_format(git):
             return not_looked_into(f"is kept as {form} and was not looked into")
         history = Objects(git / "objects", git / "crabmem" / "recent")
+        if not erasure.contents:
+            erasure = dataclasses.replace(erasure, messages=NO_REDACTION)
         try:
-            without_name = erasure if erasure.contents else dataclasses.replace(erasure, messages=NO_REDACTION)
-            objects = list(inspect_objects(without_name, history))
+            objects = list(inspect_objects(erasure, history))
         except OSError as error:
             return not_looked_into(f"was not looked into: {fs.reason(error)}")
         except DamagedHistory:
@@ -340,8 +338,8 @@ def _target(name: str | None, text: str | None, pattern: str | None) -> str | Re
 
 def _report(plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
     """What a purge does, in figures."""
-    new, erasure, tally = plan.new, plan.erasure, plan.new.tally
-    touched = tally.paths | {change.path for change in plan.changes}
+    new, erasure, rewriter = plan.new, plan.erasure, plan.new.rewriter
+    touched = rewriter.paths | {change.path for change in plan.changes}
     versions = [(path, blob) for path, held in new.survey.files.items() for blob in held]
     remotes = rewrite.remotes()
     return Purge(
@@ -350,10 +348,10 @@ def _report(plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
         paths=tuple(sorted({erasure.paths.get(path, path) or path for path in touched})),
         commits=len(new.survey.commits),
         rewritten=new.rewritten(new.survey.commits),
-        messages=tally.messages,
-        versions=tally.versions or sum(erasure.new_path(path, blob) != path for path, blob in versions),
+        messages=rewriter.messages,
+        versions=rewriter.versions or sum(erasure.new_path(path, blob) != path for path, blob in versions),
         refs=new.rewritten(new.refs.values()),
-        signatures=tally.signatures,
+        signatures=rewriter.signatures,
         unreachable=new.unreachable,
         leftovers=len(plan.leftovers) + len(plan.recovered),
         copies=_copies(erasure, rewrite.versions(new.survey)) if not erasure.contents else {},

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from crabmem.operations.entry_lives import Lives
 from crabmem.operations.erasure import by_pattern, by_text, erasure_of_entry, erasure_of_text
 from crabmem.text.entry import Fact, parsed, written
+from crabmem.text.slug import slug_of
 from crabmem.workspace.workspace import ORDINARY
 
 #: Few letters, so that they meet; some that have several forms, and what YAML and JSON quote.
@@ -68,11 +69,11 @@ def test_the_names_of_crabmem_itself_stay() -> None:
 
 
 def test_a_name_is_left_where_it_is_part_of_another() -> None:
-    files = [
-        ("memory/entries/vet.md", written(Fact("Vet", "d", "c"), None).encode()),
-        ("memory/entries/vet-bills.md", written(Fact("Vet bills", "d", "c"), None).encode()),
-    ]
-    erasure = erasure_of_entry("vet", ORDINARY, files, None, Lives(lambda version: b""), {})
+    versions = {
+        (f"memory/entries/{slug_of(name)}.md", "0" * 40): written(Fact(name, "d", "c"), None).encode()
+        for name in ("Vet", "Vet bills")
+    }
+    erasure = erasure_of_entry("vet", versions, Lives(lambda version: b""), {}, None)
     assert erasure is not None
     assert erasure.new_message("remember: Vet\n\nEntry: Vet bills\nVets, Vet.") == (
         "remember: (purged)\n\nEntry: Vet bills\nVets, (purged)."

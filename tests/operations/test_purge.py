@@ -373,6 +373,16 @@ def test_a_purge_names_the_agents_whose_workspaces_still_hold_it(team: Memory, a
     assert team.standing(text=PIN).places == done.standing.places
 
 
+def test_another_entry_of_the_same_name_in_the_workspace_of_an_agent_is_no_trace(memory: Memory) -> None:
+    memory.remember("Code", "opens the door", f"The code of the door is {PIN}, since March.")
+    memory.new_agent("bob")
+    with Memory(memory.root / "agents/bob", agent="bob") as bob:
+        bob.remember("Code", "how bob writes it", "In Python, tests first.")
+    assert memory.purge_plan("Code").nested == ()
+    done = memory.purge("Code")
+    assert done.standing and done.standing.places == ()
+
+
 def run(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "crabmem", "--dir", str(root), "purge", *words]
     return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)

@@ -40,9 +40,7 @@ _MADE_OF_ARGUMENTS = {
         "erasure._any_of", "finditer", erasure._any_of(["Luna's vet", 'a "quoted" text\n\nof two lines'])
     ),
     "operations.erasure._entry_pattern": [],  # as the one above, with a look around each
-    "operations.erasure._slug_pattern": _made(
-        "erasure._slug_pattern", "finditer", *map(erasure._slug_pattern, ["Luna's vet", "key-1"])
-    ),
+    "operations.erasure.by_text": _made("erasure.by_text", "finditer", erasure.by_text("key-1").slugs),
     "operations.erasure.by_pattern": [],  # what a person asks to be purged is their own expression
     "text.patterns._expression": _made(
         "globs", "fullmatch",

@@ -87,16 +87,12 @@ class Exchange:
         """Make the folder in which files are prepared."""
         fs.make_folder(self._folder)
 
-    def prepare(self, data: bytes, mode: int = fs.PRIVATE_FILE) -> str:
-        """Prepare a file, durably; its name."""
-        self._count += 1
-        name = f"{self._count:06}"
+    def prepare(self, data: bytes, mode: int = fs.PRIVATE_FILE, name: str = "") -> str:
+        """Prepare a file, durably; its name, which is a number unless it says what it is for."""
+        self._count += not name
+        name = name or f"{self._count:06}"
         fs.create(self._folder / name, data, mode)
         return name
-
-    def prepare_as(self, name: str, data: bytes) -> None:
-        """Prepare a file whose name says what it is for."""
-        fs.create(self._folder / name, data)
 
     def prepare_pack(self, name: str, data: bytes, index: bytes, oids: list[str]) -> None:
         """Prepare a pack, and read every object back from the disk."""
@@ -156,7 +152,12 @@ class Exchange:
             self.give_up()
             return "a purge was interrupted before it changed anything: the history is the old one; purge again"
         if found.order is None:
-            return self._set_aside()
+            fs.make_folder(aside := self._private / "aside")
+            place = aside / f"purging-{secrets.token_hex(4)}"
+            fs.rename(self._folder, place)
+            return (
+                f"what claims to be a purge names files that a purge does not touch: it was moved to {place}, not done"
+            )
         if not (found.is_ours or believes_others):
             raise Unwritable(
                 f"{self._root} holds a purge that another user or another machine began: if you trust this folder, "
@@ -167,13 +168,6 @@ class Exchange:
         except Busy as error:  # the exchange is made, and it would be said to nobody who asked for it
             return f"a purge that was interrupted was finished, but {error}"
         return "a purge that was interrupted was finished: the history is the new one,"
-
-    def _set_aside(self) -> str:
-        """Keep out of the way what no purge of crabmem's left; what there is to say."""
-        fs.make_folder(aside := self._private / "aside")
-        place = aside / f"purging-{secrets.token_hex(4)}"
-        fs.rename(self._folder, place)
-        return f"what claims to be a purge names files that a purge does not touch: it was moved to {place}, not done"
 
     def give_up(self) -> None:
         """Throw away what was prepared."""
@@ -267,7 +261,9 @@ class Exchange:
         for folder in sorted(objects.iterdir()):
             if folder.is_dir() and folder.name not in ("pack", "info"):
                 fs.remove_tree(folder)
-        for file in [*_files_in(objects / "info"), *sorted(_files_in(objects / "pack"), key=_indexes_first)]:
+        # An index without its pack is an error to Git; a pack without one is nothing.
+        packs = sorted(_files_in(objects / "pack"), key=lambda file: (file.suffix == ".pack", file.name))
+        for file in [*_files_in(objects / "info"), *packs]:
             if file.stem != pack or file.suffix not in (".pack", ".idx"):
                 fs.unlink(file)
         fs.sync_folder(objects / "pack")
@@ -310,17 +306,13 @@ def _strange_names(order: Order) -> Iterator[str]:
         yield from (ref for ref in refs if not is_ref(ref))
         yield from (oid for oid in refs.values() if not _OID.match(oid))
     yield from (name for name in order.moves if not _READY.match(name))
-    yield from (target for target in order.moves.values() if not (target in _MADE_ANEW or _is_log(target)))
+    logs = (target for target in order.moves.values() if target not in _MADE_ANEW)
+    yield from (log for log in logs if log != "logs/HEAD" and not (log.startswith("logs/") and is_ref(log[5:])))
     for change in order.files:
         yield from [] if _is_in_workspace(change.path) else [change.path]
         yield from [change.was] if change.was is not None and not _OID.match(change.was) else []
         yield from [change.ready] if change.ready is not None and not _READY.match(change.ready) else []
     yield from (name for name in order.gone if not (_GOING.match(name) and name.rpartition("/")[2] not in (".", "..")))
-
-
-def _is_log(target: str) -> bool:
-    name = target.removeprefix("logs/")
-    return target != name and (name == "HEAD" or is_ref(name))
 
 
 def _is_in_workspace(path: str) -> bool:
@@ -331,8 +323,3 @@ def _is_in_workspace(path: str) -> bool:
 
 def _files_in(folder: Path) -> Iterator[Path]:
     return (file for file in folder.rglob("*") if not file.is_dir()) if folder.is_dir() else iter(())
-
-
-def _indexes_first(file: Path) -> tuple[bool, str]:
-    """An index without its pack is an error to Git; a pack without one is nothing."""
-    return file.suffix == ".pack", file.name

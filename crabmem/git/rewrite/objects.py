@@ -97,25 +97,17 @@ def _add_tree(root: str, found: Survey, rows: dict[str, set[bytes]], objects: Ob
                 found.files.setdefault(path, set()).add(oid)
 
 
-@dataclass
-class Tally:
-    """What was changed: commits by what, files by how many versions of them."""
-
-    messages: int = 0
-    signatures: int = 0
-    versions: int = 0
-    paths: set[str] = field(default_factory=set)
-
-
 class Rewriter:
     """Makes the objects of a history anew: `ids` has the new id of each commit and tag by the old one.
 
-    `take` is given each object with its kind and bytes, once, in an order that suits a pack.
+    `messages` of commits and `versions` of files were changed, files at `paths`, and `signatures` dropped.
     """
 
     def __init__(self, rule: Rule, objects: Objects, take: Callable[[Piece, str, bytes], None] | None = None) -> None:
+        """`take` is given each object with its kind and bytes, once, in an order that suits a pack."""
         self.ids: dict[str, str] = {}
-        self.tally = Tally()
+        self.messages = self.signatures = self.versions = 0
+        self.paths: set[str] = set()
         self._rule = rule
         self._objects = objects
         self._take = take
@@ -128,34 +120,25 @@ class Rewriter:
         # The old ids that begin with so many digits.
         self._beginnings: dict[str, list[str]] = {}
 
-    def commit(self, oid: str, is_note: bool = False) -> None:
-        """Make a commit anew, whose parents were made before. A note's tree is named by what it is about."""
-        data = self._objects.raw(oid)[1]
+    def add(self, oid: str, is_note: bool = False) -> None:
+        """Make a commit or tag anew, after those it stands on. The tree of a note is named by what it is about."""
+        kind, data = self._objects.raw(oid)
         head, gap, message = data.partition(b"\n\n")
         headers = _headers(head)
         first = dict(reversed(headers))
-        tree = first[b"tree"].decode("ascii")
-        new_tree = self._notes(tree) if is_note else self._tree(tree, "") or self._put("tree", b"", "/")
-        new_message = self._message(message, first.get(b"encoding"))
-        new_headers = [(key, self._header(key, value)) for key, value in headers]
-        self.tally.messages += new_message != message
-        if new_tree != tree or new_message != message or new_headers != headers:
-            self.tally.signatures += any(key in _SIGNATURES for key, _ in headers)
-            new_headers = [(key, new_tree.encode() if key == b"tree" else value) for key, value in new_headers]
-            data = _without_signatures(new_headers) + gap + self._with_new_ids(new_message)
-        self._put_named(oid, "commit", data)
-
-    def tag(self, oid: str) -> None:
-        """Make a tag anew."""
-        data = self._objects.raw(oid)[1]
-        head, gap, message = data.partition(b"\n\n")
-        headers = _headers(head)
-        new_headers = [(key, self._header(key, value)) for key, value in headers]
-        new_message = self._message(message, None)
+        new_headers = [(key, self._header(key, value, is_note)) for key, value in headers]
+        new_message = self._message(message, first.get(b"encoding") if kind == "commit" else None)
         if new_headers != headers or new_message != message:
-            self.tally.signatures += bool(_SIGNED.search(new_message))
-            data = _without_signatures(new_headers) + gap + _SIGNED.sub(b"", self._with_new_ids(new_message))
-        self._put_named(oid, "tag", data)
+            is_signed = any(key in _SIGNATURES for key, _ in headers)
+            lines = b"\n".join(key + b" " + value for key, value in new_headers if key not in _SIGNATURES)
+            data = lines + gap + self._with_new_ids(new_message)
+            if kind == "tag":  # whose signature ends its message
+                is_signed = bool(_SIGNED.search(new_message))
+                data = lines + gap + _SIGNED.sub(b"", self._with_new_ids(new_message))
+            self.signatures += is_signed
+        self.messages += kind == "commit" and new_message != message
+        self.ids[oid] = self._put(kind, data, "")
+        self._beginnings.setdefault(oid[:_SHORTEST_ID], []).append(oid)
 
     def blob(self, path: str, oid: str) -> str:
         """Make a version of the file at a path anew; its new id."""
@@ -163,8 +146,8 @@ class Rewriter:
             data = self._objects.raw(oid)[1]
             new = self._rule.new_file(path, data)
             if new != data:
-                self.tally.versions += 1
-                self.tally.paths.add(path)
+                self.versions += 1
+                self.paths.add(path)
             self._blobs[path, oid] = self._put("blob", new, path)
         return self._blobs[path, oid]
 
@@ -176,11 +159,6 @@ class Rewriter:
         """A line of a log anew, with the new ids."""
         new = self._rule.new_message(text).encode("utf-8", "surrogateescape")
         return self._with_new_ids(new).decode("utf-8", "surrogateescape")
-
-    def _put_named(self, old: str, kind: str, data: bytes) -> None:
-        """Put a commit or tag, which others call by its id."""
-        self.ids[old] = self._put(kind, data, "")
-        self._beginnings.setdefault(old[:_SHORTEST_ID], []).append(old)
 
     def _put(self, kind: str, data: bytes, path: str) -> str:
         """The id of an object, which is handed on the first time."""
@@ -211,12 +189,12 @@ class Rewriter:
         path = folder + name
         new_path = self._rule.new_path(path, oid)
         if new_path is None:
-            self.tally.paths.add(path)
+            self.paths.add(path)
             return b""
         new = self._tree(oid, f"{path}/") if stat.S_ISDIR(mode) else self.blob(path, oid)
         new_name = new_path.rpartition("/")[2]
         if new_name != name and not stat.S_ISDIR(mode):
-            self.tally.paths.add(path)
+            self.paths.add(path)
         if new_name == name and new == oid:
             return row
         return _row(mode, new_name, new) if new else b""
@@ -262,11 +240,14 @@ class Rewriter:
             text = message.decode("utf-8", "surrogateescape")
             return self._rule.new_message(text).encode("utf-8", "surrogateescape")
 
-    def _header(self, key: bytes, value: bytes) -> bytes:
-        """The value of a line of a commit or tag anew; that of its tree is not known here."""
+    def _header(self, key: bytes, value: bytes, is_note: bool = False) -> bytes:
+        """The value of a line of a commit or tag anew."""
         if key in (b"parent", b"object"):
             return self.ids.get(value.decode("ascii"), "").encode() or value
-        if key == b"tree" or key in _SIGNATURES:
+        if key == b"tree":
+            tree = value.decode("ascii")
+            return (self._notes(tree) if is_note else self._tree(tree, "") or self._put("tree", b"", "/")).encode()
+        if key in _SIGNATURES:
             return value
         text = value.decode("utf-8", "surrogateescape")
         label = self._rule.new_label
@@ -335,11 +316,6 @@ def _headers(head: bytes) -> list[tuple[bytes, bytes]]:
             key, _, value = line.partition(b" ")
             found.append((key, value))
     return found
-
-
-def _without_signatures(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """The lines before a message again, without signatures, which are of other bytes."""
-    return b"\n".join(key + b" " + value for key, value in headers if key not in _SIGNATURES)
 
 
 def texts_in(data: bytes, with_labels: bool) -> Iterator[str]:

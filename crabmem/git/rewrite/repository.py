@@ -25,7 +25,7 @@ from ..reach import Piece
 from ..refs import REF_WAIT, Head, Refs
 from ..rows import UnknownIndex
 from .exchange import Change, Exchange, Order
-from .objects import Rewriter, Survey, Tally, survey
+from .objects import Rewriter, Survey, survey
 from .rule import Rule, Search
 from .verification import Inspection, inspect_objects
 
@@ -75,14 +75,9 @@ class NewHistory:
     pushed: tuple[str, ...]
 
     @property
-    def tally(self) -> Tally:
-        """What was changed."""
-        return self.rewriter.tally
-
-    @property
     def changes_anything(self) -> bool:
         """Whether it is another than the old one."""
-        return self.rewritten(self.rewriter.ids) > 0 or self.refs != self.new_refs or bool(self.tally.paths)
+        return self.rewritten(self.rewriter.ids) > 0 or self.refs != self.new_refs or bool(self.rewriter.paths)
 
     def rewritten(self, oids: Iterable[str]) -> int:
         """How many of these commits and tags get another id."""
@@ -196,29 +191,19 @@ class RepositoryRewrite:
 
         rewriter = Rewriter(rule, self._objects, take if packs else None)
         refs, head = self._refs.all(), self._refs.head()
-        notes = self._note_commits(refs)
-        for oid in sorted(found.commits, key=lambda each: each in notes):  # notes are called by new ids
-            rewriter.commit(oid, oid in notes)
+        # Those of notes are on no branch, and come last, as notes are called by new ids.
+        notes = set(survey((oid for ref, oid in refs.items() if ref.startswith(_NOTES)), self._objects).commits)
+        for oid in sorted(found.commits, key=lambda each: each in notes):
+            rewriter.add(oid, oid in notes)
         for oid in found.tags:
-            rewriter.tag(oid)
+            rewriter.add(oid)
         for path, blob in self._staged().items():
             if rule.new_path(path, blob) is not None:
                 rewriter.blob(path, blob)
-        new_refs = dict(_new_refs(refs, rewriter.ids, rule))
+        new_refs = {_new_ref(ref, rule, rewriter.ids[oid]): rewriter.ids[oid] for ref, oid in sorted(refs.items())}
         pushed = _remotes_of(ref for ref, oid in sorted(refs.items()) if rewriter.ids[oid] != oid)
         unreachable = len(self._objects.all_ids() - found.objects)
         return NewHistory(found, rule, rewriter, filling, head, refs, new_refs, unreachable, pushed)
-
-    def _note_commits(self, refs: Mapping[str, str]) -> set[str]:
-        """The commits of notes, which are on no branch."""
-        waiting = [oid for ref, oid in refs.items() if ref.startswith(_NOTES)]
-        found: set[str] = set()
-        while waiting:
-            oid = waiting.pop()
-            if oid not in found:
-                found.add(oid)
-                waiting += self._objects.parents(oid)
-        return found
 
     # Putting it in its place
 
@@ -256,21 +241,21 @@ class RepositoryRewrite:
 
     def _order(self, new: NewHistory, files: Iterable[FileChange], gone: Iterable[str]) -> Order:
         """Prepare all that is new; what is to be done with it."""
-        prepare, prepare_as = self._exchange.prepare, self._exchange.prepare_as
-        name, data, index = new.filling.growing.finished()
-        self._exchange.prepare_pack(name, data, index, new.filling.growing.ids())
+        prepare = self._exchange.prepare
+        pack, data, index = new.filling.growing.finished()
+        self._exchange.prepare_pack(pack, data, index, new.filling.growing.ids())
         rows = "".join(f"{oid} {ref}\n" for ref, oid in sorted(new.new_refs.items()))
-        prepare_as("packed-refs", f"# pack-refs with: sorted \n{rows}".encode())
+        prepare(f"# pack-refs with: sorted \n{rows}".encode(), name="packed-refs")
         if new.head.ref == "HEAD" and new.head.commit:
-            prepare_as("HEAD", f"{new.rewriter.ids[new.head.commit]}\n".encode())
+            prepare(f"{new.rewriter.ids[new.head.commit]}\n".encode(), name="HEAD")
         elif new.head.ref != (branch := _new_ref(new.head.ref, new.rule)):
-            prepare_as("HEAD", f"ref: {branch}\n".encode())
+            prepare(f"ref: {branch}\n".encode(), name="HEAD")
         moves = {prepare(text): target for target, text in self._texts(new)}
-        moves[prepare(Ours(name, None, new.filling.chains).written())] = "crabmem/pack"
+        moves[prepare(Ours(pack, None, new.filling.chains).written())] = "crabmem/pack"
         changes = tuple(
             Change(path, was, None if data is None else prepare(data, mode)) for path, was, data, mode in files
         )
-        return Order(name, dict(new.refs), dict(new.new_refs), moves, changes, tuple(gone))
+        return Order(pack, dict(new.refs), dict(new.new_refs), moves, changes, tuple(gone))
 
     def _texts(self, new: NewHistory) -> Iterator[tuple[str, bytes]]:
         """The logs, the index and what we say of turns, uses and repairs, made anew, by where they belong."""
@@ -299,15 +284,11 @@ def _remotes_of(refs: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _new_refs(refs: Mapping[str, str], ids: Mapping[str, str], rule: Rule) -> Iterator[tuple[str, str]]:
-    for ref, oid in sorted(refs.items()):
-        folder = ref.rpartition("/")[0]
-        # Those of ours are called by the id of their commit.
-        yield f"{folder}/{ids[oid]}" if folder in (KEPT, ASIDE) else _new_ref(ref, rule), ids[oid]
-
-
-def _new_ref(ref: str, rule: Rule) -> str:
-    """The name of a reference, or of its log, by a rule. What Git knows it by stays."""
+def _new_ref(ref: str, rule: Rule, oid: str = "") -> str:
+    """The name of a reference to `oid`, or of its log, by a rule. What Git knows it by stays."""
+    folder = ref.rpartition("/")[0]
+    if oid and folder in (KEPT, ASIDE):  # those of ours are called by their commit
+        return f"{folder}/{oid}"
     parts = ref.split("/")
     first = 3 if parts[0] == "logs" else 2
     return "/".join([*parts[:first], *map(rule.new_name, parts[first:])])
