@@ -22,12 +22,15 @@ class Lives:
     def __init__(self, content: Callable[[Version], bytes]) -> None:
         """`content` reads what a version says, by which a moved file is known again."""
         self._content = content
-        self._joined: dict[Version, set[Version]] = {}
-        self._connected: dict[Version, frozenset[Version]] = {}
+        self._lives: dict[Version, set[Version]] = {}
 
     def knows(self, version: Version) -> bool:
         """Whether a commit so far had it."""
-        return version in self._joined
+        return version in self._lives
+
+    def life(self, version: Version) -> set[Version]:
+        """All versions of the entry that `version` is of; the same object for each of them."""
+        return self._lives.setdefault(version, {version})
 
     def add(self, sides: Iterable[Changes], renamed: tuple[str, str] | None = None) -> None:
         """Add what a commit changed in each parent, and the old and new path of what its message says it renamed.
@@ -35,49 +38,33 @@ class Lives:
         A version that was at its path before keeps the life it had: an undo or a rollback puts it back, and what
         stood there meanwhile may be another entry.
         """
-        self._connected.clear()
         unseen = [
-            (changes, {(path, after): before for path, (before, after) in changes.items()
-                       if after and not self.knows((path, after))})
-            for changes in sides
-        ]  # fmt: skip
-        for changes, new in unseen:
-            for version in new:
-                self._joined.setdefault(version, set())
-            self._add_side(changes, new, renamed)
-
-    def _add_side(self, changes: Changes, new: Mapping[Version, str | None], renamed: tuple[str, str] | None) -> None:
-        """Join each version in `new` with what stood in its place before, or with what it was moved from."""
-        if renamed:
-            before, after = changes.get(renamed[0], (None, None))[0], changes.get(renamed[1], (None, None))[1]
-            if before and after:
-                self._join((renamed[0], before), (renamed[1], after))
-        gone = [(path, before) for path, (before, after) in changes.items() if before and not after]
-        by_blob = {version[1]: version for version in gone}
-        for version, before in new.items():
-            if old := (version[0], before) if before else by_blob.get(version[1]):
-                self._join(old, version)
-        left = [version for version in new if not self._joined[version]]
-        for version in left if gone and len(gone) * len(left) <= _MOST_PAIRS else ():
-            text = self._content(version)
-            likeness, old = max((similarity(self._content(each), text), each) for each in gone)
-            if likeness >= _ALIKE:
-                self._join(old, version)
+            (side, [(path, blob) for path, (_, blob) in side.items() if blob and not self.knows((path, blob))])
+            for side in sides
+        ]
+        for side, new in unseen:
+            if renamed:
+                before, after = side.get(renamed[0], (None, None))[0], side.get(renamed[1], (None, None))[1]
+                if before and after:
+                    self._join((renamed[0], before), (renamed[1], after))
+            gone = [(path, before) for path, (before, after) in side.items() if before and not after]
+            by_blob = {version[1]: version for version in gone}
+            for path, blob in new:
+                before = side[path][0]
+                if old := (path, before) if before else by_blob.get(blob):
+                    self._join(old, (path, blob))
+            left = [version for version in new if len(self.life(version)) == 1]
+            for version in left if gone and len(gone) * len(left) <= _MOST_PAIRS else ():
+                text = self._content(version)
+                likeness, old = max((similarity(self._content(each), text), each) for each in gone)
+                if likeness >= _ALIKE:
+                    self._join(old, version)
 
     def _join(self, one: Version, other: Version) -> None:
-        self._joined.setdefault(one, set()).add(other)
-        self._joined.setdefault(other, set()).add(one)
-
-    def connected(self, version: Version) -> frozenset[Version]:
-        """All versions of the entry that `version` is of; the same object for each of them."""
-        if version not in self._connected:
-            found, waiting = {version}, [version]
-            while waiting:
-                others = self._joined.get(waiting.pop(), set()) - found
-                found |= others
-                waiting += others
-            self._connected |= dict.fromkeys(found, frozenset(found))
-        return self._connected[version]
+        small, large = sorted((self.life(one), self.life(other)), key=len)
+        if small is not large:
+            large |= small
+            self._lives |= dict.fromkeys(small, large)
 
 
 def versions_of_entry(
@@ -101,7 +88,7 @@ def versions_of_entry(
     elif is_place:
         named = []
     first = [(path_now, now[path_now])] if path_now and path_now in now else named
-    wanted = {id(life): life for life in map(lives.connected, first)}.values()
+    wanted = {id(life): life for life in map(lives.life, first)}.values()
     alive = {path for life in wanted for path, blob in life if now.get(path) == blob}
     if first is named and sum(not life.isdisjoint(now.items()) for life in wanted) > 1:
         raise InvalidArguments(f"several entries were called {name}; name the one you mean: {', '.join(sorted(alive))}")
@@ -112,7 +99,7 @@ def versions_of_entry(
     meant, waiting = set[Version](), [*first, *named]
     while waiting:
         version = waiting.pop()
-        if version not in meant and (life := lives.connected(version)).isdisjoint(others):
+        if version not in meant and (life := lives.life(version)).isdisjoint(others):
             meant |= life
             for path, key in {(each[0], name_key(names[each])) for each in life & names.keys()}:
                 waiting += alike.pop((path, key), ())

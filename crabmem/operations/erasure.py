@@ -210,20 +210,20 @@ class Erasure:
 
     def is_in_file(self, data: bytes) -> bool:
         """Whether a file holds any of it, its frontmatter as it is read too, or a line of what goes altogether."""
-        return self.lines_in(data) > 0 or bool(self.contents and _is_in_file(data, self.contents))
+        return bool(self._lines_in(data) or (self.contents and _is_in_file(data, self.contents)))
 
     def is_in_blob(self, oid: str, data: bytes) -> bool:
         """Whether a version of a file is to go, or holds any of it."""
         return oid in self.blobs or self.is_in_file(data)
 
-    def lines_in(self, data: bytes) -> int:
-        """How many of the lines of what goes altogether stand in a file."""
-        return len(self.lines & distinctive_lines(data)) if self.lines else 0
-
-    def is_named_in(self, data: bytes) -> bool:
-        """Whether a file names what goes altogether."""
+    def quoted_in(self, data: bytes) -> int:
+        """How many of the lines of what goes altogether stand in a file; 1 where only its name does."""
         text = data.decode("utf-8", "surrogateescape")
-        return any(name in text for name in self.entries) and self.is_in_message(text)
+        is_named = any(name in text for name in self.entries) and self.is_in_message(text)
+        return self._lines_in(data) or int(is_named)
+
+    def _lines_in(self, data: bytes) -> int:
+        return len(self.lines & distinctive_lines(data)) if self.lines else 0
 
 
 def distinctive_lines(data: bytes) -> frozenset[str]:

@@ -205,7 +205,7 @@ class Purger:
         paths = (file.relative_to(root).as_posix() for file in below if file.is_file() and not file.is_symlink())
         return {
             path: self._read(path)
-            for path in {*rewrite.staged_paths(), *filter(self._workspace.layout.is_within, paths)}
+            for path in {*rewrite.staged(), *filter(self._workspace.layout.is_within, paths)}
             if path.isprintable()  # which lone surrogates are not: such a name is not UTF-8
         }
 
@@ -297,9 +297,8 @@ class Purger:
         finally:
             history.close()
         own = list(inspect_git_files(erasure, git))
-        files = (
-            list(_inspect_below(folder, erasure, lambda data, path: erasure.is_in_file(data))) if git != folder else []
-        )
+        below = _inspect_below(folder, erasure, lambda data, path: erasure.is_in_file(data))
+        files = list(below) if git != folder else []
         kinds = {
             "name": erasure.is_in_name(name),
             "history": any(look.place for look in [*objects, *own]),
@@ -361,11 +360,11 @@ def _report(plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
 
 
 def _copies(erasure: Erasure, versions: Iterable[tuple[str, bytes]]) -> dict[str, int]:
-    """The files that quote what goes altogether, and how many of its lines at most; one line for its name alone."""
+    """The files that quote what goes altogether, and how many of its lines at most."""
     quoting: dict[str, int] = {}
     for path, data in versions:
-        if erasure.new_path(path, blob_id(data)) and (lines := erasure.lines_in(data) or erasure.is_named_in(data)):
-            quoting[path] = max(int(lines), quoting.get(path, 0))
+        if erasure.new_path(path, blob_id(data)) and (lines := erasure.quoted_in(data)):
+            quoting[path] = max(lines, quoting.get(path, 0))
     return dict(sorted(quoting.items()))
 
 

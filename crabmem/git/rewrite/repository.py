@@ -137,7 +137,7 @@ class RepositoryRewrite:
         stashed = (oid for oid in self._refs.last_noted(_STASH) if self._objects.has(oid))
         head = self._refs.head().commit
         found = survey([*self._refs.all().values(), *stashed, *([head] if head else [])], self._objects)
-        for path, blob in self._staged().items():
+        for path, blob in self.staged().items():
             found.files.setdefault(path, set()).add(blob)
             found.objects.add(blob)
         return found
@@ -147,11 +147,7 @@ class RepositoryRewrite:
         for path, blobs in found.files.items():
             yield from ((path, self._objects.blob(blob)) for blob in blobs)
 
-    def staged_paths(self) -> list[str]:
-        """The paths in Git's index."""
-        return list(self._staged())
-
-    def _staged(self) -> dict[str, str]:
+    def staged(self) -> dict[str, str]:
         """Path and blob of what is in Git's index."""
         try:
             rows = staged(self._git / "index")
@@ -197,7 +193,7 @@ class RepositoryRewrite:
             rewriter.add(oid, oid in notes)
         for oid in found.tags:
             rewriter.add(oid)
-        for path, blob in self._staged().items():
+        for path, blob in self.staged().items():
             if rule.new_path(path, blob) is not None:
                 rewriter.blob(path, blob)
         new_refs = {_new_ref(ref, rule, rewriter.ids[oid]): rewriter.ids[oid] for ref, oid in sorted(refs.items())}
