@@ -494,6 +494,19 @@ def test_a_tag_that_is_made_while_it_runs_does_not_keep_the_text_in_silence(
     assert traces(memory.root, PIN) == []
 
 
+def test_a_purge_that_a_name_stops_leaves_nothing_behind(memory: Memory) -> None:
+    memory.remember("Code", "opens the door", f"It is {PIN}.")
+    git(memory.root, "branch", "no\u200bwidth")
+    before = git(memory.root, "show-ref")
+    with pytest.raises(Unwritable, match="is no name that a purge can deal with: rename it"):
+        memory.purge(text=PIN)
+    assert git(memory.root, "show-ref") == before
+    assert not (memory.root / ".git/crabmem/purging").exists()
+    git(memory.root, "branch", "-m", "no\u200bwidth", "width")
+    memory.purge(text=PIN)
+    assert traces(memory.root, PIN) == []
+
+
 # What is written another way than it is read
 
 

@@ -101,14 +101,17 @@ class Exchange:
         fs.create(place, index, 0o444)
         checked(pack, place, oids)
 
-    def give(self, order: Order) -> None:
-        """Give the order. From here on the new history stands: what is missing of it anybody can do.
+    def check(self, order: Order) -> None:
+        """Refuse an order that nobody would believe, so that a crash could not be mended.
 
         Raises:
-            Unwritable: a name in it is one that nobody would believe, so that a crash could not be mended.
+            Unwritable: naming what has a name that no order may have.
         """
         if strange := next(_strange_names(order), None):
             raise Unwritable(f"{strange!r} is no name that a purge can deal with: rename it, and purge again")
+
+    def give(self, order: Order) -> None:
+        """Give an order that was checked. From here on the new history stands: what is missing of it anybody can do."""
         fs.create(self._folder / _COMING, self._seal.sealed(msgspec.json.encode(order)))
         fs.sync_folder(self._folder)
         fs.rename(self._folder / _COMING, self._folder / _ORDER)

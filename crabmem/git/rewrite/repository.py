@@ -227,6 +227,7 @@ class RepositoryRewrite:
             self._exchange.begin()
             try:
                 order = self._order(new, files, gone)
+                self._exchange.check(order)
             except BaseException:
                 self._exchange.give_up()
                 raise
