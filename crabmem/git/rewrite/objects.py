@@ -16,7 +16,7 @@ from ..reach import Piece
 from .rule import Rule
 
 # What is none is taken whole, as "": a search for the next one would read the rest again from each byte.
-_ROW = re.compile(rb"([^\0]+\0.{20})|.+", re.DOTALL)
+_ROW = re.compile(rb"([0-7]{5,6} [^\0/]+\0.{20})|.+", re.DOTALL)
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>(?P<when>.*)", re.DOTALL)
 _SIGNATURES = (b"gpgsig", b"gpgsig-sha256", b"mergetag")
 _IDENTITIES = (b"author", b"committer", b"tagger")
@@ -86,8 +86,8 @@ def _add_tree(root: str, found: Survey, rows: dict[str, set[bytes]], objects: Ob
         seen = rows.setdefault(folder, set())
         new = set(_rows_of(tree, objects)) - seen
         seen |= new
-        for mode, name, oid in map(_parsed_row, sorted(new)):
-            path = folder + name
+        for name, mode, oid in map(parsed_row, sorted(new)):
+            path = folder + _text(name)
             if stat.S_ISDIR(mode):
                 waiting.append((oid, f"{path}/"))
             elif stat.S_IFMT(mode) == _SUBMODULE:
@@ -123,8 +123,7 @@ class Rewriter:
     def add(self, oid: str, is_note: bool = False) -> None:
         """Make a commit or tag anew, after those it stands on. The tree of a note is named by what it is about."""
         kind, data = self._objects.raw(oid)
-        head, gap, message = data.partition(b"\n\n")
-        headers = _headers(head)
+        headers, (_, gap, message) = header_lines(data), data.partition(b"\n\n")
         first = dict(reversed(headers))
         new_headers = [(key, self._header(key, value, is_note)) for key, value in headers]
         new_message = self._message(message, first.get(b"encoding") if kind == "commit" else None)
@@ -179,25 +178,25 @@ class Rewriter:
                     known[row] = self._new_row(row, folder)
             new = [known[row] for row in old]
             if new != old:
-                new = sorted((row for row in new if row), key=_git_order)
+                new = sorted((row for row in new if row), key=sort_key)
             self._trees[oid, folder] = self._put("tree", b"".join(new), folder or "/") if new else None
         return self._trees[oid, folder]
 
     def _new_row(self, row: bytes, folder: str) -> bytes:
         """What stands in a folder, anew; nothing for what goes."""
-        mode, name, oid = _parsed_row(row)
-        path = folder + name
+        name, mode, oid = parsed_row(row)
+        path = folder + _text(name)
         new_path = self._rule.new_path(path, oid)
         if new_path is None:
             self.paths.add(path)
             return b""
         new = self._tree(oid, f"{path}/") if stat.S_ISDIR(mode) else self.blob(path, oid)
-        new_name = new_path.rpartition("/")[2]
+        new_name = new_path.rpartition("/")[2].encode("utf-8", "surrogateescape")
         if new_name != name and not stat.S_ISDIR(mode):
             self.paths.add(path)
         if new_name == name and new == oid:
             return row
-        return _row(mode, new_name, new) if new else b""
+        return row_of(new_name, mode, new) if new else b""
 
     def _notes(self, tree: str) -> str:
         """A tree of notes, in which each file is called by the commit it is about, by its new id."""
@@ -205,11 +204,12 @@ class Rewriter:
         waiting = [(tree, "")]
         while waiting:
             oid, folder = waiting.pop()
-            for mode, name, below in map(_parsed_row, _rows_of(oid, self._objects)):
+            for name, mode, below in map(parsed_row, _rows_of(oid, self._objects)):
+                path = folder + _text(name)
                 if stat.S_ISDIR(mode):
-                    waiting.append((below, f"{folder}{name}/"))
+                    waiting.append((below, f"{path}/"))
                 else:
-                    files[self._note_path(folder + name)] = mode, self.blob(_NOTE, below)
+                    files[self._note_path(path)] = mode, self.blob(_NOTE, below)
         return self._nested_tree(files, "notes/")
 
     def _note_path(self, path: str) -> str:
@@ -220,13 +220,14 @@ class Rewriter:
     def _nested_tree(self, files: Mapping[str, tuple[int, str]], path: str) -> str:
         """A tree of files by their paths: mode and blob."""
         below: dict[str, dict[str, tuple[int, str]]] = {}
-        rows = [_row(mode, name, oid) for name, (mode, oid) in files.items() if "/" not in name]
-        for name, item in files.items():
-            folder, slash, rest = name.partition("/")
-            if slash:
-                below.setdefault(folder, {})[rest] = item
-        rows += [_row(_FOLDER, name, self._nested_tree(each, f"{path}{name}/")) for name, each in below.items()]
-        rows.sort(key=_git_order)
+        items = {name: item for name, item in files.items() if "/" not in name}
+        for name in files.keys() - items.keys():
+            folder, _, rest = name.partition("/")
+            below.setdefault(folder, {})[rest] = files[name]
+        items |= {name: (_FOLDER, self._nested_tree(each, f"{path}{name}/")) for name, each in sorted(below.items())}
+        rows = sorted(
+            (row_of(name.encode("utf-8", "surrogateescape"), *item) for name, item in items.items()), key=sort_key
+        )
         return self._put("tree", b"".join(rows), path)
 
     def _message(self, message: bytes, encoding: bytes | None) -> bytes:
@@ -268,60 +269,77 @@ class Rewriter:
         return _ID.sub(new_id, message)
 
 
-# The bytes of objects
-
-
 def _rows_of(tree: str, objects: Objects) -> list[bytes]:
-    """What is in a tree, mode, name and id as they are in it.
+    """The rows of a tree.
 
     Raises:
         DamagedHistory: it is broken.
     """
     kind, data = objects.raw(tree)
-    rows: list[bytes] = _ROW.findall(data)
-    if kind != "tree" or sum(map(len, rows)) != len(data):
-        raise DamagedHistory(f"object {tree} of the history is no tree")
+    try:
+        return rows_of(data if kind == "tree" else b"-")
+    except ValueError:
+        raise DamagedHistory(f"object {tree} of the history is no tree") from None
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
+
+
+# The bytes of objects
+
+
+def rows_of(raw: bytes) -> list[bytes]:
+    """What a tree stores for each name in it; ValueError for bytes that are no tree's."""
+    rows: list[bytes] = _ROW.findall(raw)
+    if sum(map(len, rows)) != len(raw):
+        raise ValueError("not a tree of Git's")
     return rows
 
 
-def _parsed_row(row: bytes) -> tuple[int, str, str]:
-    """Mode, name and id."""
+def parsed_row(row: bytes) -> tuple[bytes, int, str]:
+    """The name, mode and id in a row of a tree."""
     mode, _, name = row[:-21].partition(b" ")
-    return int(mode, 8), name.decode("utf-8", "surrogateescape"), row[-20:].hex()
+    return name, int(mode, 8), row[-20:].hex()
 
 
-def _row(mode: int, name: str, oid: str) -> bytes:
-    return b"%o %s\0%s" % (mode, name.encode("utf-8", "surrogateescape"), bytes.fromhex(oid))
+def row_of(name: bytes, mode: int, oid: str) -> bytes:
+    """The row of a tree for a name."""
+    return b"%o %s\0%s" % (mode, name, bytes.fromhex(oid))
 
 
-def _git_order(row: bytes) -> bytes:
-    """By what Git sorts the rows of a tree."""
+def sort_key(row: bytes) -> bytes:
+    """What Git sorts the rows of a tree by: the name, a folder's with a `/`."""
     mode, _, name = row[:-21].partition(b" ")
-    return name + b"/" * (mode == b"40000")
+    return name + b"/" if int(mode, 8) == _FOLDER else name
+
+
+def header_lines(raw: bytes) -> list[tuple[bytes, bytes]]:
+    """The lines before the message of a commit or tag, by key; a value of several lines has its line breaks."""
+    found: list[tuple[bytes, bytes]] = []
+    for line in raw.partition(b"\n\n")[0].split(b"\n"):
+        key, _, value = line.partition(b" ")
+        if key or not found:
+            found.append((key, value))
+        else:
+            found[-1] = found[-1][0], found[-1][1] + b"\n " + value
+    return found
+
+
+# What people wrote into objects
 
 
 def names_in(tree: bytes) -> Iterator[str]:
-    """The names in the bytes of a tree, as far as they are one's."""
-    return (row[:-21].partition(b" ")[2].decode("utf-8", "surrogateescape") for row in _ROW.findall(tree) if row)
-
-
-def _headers(head: bytes) -> list[tuple[bytes, bytes]]:
-    """The lines before a message, by key; a value of several lines has its line breaks and blanks."""
-    found: list[tuple[bytes, bytes]] = []
-    for line in head.split(b"\n"):
-        if line.startswith(b" ") and found:
-            key, value = found.pop()
-            found.append((key, value + b"\n" + line))
-        else:
-            key, _, value = line.partition(b" ")
-            found.append((key, value))
-    return found
+    """The names in the bytes of a tree; all of them as one where they are none's."""
+    try:
+        yield from (_text(parsed_row(row)[0]) for row in rows_of(tree))
+    except ValueError:
+        yield _text(tree)
 
 
 def texts_in(data: bytes, with_labels: bool) -> Iterator[str]:
     """What people wrote into a commit or tag: its message, and with `with_labels` who they are."""
-    head, _, message = data.partition(b"\n\n")
-    headers = _headers(head)
+    headers, message = header_lines(data), data.partition(b"\n\n")[2]
     yield message.decode("utf-8", "surrogateescape")
     if encoding := dict(headers).get(b"encoding"):
         with suppress(UnicodeDecodeError, LookupError):
