@@ -76,7 +76,7 @@ class Purger:
         self._shelf = shelf
 
     def plan(self, name: str | None, text: str | None, pattern: str | None) -> Purge:
-        """What purging would do; nothing is changed.
+        """Return what purging would do; change nothing.
 
         Raises:
             NotFound: there is nothing to purge.
@@ -88,7 +88,7 @@ class Purger:
             return replace(_report(plan, rewrite), nested=self._nested(plan.erasure))
 
     def purge(self, name: str | None, text: str | None, pattern: str | None, force: bool) -> Purge:
-        """Purge, and look at everything that is left.
+        """Purge, and inspect everything that is left.
 
         Raises:
             NotFound: there is nothing to purge.
@@ -112,7 +112,7 @@ class Purger:
         return replace(report, is_done=True, standing=self._verify(plan.erasure))
 
     def verify(self, name: str | None, text: str | None, pattern: str | None) -> Standing:
-        """Where it still stands, in any object or file; nothing is changed."""
+        """Return where it still stands, in any object or file; change nothing."""
         with _all_readable():
             target = _target(name, text, pattern)
             if isinstance(target, Redaction):
@@ -132,7 +132,7 @@ class Purger:
         return rewrite
 
     def _plan(self, target: str | Redaction, rewrite: RepositoryRewrite, packs: bool) -> _Plan:
-        """What a purge is going to do.
+        """Find all that a purge is going to do.
 
         Raises:
             NotFound: it does nothing.
@@ -176,7 +176,7 @@ class Purger:
         return dataclasses.replace(erasure, blobs=frozenset(going - staying))
 
     def _lives(self, survey: Survey, versions: Mapping[Version, bytes], now: Mapping[str, str]) -> Lives:
-        """The lives of all entries, up to what Git's index and the disk have: `now`, blobs by path."""
+        """Return the lives of all entries, up to what Git's index and the disk have: `now`, blobs by path."""
         is_entry = self._workspace.layout.is_entry
 
         def content(version: Version) -> bytes:
@@ -199,7 +199,7 @@ class Purger:
     # The files of the workspace
 
     def _files(self, rewrite: RepositoryRewrite) -> _Files:
-        """The files that Git's index has, or that stand where memory does."""
+        """Read the files that Git's index has, or that stand where memory does."""
         root = self._workspace.root
         below = (item for folder in _folders_below(root) for item in folder.iterdir() if item.name != ".git")
         paths = (file.relative_to(root).as_posix() for file in below if file.is_file() and not file.is_symlink())
@@ -210,14 +210,14 @@ class Purger:
         }
 
     def _read(self, path: str) -> tuple[bytes, int] | None:
-        """The bytes and mode of a regular file; None for anything else."""
+        """Return the bytes and mode of a regular file; None for anything else."""
         with suppress(OSError), fs.inside(self._workspace.root, path) as spot:
             data, status = fs.read(spot)
             return data, status.st_mode & 0o777
         return None
 
     def _leftovers(self, files: _Files, changes: Iterable[FileChange], erasure: Erasure) -> Iterator[FileChange]:
-        """What editors left beside the files, of those that hold it and those that belong to a file that changes."""
+        """Yield editors' copies beside the files that go: those that hold it, or belong to a file that changes."""
         file = self._workspace.file
         changed = {file(change.path) for change in changes if change.was}
         beside = {left for each in changed for left in _left_beside(each.parent, glob.escape(each.name))}
@@ -229,7 +229,7 @@ class Purger:
                     yield FileChange(path, blob_id(read[0]), None, read[1])
 
     def _recovered(self, erasure: Erasure) -> list[str]:
-        """The files below `.git` that keep texts of unknown saves, and hold it."""
+        """Return the files below `.git` that keep texts of unknown saves, and hold it."""
         files = (file for file in (self._workspace.private / "recovered").glob("*") if file.is_file())
         held = (file for file in files if erasure.is_in_file(fs.read(file, limit=fs.LARGE)[0]))
         return [file.relative_to(self._workspace.git).as_posix() for file in held]
@@ -237,7 +237,7 @@ class Purger:
     # Whether it still stands anywhere
 
     def _verify(self, erasure: Erasure) -> Standing:
-        """A look at every object and file, those of repositories inside the workspace too."""
+        """Inspect every object and file, those of repositories inside the workspace too."""
         parts = [self._verify_here(erasure), *(self._verify_in(folder, erasure) for folder in self._repositories())]
         return Standing(
             objects=sum(part.objects for part in parts),
@@ -248,7 +248,7 @@ class Purger:
         )
 
     def _verify_here(self, erasure: Erasure) -> Standing:
-        """A look at what is the workspace's own."""
+        """Inspect what is the workspace's own."""
 
         def is_in(data: bytes, path: str) -> bool:
             return erasure.is_in_file(data) or erasure.new_path(path, blob_id(data)) is None
@@ -259,7 +259,7 @@ class Purger:
         return replace(look, places=self._located(look.places))
 
     def _located(self, places: Iterable[str]) -> tuple[str, ...]:
-        """Places, with the path and the first commit of each blob among them that a reference reaches."""
+        """Add to each blob among places that a reference reaches its path and its first commit."""
         located = {place: place for place in places}
         blobs = {place.removeprefix(_BLOB) for place in located if place.startswith(_BLOB)}
         with suppress(CrabmemError):  # their ids name them all the same
@@ -271,7 +271,7 @@ class Purger:
         return tuple(located.values())
 
     def _verify_in(self, folder: Path, erasure: Erasure) -> Standing:
-        """A look at a repository inside the workspace, such as an agent's own: whether it holds it, and in what.
+        """Inspect a repository inside the workspace, such as an agent's own: whether it holds it, and in what.
 
         Of an entry only what it said counts: somebody else's may have the same name.
         """
@@ -312,18 +312,18 @@ class Purger:
         return replace(look, places=tuple(places), unread=tuple(f"{name}/{each}" for each in look.unread))
 
     def _nested(self, erasure: Erasure) -> tuple[str, ...]:
-        """The repositories inside the workspace that hold it, and in what."""
+        """Return the repositories inside the workspace that hold it, and in what."""
         return tuple(place for folder in self._repositories() for place in self._verify_in(folder, erasure).places)
 
     def _repositories(self) -> list[Path]:
-        """The folders inside the workspace, or inside its `.git`, that are repositories of their own."""
+        """Return the folders inside the workspace, or inside its `.git`, that are repositories of their own."""
         root, git = self._workspace.root, self._workspace.git
         folders = [*_folders_below(root), *(_folders_below(git) if git.is_dir() else ())]
         return sorted(folder for folder in folders if folder not in (root, git) and _is_repository(folder))
 
 
 def _target(name: str | None, text: str | None, pattern: str | None) -> str | Redaction:
-    """What is to be purged: the name of an entry, or what finds a text.
+    """Return what is to be purged: the name of an entry, or what finds a text.
 
     Raises:
         InvalidArguments: not one of the three was given, or what was given cannot be looked for.
@@ -336,7 +336,7 @@ def _target(name: str | None, text: str | None, pattern: str | None) -> str | Re
 
 
 def _report(plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
-    """What a purge does, in figures."""
+    """Return what a purge does, in figures."""
     new, erasure, rewriter = plan.new, plan.erasure, plan.new.rewriter
     touched = rewriter.paths | {change.path for change in plan.changes}
     versions = [(path, blob) for path, held in new.survey.files.items() for blob in held]
@@ -360,7 +360,7 @@ def _report(plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
 
 
 def _copies(erasure: Erasure, versions: Iterable[tuple[str, bytes]]) -> dict[str, int]:
-    """The files that quote what goes altogether, and how many of its lines at most."""
+    """Return the files that quote what goes altogether, and how many of its lines at most."""
     quoting: dict[str, int] = {}
     for path, data in versions:
         if erasure.new_path(path, blob_id(data)) and (lines := erasure.quoted_in(data)):
@@ -369,7 +369,7 @@ def _copies(erasure: Erasure, versions: Iterable[tuple[str, bytes]]) -> dict[str
 
 
 def _changes(path: str, file: tuple[bytes, int] | None, erasure: Erasure) -> Iterator[FileChange]:
-    """How a file of the workspace has to change."""
+    """Yield how a file of the workspace has to change."""
     if file is None:
         return
     data, mode = file
@@ -384,12 +384,12 @@ def _changes(path: str, file: tuple[bytes, int] | None, erasure: Erasure) -> Ite
 
 
 def _left_beside(folder: Path, name: str) -> set[Path]:
-    """What editors left in a folder beside the files whose names match `name`."""
+    """Return what editors left in a folder beside the files whose names match `name`."""
     return {left for form in _BESIDE for left in folder.glob(form.format(name))}
 
 
 def _inspect_below(root: Path, erasure: Erasure, is_in: Callable[[bytes, str], bool]) -> Iterator[Inspection]:
-    """The files below a folder, links and empty folders too, but for those of repositories in it.
+    """Inspect the files below a folder, links and empty folders too, but for those of repositories in it.
 
     `is_in` says whether the file of those bytes at that path holds it.
     """
@@ -408,7 +408,7 @@ def _standing(objects: Iterable[Inspection], files: Iterable[Inspection]) -> Sta
 
 
 def _folders_below(folder: Path, enters: Callable[[Path], bool] = lambda folder: True) -> Iterator[Path]:
-    """A folder and all below it that it `enters`, but for what is Git's own."""
+    """Yield a folder and all below it that `enters` says to enter, but for what is Git's own."""
     waiting = [folder]
     while waiting:
         yield (each := waiting.pop())
@@ -417,7 +417,7 @@ def _folders_below(folder: Path, enters: Callable[[Path], bool] = lambda folder:
 
 
 def _is_repository(folder: Path) -> bool:
-    """Whether a folder has a repository, or is a bare one, whatever it is called."""
+    """Return whether a folder has a repository, or is a bare one, whatever it is called."""
     is_bare = (folder / "HEAD").is_file() and all((folder / name).is_dir() for name in ("objects", "refs"))
     return is_bare or os.path.lexists(folder / ".git")
 

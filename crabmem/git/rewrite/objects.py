@@ -1,7 +1,6 @@
-"""The objects of a history made anew by a rule: every commit in its order, each folder and file once.
+"""Rewrite the objects of a history by a rule: every commit after its parents, each folder and file once.
 
-A commit that holds nothing of what goes, and stands on none that does, stays what it is; one that becomes empty stays
-too.
+A commit in which nothing changes, and in none that it stands on, keeps its id; one that becomes empty stays too.
 """
 
 import re
@@ -40,11 +39,11 @@ class Survey:
 
 
 def survey(tips: Iterable[str], objects: Objects) -> Survey:
-    """All that `tips` reach.
+    """Return all that `tips` reach.
 
     Raises:
         DamagedHistory: some of it is missing or broken.
-        Unwritable: there is something in it that cannot be made anew.
+        Unwritable: there is something in it that cannot be rewritten.
     """
     found, rows = Survey(), dict[str, set[bytes]]()
     for kind, oid, tree in _below_first(tips, objects):
@@ -98,9 +97,10 @@ def _add_tree(root: str, found: Survey, rows: dict[str, set[bytes]], objects: Ob
 
 
 class Rewriter:
-    """Makes the objects of a history anew: `ids` has the new id of each commit and tag by the old one.
+    """Rewrites the objects of a history: `ids` has the new id of each commit and tag by the old one.
 
-    `messages` of commits and `versions` of files were changed, files at `paths`, and `signatures` dropped.
+    `messages` and `signatures` count commits whose message changed and what lost its signature, `versions` those of
+    files that changed, at `paths`.
     """
 
     def __init__(self, rule: Rule, objects: Objects, take: Callable[[Piece, str, bytes], None] | None = None) -> None:
@@ -121,7 +121,7 @@ class Rewriter:
         self._beginnings: dict[str, list[str]] = {}
 
     def add(self, oid: str, is_note: bool = False) -> None:
-        """Make a commit or tag anew, after those it stands on. The tree of a note is named by what it is about."""
+        """Rewrite a commit or tag, after those it stands on. Files in the tree of a note are called by commits."""
         kind, data = self._objects.raw(oid)
         headers, (_, gap, message) = header_lines(data), data.partition(b"\n\n")
         first = dict(reversed(headers))
@@ -140,7 +140,7 @@ class Rewriter:
         self._beginnings.setdefault(oid[:_SHORTEST_ID], []).append(oid)
 
     def blob(self, path: str, oid: str) -> str:
-        """Make a version of the file at a path anew; its new id."""
+        """Rewrite a version of the file at a path; return its new id."""
         if (path, oid) not in self._blobs:
             data = self._objects.raw(oid)[1]
             new = self._rule.new_file(path, data)
@@ -151,16 +151,16 @@ class Rewriter:
         return self._blobs[path, oid]
 
     def identity(self, identity: bytes) -> bytes:
-        """Who made a commit, and when, anew."""
+        """Rewrite who made a commit, and when."""
         return self._header(b"committer", identity)
 
     def log_line(self, text: str) -> str:
-        """A line of a log anew, with the new ids."""
+        """Rewrite a line of a log, with the new ids in it."""
         new = self._rule.new_message(text).encode("utf-8", "surrogateescape")
         return self._with_new_ids(new).decode("utf-8", "surrogateescape")
 
     def _put(self, kind: str, data: bytes, path: str) -> str:
-        """The id of an object, which is handed on the first time."""
+        """Hand an object to `take`, the first time; return its id."""
         oid = oid_of(kind, data)
         if self._take and oid not in self._taken:
             self._taken.add(oid)
@@ -170,7 +170,7 @@ class Rewriter:
         return oid
 
     def _tree(self, oid: str, folder: str) -> str | None:
-        """A folder anew; None for one that has nothing left. The way down is as deep as folders are."""
+        """Rewrite a folder; None for one that has nothing left. Recursion is as deep as folders are."""
         if (oid, folder) not in self._trees:
             old, known = _rows_of(oid, self._objects), self._rows.setdefault(folder, {})
             for row in old:
@@ -183,7 +183,7 @@ class Rewriter:
         return self._trees[oid, folder]
 
     def _new_row(self, row: bytes, folder: str) -> bytes:
-        """What stands in a folder, anew; nothing for what goes."""
+        """Rewrite the row of a tree; no bytes for what goes."""
         name, mode, oid = parsed_row(row)
         path = folder + _text(name)
         new_path = self._rule.new_path(path, oid)
@@ -199,7 +199,7 @@ class Rewriter:
         return row_of(new_name, mode, new) if new else b""
 
     def _notes(self, tree: str) -> str:
-        """A tree of notes, in which each file is called by the commit it is about, by its new id."""
+        """Rewrite a tree of notes, in which each file is called by the id of the commit it is about."""
         files: dict[str, tuple[int, str]] = {}
         waiting = [(tree, "")]
         while waiting:
@@ -213,12 +213,12 @@ class Rewriter:
         return self._nested_tree(files, "notes/")
 
     def _note_path(self, path: str) -> str:
-        """The path of a note, whose digits may be spread over folders, by the new id."""
+        """Return the path of a note by the new id, whose digits are spread over folders as those of the old one."""
         digits = iter(self.ids.get(path.replace("/", ""), ""))
         return "".join("/" if char == "/" else next(digits, char) for char in path)
 
     def _nested_tree(self, files: Mapping[str, tuple[int, str]], path: str) -> str:
-        """A tree of files by their paths: mode and blob."""
+        """Make a tree of files, given by path with mode and blob; return its id."""
         below: dict[str, dict[str, tuple[int, str]]] = {}
         items = {name: item for name, item in files.items() if "/" not in name}
         for name in files.keys() - items.keys():
@@ -231,7 +231,7 @@ class Rewriter:
         return self._put("tree", b"".join(rows), path)
 
     def _message(self, message: bytes, encoding: bytes | None) -> bytes:
-        """A message anew; the same bytes when there is nothing in it."""
+        """Rewrite a message; the same bytes are returned where its text stays."""
         try:
             codec = (encoding or b"utf-8").decode("ascii")
             text = message.decode(codec)
@@ -242,7 +242,7 @@ class Rewriter:
             return self._rule.new_message(text).encode("utf-8", "surrogateescape")
 
     def _header(self, key: bytes, value: bytes, is_note: bool = False) -> bytes:
-        """The value of a line of a commit or tag anew."""
+        """Rewrite the value of a line before a message."""
         if key in (b"parent", b"object"):
             return self.ids.get(value.decode("ascii"), "").encode() or value
         if key == b"tree":
@@ -259,7 +259,7 @@ class Rewriter:
         return text.encode("utf-8", "surrogateescape")
 
     def _with_new_ids(self, message: bytes) -> bytes:
-        """A message in which commits are called by their new ids."""
+        """Return a message in which commits are called by their new ids, as short as by the old ones."""
 
         def new_id(match: re.Match[bytes]) -> bytes:
             digits = match[0].decode("ascii")
@@ -270,11 +270,7 @@ class Rewriter:
 
 
 def _rows_of(tree: str, objects: Objects) -> list[bytes]:
-    """The rows of a tree.
-
-    Raises:
-        DamagedHistory: it is broken.
-    """
+    """Return the rows of a tree; DamagedHistory when it is none."""
     kind, data = objects.raw(tree)
     try:
         return rows_of(data if kind == "tree" else b"-")
@@ -330,7 +326,7 @@ def header_lines(raw: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def names_in(tree: bytes) -> Iterator[str]:
-    """The names in the bytes of a tree; all of them as one where they are none's."""
+    """Yield the names in the bytes of a tree, or all bytes as one name where they are no tree's."""
     try:
         yield from (_text(parsed_row(row)[0]) for row in rows_of(tree))
     except ValueError:
@@ -338,7 +334,7 @@ def names_in(tree: bytes) -> Iterator[str]:
 
 
 def texts_in(data: bytes, with_labels: bool) -> Iterator[str]:
-    """What people wrote into a commit or tag: its message, and with `with_labels` who they are."""
+    """Yield what people wrote into a commit or tag: its message, and with `with_labels` who they are."""
     headers, message = header_lines(data), data.partition(b"\n\n")[2]
     yield message.decode("utf-8", "surrogateescape")
     if encoding := dict(headers).get(b"encoding"):

@@ -1,4 +1,4 @@
-"""A repository rewritten by a rule: what its history would be, what stands in the way, and putting one for the other.
+"""Rewrite a repository by a rule: what stands in the way, what its history becomes, and putting that in its place.
 
 Whoever reads meanwhile reads the old history until a reference is exchanged, and the new one afterwards. Nobody else
 writes: besides the writer's lock, those of Git on every reference and on the index are held, and that of compactions.
@@ -58,7 +58,7 @@ class FileChange(NamedTuple):
 
 @dataclass(frozen=True)
 class NewHistory:
-    """A history made anew by `rule`, not yet in its place.
+    """A history rewritten by `rule`, not yet in its place.
 
     `refs` are the references as they were, by name, `new_refs` as they shall be; `unreachable` counts objects that
     nothing reaches; `pushed` are the remotes that have commits which are rewritten.
@@ -132,7 +132,7 @@ class RepositoryRewrite:
     # What there is
 
     def survey(self) -> Survey:
-        """What references, the stash and Git's index reach."""
+        """Return what references, the stash and Git's index reach."""
         # Only the log of the stash names all that was put there.
         stashed = (oid for oid in self._refs.last_noted(_STASH) if self._objects.has(oid))
         head = self._refs.head().commit
@@ -143,12 +143,12 @@ class RepositoryRewrite:
         return found
 
     def versions(self, found: Survey) -> Iterator[tuple[str, bytes]]:
-        """Every path of a survey, with what each file that ever stood there held."""
+        """Yield every path of a survey with the bytes of each version that ever stood there."""
         for path, blobs in found.files.items():
             yield from ((path, self._objects.blob(blob)) for blob in blobs)
 
     def staged(self) -> dict[str, str]:
-        """Path and blob of what is in Git's index."""
+        """Return the blobs in Git's index by path."""
         try:
             rows = staged(self._git / "index")
         except UnknownIndex:
@@ -159,7 +159,7 @@ class RepositoryRewrite:
         return {path.decode("utf-8", "surrogateescape"): blob for path, (_, blob) in rows.items()}
 
     def remotes(self) -> dict[str, str]:
-        """The remotes that the repository knows, and where they are."""
+        """Return the remotes that the repository knows, and their addresses."""
         names = dict.fromkeys(_remotes_of(self._refs.all()))
         parser = configparser.RawConfigParser(strict=False, interpolation=None, allow_no_value=True)
         with suppress(configparser.Error, UnicodeDecodeError):
@@ -169,13 +169,13 @@ class RepositoryRewrite:
         return {name: parser.get(f'remote "{name}"', "url", fallback="") for name in names}
 
     def inspect_objects(self, search: Search) -> Iterator[Inspection]:
-        """Every object, and whether it holds what is sought."""
+        """Inspect every object for what is sought."""
         return inspect_objects(search, self._objects)
 
     # What it becomes
 
     def new_history(self, found: Survey, rule: Rule, packs: bool) -> NewHistory:
-        """The history by a rule. Only when it is to be put in the place of the old one, it `packs`."""
+        """Rewrite all that was surveyed. Only a history that is to be put in its place `packs` what it is made of."""
         source = _Source(self._objects)
         filling = Filling(source, Growing(), {})
 
@@ -237,7 +237,7 @@ class RepositoryRewrite:
         self._objects.forget()
 
     def _order(self, new: NewHistory, files: Iterable[FileChange], gone: Iterable[str]) -> Order:
-        """Prepare all that is new; what is to be done with it."""
+        """Prepare all that is new, and return what is to be done with it."""
         prepare = self._exchange.prepare
         pack, data, index = new.filling.growing.finished()
         self._exchange.prepare_pack(pack, data, index, new.filling.growing.ids())
@@ -255,7 +255,7 @@ class RepositoryRewrite:
         return Order(pack, dict(new.refs), dict(new.new_refs), moves, changes, tuple(gone))
 
     def _texts(self, new: NewHistory) -> Iterator[tuple[str, bytes]]:
-        """The logs, the index and what we say of turns, uses and repairs, made anew, by where they belong."""
+        """Yield place in `.git` and new bytes of the logs, the index, and what we keep of turns, uses and repairs."""
         for log in sorted((self._git / "logs").rglob("*")):
             if log.is_file():
                 target = _new_ref(log.relative_to(self._git).as_posix(), new.rule)
@@ -276,13 +276,13 @@ class RepositoryRewrite:
 
 
 def _remotes_of(refs: Iterable[str]) -> tuple[str, ...]:
-    """The remotes that references belong to."""
+    """Return the remotes that references belong to."""
     names = (ref.removeprefix(_REMOTES).partition("/")[0] for ref in refs if ref.startswith(_REMOTES))
     return tuple(dict.fromkeys(names))
 
 
 def _new_ref(ref: str, rule: Rule, oid: str = "") -> str:
-    """The name of a reference to `oid`, or of its log, by a rule. What Git knows it by stays."""
+    """Return the new name of a reference to `oid`, or of its log. The part that Git knows it by stays."""
     folder = ref.rpartition("/")[0]
     if oid and folder in (KEPT, ASIDE):  # those of ours are called by their commit
         return f"{folder}/{oid}"
@@ -292,7 +292,7 @@ def _new_ref(ref: str, rule: Rule, oid: str = "") -> str:
 
 
 def _new_log(log: bytes, rewriter: Rewriter) -> Iterator[bytes]:
-    """The lines of a log of moves whose commits there still are."""
+    """Yield the rewritten lines of a reference's log, but for those of commits that there are no more."""
     for line in log.splitlines():
         if found := _LOG_LINE.fullmatch(line):
             old, new = (rewriter.ids.get(found[side].decode(), "") for side in (1, 2))

@@ -41,7 +41,7 @@ class Inspection(NamedTuple):
 
 
 def inspect_objects(search: Search, objects: Objects) -> Iterator[Inspection]:
-    """Every object of a repository, reached or not."""
+    """Inspect every object of a repository, reached or not."""
     known: dict[str, bool] = {}  # the same names stand in thousands of trees
     for oid in sorted(objects.all_ids()):
         kind, data = objects.raw(oid)
@@ -57,7 +57,7 @@ def inspect_objects(search: Search, objects: Objects) -> Iterator[Inspection]:
 
 
 def inspect_git_files(search: Search, git: Path) -> Iterator[Inspection]:
-    """Every file, link and empty folder of a repository, but for those that hold objects."""
+    """Inspect every file, link and empty folder of a repository, but for those that hold objects."""
 
     def is_in(data: bytes, name: str) -> bool:
         if _DEFLATED.fullmatch(name):
@@ -77,7 +77,7 @@ def inspect_git_files(search: Search, git: Path) -> Iterator[Inspection]:
 def inspect_file(
     file: Path, name: str, search: Search, is_in: Callable[[bytes, str], bool], limit: int = HUGE, prefix: str = ""
 ) -> Iterator[Inspection]:
-    """The one inspection of a file, of a link, or of an empty folder; none of what has no bytes and no name to tell.
+    """Inspect a file, a link or an empty folder; yields nothing for a pipe, a device, or what is gone meanwhile.
 
     `is_in` says whether bytes and `name` hold it. What is larger than `limit` is not read; `prefix` precedes the name
     where the inspection says it.
@@ -101,14 +101,14 @@ def inspect_file(
 
 
 def _inspected(data: bytes, name: str, is_in: bool) -> Inspection:
-    """The inspection of bytes; those of a compressed archive say little of what it holds."""
+    """Return the inspection of bytes; those of a compressed archive say little of what it holds."""
     is_archive = data.startswith(_ARCHIVE_BEGINNINGS) or name.lower().endswith(_ARCHIVE_ENDINGS)
     unread = f"{name} (compressed)" if is_archive and not is_in else None
     return Inspection(len(data), name if is_in else None, unread)
 
 
 def _text_of_bare(file: Path, name: str) -> str:
-    """All that a link or an empty folder says: its name, and where a link leads; nothing for what is neither."""
+    """Return the name of a link or an empty folder, and where a link leads; "" for a folder that is not empty."""
     with suppress(OSError):
         if file.is_symlink():
             return f"{name}\n{os.readlink(file)}"
