@@ -37,8 +37,8 @@ from .trees import Trees
 from .walk import Graph, Line, Walk
 
 if TYPE_CHECKING:
-    from .eraser import Eraser
-    from .exchange import Exchange
+    from .rewrite.exchange import Exchange
+    from .rewrite.repository import RepositoryRewrite
 
 
 _TRIES = 50
@@ -255,39 +255,39 @@ class History:
         done = mended(self._git, self._refs, self._keep, self._walk, self._trees.is_readable) or self._keep.lost()
         return done or (f"{restored} objects that a prune took were put back" if restored else None)
 
-    def is_half_erased(self) -> bool:
+    def has_own_purge(self) -> bool:
         """Return whether this user began a purge on this machine that did not end."""
-        return self._has_begun_to_erase() and self._exchange().is_ours()
+        return self._has_begun_purge() and self._exchange().is_ours()
 
     def has_foreign_purge(self) -> bool:
         """Return whether somebody else began a purge that did not end: a person has to say what becomes of it."""
-        return self._has_begun_to_erase() and self._exchange().is_foreign()
+        return self._has_begun_purge() and self._exchange().is_foreign()
 
-    def resume_erasing(self, believes_others: bool = False) -> str | None:
+    def resume_purge(self, believes_others: bool = False) -> str | None:
         """Finish, or take back, what a purge did not end; what there is to say. Only under the writer's lock.
 
         Raises:
             Unwritable: somebody else began it, and nobody said `believes_others`.
         """
-        if not self._has_begun_to_erase():
+        if not self._has_begun_purge():
             return None
-        report = self._exchange().resumed(believes_others)
+        report = self._exchange().resume(believes_others)
         self.forget()
         return report
 
-    def _has_begun_to_erase(self) -> bool:
+    def _has_begun_purge(self) -> bool:
         return any(os.path.lexists(self._private / name) for name in (state.PURGING, state.PURGED))
 
     def _exchange(self) -> "Exchange":
-        from .exchange import Exchange  # which no other write needs
+        from .rewrite.exchange import Exchange  # which no other write needs
 
         return Exchange(self._root, self._private, self._refs, self._seal)
 
-    def eraser(self) -> "Eraser":
-        """Return what erases from this repository."""
-        from .eraser import Eraser
+    def rewrite(self) -> "RepositoryRewrite":
+        """Return what rewrites this repository by a rule."""
+        from .rewrite.repository import RepositoryRewrite
 
-        return Eraser(self._root, self._private, self._refs, self._objects, self._packing, self._exchange())
+        return RepositoryRewrite(self._root, self._private, self._refs, self._objects, self._packing, self._exchange())
 
     def forget(self) -> None:
         """Read everything anew from now on."""

@@ -1,6 +1,5 @@
 """Purging, as a session asks for it."""
 
-from ..git.erasing import Wanted
 from ..results import Purge, Standing
 from ..session import rules
 from ..session.session import Session
@@ -18,7 +17,7 @@ def purge_plan(
         Unwritable: this history cannot be rewritten alone.
     """
     session.view.check_whole()
-    return _purger(session).plan(Wanted(name, text, pattern))
+    return _purger(session).plan(name, text, pattern)
 
 
 def purge(
@@ -41,7 +40,7 @@ def purge(
     session.view.check_whole()
     session.engine.upkeep.close()
     rules.check_may_write(session)
-    done = _purger(session).purge(Wanted(name, text, pattern), force)
+    done = _purger(session).purge(name, text, pattern, force)
     forget_gone(session)
     return done
 
@@ -51,7 +50,7 @@ def standing(
 ) -> Standing:
     """Where an entry, a text, or what a regular expression finds, stands in any object or file; changes nothing."""
     session.view.check_whole()
-    return _purger(session).standing(Wanted(name, text, pattern))
+    return _purger(session).verify(name, text, pattern)
 
 
 def _purger(session: Session) -> Purger:

@@ -324,7 +324,7 @@ class Writer:
         if self._journal.is_open():
             pending = self._journal.pending()
             return pending is not None and pending.is_ours
-        return self._history.is_half_erased()
+        return self._history.has_own_purge()
 
     def waiting(self) -> list[str]:
         """What other users, or other machines, began and nobody ended: it waits for a person's word."""
@@ -347,7 +347,7 @@ class Writer:
                     self._history.check_place()
                     self._lock.check_place()
                     # Before the locks are released that a purge left on every reference.
-                    self._report(self._history.resume_erasing(believes_others))
+                    self._report(self._history.resume_purge(believes_others))
                     self._history.recover()
                     with self._history.writing():
                         self._report(self._history.mend())

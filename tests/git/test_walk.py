@@ -53,9 +53,9 @@ def graph_of(file: Path, rows: list[tuple[int, list[int], int | None]]) -> Graph
 @given(_ROWS)
 def test_what_is_known_of_commits_is_read_back_as_it_was_written(rows: list[tuple[int, list[int], int | None]]) -> None:
     with TemporaryDirectory() as folder, patch.object(walk, "_WORTH_SAVING", 1):
-        graph = graph_of(Path(folder) / "index/commits", rows)
+        graph = graph_of(Path(folder), rows)
         graph.save(Line())
-        again = Graph(Path(folder) / "index/commits")
+        again = Graph(Path(folder))
         assert [again.get(commit) for commit in ids(len(rows))] == [graph.get(commit) for commit in ids(len(rows))]
 
 
@@ -63,13 +63,13 @@ def test_what_is_known_of_commits_is_read_back_as_it_was_written(rows: list[tupl
 def test_of_a_damaged_file_nothing_is_known(rows: list[tuple[int, list[int], int | None]], data: st.DataObject) -> None:
     with TemporaryDirectory() as folder, patch.object(walk, "_WORTH_SAVING", 1):
         file = Path(folder) / "index/commits"
-        graph_of(file, rows).save(Line())
+        graph_of(Path(folder), rows).save(Line())
         whole = file.read_bytes()
         at = data.draw(st.integers(0, len(whole) - 1))
         other = data.draw(st.integers(1, 255))
         for damaged in (whole[:at], whole + b"x" * other, whole[:at] + bytes([whole[at] ^ other]) + whole[at + 1 :]):
             file.write_bytes(damaged)
-            assert not any(map(Graph(file).get, ids(len(rows))))
+            assert not any(map(Graph(Path(folder)).get, ids(len(rows))))
 
 
 def test_a_commit_is_found_by_its_whole_id_only() -> None:

@@ -373,6 +373,16 @@ def test_a_purge_names_the_agents_whose_workspaces_still_hold_it(team: Memory, a
     assert purging.standing(team, text=PIN).places == done.standing.places
 
 
+def test_another_entry_of_the_same_name_in_the_workspace_of_an_agent_is_no_trace(memory: Memory) -> None:
+    memory.remember("Code", "opens the door", f"The code of the door is {PIN}, since March.")
+    memory.new_agent("bob")
+    with Memory(memory.root / "agents/bob", agent="bob") as bob:
+        bob.remember("Code", "how bob writes it", "In Python, tests first.")
+    assert purging.purge_plan(memory, "Code").nested == ()
+    done = memory.purge("Code")
+    assert done.standing and done.standing.places == ()
+
+
 def run(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     command = [*forked.COMMAND, "--dir", str(root), "purge", *words]
     return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -481,6 +491,19 @@ def test_a_tag_that_is_made_while_it_runs_does_not_keep_the_text_in_silence(
         memory.purge(text=PIN)
     else:
         tag.unlink()
+    assert traces(memory.root, PIN) == []
+
+
+def test_a_purge_that_a_name_stops_leaves_nothing_behind(memory: Memory) -> None:
+    memory.remember("Code", "opens the door", f"It is {PIN}.")
+    git(memory.root, "branch", "no\u200bwidth")
+    before = git(memory.root, "show-ref")
+    with pytest.raises(Unwritable, match="is no name that a purge can deal with: rename it"):
+        memory.purge(text=PIN)
+    assert git(memory.root, "show-ref") == before
+    assert not (memory.root / ".git/crabmem/purging").exists()
+    git(memory.root, "branch", "-m", "no\u200bwidth", "width")
+    memory.purge(text=PIN)
     assert traces(memory.root, PIN) == []
 
 

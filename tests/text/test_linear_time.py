@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from crabmem import Memory
-from crabmem.git import erasing
 from crabmem.hosts.hooks.input import parse_input
+from crabmem.operations import erasure
 from crabmem.search import scripts
 from crabmem.text import credentials
 from crabmem.text import patterns as globs
@@ -36,12 +36,12 @@ _MADE_OF_ARGUMENTS = {
     "text.credentials._expression": _made(
         "credentials", "finditer", *(credentials._expression(mark, each) for _, mark, each in credentials._FORMATS)
     ),
-    "git.erasing._any": _made(
-        "erasing._any", "finditer", erasing._any(["Luna's vet", 'a "quoted" text\n\nof two lines'])
+    "operations.erasure._any_of": _made(
+        "erasure._any_of", "finditer", erasure._any_of(["Luna's vet", 'a "quoted" text\n\nof two lines'])
     ),
-    "git.erasing._of_names": [],  # as the one above, with a look around each
-    "git.erasing._slugs": _made("erasing._slugs", "finditer", erasing._slugs(["Luna's vet", "key-1"])),
-    "git.erasing.by_pattern": [],  # what a person asks to be purged is their own expression
+    "operations.erasure._entry_pattern": [],  # as the one above, with a look around each
+    "operations.erasure.by_text": _made("erasure.by_text", "finditer", erasure.by_text("key-1").slugs),
+    "operations.erasure.by_pattern": [],  # what a person asks to be purged is their own expression
     "text.patterns._expression": _made(
         "globs", "fullmatch",
         *map(globs._expression, ["memory/**/a*b*c*d.md", "**/*", "**/**/a/**/b/*x*", "?a*" * 9, "*" * 9, "a/**/b"]),

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.git.erasing import Needle, by_pattern, by_text, of_entry, of_needle
-from crabmem.git.lives import Lives
+from crabmem.operations.entry_lives import Lives
+from crabmem.operations.erasure import by_pattern, by_text, erasure_of_entry, erasure_of_text
 from crabmem.text.entry import Fact, parsed, written
+from crabmem.text.slug import slug_of
 from crabmem.workspace.workspace import ORDINARY
 
 #: Few letters, so that they meet; some that have several forms, and what YAML and JSON quote.
@@ -18,32 +19,32 @@ SECRETS = st.text(alphabet="abé'\"\\-: (pu)", min_size=4, max_size=8).filter(la
 
 
 @given(LETTERS, SECRETS, LETTERS)
-def test_a_text_is_not_in_what_it_was_put_out_of(before: str, secret: str, after: str) -> None:
-    needle = by_text(secret)
-    bare = needle.out_of(before + secret + after)
+def test_a_text_is_not_in_what_it_was_put_redact(before: str, secret: str, after: str) -> None:
+    redaction = by_text(secret)
+    bare = redaction.redact(before + secret + after)
     assert secret not in bare
-    assert needle.number_in(bare) == 0
+    assert not redaction.is_in(bare)
 
 
 @given(LETTERS, SECRETS)
 def test_a_text_without_it_stays_as_it_is(text: str, secret: str) -> None:
-    needle = by_text(secret)
-    assert needle.number_in(text) or needle.out_of(text) == text
+    redaction = by_text(secret)
+    assert redaction.is_in(text) or redaction.redact(text) == text
 
 
 @given(SECRETS)
 def test_every_form_of_a_text_is_found(secret: str) -> None:
-    needle, composed = by_text(secret), unicodedata.normalize("NFC", secret)
+    redaction, composed = by_text(secret), unicodedata.normalize("NFC", secret)
     for said in (composed, unicodedata.normalize("NFD", secret), json.dumps(secret)[1:-1], secret.replace("'", "''")):
-        assert needle.number_in(f"x {said} x")
+        assert redaction.is_in(f"x {said} x")
 
 
 @given(LETTERS, SECRETS, LETTERS)
 def test_an_entry_without_a_text_is_still_an_entry(name: str, secret: str, content: str) -> None:
     path, label = "memory/entries/x.md", " ".join(f"a{name} {secret}".split())
     data = written(Fact(label, secret, f"{content}{secret}", (secret.strip(),), ("tag",)), None).encode()
-    erasure = of_needle(by_text(secret.strip()), ORDINARY, [path], [(path, data)])
-    entry = parsed(path, erasure.out_of_file(path, data))
+    erasure = erasure_of_text(by_text(secret.strip()), ORDINARY, [path], [(path, data)])
+    entry = parsed(path, erasure.new_file(path, data))
     assert entry.problem is None
     assert entry.tags == ("tag",)
     assert secret.strip() not in entry.name + entry.description + entry.content + "".join(entry.aliases)
@@ -51,7 +52,7 @@ def test_an_entry_without_a_text_is_still_an_entry(name: str, secret: str, conte
 
 def test_two_files_never_get_one_name() -> None:
     paths = ["memory/entries/abc-111.md", "memory/entries/abc-222.md", "memory/entries/purged.md", "abc-3/x.md"]
-    moved = of_needle(by_pattern(r"abc-\d+"), ORDINARY, paths, []).paths
+    moved = erasure_of_text(by_pattern(r"abc-\d+"), ORDINARY, paths, []).paths
     assert [moved.get(path) for path in paths] == [
         "memory/entries/purged-2.md",
         "memory/entries/purged-3.md",
@@ -62,24 +63,24 @@ def test_two_files_never_get_one_name() -> None:
 
 def test_the_names_of_crabmem_itself_stay() -> None:
     paths = ["memory/MEMORY.md", "memory/entries/memory.md", "Crab.md", "crabmem.toml"]
-    assert of_needle(by_text("memory"), ORDINARY, paths, []).paths == {
+    assert erasure_of_text(by_text("memory"), ORDINARY, paths, []).paths == {
         "memory/entries/memory.md": "memory/entries/purged.md"
     }
 
 
 def test_a_name_is_left_where_it_is_part_of_another() -> None:
-    files = [
-        ("memory/entries/vet.md", written(Fact("Vet", "d", "c"), None).encode()),
-        ("memory/entries/vet-bills.md", written(Fact("Vet bills", "d", "c"), None).encode()),
-    ]
-    erasure = of_entry("vet", ORDINARY, files, None, Lives(lambda version: b""), {})
+    versions = {
+        (f"memory/entries/{slug_of(name)}.md", "0" * 40): written(Fact(name, "d", "c"), None).encode()
+        for name in ("Vet", "Vet bills")
+    }
+    erasure = erasure_of_entry("vet", versions, Lives(lambda version: b""), {}, None)
     assert erasure is not None
-    assert erasure.out_of_words("remember: Vet\n\nEntry: Vet bills\nVets, Vet.") == (
+    assert erasure.new_message("remember: Vet\n\nEntry: Vet bills\nVets, Vet.") == (
         "remember: (purged)\n\nEntry: Vet bills\nVets, (purged)."
     )
 
 
 @pytest.mark.parametrize("text", ["(purged)", "purged"])
 def test_a_mark_is_never_what_is_erased(text: str) -> None:
-    needle: Needle = by_text(text)
-    assert needle.number_in(needle.out_of(f"it was {text} before")) == 0
+    redaction = by_text(text)
+    assert not redaction.is_in(redaction.redact(f"it was {text} before"))

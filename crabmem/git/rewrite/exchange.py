@@ -1,7 +1,7 @@
-"""One history exchanged for another, wholly or not at all: by an order that is durable first, and anybody can finish.
+"""One history exchanged for another, wholly or not at all: an order is durable first, and then anybody can finish it.
 
-All that is new lies ready in a folder first. While there is no order in it the old history stands, and the folder
-is thrown away; from the moment there is one, every step can be done again, and the next command does so.
+All that is new is prepared in a folder. While there is no order in it the old history stands, and the folder is thrown
+away; from the moment there is one, every step can be done again, and the next command does so.
 
 An order moves and deletes files, so it is believed only when this user gave it on this machine, or a person says so,
 and when it names nothing but what a purge has to do with.
@@ -13,15 +13,16 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from ..disk import fs, state
-from ..disk.seal import Seal
-from ..errors import Busy, Unwritable
-from ..text.hashes import blob_id
-from .compaction import checked
-from .refs import Refs, is_ref
+from ...disk import fs, state
+from ...disk.seal import Seal
+from ...errors import Busy, Unwritable
+from ...text.hashes import blob_id
+from ..compaction import checked
+from ..refs import Refs, is_ref
 
 _ORDER = "order"
 _COMING = "order.coming"
@@ -45,7 +46,7 @@ _LEFT = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG",
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A file of the workspace: the blob it has now (None: no file), and under which name the new one lies ready."""
+    """A file of the workspace: the blob it is now (None: no file), and the prepared file it becomes (None: it goes)."""
 
     path: str
     was: str | None
@@ -55,7 +56,7 @@ class Change(msgspec.Struct, frozen=True):
 class Order(msgspec.Struct, frozen=True):
     """What is to be done. `refs` are the references as they were, `new` as they shall be.
 
-    `moves` says for which file of `.git` each that lies ready is meant; `gone` are files of `.git` to be removed.
+    `moves` has the place in `.git` of each prepared file by its name; `gone` are files of `.git` to be removed.
     """
 
     pack: str
@@ -64,6 +65,13 @@ class Order(msgspec.Struct, frozen=True):
     moves: Mapping[str, str]
     files: tuple[Change, ...]
     gone: tuple[str, ...]
+
+
+class _Found(NamedTuple):
+    """An order on the disk (None: one that is not to be done), and whether this user gave it on this machine."""
+
+    order: Order | None
+    is_ours: bool
 
 
 class Exchange:
@@ -79,35 +87,34 @@ class Exchange:
         self._count = 0
 
     def begin(self) -> None:
-        """Make the folder in which things are made ready."""
+        """Make the folder in which files are prepared."""
         fs.make_folder(self._folder)
 
-    def ready(self, data: bytes, mode: int = fs.PRIVATE_FILE) -> str:
-        """Make a file ready, durably; its name."""
-        self._count += 1
-        name = f"{self._count:06}"
+    def prepare(self, data: bytes, mode: int = fs.PRIVATE_FILE, name: str = "") -> str:
+        """Prepare a file, durably; its name, which is a number unless it says what it is for."""
+        self._count += not name
+        name = name or f"{self._count:06}"
         fs.create(self._folder / name, data, mode)
         return name
 
-    def ready_as(self, name: str, data: bytes) -> None:
-        """Make a file ready whose name says what it is for."""
-        fs.create(self._folder / name, data)
-
-    def ready_pack(self, name: str, data: bytes, index: bytes, oids: list[str]) -> None:
-        """Make a pack ready, and read every object back from the disk."""
+    def prepare_pack(self, name: str, data: bytes, index: bytes, oids: list[str]) -> None:
+        """Prepare a pack, and read every object back from the disk."""
         pack, place = self._folder / f"{name}.pack", self._folder / f"{name}.idx"
         fs.create(pack, data, 0o444)
         fs.create(place, index, 0o444)
         checked(pack, place, oids)
 
-    def give(self, order: Order) -> None:
-        """From here on the new history stands: what is missing of it anybody can do.
+    def check(self, order: Order) -> None:
+        """Refuse an order that nobody would believe, so that a crash could not be mended.
 
         Raises:
-            Unwritable: a name in it is one that nobody would believe, so that a crash could not be mended.
+            Unwritable: naming what has a name that no order may have.
         """
         if strange := next(_strange_names(order), None):
             raise Unwritable(f"{strange!r} is no name that a purge can deal with: rename it, and purge again")
+
+    def give(self, order: Order) -> None:
+        """Give an order that was checked. From here on the new history stands: what is missing of it anybody can do."""
         fs.create(self._folder / _COMING, self._seal.sealed(msgspec.json.encode(order)))
         fs.sync_folder(self._folder)
         fs.rename(self._folder / _COMING, self._folder / _ORDER)
@@ -116,29 +123,28 @@ class Exchange:
 
     def is_ours(self) -> bool:
         """Whether there is an order, done or not, that this user gave on this machine."""
-        given = self._given() or self._given(self._done)
-        return given is not None and given[0] is not None and given[1]
+        found = self._read_order(self._folder) or self._read_order(self._done)
+        return found is not None and found.order is not None and found.is_ours
 
     def is_foreign(self) -> bool:
         """Whether there is an order that could be done, of somebody else."""
-        given = self._given()
-        return given is not None and given[0] is not None and not given[1]
+        found = self._read_order(self._folder)
+        return found is not None and found.order is not None and not found.is_ours
 
-    def _given(self, folder: Path | None = None) -> tuple[Order | None, bool] | None:
-        """The order (None: one that is not to be done), and whether it is this user's; None where there is none."""
+    def _read_order(self, folder: Path) -> _Found | None:
+        """The order in a folder; None where there is none."""
         try:
-            folder = folder or self._folder
             data, is_ours = self._seal.opened(fs.read(folder / _ORDER, limit=fs.LARGE)[0])
             if not is_ours and (len(data) > _LARGEST_FOREIGN or not _are_plain(folder)):
-                return None, False
+                return _Found(None, False)
             order = msgspec.json.decode(data, type=Order)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None, False
-        return (order, is_ours) if next(_strange_names(order), None) is None else (None, False)
+            return _Found(None, False)
+        return _Found(order, is_ours) if next(_strange_names(order), None) is None else _Found(None, False)
 
-    def resumed(self, believes_others: bool) -> str | None:
+    def resume(self, believes_others: bool) -> str | None:
         """Finish what a crash interrupted, or take it back; what there is to say about it.
 
         Raises:
@@ -147,33 +153,30 @@ class Exchange:
         self._remove_done()
         if not os.path.lexists(self._folder):
             return None
-        given = self._given()
-        if given is None:
+        found = self._read_order(self._folder)
+        if found is None:
             self.give_up()
             return "a purge was interrupted before it changed anything: the history is the old one; purge again"
-        order, is_ours = given
-        if order is None:
-            return self._set_aside()
-        if not (is_ours or believes_others):
+        if found.order is None:
+            fs.make_folder(aside := self._private / state.ASIDE)
+            place = aside / f"purging-{secrets.token_hex(4)}"
+            fs.rename(self._folder, place)
+            return (
+                f"what claims to be a purge names files that a purge does not touch: it was moved to {place}, not done"
+            )
+        if not (found.is_ours or believes_others):
             raise Unwritable(
                 f"{self._root} holds a purge that another user or another machine began: if you trust this folder, "
                 "`crabmem doctor --fix` finishes it; reading goes on"
             )
         try:
-            self.finish(order)
+            self.finish(found.order)
         except Busy as error:  # the exchange is made, and it would be said to nobody who asked for it
             return f"a purge that was interrupted was finished, but {error}"
         return "a purge that was interrupted was finished: the history is the new one,"
 
-    def _set_aside(self) -> str:
-        """Keep out of the way what no purge of crabmem's left; what there is to say."""
-        fs.make_folder(aside := self._private / state.ASIDE)
-        place = aside / f"purging-{secrets.token_hex(4)}"
-        fs.rename(self._folder, place)
-        return f"what claims to be a purge names files that a purge does not touch: it was moved to {place}, not done"
-
     def give_up(self) -> None:
-        """Throw away what lies ready."""
+        """Throw away what was prepared."""
         fs.remove_tree(self._folder)
 
     def finish(self, order: Order) -> None:
@@ -199,7 +202,9 @@ class Exchange:
             self._put_file(change)
         if not moved:
             self._remove_objects(order.pack)
-        self._mark()  # first: who writes a cache after this knows that it must not
+        # Others may hold words of the old history in memory. Told before their files go: who writes a cache after
+        # this knows that it must not.
+        fs.append(self._private / state.PURGES, b".")
         self._remove_traces(order)
         fs.rename(self._folder, self._done)
         fs.sync_folder(self._private)
@@ -210,7 +215,7 @@ class Exchange:
             raise Busy(f"{', '.join(late)}: made meanwhile, and names what is gone from the history: delete it")
 
     def _remove_done(self) -> None:
-        """Remove what a purge that is done replaced; the order last, by which the next command knows that it may."""
+        """Remove what a finished purge replaced; its order last, by which the next command knows that it may."""
         if self._done.is_dir() and not self._done.is_symlink():
             for file in sorted(self._done.iterdir()):
                 if file.name != _ORDER and not file.is_dir():
@@ -228,7 +233,7 @@ class Exchange:
         return sorted(ref for ref, oid in now.items() if oid not in (order.refs.get(ref), order.new.get(ref)))
 
     def _put_refs(self, order: Order, moved: list[str]) -> None:
-        """Set them: all stand in one file, which counts as soon as a reference has no file of its own."""
+        """Set the references: all stand in one file, which counts as soon as one has no file of its own."""
         self._move("packed-refs", self._git / "packed-refs")
         self._move("HEAD", self._git / "HEAD")
         fs.sync_folder(self._git)
@@ -248,7 +253,7 @@ class Exchange:
                 if ready.exists():
                     with suppress(FileExistsError):
                         fs.link(ready, spot)
-            elif self._blob(spot) == change.was:
+            elif _blob_at(spot) == change.was:
                 if change.ready:
                     fs.exchange(ready, spot)
                 else:
@@ -256,19 +261,15 @@ class Exchange:
                 if blob_id(fs.read(ready)[0]) != change.was:  # it was saved at this very moment
                     fs.exchange(ready, spot) if change.ready else fs.rename(ready, spot)
 
-    def _blob(self, spot: fs.Spot) -> str | None:
-        try:
-            return blob_id(fs.read(spot)[0])
-        except OSError:
-            return None
-
     def _remove_objects(self, pack: str) -> None:
         """Remove every object, whoever reaches it, that is not in the pack."""
         objects = self._git / "objects"
         for folder in sorted(objects.iterdir()):
             if folder.is_dir() and folder.name not in ("pack", "info"):
                 fs.remove_tree(folder)
-        for file in [*_files_in(objects / "info"), *sorted(_files_in(objects / "pack"), key=_indexes_first)]:
+        # An index without its pack is an error to Git; a pack without one is nothing.
+        packs = sorted(_files_in(objects / "pack"), key=lambda file: (file.suffix == ".pack", file.name))
+        for file in [*_files_in(objects / "info"), *packs]:
             if file.stem != pack or file.suffix not in (".pack", ".idx"):
                 fs.unlink(file)
         fs.sync_folder(objects / "pack")
@@ -288,13 +289,16 @@ class Exchange:
             if not file.name.startswith("lock-"):  # those that are held now
                 fs.unlink(file)
 
-    def _mark(self) -> None:
-        """Tell others, who may hold words of the old history in memory, that there was a purge."""
-        fs.append(self._private / state.PURGES, b".")
+
+def _blob_at(spot: fs.Spot) -> str | None:
+    try:
+        return blob_id(fs.read(spot)[0])
+    except OSError:
+        return None
 
 
 def _are_plain(folder: Path) -> bool:
-    """Whether what lies ready are files of their own, and none that is elsewhere too."""
+    """Whether what was prepared are files of their own, and none that is elsewhere too."""
     with os.scandir(folder) as items:
         return all(
             item.is_file(follow_symlinks=False) and item.stat(follow_symlinks=False).st_nlink == 1 for item in items
@@ -302,23 +306,19 @@ def _are_plain(folder: Path) -> bool:
 
 
 def _strange_names(order: Order) -> Iterator[str]:
-    """What of an order no purge of ours says: a name that may lead elsewhere, or to what a purge leaves alone."""
+    """The names in an order that no purge of ours gives: one may lead elsewhere, or to what a purge leaves alone."""
     yield from [] if _PACK.match(order.pack) else [order.pack]
     for refs in (order.refs, order.new):
         yield from (ref for ref in refs if not is_ref(ref))
         yield from (oid for oid in refs.values() if not _OID.match(oid))
     yield from (name for name in order.moves if not _READY.match(name))
-    yield from (target for target in order.moves.values() if not (target in _MADE_ANEW or _is_log(target)))
+    logs = (target for target in order.moves.values() if target not in _MADE_ANEW)
+    yield from (log for log in logs if log != "logs/HEAD" and not (log.startswith("logs/") and is_ref(log[5:])))
     for change in order.files:
         yield from [] if _is_in_workspace(change.path) else [change.path]
         yield from [change.was] if change.was is not None and not _OID.match(change.was) else []
         yield from [change.ready] if change.ready is not None and not _READY.match(change.ready) else []
     yield from (name for name in order.gone if not (_GOING.match(name) and name.rpartition("/")[2] not in (".", "..")))
-
-
-def _is_log(target: str) -> bool:
-    name = target.removeprefix("logs/")
-    return target != name and (name == "HEAD" or is_ref(name))
 
 
 def _is_in_workspace(path: str) -> bool:
@@ -329,8 +329,3 @@ def _is_in_workspace(path: str) -> bool:
 
 def _files_in(folder: Path) -> Iterator[Path]:
     return (file for file in folder.rglob("*") if not file.is_dir()) if folder.is_dir() else iter(())
-
-
-def _indexes_first(file: Path) -> tuple[bool, str]:
-    """An index without its pack is an error to Git; a pack without one is nothing."""
-    return file.suffix == ".pack", file.name

@@ -1,0 +1,347 @@
+"""Rewrite the objects of a history by a rule: every commit after its parents, each folder and file once.
+
+A commit in which nothing changes, and in none that it stands on, keeps its id; one that becomes empty stays too.
+"""
+
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from ...errors import DamagedHistory, Unwritable
+from ..objects import Objects, oid_of
+from ..reach import Piece
+from .rule import Rule
+
+# What is none is taken whole, as "": a search for the next one would read the rest again from each byte.
+_ROW = re.compile(rb"([0-7]{5,6} [^\0/]+\0.{20})|.+", re.DOTALL)
+_IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>(?P<when>.*)", re.DOTALL)
+_SIGNATURES = (b"gpgsig", b"gpgsig-sha256", b"mergetag")
+_IDENTITIES = (b"author", b"committer", b"tagger")
+_SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----.*", re.DOTALL | re.MULTILINE)
+_ID = re.compile(rb"(?<![0-9a-zA-Z])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
+_SHORTEST_ID = 7
+_SUBMODULE = 0o160000
+_FOLDER = 0o40000
+# What a note holds stands at no path of the workspace.
+_NOTE = "notes"
+
+
+@dataclass
+class Survey:
+    """What references reach: commits, parents first; tags, the inner first; the blobs that ever stood at a path."""
+
+    commits: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    files: dict[str, set[str]] = field(default_factory=dict)
+    objects: set[str] = field(default_factory=set)
+
+
+def survey(tips: Iterable[str], objects: Objects) -> Survey:
+    """Return all that `tips` reach.
+
+    Raises:
+        DamagedHistory: some of it is missing or broken.
+        Unwritable: there is something in it that cannot be rewritten.
+    """
+    found, rows = Survey(), dict[str, set[bytes]]()
+    for kind, oid, tree in _below_first(tips, objects):
+        found.objects.add(oid)
+        (found.commits if kind == "commit" else found.tags).append(oid)
+        if tree:
+            _add_tree(tree, found, rows, objects)
+    return found
+
+
+def _below_first(tips: Iterable[str], objects: Objects) -> Iterator[tuple[str, str, str]]:
+    """Kind, id and tree ("" for a tag) of every commit and tag, each after those it stands on."""
+    done: set[str] = set()
+    known: dict[str, tuple[str, str]] = {}
+    waiting = sorted(set(tips), reverse=True)
+    while waiting:
+        oid = waiting[-1]
+        if oid in done:
+            waiting.pop()
+        elif oid in known:
+            kind, tree = known.pop(waiting.pop())
+            done.add(oid)
+            yield kind, oid, tree
+        else:
+            kind, data = objects.raw(oid)
+            if kind not in ("commit", "tag"):
+                raise Unwritable(f"a reference or tag names a {kind}, {oid[:12]}, which is no commit: remove it first")
+            below = objects.parents(oid) if kind == "commit" else [data[7:47].decode("ascii")]
+            known[oid] = kind, data[5:45].decode("ascii") if kind == "commit" else ""
+            waiting.extend(each for each in below if each not in done)
+
+
+def _add_tree(root: str, found: Survey, rows: dict[str, set[bytes]], objects: Objects) -> None:
+    """Add the files of a tree that no tree before had; `rows` are those that they had, by folder."""
+    waiting = [(root, "")]
+    while waiting:
+        tree, folder = waiting.pop()
+        found.objects.add(tree)
+        seen = rows.setdefault(folder, set())
+        new = set(_rows_of(tree, objects)) - seen
+        seen |= new
+        for name, mode, oid in map(parsed_row, sorted(new)):
+            path = folder + _text(name)
+            if stat.S_ISDIR(mode):
+                waiting.append((oid, f"{path}/"))
+            elif stat.S_IFMT(mode) == _SUBMODULE:
+                raise Unwritable("the history has submodules, which purge does not rewrite: use `git filter-repo`")
+            else:
+                found.objects.add(oid)
+                found.files.setdefault(path, set()).add(oid)
+
+
+class Rewriter:
+    """Rewrites the objects of a history: `ids` has the new id of each commit and tag by the old one.
+
+    `messages` and `signatures` count commits whose message changed and what lost its signature, `versions` those of
+    files that changed, at `paths`.
+    """
+
+    def __init__(self, rule: Rule, objects: Objects, take: Callable[[Piece, str, bytes], None] | None = None) -> None:
+        """`take` is given each object with its kind and bytes, once, in an order that suits a pack."""
+        self.ids: dict[str, str] = {}
+        self.messages = self.signatures = self.versions = 0
+        self.paths: set[str] = set()
+        self._rule = rule
+        self._objects = objects
+        self._take = take
+        # By folder, as a row is the same in thousands of its trees.
+        self._rows: dict[str, dict[bytes, bytes]] = {}
+        self._trees: dict[tuple[str, str], str | None] = {}
+        self._blobs: dict[tuple[str, str], str] = {}
+        self._newest: dict[str, str] = {}
+        self._taken: set[str] = set()
+        # The old ids that begin with so many digits.
+        self._beginnings: dict[str, list[str]] = {}
+
+    def add(self, oid: str, is_note: bool = False) -> None:
+        """Rewrite a commit or tag, after those it stands on. Files in the tree of a note are called by commits."""
+        kind, data = self._objects.raw(oid)
+        headers, (_, gap, message) = header_lines(data), data.partition(b"\n\n")
+        first = dict(reversed(headers))
+        new_headers = [(key, self._header(key, value, is_note)) for key, value in headers]
+        new_message = self._message(message, first.get(b"encoding") if kind == "commit" else None)
+        if new_headers != headers or new_message != message:
+            is_signed = any(key in _SIGNATURES for key, _ in headers)
+            lines = b"\n".join(key + b" " + value for key, value in new_headers if key not in _SIGNATURES)
+            data = lines + gap + self._with_new_ids(new_message)
+            if kind == "tag":  # whose signature ends its message
+                is_signed = bool(_SIGNED.search(new_message))
+                data = lines + gap + _SIGNED.sub(b"", self._with_new_ids(new_message))
+            self.signatures += is_signed
+        self.messages += kind == "commit" and new_message != message
+        self.ids[oid] = self._put(kind, data, "")
+        self._beginnings.setdefault(oid[:_SHORTEST_ID], []).append(oid)
+
+    def blob(self, path: str, oid: str) -> str:
+        """Rewrite a version of the file at a path; return its new id."""
+        if (path, oid) not in self._blobs:
+            data = self._objects.raw(oid)[1]
+            new = self._rule.new_file(path, data)
+            if new != data:
+                self.versions += 1
+                self.paths.add(path)
+            self._blobs[path, oid] = self._put("blob", new, path)
+        return self._blobs[path, oid]
+
+    def identity(self, identity: bytes) -> bytes:
+        """Rewrite who made a commit, and when."""
+        return self._header(b"committer", identity)
+
+    def log_line(self, text: str) -> str:
+        """Rewrite a line of a log, with the new ids in it."""
+        new = self._rule.new_message(text).encode("utf-8", "surrogateescape")
+        return self._with_new_ids(new).decode("utf-8", "surrogateescape")
+
+    def _put(self, kind: str, data: bytes, path: str) -> str:
+        """Hand an object to `take`, the first time; return its id."""
+        oid = oid_of(kind, data)
+        if self._take and oid not in self._taken:
+            self._taken.add(oid)
+            self._take(Piece(oid, path, self._newest.get(path)), kind, data)
+        if kind == "blob":
+            self._newest[path] = oid
+        return oid
+
+    def _tree(self, oid: str, folder: str) -> str | None:
+        """Rewrite a folder; None for one that has nothing left. Recursion is as deep as folders are."""
+        if (oid, folder) not in self._trees:
+            old, known = _rows_of(oid, self._objects), self._rows.setdefault(folder, {})
+            for row in old:
+                if row not in known:
+                    known[row] = self._new_row(row, folder)
+            new = [known[row] for row in old]
+            if new != old:
+                new = sorted((row for row in new if row), key=sort_key)
+            self._trees[oid, folder] = self._put("tree", b"".join(new), folder or "/") if new else None
+        return self._trees[oid, folder]
+
+    def _new_row(self, row: bytes, folder: str) -> bytes:
+        """Rewrite the row of a tree; no bytes for what goes."""
+        name, mode, oid = parsed_row(row)
+        path = folder + _text(name)
+        new_path = self._rule.new_path(path, oid)
+        if new_path is None:
+            self.paths.add(path)
+            return b""
+        new = self._tree(oid, f"{path}/") if stat.S_ISDIR(mode) else self.blob(path, oid)
+        new_name = new_path.rpartition("/")[2].encode("utf-8", "surrogateescape")
+        if new_name != name and not stat.S_ISDIR(mode):
+            self.paths.add(path)
+        if new_name == name and new == oid:
+            return row
+        return row_of(new_name, mode, new) if new else b""
+
+    def _notes(self, tree: str) -> str:
+        """Rewrite a tree of notes, in which each file is called by the id of the commit it is about."""
+        files: dict[str, tuple[int, str]] = {}
+        waiting = [(tree, "")]
+        while waiting:
+            oid, folder = waiting.pop()
+            for name, mode, below in map(parsed_row, _rows_of(oid, self._objects)):
+                path = folder + _text(name)
+                if stat.S_ISDIR(mode):
+                    waiting.append((below, f"{path}/"))
+                else:
+                    files[self._note_path(path)] = mode, self.blob(_NOTE, below)
+        return self._nested_tree(files, "notes/")
+
+    def _note_path(self, path: str) -> str:
+        """Return the path of a note by the new id, whose digits are spread over folders as those of the old one."""
+        digits = iter(self.ids.get(path.replace("/", ""), ""))
+        return "".join("/" if char == "/" else next(digits, char) for char in path)
+
+    def _nested_tree(self, files: Mapping[str, tuple[int, str]], path: str) -> str:
+        """Make a tree of files, given by path with mode and blob; return its id."""
+        below: dict[str, dict[str, tuple[int, str]]] = {}
+        items = {name: item for name, item in files.items() if "/" not in name}
+        for name in files.keys() - items.keys():
+            folder, _, rest = name.partition("/")
+            below.setdefault(folder, {})[rest] = files[name]
+        items |= {name: (_FOLDER, self._nested_tree(each, f"{path}{name}/")) for name, each in sorted(below.items())}
+        rows = sorted(
+            (row_of(name.encode("utf-8", "surrogateescape"), *item) for name, item in items.items()), key=sort_key
+        )
+        return self._put("tree", b"".join(rows), path)
+
+    def _message(self, message: bytes, encoding: bytes | None) -> bytes:
+        """Rewrite a message; the same bytes are returned where its text stays."""
+        try:
+            codec = (encoding or b"utf-8").decode("ascii")
+            text = message.decode(codec)
+            new = self._rule.new_message(text)
+            return message if new == text else new.encode(codec, "replace")
+        except (UnicodeDecodeError, LookupError):  # it is not in the encoding that it names
+            text = message.decode("utf-8", "surrogateescape")
+            return self._rule.new_message(text).encode("utf-8", "surrogateescape")
+
+    def _header(self, key: bytes, value: bytes, is_note: bool = False) -> bytes:
+        """Rewrite the value of a line before a message."""
+        if key in (b"parent", b"object"):
+            return self.ids.get(value.decode("ascii"), "").encode() or value
+        if key == b"tree":
+            tree = value.decode("ascii")
+            return (self._notes(tree) if is_note else self._tree(tree, "") or self._put("tree", b"", "/")).encode()
+        if key in _SIGNATURES:
+            return value
+        text = value.decode("utf-8", "surrogateescape")
+        label = self._rule.new_label
+        if parts := _IDENTITY.fullmatch(text) if key in _IDENTITIES else None:
+            text = f"{label(parts['name'])}<{label(parts['mail'])}>{parts['when']}"
+        else:
+            text = self._rule.new_name(text) if key == b"tag" else label(text)
+        return text.encode("utf-8", "surrogateescape")
+
+    def _with_new_ids(self, message: bytes) -> bytes:
+        """Return a message in which commits are called by their new ids, as short as by the old ones."""
+
+        def new_id(match: re.Match[bytes]) -> bytes:
+            digits = match[0].decode("ascii")
+            olds = [old for old in self._beginnings.get(digits[:_SHORTEST_ID], []) if old.startswith(digits)]
+            return self.ids[olds[0]][: len(digits)].encode() if len(olds) == 1 else match[0]
+
+        return _ID.sub(new_id, message)
+
+
+def _rows_of(tree: str, objects: Objects) -> list[bytes]:
+    """Return the rows of a tree; DamagedHistory when it is none."""
+    kind, data = objects.raw(tree)
+    try:
+        return rows_of(data if kind == "tree" else b"-")
+    except ValueError:
+        raise DamagedHistory(f"object {tree} of the history is no tree") from None
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
+
+
+# The bytes of objects
+
+
+def rows_of(raw: bytes) -> list[bytes]:
+    """What a tree stores for each name in it; ValueError for bytes that are no tree's."""
+    rows: list[bytes] = _ROW.findall(raw)
+    if sum(map(len, rows)) != len(raw):
+        raise ValueError("not a tree of Git's")
+    return rows
+
+
+def parsed_row(row: bytes) -> tuple[bytes, int, str]:
+    """The name, mode and id in a row of a tree."""
+    mode, _, name = row[:-21].partition(b" ")
+    return name, int(mode, 8), row[-20:].hex()
+
+
+def row_of(name: bytes, mode: int, oid: str) -> bytes:
+    """The row of a tree for a name."""
+    return b"%o %s\0%s" % (mode, name, bytes.fromhex(oid))
+
+
+def sort_key(row: bytes) -> bytes:
+    """What Git sorts the rows of a tree by: the name, a folder's with a `/`."""
+    mode, _, name = row[:-21].partition(b" ")
+    return name + b"/" if int(mode, 8) == _FOLDER else name
+
+
+def header_lines(raw: bytes) -> list[tuple[bytes, bytes]]:
+    """The lines before the message of a commit or tag, by key; a value of several lines has its line breaks."""
+    found: list[tuple[bytes, bytes]] = []
+    for line in raw.partition(b"\n\n")[0].split(b"\n"):
+        key, _, value = line.partition(b" ")
+        if key or not found:
+            found.append((key, value))
+        else:
+            found[-1] = found[-1][0], found[-1][1] + b"\n " + value
+    return found
+
+
+# What people wrote into objects
+
+
+def names_in(tree: bytes) -> Iterator[str]:
+    """Yield the names in the bytes of a tree, or all bytes as one name where they are no tree's."""
+    try:
+        yield from (_text(parsed_row(row)[0]) for row in rows_of(tree))
+    except ValueError:
+        yield _text(tree)
+
+
+def texts_in(data: bytes, with_labels: bool) -> Iterator[str]:
+    """Yield what people wrote into a commit or tag: its message, and with `with_labels` who they are."""
+    headers, message = header_lines(data), data.partition(b"\n\n")[2]
+    yield message.decode("utf-8", "surrogateescape")
+    if encoding := dict(headers).get(b"encoding"):
+        with suppress(UnicodeDecodeError, LookupError):
+            yield message.decode(encoding.decode("ascii"))
+    for key, value in headers if with_labels else []:
+        if key not in (b"tree", b"parent", b"object", b"type", *_SIGNATURES):
+            text = value.decode("utf-8", "surrogateescape")
+            parts = _IDENTITY.fullmatch(text) if key in _IDENTITIES else None
+            yield from (parts["name"], parts["mail"]) if parts else (text,)

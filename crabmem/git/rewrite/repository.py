@@ -1,0 +1,303 @@
+"""Rewrite a repository by a rule: what stands in the way, what its history becomes, and putting that in its place.
+
+Whoever reads meanwhile reads the old history until a reference is exchanged, and the new one afterwards. Nobody else
+writes: besides the writer's lock, those of Git on every reference and on the index are held, and that of compactions.
+"""
+
+import configparser
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from ...disk import fs, state
+from ...errors import Busy, Unwritable
+from ..compaction import Filling, Ours
+from ..index import UnknownIndex
+from ..index_forms import renamed, staged
+from ..kept import ASIDE, KEPT
+from ..objects import NUMBERS, Objects
+from ..packing import Packing
+from ..packs import Growing
+from ..reach import Piece
+from ..refs import REF_WAIT, Head, Refs
+from .exchange import Change, Exchange, Order
+from .objects import Rewriter, Survey, survey
+from .rule import Rule, Search
+from .verification import Inspection, inspect_objects
+
+_NOTES = "refs/notes/"
+_REMOTES = "refs/remotes/"
+_REMOTE = re.compile(r'remote "(.+)"')
+_STASH = "refs/stash"
+_REPLACED = "refs/replace/"
+_LOG_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) ([^\t\n]*)(?:\t(.*))?")
+_NONE = "0" * 40
+# What of `.git` a repository has that shares objects with others, and why its history is not rewritten.
+_SHARED = {
+    "objects/info/alternates": "it borrows objects from others: `git repack -a -d`, and remove the file `alternates`",
+    "shallow": "it is a shallow clone, which has no history to rewrite: `git fetch --unshallow`",
+    "worktrees": "it has linked worktrees, which would keep the text: `git worktree remove` them",
+    "modules": "it has submodules, which purge does not rewrite: use `git filter-repo`",
+    "info/grafts": "it has grafts: `git replace --convert-graft-file`, and make them real with `git filter-repo`",
+    "reftable": "it keeps its references in a form that crabmem does not write",
+}  # fmt: skip
+
+
+class FileChange(NamedTuple):
+    """A file of the workspace: the blob it is now (None: no file), and the bytes it gets (None: it goes)."""
+
+    path: str
+    was: str | None
+    data: bytes | None
+    mode: int
+
+
+@dataclass(frozen=True)
+class NewHistory:
+    """A history rewritten by `rule`, not yet in its place.
+
+    `refs` are the references as they were, by name, `new_refs` as they shall be; `unreachable` counts objects that
+    nothing reaches; `pushed` are the remotes that have commits which are rewritten.
+    """
+
+    survey: Survey
+    rule: Rule
+    rewriter: Rewriter
+    filling: Filling
+    head: Head
+    refs: Mapping[str, str]
+    new_refs: Mapping[str, str]
+    unreachable: int
+    pushed: tuple[str, ...]
+
+    @property
+    def changes_anything(self) -> bool:
+        """Whether it is another than the old one."""
+        return self.rewritten(self.rewriter.ids) > 0 or self.refs != self.new_refs or bool(self.rewriter.paths)
+
+    def rewritten(self, oids: Iterable[str]) -> int:
+        """How many of these commits and tags get another id."""
+        return sum(self.rewriter.ids[oid] != oid for oid in oids)
+
+
+class _Source:
+    """What a pack is filled from: objects that were just made, and those that were there."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self.made: dict[str, tuple[int, bytes]] = {}
+
+    def raw(self, oid: str) -> tuple[int, bytes]:
+        """Kind and bytes of an object."""
+        if oid in self.made:
+            return self.made[oid]
+        kind, data = self._objects.raw(oid)
+        return NUMBERS[kind], data
+
+
+class RepositoryRewrite:
+    """Rewrites one repository; `private` is the folder for what is ours."""
+
+    def __init__(self, root: Path, private: Path, refs: Refs, objects: Objects, packing: Packing,
+                 exchange: Exchange) -> None:  # fmt: skip
+        self._git = root / ".git"
+        self._private = private
+        self._refs = refs
+        self._objects = objects
+        self._packing = packing
+        self._exchange = exchange
+
+    def check_possible(self, in_progress: str | None) -> None:
+        """Refuse what cannot be rewritten alone; `in_progress` is what the person is in the middle of.
+
+        Raises:
+            Unwritable: the message says why, and what to do about it.
+        """
+        if in_progress:
+            raise Unwritable(f"you are in the middle of a {in_progress}; finish or abort it, and purge again")
+        for name, reason in _SHARED.items():
+            place = self._git / name
+            if place.is_file() or (place.is_dir() and any(place.iterdir())):
+                raise Unwritable(f"{self._git} cannot be purged: {reason}")
+        config = fs.read(self._git / "config")[0].decode("utf-8", "replace").lower()
+        if "promisor" in config or "partialclone" in config or any(self._git.glob("objects/pack/*.promisor")):
+            raise Unwritable(f"{self._git} is a partial clone, whose history is elsewhere; purge it there")
+        if any(ref.startswith(_REPLACED) for ref in self._refs.all()):
+            raise Unwritable("the history has replaced objects (`git replace`): remove them, and purge again")
+
+    # What there is
+
+    def survey(self) -> Survey:
+        """Return what references, the stash and Git's index reach."""
+        # Only the log of the stash names all that was put there.
+        stashed = (oid for oid in self._refs.last_noted(_STASH) if self._objects.has(oid))
+        head = self._refs.head().commit
+        found = survey([*self._refs.all().values(), *stashed, *([head] if head else [])], self._objects)
+        for path, blob in self.staged().items():
+            found.files.setdefault(path, set()).add(blob)
+            found.objects.add(blob)
+        return found
+
+    def versions(self, found: Survey) -> Iterator[tuple[str, bytes]]:
+        """Yield every path of a survey with the bytes of each version that ever stood there."""
+        for path, blobs in found.files.items():
+            yield from ((path, self._objects.blob(blob)) for blob in blobs)
+
+    def staged(self) -> dict[str, str]:
+        """Return the blobs in Git's index by path."""
+        try:
+            rows = staged(self._git / "index")
+        except UnknownIndex:
+            raise Unwritable(
+                f"{self._git / 'index'} is split, sparse or in the middle of a merge: `git update-index "
+                "--no-split-index`, or finish the merge, and purge again"
+            ) from None
+        return {path.decode("utf-8", "surrogateescape"): blob for path, (_, blob) in rows.items()}
+
+    def remotes(self) -> dict[str, str]:
+        """Return the remotes that the repository knows, and their addresses."""
+        names = dict.fromkeys(_remotes_of(self._refs.all()))
+        parser = configparser.RawConfigParser(strict=False, interpolation=None, allow_no_value=True)
+        with suppress(configparser.Error, UnicodeDecodeError):
+            text = fs.read(self._git / "config")[0].decode("utf-8")
+            parser.read_string("\n".join(line.strip() for line in text.splitlines()))
+        names |= dict.fromkeys(found[1] for found in map(_REMOTE.fullmatch, parser.sections()) if found)
+        return {name: parser.get(f'remote "{name}"', "url", fallback="") for name in names}
+
+    def inspect_objects(self, search: Search) -> Iterator[Inspection]:
+        """Inspect every object for what is sought."""
+        return inspect_objects(search, self._objects)
+
+    # What it becomes
+
+    def new_history(self, found: Survey, rule: Rule, packs: bool) -> NewHistory:
+        """Rewrite all that was surveyed. Only a history that is to be put in its place `packs` what it is made of."""
+        source = _Source(self._objects)
+        filling = Filling(source, Growing(), {})
+
+        def take(piece: Piece, kind: str, data: bytes) -> None:
+            source.made[piece.oid] = NUMBERS[kind], data
+            filling.take(piece)
+            if kind != "blob" or piece.oid in found.objects:  # else a later version is a delta to it
+                del source.made[piece.oid]
+
+        rewriter = Rewriter(rule, self._objects, take if packs else None)
+        refs, head = self._refs.all(), self._refs.head()
+        # Those of notes are on no branch, and come last, as notes are called by new ids.
+        notes = set(survey((oid for ref, oid in refs.items() if ref.startswith(_NOTES)), self._objects).commits)
+        for oid in sorted(found.commits, key=lambda each: each in notes):
+            rewriter.add(oid, oid in notes)
+        for oid in found.tags:
+            rewriter.add(oid)
+        for path, blob in self.staged().items():
+            if rule.new_path(path, blob) is not None:
+                rewriter.blob(path, blob)
+        new_refs = {_new_ref(ref, rule, rewriter.ids[oid]): rewriter.ids[oid] for ref, oid in sorted(refs.items())}
+        pushed = _remotes_of(ref for ref, oid in sorted(refs.items()) if rewriter.ids[oid] != oid)
+        unreachable = len(self._objects.all_ids() - found.objects)
+        return NewHistory(found, rule, rewriter, filling, head, refs, new_refs, unreachable, pushed)
+
+    # Putting it in its place
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Within it nobody packs, and no Git moves a reference or changes the index.
+
+        Raises:
+            Busy: somebody does at this moment.
+        """
+        with ExitStack() as held:
+            if not held.enter_context(self._packing.alone()):
+                raise Busy("the history is being compacted at this moment; purge again in a minute")
+            loose = [ref for ref in self._refs.all() if (self._git / ref).is_file()]
+            for name in ("HEAD", "index", "packed-refs", *loose):
+                held.enter_context(self._refs.holding(f"{name}.lock", REF_WAIT))
+            yield
+
+    def put_in_place(self, new: NewHistory, files: Iterable[FileChange], gone: Iterable[str]) -> None:
+        """Put a history in the place of the old one, and files in that of those of the workspace.
+
+        `gone` are files of ours below `.git` that go.
+        """
+        with fs.durability(True):
+            self._exchange.begin()
+            try:
+                order = self._order(new, files, gone)
+                self._exchange.check(order)
+            except BaseException:
+                self._exchange.give_up()
+                raise
+            self._exchange.give(order)
+        self._objects.forget()
+        self._exchange.finish(order)
+        self._objects.forget()
+
+    def _order(self, new: NewHistory, files: Iterable[FileChange], gone: Iterable[str]) -> Order:
+        """Prepare all that is new, and return what is to be done with it."""
+        prepare = self._exchange.prepare
+        pack, data, index = new.filling.growing.finished()
+        self._exchange.prepare_pack(pack, data, index, new.filling.growing.ids())
+        rows = "".join(f"{oid} {ref}\n" for ref, oid in sorted(new.new_refs.items()))
+        prepare(f"# pack-refs with: sorted \n{rows}".encode(), name="packed-refs")
+        if new.head.ref == "HEAD" and new.head.commit:
+            prepare(f"{new.rewriter.ids[new.head.commit]}\n".encode(), name="HEAD")
+        elif new.head.ref != (branch := _new_ref(new.head.ref, new.rule)):
+            prepare(f"ref: {branch}\n".encode(), name="HEAD")
+        moves = {prepare(text): target for target, text in self._texts(new)}
+        moves[prepare(Ours(pack, None, new.filling.chains).written())] = f"crabmem/{state.PACK}"
+        changes = tuple(
+            Change(path, was, None if data is None else prepare(data, mode)) for path, was, data, mode in files
+        )
+        return Order(pack, dict(new.refs), dict(new.new_refs), moves, changes, tuple(gone))
+
+    def _texts(self, new: NewHistory) -> Iterator[tuple[str, bytes]]:
+        """Yield place in `.git` and new bytes of the logs, the index, and what we keep of turns, uses and repairs."""
+        for log in sorted((self._git / "logs").rglob("*")):
+            if log.is_file():
+                target = _new_ref(log.relative_to(self._git).as_posix(), new.rule)
+                yield target, b"".join(_new_log(fs.read(log, limit=fs.LARGE)[0], new.rewriter))
+        for name in (state.TURNS, state.USES, state.REPAIRS):
+            with suppress(FileNotFoundError):
+                text = fs.read(self._private / name)[0].decode("utf-8", "surrogateescape")
+                yield f"crabmem/{name}", new.rewriter.log_line(text).encode("utf-8", "surrogateescape")
+
+        def new_row(row: bytes, blob: str) -> tuple[bytes, str] | None:
+            path = row.decode("utf-8", "surrogateescape")
+            new_path = new.rule.new_path(path, blob)
+            return (new_path.encode("utf-8", "surrogateescape"), new.rewriter.blob(path, blob)) if new_path else None
+
+        index = renamed(self._git / "index", new_row)
+        if index is not None:
+            yield "index", index
+
+
+def _remotes_of(refs: Iterable[str]) -> tuple[str, ...]:
+    """Return the remotes that references belong to."""
+    names = (ref.removeprefix(_REMOTES).partition("/")[0] for ref in refs if ref.startswith(_REMOTES))
+    return tuple(dict.fromkeys(names))
+
+
+def _new_ref(ref: str, rule: Rule, oid: str = "") -> str:
+    """Return the new name of a reference to `oid`, or of its log. The part that Git knows it by stays."""
+    folder = ref.rpartition("/")[0]
+    if oid and folder in (KEPT, ASIDE):  # those of ours are called by their commit
+        return f"{folder}/{oid}"
+    parts = ref.split("/")
+    first = 3 if parts[0] == "logs" else 2
+    return "/".join([*parts[:first], *map(rule.new_name, parts[first:])])
+
+
+def _new_log(log: bytes, rewriter: Rewriter) -> Iterator[bytes]:
+    """Yield the rewritten lines of a reference's log, but for those of commits that there are no more."""
+    for line in log.splitlines():
+        if found := _LOG_LINE.fullmatch(line):
+            old, new = (rewriter.ids.get(found[side].decode(), "") for side in (1, 2))
+            old = old or (_NONE if found[1].decode() == _NONE else "")
+            if old and new:
+                words = rewriter.log_line((found[4] or b"").decode("utf-8", "surrogateescape"))
+                yield b"%s %s %s\t%s\n" % (
+                    old.encode(), new.encode(), rewriter.identity(found[3]), words.encode("utf-8", "surrogateescape")
+                )  # fmt: skip
