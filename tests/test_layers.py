@@ -23,7 +23,6 @@ ROOMS: list[list[str]] = [
     ["operations"],
     ["memory"],
     ["agents"],
-    ["wire"],
     ["tools", "watch", "conversations"],
     ["api"],
     # Faces and annexes.

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import click
 
-from .. import wire
 from ..api import Memory
 from ..disk import fs
 from ..disk.allowed import Allowed
 from ..locate import outside
 from ..operations.adopting import prepared
 from ..prompt.profile import named
-from ..results import Commit
+from ..results import Commit, json_of
 from ..text.edit import counted
 from ..workspace.workspace import AGENTS, FLAT, SETTINGS, Workspace
 from .base import Failure, as_json, as_profile, bar, opened, plain, recorded, show, tell, wanted_of
@@ -153,7 +152,7 @@ def _join(root: Path, profile: str) -> None:
 
 def _say(memory: Memory, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:
     if json_wanted:
-        show(json_wanted, {**about, "commit": wire.commit(commit) if commit else None}, str)
+        show(json_wanted, {**about, "commit": json_of(commit) if commit else None}, str)
     else:
         recorded(memory, commit)
 
@@ -170,7 +169,7 @@ def restore(ctx: click.Context, json_wanted: bool) -> None:
     """Bring back the facts that are gone from disk and that nobody forgot."""
     done = opened(ctx).restore()
     words = f"restored {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
-    show(json_wanted, wire.restored(done), lambda: "\n".join([words, *(f"  {plain(path)}" for path in done.paths)]))
+    show(json_wanted, json_of(done), lambda: "\n".join([words, *(f"  {plain(path)}" for path in done.paths)]))
 
 
 COMMANDS = (adopt, restore)

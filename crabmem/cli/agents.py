@@ -2,8 +2,7 @@
 
 import click
 
-from .. import wire
-from ..results import Agent, Begun
+from ..results import Agent, Begun, json_of
 from ..text.edit import counted
 from .base import LINE, as_json, complete_agents, opened, plain, show, tell
 
@@ -33,7 +32,7 @@ def list_(ctx: click.Context, json_wanted: bool) -> None:
     """List the agents, with how many facts each has and when it was last written."""
     memory = opened(ctx)
     found = memory.agents()
-    data = {"workspace": str(memory.root), "agents": [wire.agent(agent) for agent in found]}
+    data = {"workspace": str(memory.root), "agents": json_of(found)}
     show(json_wanted, data, lambda: "\n".join(map(_line, found)))
     if not found and not json_wanted:
         tell(f"no agent has a workspace of its own in {memory.root}; `crabmem agents new NAME` makes one")
@@ -68,7 +67,7 @@ def _line(agent: Agent) -> str:
 
 
 def _say(done: Begun, json_wanted: bool) -> None:
-    show(json_wanted, wire.begun(done), lambda: "\n".join([done.root, *(f"  {plain(path)}" for path in done.paths)]))
+    show(json_wanted, json_of(done), lambda: "\n".join([done.root, *(f"  {plain(path)}" for path in done.paths)]))
     if done.left and not json_wanted:
         tell(f"already there, and left as they are: {', '.join(done.left)}")
     if not (done.made or done.paths or done.left or json_wanted):

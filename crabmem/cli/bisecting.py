@@ -8,11 +8,10 @@ from pathlib import Path
 
 import click
 
-from .. import wire
 from ..api import Memory
 from ..operations.assertions import Claim, parsed
 from ..operations.bisect import Moment, Test
-from ..results import Bisected, Commit, Step
+from ..results import Bisected, Commit, Step, json_of
 from ..text.hashes import short
 from ..text.limits import RECALL_LIMIT
 from .base import Failure, as_json, opened, plain, show, tell
@@ -58,7 +57,7 @@ def bisect(
     _check_names(memory, claims, until)
     test = _by_command(command) if command else _by_claims(claims, limit)
     done = memory.bisect(test, since, until, None if json_wanted else _told)
-    show(json_wanted, wire.bisected(done), lambda: _words(done))
+    show(json_wanted, json_of(done), lambda: _words(done))
 
 
 def _claims(option: str, sentences: Sequence[str], is_wanted: bool) -> list[Claim]:

@@ -9,13 +9,12 @@ from contextlib import suppress
 
 import click
 
-from .. import wire
 from ..api import Memory
 from ..disk import fs
 from ..errors import NotFound
 from ..recall.marking import on_terminal
 from ..recall.ranking import text_of
-from ..results import Hit, Match
+from ..results import Hit, Match, json_of
 from ..text.edit import shortened
 from ..text.entry import Entry, decoded
 from ..text.hashes import short, version_of
@@ -109,7 +108,7 @@ def remember(
     )
     state = "" if saved.commit else " (it said so already)"
     diff = "" if saved.created else coloured_diff(saved.diff)
-    show(json_wanted, wire.saved(saved), lambda: f"remembered: {plain(saved.entry.name)}{state}\n{diff}")
+    show(json_wanted, json_of(saved), lambda: f"remembered: {plain(saved.entry.name)}{state}\n{diff}")
     warn(saved.warnings)
 
 
@@ -180,7 +179,7 @@ def recall(
         text = BETWEEN.join(_shown(hit, asked, language) + _explained(hit, explain) + _blamed(hit) for hit in found)
     else:  # a program reads this, and often a model what it prints
         text = answer([_told(hit) + _explained(hit, explain) for hit in found]) if found.hits else ""
-    show(json_wanted, wire.recall(found), lambda: text)
+    show(json_wanted, json_of(found), lambda: text)
     if not found.hits and tags:
         _tell_unknown(memory.entries(as_of), tags)
     if found.note and not json_wanted:
@@ -242,7 +241,7 @@ def _places(matches: Sequence[Match]) -> str:
 def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> None:
     """Print one fact, looked up by name, file name or alias."""
     entry = opened(ctx).get(name, at)
-    show(json_wanted, wire.entry(entry), lambda: plain(entry_text(entry.name, entry.description, entry.content)))
+    show(json_wanted, json_of(entry), lambda: plain(entry_text(entry.name, entry.description, entry.content)))
 
 
 @click.command("list")
@@ -283,7 +282,7 @@ def list_(
     labels = [plain(memory.layout.label(entry.path)) for entry in shown]
     width = min(max(map(_width, labels), default=0), 40)
     if json_wanted:
-        return show(True, [wire.entry(entry) for entry in shown], str)
+        return show(True, json_of(shown), str)
     paged(ctx, (_line(label, entry, width) for label, entry in zip(labels, shown, strict=True)))
     if not shown and memory.is_begun:
         tell("no fact is like that" if wanted or since else "nothing has been remembered yet")
@@ -371,7 +370,7 @@ def edit(ctx: click.Context, name: str) -> None:
 def forget(ctx: click.Context, name: str, json_wanted: bool) -> None:
     """Remove one fact. History still holds it: `crabmem undo` brings it back, and `crabmem purge` erases it."""
     gone = opened(ctx).forget(name)
-    show(json_wanted, wire.forgotten(gone), lambda: f"forgot: {plain(gone.name)}")
+    show(json_wanted, json_of(gone), lambda: f"forgot: {plain(gone.name)}")
 
 
 COMMANDS = (remember, recall, show_, list_, tags_, edit, forget)

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 import click
 
-from .. import wire
-from ..results import Answer, Evaluation
+from ..results import Answer, Evaluation, json_of
 from ..text.edit import shortened
 from ..text.measures import NAMES
 from ..text.questions import parsed
@@ -80,7 +79,7 @@ def eval_(
     given = content_of(ctx, None, file, None)
     questions = parsed(given, "stdin" if file == "-" else file)
     done = opened(ctx).evaluate(questions, limit, compare, _asking if sys.stderr.isatty() else None)
-    show(json_wanted, wire.evaluation(done), lambda: plain(_told(done)))
+    show(json_wanted, json_of(done), lambda: plain(_told(done)))
     if done.elsewhere and not json_wanted:
         tell(f"{_counted(len(done.elsewhere))} passed over, for other workspaces")
     _check(done, gates)
@@ -110,7 +109,7 @@ def _told(done: Evaluation) -> str:
     for answer in done.misses:
         lines += ["", *_miss(answer, done.limit)]
     for word, pairs in (("better", done.better), ("worse", done.worse)):
-        lines += [f"\n{word}: {_asked(now)}\n  {_change(then, now)}" for then, now in pairs]
+        lines += [f"\n{word}: {_asked(pair.now)}\n  {_change(pair.past, pair.now)}" for pair in pairs]
     return "\n".join(lines)
 
 

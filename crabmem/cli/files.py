@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import wire
 from ..api import Memory
 from ..disk import fs
-from ..results import Changed, Document, Proposed
+from ..results import Changed, Document, Proposed, json_of
 from ..text.entry import decoded
 from ..text.hashes import short, version_of
 from .base import TEXT, as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
@@ -44,7 +43,7 @@ def _file_verbs(
     @click.pass_context
     def show_(ctx: click.Context, json_wanted: bool) -> None:
         document = read(opened(ctx))
-        show(json_wanted, wire.document(document), lambda: plain(document.text))
+        show(json_wanted, json_of(document), lambda: plain(document.text))
 
     @group.command("set", help=f"Replace {file_name} by -c TEXT, --file F, or - for stdin.")
     @click.argument("source", metavar="[-]", required=False)
@@ -101,7 +100,7 @@ def show_changed(json_wanted: bool, done: Changed) -> None:
     state = "updated" if done.commit else "said so already"
     if isinstance(done, Proposed):
         state = f"not changed: `crabmem proposals apply {short(done.proposal.id)}` would"
-    show(json_wanted, wire.identity(done), lambda: f"{done.path} {state}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{done.path} {state}\n{coloured_diff(done.diff)}")
     warn(done.warnings)
 
 
@@ -153,7 +152,7 @@ def context(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
     """
     memory = opened(ctx)
     found = memory.context(as_of=as_of)
-    show(json_wanted, {"workspace": str(memory.root), **wire.context(found)}, lambda: _account(memory, found))
+    show(json_wanted, {"workspace": str(memory.root), **json_of(found)}, lambda: _account(memory, found))
 
 
 def _account(memory: Memory, found: "Context") -> str:

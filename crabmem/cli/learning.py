@@ -2,7 +2,7 @@
 
 import click
 
-from .. import wire
+from ..results import json_of
 from ..text import learnings
 from ..text.learnings import Lesson
 from .base import TEXT, as_json, coloured_diff, opened, show, tell, warn
@@ -61,7 +61,7 @@ def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:
     memory = opened(ctx, is_person=False)
     changed = memory.learn(lesson)
     state = "learned" if changed.commit else "said so already"
-    show(json_wanted, wire.changed(changed), lambda: f"{state}: {changed.path}\n{coloured_diff(changed.diff)}")
+    show(json_wanted, json_of(changed), lambda: f"{state}: {changed.path}\n{coloured_diff(changed.diff)}")
     warn(changed.warnings)
     if not json_wanted and not any(part.file == changed.path for part in memory.profile.part):
         tell(

@@ -2,8 +2,7 @@
 
 import click
 
-from .. import wire
-from ..results import Links, Reference
+from ..results import Links, Reference, json_of
 from ..text.edit import counted
 from .base import as_json, coloured_diff, complete_names, dry, opened, plain, show, tell, warn
 
@@ -28,7 +27,7 @@ def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bo
     words = (
         f"{verb}: {plain(done.before)} to {plain(done.name)}" if done.paths else f"it is called {plain(new)} already"
     )
-    show(json_wanted, wire.renamed(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
     warn(f"{path} links to the old name, and an agent may not write it" for path in done.left)
 
 
@@ -43,7 +42,7 @@ def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
     there are none. NAME may be MEMORY.md or Crab.md too.
     """
     found = opened(ctx).links(name)
-    show(json_wanted, wire.links(found), lambda: _lines(found))
+    show(json_wanted, json_of(found), lambda: _lines(found))
     if not json_wanted:
         nowhere = len(set(found.broken))
         tell(f"{counted(nowhere, 'link')} {'leads' if nowhere == 1 else 'lead'} nowhere")

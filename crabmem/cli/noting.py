@@ -2,7 +2,7 @@
 
 import click
 
-from .. import wire
+from ..results import json_of
 from .base import as_json, opened, plain, show, tell, warn, words_of
 
 
@@ -18,7 +18,7 @@ def note(ctx: click.Context, text: tuple[str, ...], json_wanted: bool) -> None:
     pbpaste | crabmem note -
     """
     changed = opened(ctx).write_note(words_of(ctx, text))
-    show(json_wanted, wire.changed(changed), lambda: f"noted in {plain(changed.path)}")
+    show(json_wanted, json_of(changed), lambda: f"noted in {plain(changed.path)}")
     warn(changed.warnings)
 
 
@@ -40,7 +40,7 @@ def flush(ctx: click.Context, tokens: int, window: int, cycle: int, flushed: int
     crabmem --profile claw flush --tokens 177000 --window 200000
     """
     due = opened(ctx, tells_place=False).due(tokens, window, cycle=cycle, flushed=flushed)
-    show(json_wanted, wire.due(due), lambda: "\n\n".join(filter(None, (due.prompt, due.warning))))
+    show(json_wanted, json_of(due), lambda: "\n\n".join(filter(None, (due.prompt, due.warning))))
     if not json_wanted:
         at = ", ".join(f"{step} at {least:,}" for step, least in due.thresholds.items())
         tell(f"due: {', '.join(due.steps) or 'nothing'} ({at or 'the profile has no [window] for that'})")

@@ -2,8 +2,7 @@
 
 import click
 
-from .. import wire
-from ..results import Proposal, byline
+from ..results import Proposal, byline, json_of
 from ..text.edit import shortened
 from ..text.hashes import short
 from .base import as_json, coloured_diff, completed, confirm, opened, plain, show, sure, tell
@@ -33,7 +32,7 @@ def proposals(ctx: click.Context, json_wanted: bool) -> None:
     """
     if ctx.invoked_subcommand is None:
         found = opened(ctx).proposals()
-        show(json_wanted, [wire.proposal(each) for each in found], lambda: "\n".join(map(_line, found)))
+        show(json_wanted, json_of(found), lambda: "\n".join(map(_line, found)))
         if not found and not json_wanted:
             tell(_NONE)
 
@@ -45,7 +44,7 @@ def proposals(ctx: click.Context, json_wanted: bool) -> None:
 def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
     """Show who proposes what and why, as a diff against the identity of now."""
     found = opened(ctx).proposal(id)
-    show(json_wanted, wire.proposal(found), lambda: f"{_heading(found)}\n\n{coloured_diff(found.diff)}")
+    show(json_wanted, json_of(found), lambda: f"{_heading(found)}\n\n{coloured_diff(found.diff)}")
 
 
 @proposals.command("apply")
@@ -68,7 +67,7 @@ def reject(ctx: click.Context, id: str, yes: bool, json_wanted: bool) -> None:
     if not yes:
         confirm(f"{_line(memory.proposal(id))}\nReject this?", "rejected")
     done = memory.reject_proposal(id)
-    show(json_wanted, wire.proposal(done), lambda: f"rejected: {plain(_line(done))}")
+    show(json_wanted, json_of(done), lambda: f"rejected: {plain(_line(done))}")
 
 
 def _line(proposal: Proposal) -> str:

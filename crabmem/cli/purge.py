@@ -5,9 +5,8 @@ from textwrap import indent
 
 import click
 
-from .. import wire
 from ..agents import ALL
-from ..results import Purge, Standing
+from ..results import Purge, Standing, json_of
 from .base import LINE, as_json, complete_names, confirm, opened, plain, show, sure
 
 _SHOWN = 10
@@ -74,8 +73,8 @@ def purge(
 
 def _data(purges: Mapping[str, Purge], everywhere: bool) -> object:
     if not everywhere:
-        return wire.purge(purges[ALL])
-    return {"workspaces": {place: wire.purge(each) for place, each in purges.items()}}
+        return json_of(purges[ALL])
+    return {"workspaces": {place: json_of(each) for place, each in purges.items()}}
 
 
 def _headed(place: str, text: str) -> str:
@@ -84,7 +83,7 @@ def _headed(place: str, text: str) -> str:
 
 
 def _verified(ctx: click.Context, found: Standing, json_wanted: bool) -> None:
-    show(json_wanted, wire.standing(found), lambda: plain(_looked(found)))
+    show(json_wanted, json_of(found), lambda: plain(_looked(found)))
     if found.places:
         ctx.exit(1)
 

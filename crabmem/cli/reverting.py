@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import click
 
-from .. import wire
-from ..results import Commit, Reverted
+from ..results import Commit, Reverted, json_of
 from ..text.edit import counted
 from ..text.hashes import short
 from ..text.merge import Conflict, Conflicting, Take
@@ -64,9 +63,9 @@ def revert(
         )
     except Conflicting as error:
         told = "\n".join(map(_told, error.conflicts))
-        show(json_wanted, wire.conflicts(error), lambda: told)
+        show(json_wanted, json_of(error), lambda: told)
         raise
-    show(json_wanted, wire.reverted(done), lambda: f"{_summary(done, dry_run)}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{_summary(done, dry_run)}\n{coloured_diff(done.diff)}")
 
 
 def _summary(done: Reverted, dry_run: bool) -> str:

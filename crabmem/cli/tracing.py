@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from .. import wire
 from ..git.traces import Digest, Line, News, Sighting, Sightings
-from ..results import byline
+from ..results import byline, json_of
 from ..text.edit import shortened
 from ..text.hashes import short
 from .base import as_json, complete_names, opened, paged, plain, show, tell, words_of
@@ -27,7 +26,7 @@ def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
     """
     lines = opened(ctx).blame(name)
     if json_wanted:
-        return show(True, [wire.line(line) for line in lines], str)
+        return show(True, json_of(lines), str)
     paged(ctx, map(_line, lines))
 
 
@@ -55,7 +54,7 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
     one entry. A star marks a person.
     """
     found = opened(ctx).when(words_of(ctx, query))
-    show(json_wanted, wire.sightings(found), lambda: "".join(map(_sighting, found.steps)))
+    show(json_wanted, json_of(found), lambda: "".join(map(_sighting, found.steps)))
     if not json_wanted:
         tell(_today(found))
 
@@ -95,7 +94,7 @@ def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool)
     """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown."""
     found = opened(ctx).digest(since, until)
     if json_wanted:
-        return show(True, wire.digest(found), str)
+        return show(True, json_of(found), str)
     paged(ctx, [_markdown(found)])
 
 

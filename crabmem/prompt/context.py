@@ -48,6 +48,8 @@ def guidance(parts: Iterable[Part], tools: str) -> str:
 class Told(msgspec.Struct, frozen=True):
     """One row of the account: how much there is of a part, how much of it goes in, and how much may, in characters."""
 
+    JSON = ("name", "status", "raw", "injected", "limit", "raw_tokens", "injected_tokens")
+
     name: str
     status: Status
     raw: int
@@ -72,6 +74,8 @@ class Context(msgspec.Struct, frozen=True):
     of a share have that of `shares` together.
     """
 
+    JSON = ("kind", "parts", "limits", "characters", "tokens", "tools")
+
     kind: Kind
     parts: tuple[Told, ...]
     tools: tuple[str, ...]
@@ -79,6 +83,11 @@ class Context(msgspec.Struct, frozen=True):
     most_of_a_file: int
     most_of_all: int
     shares: Mapping[str, int]
+
+    @property
+    def limits(self) -> dict[str, int | Mapping[str, int]]:
+        """How many characters of a file, of all files, and of the shares go in at most."""
+        return {"file": self.most_of_a_file, "total": self.most_of_all, "shares": self.shares}
 
     @property
     def characters(self) -> int:

@@ -97,6 +97,8 @@ class Due(msgspec.Struct, frozen=True):
     reply of `silent` to the prompt is for nobody.
     """
 
+    JSON = ("due=steps", "thresholds", "prompt", "warning", "silent")
+
     steps: tuple[Step, ...]
     thresholds: dict[Step, int]
     prompt: str

@@ -50,6 +50,9 @@ class Entry:
     `is_note`: a daily note that recall found, which is called by its day and whose description is where it is.
     """
 
+    #: What JSON has of it, in this order (`results.json_of`).
+    JSON = ("name", "slug", "path", "description", "content", "aliases", "tags", "version")
+
     path: str
     version: str
     name: str

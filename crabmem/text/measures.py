@@ -15,6 +15,9 @@ _DEPTH = 10
 class Figures:
     """The figures of one answer, or the means of many: each from 0 to 1, and more is better."""
 
+    #: As people call them, and JSON does (`results.json_of`).
+    JSON = ("r@1=r1", "r@5=r5", "r@10=r10", "mrr", "ndcg@10=ndcg10")
+
     r1: float
     r5: float
     r10: float

@@ -39,6 +39,9 @@ class Conflict:
 class Conflicting(CrabmemError):
     """What is to be changed was changed since in the same places; nothing was written. `advice` says what to do."""
 
+    #: What JSON has of it (`results.json_of`).
+    JSON = ("conflicts",)
+
     def __init__(self, conflicts: tuple[Conflict, ...], advice: str = _TAKEN_BACK) -> None:
         paths = list(dict.fromkeys(conflict.path for conflict in conflicts))
         places = "1 place was" if len(conflicts) == 1 else f"{len(conflicts)} places were"

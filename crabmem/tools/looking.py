@@ -5,10 +5,9 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from .. import wire
 from ..errors import InvalidArguments
 from ..memory import Memory
-from ..results import Commit
+from ..results import Commit, json_of
 from ..text.edit import counted, shortened
 from ..text.entry import Entry
 from ..text.hashes import short
@@ -44,7 +43,7 @@ class FactData(TypedDict):
 class LogData(TypedDict):
     """Who wrote what, newest first."""
 
-    commits: tuple[wire.CommitData, ...]
+    commits: tuple[Commit, ...]
 
 
 def get(
@@ -54,11 +53,11 @@ def get(
         str | None,
         Meta(description="As it was then: a date such as 2026-03-01, '3 weeks ago', or a commit."),
     ] = None,
-) -> Annotated[Result, wire.EntryData]:
+) -> Annotated[Result, Entry]:
     """Read one fact whole, by its name, with the version that a careful write names."""
     found = memory.get(name, at)
     text = hit_text(found.path, found.name, found.description, found.content, found.version)
-    return Result(f"From memory: {DATA}.\n\n{text}", dict(wire.entry(found)))
+    return Result(f"From memory: {DATA}.\n\n{text}", json_of(found))
 
 
 def list(
@@ -88,7 +87,7 @@ def log(
     """List who wrote what when, newest first: yourself, other agents, or a person, whom a star marks."""
     _check_limit(limit)
     commits = tuple(islice(memory.commits(name, since=since), limit))
-    return Result(told(commits), {"commits": [dict(wire.commit(commit)) for commit in commits]})
+    return Result(told(commits), {"commits": json_of(commits)})
 
 
 def told(commits: tuple[Commit, ...]) -> str:
@@ -111,7 +110,7 @@ def _line(entry: Entry) -> str:
 
 def _fact(entry: Entry) -> dict[str, object]:
     keys = ("name", "slug", "description", "tags", "version")
-    return {key: value for key, value in wire.entry(entry).items() if key in keys}
+    return {key: value for key, value in json_of(entry).items() if key in keys}
 
 
 _LOOKS = Hints(read_only=True, destructive=False)

@@ -7,10 +7,9 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from .. import wire
 from ..errors import InvalidArguments
 from ..memory import Memory
-from ..results import Document
+from ..results import Changed, Document, json_of
 from ..text.edit import BOM, counted, in_breaks_of, inserted, lines_in, places_of
 from ..text.hashes import version_of
 from ..workspace.workspace import way
@@ -32,12 +31,12 @@ class FilesData(TypedDict):
     files: tuple[str, ...]
 
 
-def memory_read(memory: Memory, filename: Filename) -> Annotated[Result, wire.DocumentData]:
+def memory_read(memory: Memory, filename: Filename) -> Annotated[Result, Document]:
     """Read a file of memory whole. Look here for decisions and insights of earlier sessions before you ask for them."""
     path = _placed(memory, filename)
     text = memory.browse(partial(_text, path, filename))
     found = Document(memory.layout.memory_path(path), text, version_of(text.encode()))
-    return Result(text, dict(wire.document(found)))
+    return Result(text, json_of(found))
 
 
 def memory_write(
@@ -45,7 +44,7 @@ def memory_write(
     filename: Filename,
     content: Annotated[str, Meta(description="The whole new text of the file, not just what is added.")],
     if_version: Version = None,
-) -> Annotated[Result, wire.ChangedData]:
+) -> Annotated[Result, Changed]:
     """Write a file of memory, in place of what it said. What must outlast this session has to be in a file."""
     reply = f"Memory file '{filename}' written successfully."
     return _changed(memory, "write", filename, partial(_written, content), reply, if_version)
@@ -56,7 +55,7 @@ def memory_replace(
     filename: Filename,
     old_str: Annotated[str, Meta(description="The text to replace, exactly as it stands there, and there only once.")],
     new_str: Annotated[str, Meta(description="The text to put in its place.")],
-) -> Annotated[Result, wire.ChangedData]:
+) -> Annotated[Result, Changed]:
     """Replace a text that stands in a file of memory once. Nothing else of the file changes."""
     if not old_str:
         raise InvalidArguments("old_str is empty; give the text that is to be replaced")
@@ -70,7 +69,7 @@ def memory_insert(
     line: Annotated[int, Meta(ge=0, description="The line after which to insert; 0 is the top of the file.")],
     text: Annotated[str, Meta(description="What to insert, as lines of its own.")],
     if_version: Version = None,
-) -> Annotated[Result, wire.ChangedData]:
+) -> Annotated[Result, Changed]:
     """Insert lines into a file of memory, at its top or after a line. Nothing else of the file changes."""
     reply = f"Inserted at line {line} in '{filename}'."
     return _changed(memory, "insert into", filename, partial(_inserted, filename, line, text), reply, if_version)
@@ -98,7 +97,7 @@ def _changed(
     """Make the change in one commit, and say so."""
     path = _placed(memory, filename)
     done = memory.rewrite_file(f"{verb} {path}", path, change, if_version)
-    return Result(warned(reply, done.warnings), dict(wire.changed(done)))
+    return Result(warned(reply, done.warnings), json_of(done))
 
 
 def _placed(memory: Memory, filename: str) -> str:

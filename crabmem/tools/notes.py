@@ -4,18 +4,18 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from .. import wire
 from ..memory import Memory
+from ..results import Changed, json_of
 from .result import Hints, Result, ToolFunction, warned
 
 
 def note(
     memory: Memory,
     text: Annotated[str, Meta(description="What to add, in Markdown; a line for each thing.")],
-) -> Annotated[Result, wire.ChangedData]:
+) -> Annotated[Result, Changed]:
     """Add a text to the note of today. What is there stays; for what happened, and is no fact of its own yet."""
     changed = memory.write_note(text)
-    return Result(warned(f"noted in {changed.path}", changed.warnings), dict(wire.changed(changed)))
+    return Result(warned(f"noted in {changed.path}", changed.warnings), json_of(changed))
 
 
 _ADDS = Hints(read_only=False, destructive=False, idempotent=False)

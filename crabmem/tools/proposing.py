@@ -4,9 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from .. import wire
 from ..memory import Memory
-from ..results import Changed, Proposed
+from ..results import Changed, Proposed, json_of
 from ..text.hashes import short
 from ..text.markdown import with_section
 from .result import Hints, Result, ToolFunction, changed_text
@@ -19,7 +18,7 @@ def prompt_propose(
     section: Annotated[str, Meta(description="The heading in your identity that it is about; a new one is added.")],
     reason: Reason,
     proposal: Annotated[str, Meta(description="All that should stand under that heading, in Markdown.")],
-) -> Annotated[Result, wire.IdentityData]:
+) -> Annotated[Result, Proposed]:
     """Propose a change to a section of the file that says who you are. Nothing changes before a person decides."""
     text = with_section(memory.identity().text, section, proposal)
     return identity_result(memory.propose_identity(text, reason))
@@ -27,7 +26,7 @@ def prompt_propose(
 
 def identity_result(done: Changed) -> Result:
     """What became of the identity that an agent wrote, or proposed."""
-    return Result(changed_text(_words(done), done), dict(wire.identity(done)))
+    return Result(changed_text(_words(done), done), json_of(done))
 
 
 def _words(done: Changed) -> str:
