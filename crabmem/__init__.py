@@ -66,9 +66,9 @@ if TYPE_CHECKING:
         Stats,
     )
     from .text.entry import Entry, Fact
+    from .text.evaluation import Expectation
+    from .text.keys import Key
     from .text.merge import Conflict, Conflicting
-    from .text.questions import Expectation
-    from .text.slots import Slot
     from .tools import Result, Tool
     from .workspace.settings import Settings
     from .workspace.workspace import Layout
@@ -112,6 +112,7 @@ __all__ = [
     "HoldsSecret",
     "InvalidArguments",
     "InvalidSettings",
+    "Key",
     "Layout",
     "Line",
     "Links",
@@ -141,7 +142,6 @@ __all__ = [
     "Settings",
     "Sighting",
     "Sightings",
-    "Slot",
     "Stale",
     "Standing",
     "Stats",
@@ -177,7 +177,7 @@ _HOMES = {
     "Entry": "text.entry",
     "Evaluation": "results",
     "Excerpt": "results",
-    "Expectation": "text.questions",
+    "Expectation": "text.evaluation",
     "Fact": "text.entry",
     "FileHit": "results",
     "FileSearch": "results",
@@ -188,6 +188,7 @@ _HOMES = {
     "HoldsSecret": "errors",
     "InvalidArguments": "errors",
     "InvalidSettings": "errors",
+    "Key": "text.keys",
     "Layout": "workspace.workspace",
     "Line": "git.traces",
     "Links": "results",
@@ -217,7 +218,6 @@ _HOMES = {
     "Settings": "workspace.settings",
     "Sighting": "git.traces",
     "Sightings": "git.traces",
-    "Slot": "text.slots",
     "Stale": "errors",
     "Standing": "results",
     "Stats": "results",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from .agents import Agents
 from .errors import CrabmemError
-from .text.edit import counted
-from .text.names import refuse_taken
+from .text.agent_names import refuse_taken
+from .text.words import counted
 from .tools import Result, Tool, Toolbox, listed
 from .workspace.settings import Settings
 from .workspace.workspace import root_of

@@ -13,12 +13,12 @@ from .errors import CrabmemError, HoldsSecret, InvalidArguments
 from .memory import Memory
 from .prompt.windows import Window
 from .text.credentials import Screen
-from .text.edit import shortened
 from .text.entry import Fact, checked
+from .text.keys import Key
 from .text.messages import Message, facts_in, parted, portions, told
-from .text.slots import Slot
 from .text.slug import name_key
 from .text.templates import escaped, filled, template, worth
+from .text.words import shortened
 
 #: Where facts lie that a model took from a conversation: each again under its key, none in the place of another's.
 NAMESPACE = ("conversation",)
@@ -152,7 +152,7 @@ def _with_lines(memory: Memory, texts: Sequence[str], done: Compacted) -> Compac
 
 def _with_facts(memory: Memory, replies: Sequence[str], done: Compacted) -> Compacted:
     """Write the facts of all replies; of one that is there twice the newest."""
-    facts, trouble = dict[Slot, Fact](), list[str]()
+    facts, trouble = dict[Key, Fact](), list[str]()
     for item in (item for reply in replies for item in _items(reply)):
         try:
             fact = _fact(item, memory.settings.secrets)
@@ -161,7 +161,7 @@ def _with_facts(memory: Memory, replies: Sequence[str], done: Compacted) -> Comp
             trouble.append(f"not stored: {shortened(str(item.get('key')), _SHOWN)!r}: {error}")
         else:
             if not _is_known(memory, fact):
-                facts[Slot(NAMESPACE, name_key(fact.name))] = fact
+                facts[Key(NAMESPACE, name_key(fact.name))] = fact
     names = tuple(fact.name for fact in facts.values())
     return replace(done, stored=names, commit=memory.keep(facts), trouble=tuple(trouble))
 

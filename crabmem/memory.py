@@ -22,9 +22,10 @@ from .operations.restoring import Restoring
 from .operations.writing import diff_of
 from .recall.catalog import Progress, found, readable
 from .results import Changed, Commit, Finding, Forgotten, Purge, Reindexed, Renamed, Rewritten, Saved, Standing
-from .text.edit import counted, shown
+from .text.edit import lenient_text
 from .text.entry import Entry, Fact, checked, checked_or_why, written
-from .text.slots import Slot, check_slot
+from .text.keys import Key, check_key
+from .text.words import counted
 from .write.losses import LEAST
 from .write.tree import Tree
 from .write.writer import Draft
@@ -121,7 +122,7 @@ class Memory(Restoring):
             now(len(saved))
         return saved
 
-    def keep(self, items: Mapping[Slot, Fact | None]) -> str | None:
+    def keep(self, items: Mapping[Key, Fact | None]) -> str | None:
         """Save facts in slots and empty those of None, all in one commit; its id, None when nothing was to be done.
 
         What is in a slot already keeps its name; a new fact whose name another has gets a digest of its slot after it.
@@ -129,7 +130,7 @@ class Memory(Restoring):
         Raises: as `remember`.
         """
         for slot in items:
-            check_slot(slot)
+            check_key(slot)
         facts = {
             slot: fact and checked(dataclasses.replace(fact, keys={**fact.keys, **slot.keys}))
             for slot, fact in items.items()
@@ -201,7 +202,7 @@ class Memory(Restoring):
         def decide(scan: Scan) -> Draft:
             entry = found(listing := self._catalog.listing(scan), old, self._sees)
             plan = renaming(listing, entry, name, keep_alias, self._kept_from_agents(), self._sees)
-            screen.refuse_new(name, shown(scan.data(entry.path)))
+            screen.refuse_new(name, lenient_text(scan.data(entry.path)))
             plans.append((entry, plan))
             return Draft(plan.files, self._renaming_note(entry, name, plan.path))
 

@@ -19,11 +19,11 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
-from .text.edit import counted, shortened, shown
+from .text.edit import lenient_text
 from .text.entry import Entry
+from .text.evaluation import Expectation, Figures, mean
 from .text.hashes import short
-from .text.measures import Figures, mean
-from .text.questions import Expectation
+from .text.words import counted, listed, shortened
 
 # Names in a note, and characters of each.
 _NAMED = 10
@@ -211,7 +211,7 @@ class Proposal:
     @property
     def text(self) -> str | None:
         """The proposed text, as a diff shows it."""
-        return shown(self.data)
+        return lenient_text(self.data)
 
 
 @dataclass(frozen=True)
@@ -338,7 +338,7 @@ class Recall(msgspec.Struct, frozen=True):
         if cut:
             reasons.append(f"{counted(cut, 'fact')} cut to the passage that matched")
         if self.left_out:
-            reasons.append(f"left out, as the budget holds no more: {_listed(self.left_out)}")
+            reasons.append(f"left out, as the budget holds no more: {_first(self.left_out)}")
         return "; ".join([*reasons, *_blind_spots(self)])
 
     def _reason(self) -> str:
@@ -348,7 +348,7 @@ class Recall(msgspec.Struct, frozen=True):
             return "nothing has been remembered yet"
         some = ", with the tags and dates that were asked for" if self.is_filtered else ""
         notes = f" and {counted(self.notes, 'note')}" if self.notes else ""
-        return f"no match among {self.searched} {'entry' if self.searched == 1 else 'entries'}{notes}{some}"
+        return f"no match among {counted(self.searched, 'entry')}{notes}{some}"
 
 
 class FileHit(msgspec.Struct, frozen=True):
@@ -421,7 +421,7 @@ _NO_WORD = "no searchable word in the query"
 
 
 def _unsaid(what: str, phrases: Iterable[str]) -> str:
-    return f"no {what} says {_listed(map(_quoted, phrases))} word by word; these have the words"
+    return f"no {what} says {_first(map(_quoted, phrases))} word by word; these have the words"
 
 
 def _blind_spots(found: Recall | FileSearch) -> Iterator[str]:
@@ -438,11 +438,9 @@ def _quoted(text: str) -> str:
     return f'"{shortened(text, _SHOWN - 2)}"'
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _first(texts: Iterable[str]) -> str:
     """The first of them: a note is no second answer."""
-    first = [shortened(text, _SHOWN) for text in texts]
-    more = [f"{len(first) - _NAMED} more"] if len(first) > _NAMED else []
-    return ", ".join(first[:_NAMED] + more)
+    return listed([shortened(text, _SHOWN) for text in texts], _NAMED)
 
 
 class Reindexed(msgspec.Struct, frozen=True):

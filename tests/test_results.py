@@ -38,9 +38,8 @@ from crabmem.results import (
     json_of,
 )
 from crabmem.text.entry import Entry
-from crabmem.text.measures import Figures
+from crabmem.text.evaluation import Expectation, Figures
 from crabmem.text.merge import Conflict, Conflicting
-from crabmem.text.questions import Expectation
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 COMMIT = Commit(

@@ -17,7 +17,7 @@ from ..locate import outside
 from ..operations.adopting import prepared
 from ..prompt.profile import named
 from ..results import Commit, json_of
-from ..text.edit import counted
+from ..text.words import counted
 from ..workspace.workspace import AGENTS, FLAT, SETTINGS, Workspace
 from .base import Failure, as_json, as_profile, bar, opened, plain, recorded, show, tell, wanted_of
 

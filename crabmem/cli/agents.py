@@ -3,7 +3,7 @@
 import click
 
 from ..results import Agent, Begun, json_of
-from ..text.edit import counted
+from ..text.words import counted
 from .base import LINE, as_json, complete_agents, opened, plain, show, tell
 
 

@@ -15,12 +15,12 @@ from ..errors import NotFound
 from ..recall.marking import on_terminal
 from ..recall.ranking import text_of
 from ..results import Hit, Match, json_of
-from ..text.edit import shortened
 from ..text.entry import Entry, decoded
 from ..text.hashes import short, version_of
 from ..text.plain import BETWEEN, answer
 from ..text.slug import name_key
 from ..text.templates import entry_text
+from ..text.words import shortened
 from .base import (
     LINE,
     TEXT,

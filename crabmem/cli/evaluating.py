@@ -6,12 +6,11 @@ from collections.abc import Iterable
 import click
 
 from ..results import Answer, Evaluation, json_of
-from ..text.edit import shortened
-from ..text.measures import NAMES
-from ..text.questions import parsed
+from ..text.evaluation import FIGURE_NAMES, parsed
+from ..text.words import shortened
 from .base import Failure, as_json, content_of, opened, plain, show, tell
 
-_GATES = (*NAMES, "right")
+_GATES = (*FIGURE_NAMES, "right")
 _TITLES = {"r@1": "R@1", "r@5": "R@5", "r@10": "R@10", "mrr": "MRR", "ndcg@10": "nDCG@10", "right": "right"}
 _WIDTH = 100
 # Fewer questions are answered before anybody has read that.

@@ -7,8 +7,8 @@ from itertools import chain, islice
 import click
 
 from ..results import Commit, Restored, json_of
-from ..text.edit import counted
 from ..text.hashes import short
+from ..text.words import counted
 from .base import as_json, coloured_diff, complete_names, complete_writers, dry, here, opened, paged, plain, show, tell
 from .reverting import really
 

@@ -3,7 +3,7 @@
 import click
 
 from ..results import Links, Reference, json_of
-from ..text.edit import counted
+from ..text.words import counted
 from .base import as_json, coloured_diff, complete_names, dry, opened, plain, show, tell, warn
 
 _WIDTH = 40

@@ -3,8 +3,8 @@
 import click
 
 from ..results import Proposal, byline, json_of
-from ..text.edit import shortened
 from ..text.hashes import short
+from ..text.words import shortened
 from .base import as_json, coloured_diff, completed, confirm, opened, plain, show, sure, tell
 from .files import show_changed
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import click
 
 from ..results import Commit, Reverted, json_of
-from ..text.edit import counted
 from ..text.hashes import short
 from ..text.merge import Conflict, Conflicting, Take
+from ..text.words import counted
 from .base import as_json, coloured_diff, dry, opened, plain, show
 
 really = click.option(

@@ -6,8 +6,8 @@ import click
 
 from ..git.traces import Digest, Line, News, Sighting, Sightings
 from ..results import byline, json_of
-from ..text.edit import shortened
 from ..text.hashes import short
+from ..text.words import shortened
 from .base import as_json, complete_names, opened, paged, plain, show, tell, words_of
 
 _WHO = 24

@@ -11,8 +11,8 @@ from ..api import Memory
 from ..errors import CrabmemError
 from ..operations.doctor import CHECKS
 from ..results import Stats, json_of
-from ..text.edit import counted
 from ..text.hashes import short
+from ..text.words import counted
 from ..tools.formats import FORMATS
 from .base import (  # fmt: skip
     TEXT,

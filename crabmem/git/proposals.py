@@ -10,7 +10,7 @@ from datetime import datetime
 
 from ..errors import DamagedHistory, Full, InvalidArguments, NotFound
 from ..results import Proposal
-from ..text.edit import shown, unified_diff
+from ..text.edit import lenient_text, unified_diff
 from ..text.merge import Merged, merged
 from . import History, Note
 
@@ -72,7 +72,7 @@ class Proposals:
         return made
 
     def _made(self, data: bytes, now: Now, note: Note, when: datetime) -> Proposal:
-        is_new = shown(data) != now.text
+        is_new = lenient_text(data) != now.text
         commit = self._history.set_aside({self._path: self._history.put(data)}, note, when) if is_new else None
         made = self._read(commit) if commit else None
         if not made:
@@ -107,4 +107,6 @@ def against(proposal: Proposal, now: Now) -> Proposal:
     """The proposal with what applying it would change."""
     done = applied(proposal, now.data)
     after = proposal.data if done.conflicts else done.data
-    return replace(proposal, diff=unified_diff(now.text, shown(after), proposal.path), clashes=bool(done.conflicts))
+    return replace(
+        proposal, diff=unified_diff(now.text, lenient_text(after), proposal.path), clashes=bool(done.conflicts)
+    )

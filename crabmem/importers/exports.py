@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from ..errors import CrabmemError, InvalidArguments
-from ..text.edit import shortened
 from ..text.entry import Fact, decoded
 from ..text.links import is_fit
+from ..text.words import shortened
 from .base import JSON, Found, Skipped, Source, Tree, unnamed
 from .texts import MAX_SUMMARY, labelled, summary
 

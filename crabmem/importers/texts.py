@@ -7,8 +7,9 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from ..text import frontmatter as header
-from ..text.edit import BOM, shortened
+from ..text.edit import BOM
 from ..text.entry import MAX_LABELS, Entry, Fact, Kept, decoded, parsed
+from ..text.words import shortened
 from .base import Found, is_markdown
 
 # The keys in the singular that are read as labels, and written as those in the plural.

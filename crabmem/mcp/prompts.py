@@ -22,8 +22,8 @@ from mcp_types import (
 )
 
 from ..api import Memory
-from ..text.edit import counted, shortened
 from ..text.templates import asking, block, one_line, template, visible
+from ..text.words import counted, shortened
 from ..tools.looking import told
 from .addresses import ENTRY
 from .served import Context, Served, aside, refuse_cursor

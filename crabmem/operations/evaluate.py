@@ -9,8 +9,7 @@ from ..recall.catalog import Shelf, found
 from ..recall.ranking import check_question
 from ..recall.source import Source
 from ..results import Answer, Evaluation, Recall
-from ..text.measures import figures
-from ..text.questions import Expectation
+from ..text.evaluation import Expectation, figures
 from ..text.slug import name_key
 
 #: Told how many questions of how many were asked.

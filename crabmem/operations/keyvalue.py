@@ -9,7 +9,7 @@ from ..disk.stat import changed_ns
 from ..disk.store import Scan
 from ..recall.catalog import LIFE, NAME, Listing, kept_at, within
 from ..text.entry import Entry
-from ..text.slots import ELSEWHERE, Slot, check_slot, own_slot
+from ..text.keys import DEFAULT_NAMESPACE, Key, check_key, key_in
 from .looking_back import Hindsight
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class Keyed(Hindsight):
-    """Entries by the slot that a store keeps them in; what no store made is in `ELSEWHERE`, by its name."""
+    """Entries by the slot that a store keeps them in; what no store made is in `DEFAULT_NAMESPACE`, by its name."""
 
-    def item(self, slot: Slot) -> Entry | None:
+    def item(self, slot: Key) -> Entry | None:
         """The entry that is kept at `slot`; None when there is none."""
-        check_slot(slot)
+        check_key(slot)
         entry = self._steadily(lambda: kept_at(self._listing(), slot))
         return entry if entry and self._sees(entry.path) else None
 
@@ -51,13 +51,13 @@ class Keyed(Hindsight):
         listing = self._steadily(self._listing)
         slots = within(listing.index, (), listing.notes)
         there = ((path, slot) for path, slot in slots.items() if path not in without and self._sees(path))
-        return {slot.namespace if slot else ELSEWHERE for _, slot in there}
+        return {slot.namespace if slot else DEFAULT_NAMESPACE for _, slot in there}
 
     def expired(self) -> frozenset[str]:
         """The paths of items whose life is over; they are there until `sweep` removes them."""
         return frozenset(self._steadily(lambda: self._expired(self._listing())))
 
-    def prolong(self, slots: Iterable[Slot]) -> None:
+    def prolong(self, slots: Iterable[Key]) -> None:
         """Have the lives of what is in these slots begin anew, where they end at all. No file of memory changes."""
         self._reads.add([slot.mark for slot in slots], self._clock())
 
@@ -75,12 +75,12 @@ class Keyed(Hindsight):
         """
         return self._item_vectors.of(embedder, texts)
 
-    def _expired(self, listing: Listing) -> dict[str, Slot]:
+    def _expired(self, listing: Listing) -> dict[str, Key]:
         """The slots of these items, by path."""
         lives = {path: float(label.removeprefix(LIFE)) for label, path in listing.index.pairs(LIFE)}
         if not lives:
             return {}
-        slots = {path: slot for path in lives if self._sees(path) and (slot := own_slot(listing.at(path).keys))}
+        slots = {path: slot for path in lives if self._sees(path) and (slot := key_in(listing.at(path).keys))}
         read = self._reads.known()
         now = self._clock()
 
@@ -123,5 +123,5 @@ def _ordered(listing: Listing, namespace: tuple[str, ...]) -> list[str]:
     names = listing.index.pairs(NAME) if None in slots.values() else ()
     called = {path: label.removeprefix(NAME) for label, path in names}
     keys = {path: slot.key if slot else called[path] for path, slot in slots.items()}
-    places = {path: slot.namespace if slot else ELSEWHERE for path, slot in slots.items()}
+    places = {path: slot.namespace if slot else DEFAULT_NAMESPACE for path, slot in slots.items()}
     return sorted(slots, key=lambda path: (places[path], keys[path], path))

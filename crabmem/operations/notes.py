@@ -10,11 +10,12 @@ from ..recall.auto_recall import likest, said_in
 from ..recall.catalog import NAME
 from ..results import Changed, Saved
 from ..text.credentials import Screen
-from ..text.edit import appended, shortened
+from ..text.edit import appended
 from ..text.entry import MAX_NOTE, Entry, Fact, check_text, checked, decoded
+from ..text.fact_names import ALIKE, SAME, filed, name_of
 from ..text.learnings import Lesson, learned
-from ..text.naming import ALIKE, SAME, filed, name_of
 from ..text.slug import name_key
+from ..text.words import shortened
 from ..write.writer import Draft
 from .writing import Writing
 

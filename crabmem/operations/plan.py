@@ -9,7 +9,7 @@ from ..errors import AlreadyThere, CrabmemError, InvalidArguments
 from ..recall.catalog import NAME, ORIGIN, Listing, kept_at, place_for, readable, updated
 from ..text.credentials import Screen
 from ..text.entry import IMPORTED, Entry, Fact, checked, decoded, written
-from ..text.slots import Slot
+from ..text.keys import Key
 from ..text.slug import name_key
 from ..workspace.workspace import is_contained
 
@@ -99,7 +99,7 @@ class Plan:
         """Whether the text of an entry is that of the fact, but for what it was imported from."""
         return self._says(fact, decoded(entry.path, self._scan.data(entry.path) or b""))
 
-    def keep(self, slot: Slot, fact: Fact | None) -> str | None:
+    def keep(self, slot: Key, fact: Fact | None) -> str | None:
         """Put a fact that was checked into a slot, under the name it has there; None removes what is there.
 
         The name of the entry, None when there was none to remove.
@@ -120,7 +120,7 @@ class Plan:
         meant = updated(name, self._listing, by_place=False)
         return meant[0].path if meant else place_for(name, self._listing, self._slugs, by_place=False)
 
-    def _free_name(self, name: str, slot: Slot) -> str:
+    def _free_name(self, name: str, slot: Key) -> str:
         """`name`, or with a digest of the slot when another entry is called so."""
         free, digits = name, _DIGEST
         while name_key(free) in self._names or self._listing.having(NAME + name_key(free)):

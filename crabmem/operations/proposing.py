@@ -9,7 +9,7 @@ from ..errors import CrabmemError, Disabled, InvalidArguments
 from ..git.proposals import Now, Proposals, against, applied
 from ..results import Changed, Proposal, Proposed
 from ..text.credentials import warnings
-from ..text.edit import shown
+from ..text.edit import lenient_text
 from ..text.entry import check_text, decoded
 from ..text.hashes import version_of
 from ..text.merge import Conflicting
@@ -80,7 +80,7 @@ class Proposing(Noting):
             self.init()
         secrets = self.settings.secrets  # now: what can fail comes before what cannot be taken back
         made, now, version = self._writer.beside(propose)
-        told = warnings(f"{shown(made.data)}\n{reason}", now.text, secrets)
+        told = warnings(f"{lenient_text(made.data)}\n{reason}", now.text, secrets)
         return Proposed(path, version, None, False, made.diff, told, partial(self._origin, path, None), made)
 
     def proposals(self) -> list[Proposal]:

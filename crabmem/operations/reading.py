@@ -13,17 +13,17 @@ from ..disk.store import Scan, Store
 from ..errors import Disabled, InvalidArguments, NotFound
 from ..git.provenance import with_provenance
 from ..recall.catalog import Listing, Shelf, found, note_of
-from ..recall.ranking import Fits, check_question, narrowed
+from ..recall.ranking import PathFilter, check_question, narrowed
 from ..recall.snapshots import Past
 from ..recall.source import Source
 from ..results import Commit, Document, Evaluation, Finding, Links, Provenance, Recall, Reference
 from ..session import Handle, T
 from ..text import templates as prompt
 from ..text.credentials import warnings
-from ..text.edit import shown
+from ..text.edit import lenient_text
 from ..text.entry import MAX_NAME, Entry, decoded, parsed
+from ..text.evaluation import Expectation
 from ..text.hashes import version_of
-from ..text.questions import Expectation
 from ..text.slug import slug_of
 from ..workspace.workspace import DEFAULT, Layout, Workspace
 from ..write.losses import Losses
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..prompt.profile import Profile
 
 #: Asks a source, of what was changed when that was asked for.
-_Answer: TypeAlias = Callable[[Source, Fits | None], Recall]
+_Answer: TypeAlias = Callable[[Source, PathFilter | None], Recall]
 _identity, _overview = attrgetter("identity"), attrgetter("overview")
 _ASKS_OTHERS = "by words alone: the settings name another model than then"
 
@@ -79,7 +79,7 @@ class Reading(Handle):
         check_question(query, limit, tags, budget)
         labels = labels_of(tags) or ()
 
-        def answer(source: Source, changed: Fits | None) -> Recall:
+        def answer(source: Source, changed: PathFilter | None) -> Recall:
             asked = narrowed(source.shelf, changed, tuple(namespace), where)
             found = source.recall(query, limit, labels, budget, explain, self._in_sight(asked))
             notes = 0 if namespace or where else found.notes
@@ -206,7 +206,7 @@ class Reading(Handle):
     def secrets(self, paths: Iterable[str]) -> list[Finding]:
         """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""
         scan = self._store.scan()
-        texts = {path: shown(scan.data(path)) or "" for path in filter(self._sees, paths)}
+        texts = {path: lenient_text(scan.data(path)) or "" for path in filter(self._sees, paths)}
         rule = self.settings.secrets
         return [Finding("warning", path, words) for path in texts for words in warnings(texts[path], None, rule)]
 
@@ -230,7 +230,7 @@ class Reading(Handle):
 
     def _changed_within(
         self, blob: Callable[[str], str | None], since: str | None, until: str | None, latest: str | None = None
-    ) -> Fits | None:
+    ) -> PathFilter | None:
         """Whether what `blob` says is at a path was not there yet at `since`, and already at `until`.
 
         With `latest`, the commit that is looked at: what came after it is not known there.
@@ -262,7 +262,7 @@ class Reading(Handle):
         shelf, rules = self._past(commit, keep), self._rules_of(commit)
         return Source(shelf, rules, self._today, self._ranking_as_asked_now(shelf, rules))
 
-    def _in_sight(self, fits: Fits | None) -> Fits | None:
+    def _in_sight(self, fits: PathFilter | None) -> PathFilter | None:
         """`fits`, of what a session of this kind may see."""
         if self.kind == "main":
             return fits

@@ -10,9 +10,9 @@ from ..git import Note
 from ..git.revert import Unwanted, noted, subject
 from ..git.timeline import State, going_back
 from ..results import Commit, Restored, Reverted
-from ..text.edit import counted
 from ..text.hashes import short
 from ..text.merge import Take
+from ..text.words import counted
 from ..workspace.workspace import SETTINGS
 from ..write.writer import Draft, Written
 from .proposing import Proposing

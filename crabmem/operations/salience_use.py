@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 from ..errors import CrabmemError
 from ..recall.catalog import Listing
-from ..recall.ranking import Fits, Ranking, Search, check_question
+from ..recall.ranking import PathFilter, Ranking, Search, check_question
 from ..recall.salience import favoured, salience
 from ..results import Hit, Recall
 from ..search import Ranked
-from ..text.edit import shortened
 from ..text.entry import Entry
-from ..text.naming import category_of, tiered
+from ..text.fact_names import category_of, tiered
 from ..text.slug import name_key
 from ..text.templates import block
+from ..text.words import shortened
 from .keyvalue import Keyed
 
 # Of so many answers by words or meaning, use and categories say which come first.
@@ -103,7 +103,7 @@ class Using(Keyed):
         source = self._source_of(listing := self._listing())
         ranking = self._in_tiers(listing, source.ranking and source.ranking(query))
         arranged = source._replace(ranking=lambda query: ranking)
-        is_fact: Fits | None = (lambda path: path not in listing.notes) if listing.notes else None
+        is_fact: PathFilter | None = (lambda path: path not in listing.notes) if listing.notes else None
         found = arranged.recall(query, limit, tags, budget, fits=self._in_sight(is_fact))
         found = replace(found, notes=0, is_filtered=bool(tags))
         return self._counted(found, source, bool(tags))
@@ -115,7 +115,7 @@ class Using(Keyed):
         def weight(path: str) -> float:
             return salience(now, self._touched(shelf.scan, path), known(path))
 
-        def ranking(search: Search, limit: int, fits: Fits | None) -> tuple[list[Ranked], str]:
+        def ranking(search: Search, limit: int, fits: PathFilter | None) -> tuple[list[Ranked], str]:
             pool = max(limit, _POOL)
             found, trouble = by_more(search, pool, fits) if by_more else (search(pool), "")
             ranked = [Ranked(each.key, favoured(each.score, weight(each.key))) for each in found]

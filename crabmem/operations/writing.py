@@ -16,7 +16,7 @@ from ..recall.catalog import Progress
 from ..results import CREATOR, Begun, Changed, Commit, Saved
 from ..text import templates as prompt
 from ..text.credentials import Screen, warnings
-from ..text.edit import grown, in_style_of, shown, unified_diff
+from ..text.edit import grown, in_style_of, lenient_text, unified_diff
 from ..text.entry import Fact, check_text, decoded, parsed, written
 from ..text.hashes import version_of
 from ..text.limits import MAX_REASON
@@ -181,7 +181,7 @@ class Writing(Using):
         """
         profile = self.profile
         paths = [path for path in files if path in scan.files and profile.only_grows(path)]
-        texts = {path: grown(shown(scan.data(path)) or "", shown(files[path]) or "") for path in paths}
+        texts = {path: grown(lenient_text(scan.data(path)) or "", lenient_text(files[path]) or "") for path in paths}
         if changed := next((path for path, text in texts.items() if text is None), None):
             raise Disabled(
                 f"{changed} only grows, and something in it would change; read it again and add to its end, "
@@ -223,7 +223,7 @@ class Writing(Using):
         """What a write did to the file at `path`."""
         before, data = done.before[path], done.after[path]
         commit = None if before == data else done.commit
-        diff = unified_diff(shown(before), shown(data), path)
+        diff = unified_diff(lenient_text(before), lenient_text(data), path)
         origin = partial(self._origin, path, commit)
         told = self._minded(done, [path])
         return Changed(path, version_of(data or b""), commit, before is None, diff, told, origin)
@@ -233,7 +233,7 @@ class Writing(Using):
 
     def _minded(self, done: Written, paths: Iterable[str]) -> tuple[str, ...]:
         """What to mind about a write of `paths`."""
-        texts = ((shown(done.after[path]) or "", shown(done.before[path])) for path in paths)
+        texts = ((lenient_text(done.after[path]) or "", lenient_text(done.before[path])) for path in paths)
         told = tuple(words for text, before in texts for words in warnings(text, before, done.secrets))
         if done.unrecorded:
             told = (*told, done.unrecorded.words)
@@ -250,4 +250,6 @@ class Writing(Using):
 
 def diff_of(done: Written) -> str:
     """What a write changed, as a unified diff."""
-    return "".join(unified_diff(shown(done.before[path]), shown(data), path) for path, data in done.after.items())
+    return "".join(
+        unified_diff(lenient_text(done.before[path]), lenient_text(data), path) for path, data in done.after.items()
+    )

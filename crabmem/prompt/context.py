@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from ..text.templates import block, escaped, joined, shortened, template, units, visible
+from ..text.templates import block, escaped, first_lines, joined, template, units, visible
 from .budget import Budget, cut
 from .profile import Kind, Part, Profile, Say
 
@@ -217,7 +217,7 @@ def _within(limit: int, rows: list[_Row], profile: Profile, root: Path) -> list[
         if over > 0 and row.text and row.piece.part.is_read:
             whole, of = _whole(row, budget)  # what the profile had room for says in its midst that it was cut
             mark = f"(cut here, of {of:,} characters; read {root / row.piece.path} for the rest)"
-            kept = shortened(whole, max(units(row.text) - over, units(mark)), mark)
+            kept = first_lines(whole, max(units(row.text) - over, units(mark)), mark)
             rows[at] = replace(row, text=kept, status="truncated")
     return rows
 

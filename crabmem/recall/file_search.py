@@ -26,7 +26,7 @@ from ..text.passages import passage
 from ..text.patterns import matches
 from ..workspace.workspace import Workspace
 from .cached import WORTH_SAVING, CachedIndex
-from .ranking import Fits, Question, Ranking, recalled, worth_of
+from .ranking import PathFilter, Question, Ranking, recalled, worth_of
 from .sections import Search, Section, aged, taken_apart
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def searched(
 ) -> FileSearch:
     """The sections that answer `query`, of the files that who asks `sees`; `limit` of None is the profile's."""
     paths, unreadable = list(filter(sees, shelf.files.marks)), set(filter(sees, shelf.unreadable))
-    fits: Fits | None = None if len(paths) == len(shelf.files.marks) else lambda key: sees(_path(key))
+    fits: PathFilter | None = None if len(paths) == len(shelf.files.marks) else lambda key: sees(_path(key))
     factor = partial(way.freshness, today) if way.search.recent else None
     question = Question(query, limit or way.search.results, (), way.language, factor=factor)
     found = recalled(shelf, question, fits, ranking)

@@ -72,11 +72,11 @@ class Shelf(Protocol):
 
 
 #: Says of a path whether its entry may be found.
-Fits = Callable[[str], bool]
+PathFilter = Callable[[str], bool]
 #: Ranks by words: at most so many.
 Search = Callable[[int | None], list[Ranked]]
 #: Ranks by more, given how to search, how many there may be and which fit; and says what troubled it.
-Ranking = Callable[[Search, int, Fits | None], tuple[list[Ranked], str]]
+Ranking = Callable[[Search, int, PathFilter | None], tuple[list[Ranked], str]]
 
 
 def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
@@ -99,8 +99,8 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
 
 
 def narrowed(
-    shelf: Shelf, fits: Fits | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
-) -> Fits | None:
+    shelf: Shelf, fits: PathFilter | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
+) -> PathFilter | None:
     """What also fits a namespace, and of whose entry `where` says so; then no daily note does."""
     checks = [fits] if fits else []
     if namespace:
@@ -112,7 +112,9 @@ def narrowed(
     return _all(checks)
 
 
-def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking: Ranking | None = None) -> Recall:
+def recalled(
+    shelf: Shelf, question: Question, fits: PathFilter | None = None, ranking: Ranking | None = None
+) -> Recall:
     """The entries of `shelf` that answer the question, have all its tags and phrases and fit, best first.
 
     Daily notes are among them, of which a passage answers; without tags, and none of them is asked for by one.
@@ -149,7 +151,7 @@ def _hits(
     question: Question,
     words: Sequence[Wanted],
     text: str,
-    accept: Fits | None,
+    accept: PathFilter | None,
     ranking: Ranking | None,
 ) -> tuple[list[Hit], str]:
     """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
@@ -188,7 +190,7 @@ def worth_of(words: Sequence[Wanted], index: Index) -> dict[str, float]:
     return {form: index.rarity(word) for word in index.meant(words) for form in index.forms(word)}
 
 
-def _accepting(shelf: Shelf, question: Question, phrases: Sequence[str], fits: Fits | None) -> Fits | None:
+def _accepting(shelf: Shelf, question: Question, phrases: Sequence[str], fits: PathFilter | None) -> PathFilter | None:
     """What tells whether the entry at a path may be found; what is quick to tell first. None when any may."""
     checks = [] if fits is None else [fits]
     for phrase in filter(None, (Phrase(text, question.language) for text in phrases)):
@@ -198,15 +200,15 @@ def _accepting(shelf: Shelf, question: Question, phrases: Sequence[str], fits: F
     return _all(checks)
 
 
-def _all(checks: Sequence[Fits]) -> Fits | None:
+def _all(checks: Sequence[PathFilter]) -> PathFilter | None:
     return (lambda path: all(check(path) for check in checks)) if checks else None
 
 
-def _in(paths: Collection[str]) -> Fits:
+def _in(paths: Collection[str]) -> PathFilter:
     return lambda path: path in paths
 
 
-def _saying(shelf: Shelf, phrase: Phrase) -> Fits:
+def _saying(shelf: Shelf, phrase: Phrase) -> PathFilter:
     def is_in(path: str) -> bool:
         entry = shelf.at(path)
         return phrase.is_in((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags))
@@ -214,12 +216,12 @@ def _saying(shelf: Shelf, phrase: Phrase) -> Fits:
     return is_in
 
 
-def _tagged(shelf: Shelf, wanted: Set[str]) -> Fits:
+def _tagged(shelf: Shelf, wanted: Set[str]) -> PathFilter:
     return lambda path: wanted <= set(map(name_key, shelf.at(path).labels))
 
 
 def _ranked(
-    index: Index, words: Sequence[Wanted], question: Question, accept: Fits | None, limit: int | None
+    index: Index, words: Sequence[Wanted], question: Question, accept: PathFilter | None, limit: int | None
 ) -> list[Ranked]:
     factor = question.factor
     if factor is None:

@@ -8,7 +8,7 @@ from ..results import Recall
 from ..search.rank import day_of, recency
 from ..workspace.settings import Settings
 from .catalog import Listing
-from .ranking import Fits, Question, Ranking, recalled
+from .ranking import PathFilter, Question, Ranking, recalled
 from .snapshots import Past
 
 
@@ -27,7 +27,7 @@ class Source(NamedTuple):
         tags: tuple[str, ...] = (),
         budget: int | None = None,
         explain: bool = False,
-        fits: Fits | None = None,
+        fits: PathFilter | None = None,
     ) -> Recall:
         """The answer to a question that was checked, of what `fits`; `limit` of None is that of the settings."""
         most, rules = limit or self.rules.recall_limit, self.rules

@@ -10,7 +10,8 @@ from itertools import accumulate
 from typing import Literal, get_args
 
 from ..errors import InvalidArguments
-from .edit import appended, shortened
+from .edit import appended
+from .words import shortened
 
 #: The kinds of lessons, each a file.
 Kind = Literal["errors", "corrections", "wins"]

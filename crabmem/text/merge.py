@@ -11,8 +11,9 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from ..errors import CrabmemError
 from . import frontmatter as header
-from .edit import newline_of, shown
+from .edit import lenient_text, newline_of
 from .frontmatter import Parts, Value
+from .words import listed
 
 Side = Literal["ours", "theirs"]
 #: Whose text to take where both changed the same; None is nobody's, and to tell.
@@ -45,8 +46,7 @@ class Conflicting(CrabmemError):
     def __init__(self, conflicts: tuple[Conflict, ...], advice: str = _TAKEN_BACK) -> None:
         paths = list(dict.fromkeys(conflict.path for conflict in conflicts))
         places = "1 place was" if len(conflicts) == 1 else f"{len(conflicts)} places were"
-        more = f" and {len(paths) - _NAMED} more files" if len(paths) > _NAMED else ""
-        super().__init__(f"{places} changed since, in {', '.join(paths[:_NAMED])}{more}, so {advice}")
+        super().__init__(f"{places} changed since, in {listed(paths, _NAMED, 'files')}, so {advice}")
         self.conflicts = conflicts
 
 
@@ -87,7 +87,7 @@ def merged(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | No
     texts = [_text(data) for data in (base, ours, theirs)]
     known = [text for text in texts if text is not None]
     if len(known) < len(texts):
-        return Merged(theirs if take == "theirs" else ours, (Conflict(path, shown(ours), shown(theirs)),))
+        return Merged(theirs if take == "theirs" else ours, (Conflict(path, lenient_text(ours), lenient_text(theirs)),))
     text, clashes = _texts(known, take)
     return Merged(text.encode(), tuple(Conflict(path, *clash) for clash in clashes))
 

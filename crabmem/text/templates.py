@@ -96,7 +96,7 @@ def units(text: str) -> int:
     return len(text) + sum(char > "\uffff" for char in text)
 
 
-def shortened(text: str, most: int, mark: str) -> str:
+def first_lines(text: str, most: int, mark: str) -> str:
     """`text`, or as many whole lines of its beginning as leave room for a line `mark`."""
     if units(text) <= most:
         return text

@@ -11,8 +11,8 @@ from msgspec import Meta
 from ..memory import Memory
 from ..results import FileHit, FileSearch, Hit, Recall, Saved, json_of
 from ..search import tokens
+from ..text.fact_names import category_of
 from ..text.limits import MAX_LIMIT
-from ..text.naming import category_of
 from ..text.passages import Words, passage
 from ..text.plain import DATA
 from ..text.templates import hit_text, one_line, quoted

@@ -10,8 +10,9 @@ from msgspec import Meta
 from ..errors import InvalidArguments
 from ..memory import Memory
 from ..results import Changed, Document, json_of
-from ..text.edit import BOM, counted, in_breaks_of, inserted, lines_in, places_of
+from ..text.edit import BOM, in_breaks_of, inserted, lines_in, places_of
 from ..text.hashes import version_of
+from ..text.words import counted
 from ..workspace.workspace import way
 from ..write.tree import Tree, check_markdown, inside
 from .entries import Version

@@ -13,10 +13,9 @@ from ..errors import CrabmemError, Stale
 from ..memory import Memory
 from ..recall.ranking import text_of
 from ..results import Changed, Hit, Recall, Saved
-from ..text import edit
-from ..text.edit import counted
 from ..text.plain import DATA, answer
-from ..text.templates import block, escaped, joined, one_line, shortened, visible
+from ..text.templates import block, escaped, first_lines, joined, one_line, visible
+from ..text.words import counted, shortened
 from ..workspace.workspace import AGENTS
 
 #: Characters of the diff in an answer. Whoever wrote knows what stands there now; what is gone is in the history.
@@ -87,7 +86,7 @@ def saved_text(text: str, done: Saved, agent: str | None) -> str:
     if before is None:
         return warned(text, done.warnings)
     is_own = before.agent == agent and not before.is_person
-    author = edit.shortened(one_line(before.author), _NAME) + (", a person," if before.is_person else "")
+    author = shortened(one_line(before.author), _NAME) + (", a person," if before.is_person else "")
     line = f"{text} (in place of what {'you' if is_own else author} wrote on {before.time:%Y-%m-%d})"
     return warned(line if is_own else _with(line, diff_text(done.diff)), done.warnings)
 
@@ -101,7 +100,7 @@ def stale_text(error: Stale, most: int) -> str:
     """What a write was refused for, what is gone since, and in a block what stands there now."""
     if not error.version:
         return str(error)
-    current = block("memory", shortened(visible(error.current), most, _LONGER)) or "nothing"
+    current = block("memory", first_lines(visible(error.current), most, _LONGER)) or "nothing"
     since = diff_text(error.diff)
     changed = f"What changed since:\n{since}" if since else ""
     return joined((str(error), changed, f"It now says ({DATA}):\n{current}"))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from ..errors import InvalidArguments
 from ..git import Note, identity
 from ..git.commit import identity_of_agent, one_line
+from ..text.agent_names import agent_name
 from ..text.limits import MAX_WHO
-from ..text.names import agent_name
 
 _ABOUT_AN_ENTRY = ("remember", "forget", "edit")
 _OF_PEOPLE = ("rollback", "revert", "restore", "apply")

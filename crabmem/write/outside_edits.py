@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from ..errors import Unreadable
 from ..git import Note, identity
 from ..text.entry import parsed
+from ..text.words import listed
 from ..workspace.workspace import Layout
 from .actor import Voice
 
@@ -39,13 +40,12 @@ def _note(
     moves = _moves(edits)
     told = {path: edit for path, edit in edits.items() if path not in moves}
     names = list(dict.fromkeys(_title(path, edit, layout) for path, edit in told.items()))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     came_from = {new: old for old, new in moves.items()}
     lines = [_line(path, edit, came_from.get(path)) for path, edit in told.items()]
     # One saved file is said by its name.
     body = "" if len(lines) == 1 and lines[0].startswith("saved") else "\n".join(lines)
     entries = tuple(("Entry", name) for name in names[:_TRAILERS])
-    return Note(f"{verb}: " + ", ".join(names[:_NAMED]) + more, author, body, (*trailers, *entries))
+    return Note(f"{verb}: {listed(names, _NAMED)}", author, body, (*trailers, *entries))
 
 
 def _moves(edits: Mapping[str, Edit]) -> dict[str, str]:

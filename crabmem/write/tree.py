@@ -8,9 +8,10 @@ from ..disk.fs import MAX_BYTES
 from ..disk.store import Scan
 from ..errors import InvalidArguments, NotFound
 from ..text.credentials import Screen
-from ..text.edit import shortened, shown
+from ..text.edit import lenient_text
 from ..text.entry import check_text, decoded
 from ..text.slug import is_portable, name_key
+from ..text.words import shortened
 from ..workspace.workspace import SETTINGS, Layout, is_text, way
 
 # Bytes of the longest character.
@@ -80,7 +81,7 @@ def drafted(tree: Tree, changes: Mapping[str, str | None], screen: Screen, large
         InvalidArguments: a path or a text cannot be kept.
         HoldsSecret: there is a credential that was in none of these files, and `screen` refuses that.
     """
-    before = {path: shown(tree.scan.data(tree.whole(path))) or "" for path in changes if path in tree}
+    before = {path: lenient_text(tree.scan.data(tree.whole(path))) or "" for path in changes if path in tree}
     for path, text in changes.items():
         if path not in tree:
             _check_new(path, tree, changes)

@@ -37,7 +37,7 @@ from crabmem.git import Note
 from crabmem.git.commit import raw_commit, read_commit
 from crabmem.text.entry import checked, parsed, written
 from crabmem.text.hashes import blob_id
-from crabmem.text.slots import Slot
+from crabmem.text.keys import Key
 from tests.conftest import git
 from tests.embedding import Own
 
@@ -149,9 +149,9 @@ def test_any_operations_are_answered_as_langgraphs_own_store_answers_them(
 @example({"description": "two\nlines"})
 @example({"description": 5, "content": {"data": "nested"}, "data": "flat"})
 def test_a_value_is_read_back_from_the_text_of_its_entry_exactly_as_it_was_put(value: dict[str, Any]) -> None:
-    fact = as_fact(Slot(USER, "a"), value)
+    fact = as_fact(Key(USER, "a"), value)
     assert fact is not None
-    text = written(checked(replace(fact, keys={**fact.keys, **Slot(USER, "a").keys})), None)
+    text = written(checked(replace(fact, keys={**fact.keys, **Key(USER, "a").keys})), None)
     assert as_value(parsed("memory/entries/a.md", text.encode())) == value
 
 
@@ -569,7 +569,7 @@ def test_putting_the_same_again_has_its_life_begin_anew(clock: Clock, memory: Me
 def test_what_was_put_again_lives_before_its_time_is_noted(clock: Clock, memory: Memory, store: Store) -> None:
     store.put(USER, "a", {"content": "x"}, ttl=5)
     clock.pass_minutes(10)
-    memory.keep({Slot(USER, "a"): as_fact(Slot(USER, "a"), {"content": "y"}, None, 5)})
+    memory.keep({Key(USER, "a"): as_fact(Key(USER, "a"), {"content": "y"}, None, 5)})
     assert store.sweep_ttl() == 0
     item = store.get(USER, "a")
     assert item and item.value == {"content": "y"}

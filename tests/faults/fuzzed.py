@@ -46,7 +46,7 @@ from crabmem.text.entry import Fact, checked, parsed, written
 from crabmem.text.hashes import blob_id
 from crabmem.text.plain import taken_apart
 from crabmem.text.slug import free_slug, name_key, slug_of
-from crabmem.text.times import moment
+from crabmem.text.times import parse_time
 from crabmem.workspace import settings
 from crabmem.workspace.workspace import ORDINARY, Workspace, agent_folder
 from crabmem.write.outside_edits import Edit, edit_note
@@ -324,7 +324,7 @@ def times(data: bytes) -> None:
     """A time or none; a time can be compared and printed."""
     source = Source(data)
     text = source.text() if source.number(2) else source.rest().decode("utf-8", "replace")
-    when = moment(text, NOON)
+    when = parse_time(text, NOON)
     if when:
         assert when.tzinfo and isinstance(when.timestamp(), float) and f"{when:%Y-%m-%d %H:%M}"
 

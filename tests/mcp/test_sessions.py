@@ -16,8 +16,8 @@ from mcp_types import Implementation
 
 from crabmem import Memory, NotFound
 from crabmem.hooks import asked
+from crabmem.text.agent_names import session_name
 from crabmem.text.limits import MAX_WHO
-from crabmem.text.names import session_name
 from crabmem.write.actor import Voice
 from tests.serving import Mode, command, connected, dialled, environment, web
 

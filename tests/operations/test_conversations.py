@@ -14,8 +14,8 @@ from crabmem import Memory
 from crabmem import memory as core
 from crabmem.conversations import NAMESPACE, Compacted, compacted, compacted_async, pruned
 from crabmem.prompt.windows import Window
+from crabmem.text.keys import key_of
 from crabmem.text.messages import Message, portions, told
-from crabmem.text.slots import slot_of
 from crabmem.write.actor import Voice
 from tests.conftest import Clock
 
@@ -91,7 +91,7 @@ def test_what_somebody_wrote_is_not_replaced_by_what_a_model_took_from_a_convers
     compacted(memory, conversation(), Model(facts(("dog", "Barks."))), FACTS)
     assert memory.get("Dog").content == "Luna, a long page by hand."
     [taken] = [entry for entry in memory.entries() if entry.content == "Barks."]
-    assert slot_of(taken).namespace == NAMESPACE
+    assert key_of(taken).namespace == NAMESPACE
 
 
 def test_what_is_known_already_is_not_stored_twice(memory: Memory) -> None:

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crabmem import Fact, InvalidArguments, MassLoss, Memory, Slot
+from crabmem import Fact, InvalidArguments, Key, MassLoss, Memory
 from crabmem.text.entry import Entry, checked, parsed, written
-from crabmem.text.slots import ELSEWHERE, from_label, own_slot, slot_of
+from crabmem.text.keys import DEFAULT_NAMESPACE, key_in, key_of, key_with_label
 
 ADA = ("users", "Ada")
 parts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
-slots = st.builds(Slot, st.lists(parts, max_size=4).map(tuple), parts)
+slots = st.builds(Key, st.lists(parts, max_size=4).map(tuple), parts)
 
 
 def fact(content: str, name: str = "n") -> Fact:
@@ -18,19 +18,19 @@ def fact(content: str, name: str = "n") -> Fact:
 
 
 @given(one=slots, other=slots)
-def test_slots_have_one_label_each_and_are_read_back_from_it(one: Slot, other: Slot) -> None:
-    assert from_label(one.label) == one
+def test_slots_have_one_label_each_and_are_read_back_from_it(one: Key, other: Key) -> None:
+    assert key_with_label(one.label) == one
     assert (one.label == other.label) == (one == other)
 
 
 @given(slot=slots)
-@example(Slot(("a\n---\nb",), "---"))
-@example(Slot((), "null"))
-@example(Slot(("7", "~", ""), "\x85\u2028\ufffe"))
-def test_a_slot_is_read_back_from_the_frontmatter_of_its_entry_exactly(slot: Slot) -> None:
+@example(Key(("a\n---\nb",), "---"))
+@example(Key((), "null"))
+@example(Key(("7", "~", ""), "\x85\u2028\ufffe"))
+def test_a_slot_is_read_back_from_the_frontmatter_of_its_entry_exactly(slot: Key) -> None:
     text = written(checked(Fact(slot.name, "", "x", keys=slot.keys)), None)
     entry = parsed("memory/entries/x.md", text.encode())
-    assert (own_slot(entry.keys), entry.problem) == (slot, None)
+    assert (key_in(entry.keys), entry.problem) == (slot, None)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_slot_is_read_back_from_the_frontmatter_of_its_entry_exactly(slot: Slo
 )
 def test_frontmatter_that_names_no_whole_slot_is_a_persons_own(lines: str) -> None:
     entry = parsed("memory/entries/song.md", f"---\nname: Song\n{lines}\n---\n\nx\n".encode())
-    assert slot_of(entry) == Slot(ELSEWHERE, "Song")
+    assert key_of(entry) == Key(DEFAULT_NAMESPACE, "Song")
 
 
 @pytest.mark.parametrize("keys", [{"name": "x"}, {"": "x"}, {"a\nb": "x"}, {"a": "\0"}, {"a": ["x"] * 3_000}])
@@ -64,24 +64,24 @@ def test_keys_of_a_fact_are_set_and_removed_and_all_others_stay() -> None:
 
 
 def test_recall_looks_in_one_namespace_and_where_it_is_told_today_and_in_the_past(memory: Memory) -> None:
-    facts = {Slot(ADA, "a"): fact("tea", "a"), Slot(("users", "Bob"), "b"): fact("tea", "b")}
-    memory.keep({**facts, Slot(ELSEWHERE, "c"): fact("tea", "c")})
+    facts = {Key(ADA, "a"): fact("tea", "a"), Key(("users", "Bob"), "b"): fact("tea", "b")}
+    memory.keep({**facts, Key(DEFAULT_NAMESPACE, "c"): fact("tea", "c")})
 
     def found(as_of: str | None = None, namespace: tuple[str, ...] = (), without: str = "") -> list[str]:
         hits = memory.recall("tea", namespace=namespace, where=lambda entry: entry.name != without, as_of=as_of)
         return sorted(hit.entry.name for hit in hits)
 
-    memory.keep({Slot(ADA, "a"): None})
+    memory.keep({Key(ADA, "a"): None})
     assert (found(), found(namespace=("users",)), found(without="b")) == (["b", "c"], ["b"], ["c"])
     assert found("HEAD~1", ("users",)) == ["a", "b"] and found("HEAD~1", ADA) == ["a"]
-    assert found(namespace=ELSEWHERE) == ["c"]
+    assert found(namespace=DEFAULT_NAMESPACE) == ["c"]
 
 
 def test_entries_of_a_namespace_come_by_namespace_and_key_in_pages(memory: Memory) -> None:
-    memory.keep({Slot((space,), key): fact("x", f"{space}{key}") for space in "ba" for key in "21"})
+    memory.keep({Key((space,), key): fact("x", f"{space}{key}") for space in "ba" for key in "21"})
 
     def is_first(entry: Entry) -> bool:
-        return slot_of(entry).key == "1"
+        return key_of(entry).key == "1"
 
     assert [entry.name for entry in memory.items()] == ["a1", "a2", "b1", "b2"]
     assert [entry.name for entry in memory.items(("b",), offset=1)] == ["b2"]
@@ -90,17 +90,17 @@ def test_entries_of_a_namespace_come_by_namespace_and_key_in_pages(memory: Memor
 
 
 def test_a_new_process_knows_the_slots_that_an_earlier_one_made(memory: Memory) -> None:
-    memory.keep({Slot(ADA, str(number)): fact("x", str(number)) for number in range(40)})
+    memory.keep({Key(ADA, str(number)): fact("x", str(number)) for number in range(40)})
     memory.entries()
     memory.close()
     with Memory(memory.root) as other:
-        found = other.item(Slot(ADA, "7"))
+        found = other.item(Key(ADA, "7"))
         assert found and found.name == "7"
-        assert other.item(Slot(("users",), "7")) is None
+        assert other.item(Key(("users",), "7")) is None
 
 
 def test_emptying_many_slots_at_once_takes_the_same_word_as_any_mass_loss(memory: Memory) -> None:
-    made = [Slot(ADA, str(number)) for number in range(12)]
+    made = [Key(ADA, str(number)) for number in range(12)]
     memory.keep({slot: fact("x", slot.key) for slot in made})
     with pytest.raises(MassLoss):
         memory.keep(dict.fromkeys(made))
@@ -110,7 +110,7 @@ def test_emptying_many_slots_at_once_takes_the_same_word_as_any_mass_loss(memory
 def test_a_page_of_a_listing_is_by_namespace_and_key_and_reads_no_other_file(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory.keep({Slot(ADA, key): fact("x", key) for key in ("b", "A", "c")})
+    memory.keep({Key(ADA, key): fact("x", key) for key in ("b", "A", "c")})
     memory.remember_all([Fact(name, "", "x") for name in ("zebra", "Ant", "bee")], "notes")
     read: list[str] = []
 

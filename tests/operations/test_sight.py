@@ -9,8 +9,8 @@ import pytest
 from crabmem import CrabmemError, Fact, Memory
 from crabmem.errors import Stale
 from crabmem.prompt.profile import named, parsed
-from crabmem.text.questions import Expectation
-from crabmem.text.slots import Slot
+from crabmem.text.evaluation import Expectation
+from crabmem.text.keys import Key
 from tests.conftest import git
 
 FAMILY = """
@@ -36,7 +36,7 @@ say = "salient"
 """
 #: Stands in hidden files only, their names included.
 SECRET = "quokka"
-PLACE = Slot(("zoo", "animals"), "feeding")
+PLACE = Key(("zoo", "animals"), "feeding")
 
 Way = Callable[[Memory], object]
 WAYS: dict[str, Way] = {

@@ -13,8 +13,8 @@ from crabmem import Memory, NotFound, quick
 from crabmem import memory as core
 from crabmem.cli import cli
 from crabmem.prompt.profile import named, names
+from crabmem.text.keys import Key
 from crabmem.text.passages import blocks_with
-from crabmem.text.slots import Slot
 from crabmem.workspace.workspace import FLAT, ORDINARY
 from crabmem.write.actor import Voice
 from tests.conftest import Clock
@@ -127,7 +127,7 @@ def test_notes_are_no_facts(noted: core.Memory) -> None:
     assert noted.stats().entries == noted.reindex().entries == 1
     assert [hit.entry.name for hit in noted.salient()] == ["Boiler"]
     assert noted.recall_facts("vet").note == "no match among 1 entry"
-    assert [entry.name for entry in noted.items()] == ["Boiler"] and noted.item(Slot((), day)) is None
+    assert [entry.name for entry in noted.items()] == ["Boiler"] and noted.item(Key((), day)) is None
     assert not noted.recall("vet", where=lambda entry: True) and not noted.recall("vet", namespace=["anywhere"])
     with pytest.raises(NotFound):
         noted.forget(day)

@@ -86,7 +86,7 @@ def test_a_note_is_no_second_answer(memory: Memory) -> None:
     for number in range(40):
         memory.remember(f"Log {number} {'of the machine ' * 20}", "of the valve", "valve")
     left = memory.recall("valve", 40, budget=500)
-    assert len(left.left_out) == 39 and left.note.endswith(", 29 more") and len(left.note) < 1_000
+    assert len(left.left_out) == 39 and left.note.endswith(" and 29 more") and len(left.note) < 1_000
     unsaid = memory.recall(f'"valve {LONG[:4_000]}"')
     assert unsaid.hits and len(unsaid.note) < 200
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Expectation, Memory
-from crabmem.text.questions import parsed
+from crabmem.text.evaluation import parsed
 from tests.conftest import FIXTURES, git
 
 QUESTIONS = parsed((FIXTURES / "queries.toml").read_text("utf-8"), "queries.toml")

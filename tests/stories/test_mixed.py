@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem import CrabmemError, Fact, Memory, Slot
+from crabmem import CrabmemError, Fact, Key, Memory
 from tests.conftest import assert_clean, git
 
 #: Names that share a slug, a key or a file that has a meaning, and some that do not.
@@ -89,7 +89,7 @@ class Play:
         return False
 
     def _keep(self, token: str) -> bool:
-        slots = [Slot(("memory",), self._new()), Slot(("users", "ada"), self._new())]
+        slots = [Key(("memory",), self._new()), Key(("users", "ada"), self._new())]
         fact = Fact(slots[0].name, "what a store keeps", self._text(token))
         self.memory.keep({slots[0]: fact, slots[1]: None})
         return True

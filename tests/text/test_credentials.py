@@ -13,8 +13,8 @@ from crabmem.cli import cli
 from crabmem.disk.lock import WriterLock
 from crabmem.text import credentials
 from crabmem.text.credentials import credentials_in
+from crabmem.text.keys import Key
 from crabmem.text.learnings import Lesson
-from crabmem.text.slots import Slot
 from tests.conftest import FIXTURES, git
 from tests.secrets import HEX, ORDINARY, SECRETS, some
 
@@ -146,7 +146,7 @@ def test_no_text_is_looked_into_while_others_wait_for_the_lock(memory: Memory, m
     writes: list[Callable[[], object]] = [
         lambda: memory.remember("Luna", "dog", "Friday"),
         lambda: memory.remember_all([Fact("Rex", "dog", "Monday"), Fact("Luna", "dog", "Sunday")], "a list"),
-        lambda: memory.keep({Slot(("pets",), "ada"): Fact("Ada", "cat", "Tuesday")}),
+        lambda: memory.keep({Key(("pets",), "ada"): Fact("Ada", "cat", "Tuesday")}),
         lambda: memory.rename("Rex", "Max"),
         lambda: memory.write_overview("# Overview\n"),
         lambda: memory.rewrite("more", lambda tree: {"MEMORY.md": tree.text("MEMORY.md") + "more\n"}),

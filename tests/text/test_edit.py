@@ -7,18 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.text.edit import (
-    BOM,
-    appended,
-    grown,
-    in_style_of,
-    inserted,
-    lines_in,
-    newline_of,
-    places_of,
-    shortened,
-    unified_diff,
-)
+from crabmem.text.edit import BOM, appended, grown, in_style_of, inserted, lines_in, newline_of, places_of, unified_diff
+from crabmem.text.words import shortened
 from tests.conftest import git
 
 PIECES = ["a", "b", "Käse", "\n", "\n\n", "\r\n", "\f", "\u2028", "---"]

@@ -36,7 +36,9 @@ _MADE_OF_ARGUMENTS = {
     "text.credentials._expression": _made(
         "credentials", "finditer", *(credentials._expression(mark, each) for _, mark, each in credentials._FORMATS)
     ),
-    "git.erasing._any": _made("erasing._any", "finditer", erasing._any(["Luna's vet", 'a "quoted" text\n\nof two lines'])),
+    "git.erasing._any": _made(
+        "erasing._any", "finditer", erasing._any(["Luna's vet", 'a "quoted" text\n\nof two lines'])
+    ),
     "git.erasing._of_names": [],  # as the one above, with a look around each
     "git.erasing._slugs": _made("erasing._slugs", "finditer", erasing._slugs(["Luna's vet", "key-1"])),
     "git.erasing.by_pattern": [],  # what a person asks to be purged is their own expression

@@ -25,7 +25,7 @@ from langgraph.store.base import (
 
 from ...api import Memory
 from ...errors import CrabmemError, InvalidArguments
-from ...text.slots import Slot, life_of, slot_of
+from ...text.keys import Key, key_of, ttl_of
 from .filters import listed
 from .lane import Lane
 from .searching import Found, found
@@ -63,7 +63,7 @@ class Store(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do all of `ops`: what is asked is answered as it was before what is put."""
         given = list(ops)
-        puts = {Slot(tuple(op.namespace), op.key): op for op in given if isinstance(op, PutOp)}
+        puts = {Key(tuple(op.namespace), op.key): op for op in given if isinstance(op, PutOp)}
         facts = {
             slot: None if op.value is None else fact_of(slot, op.value, _paths(op), op.ttl) for slot, op in puts.items()
         }
@@ -121,7 +121,7 @@ class Store(BaseStore):
 
     def _answer(self, op: Op, gone: frozenset[str]) -> _Answer:
         if isinstance(op, GetOp):
-            entry = self._memory.item(Slot(tuple(op.namespace), op.key))
+            entry = self._memory.item(Key(tuple(op.namespace), op.key))
             return [] if entry is None or entry.path in gone else [Found(entry, None)]
         if isinstance(op, SearchOp):
             return found(self._memory, op, self._vectors, gone)
@@ -133,7 +133,7 @@ class Store(BaseStore):
         """Have lives begin anew where reading does that, as the configuration says."""
         if (self.ttl_config or {}).get("refresh_on_read"):
             read = (each for op, answer in answers if getattr(op, "refresh_ttl", False) for each in _found(answer))
-            self._memory.prolong({slot_of(each.entry) for each in read if life_of(each.entry.keys) is not None})
+            self._memory.prolong({key_of(each.entry) for each in read if ttl_of(each.entry.keys) is not None})
 
     def _results(self, answers: Sequence[tuple[Op, _Answer]]) -> list[Result]:
         """Answers as LangGraph has them; when things were written is looked up once for all."""
@@ -187,7 +187,7 @@ def _found(answer: _Answer) -> list[Found]:
 def _result(op: Op, answer: _Answer, times: Mapping[str, tuple[datetime, datetime]]) -> Result:
     if isinstance(op, ListNamespacesOp):
         return [each for each in answer if not isinstance(each, Found)]
-    items = [SearchItem(*slot_of(each), value_of(each), *times[each.path], score) for each, score in _found(answer)]
+    items = [SearchItem(*key_of(each), value_of(each), *times[each.path], score) for each, score in _found(answer)]
     return items if isinstance(op, SearchOp) else next(map(_unscored, items), None)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
-from crabmem.text.names import agent_name, refuse_taken
+from crabmem.text.agent_names import agent_name, refuse_taken
 from crabmem.write.actor import Voice
 from tests.conftest import git
 from tests.serving import connected

@@ -1,14 +1,21 @@
-"""A person's own test set: what may be written, and errors that name the file, the place and the way out."""
+"""A person's own test set: what may be written, and errors that name the file, the place and the way out.
+
+And the figures of retrieval: as their definitions say, computed another way, and by their laws.
+"""
 
 import json
+import math
 import re
+from collections.abc import Sequence
+from dataclasses import astuple
+from itertools import permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem.errors import InvalidArguments
-from crabmem.text.questions import Expectation, parsed
+from crabmem.text.evaluation import FIGURE_NAMES, Expectation, Figures, figures, mean, parsed
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(lambda text: text.strip() == text)
 
@@ -84,3 +91,73 @@ def test_any_text_is_questions_or_an_error_of_one_line(text: str) -> None:
         assert parsed(text, "x")
     except InvalidArguments as error:
         assert "\n" not in " ".join(str(error).split())
+
+
+RANKED = st.permutations(list(range(14))).map(lambda order: order[:12])
+WANTED = st.sets(st.integers(0, 20), min_size=1)
+
+
+def gains_of(ranked: Sequence[int], wanted: set[int]) -> list[int]:
+    return [int(item in wanted) for item in ranked]
+
+
+def by_definition(ranked: Sequence[int], wanted: set[int]) -> Figures:
+    """The same from sets and places, without gains."""
+    places = sorted(ranked.index(item) + 1 for item in wanted & set(ranked))
+    r1, r5, r10 = (len(wanted & set(ranked[:depth])) / len(wanted) for depth in (1, 5, 10))
+    best = sum(math.log(2) / math.log(place + 1) for place in range(1, min(len(wanted), 10) + 1))
+    ours = sum(math.log(2) / math.log(place + 1) for place in places if place <= 10)
+    return Figures(r1, r5, r10, 1 / min(places, default=math.inf), ours / best)
+
+
+@given(RANKED, WANTED)
+def test_figures_are_those_of_the_definitions(ranked: list[int], wanted: set[int]) -> None:
+    found = figures(gains_of(ranked, wanted), [1] * len(wanted))
+    assert astuple(found) == pytest.approx(astuple(by_definition(ranked, wanted)))
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=6).filter(any))
+def test_the_best_order_of_gains_has_an_ndcg_of_one_and_no_other_a_higher(gains: list[int]) -> None:
+    ideal = sorted(gains, reverse=True)
+    scores = [figures(order, ideal).ndcg10 for order in permutations(gains)]
+    assert max(scores) == pytest.approx(1) == figures(ideal, ideal).ndcg10
+
+
+@given(RANKED, WANTED)
+def test_figures_lie_between_nothing_and_all_and_deeper_is_no_less(ranked: list[int], wanted: set[int]) -> None:
+    found = figures(gains_of(ranked, wanted), [1] * len(wanted))
+    assert all(0 <= value <= 1 + 1e-9 for value in astuple(found))
+    assert found.r1 <= found.r5 <= found.r10
+
+
+@given(RANKED, WANTED, st.data())
+def test_what_is_wanted_one_place_higher_makes_no_figure_worse(
+    ranked: list[int], wanted: set[int], data: st.DataObject
+) -> None:
+    gains = gains_of(ranked, wanted)
+    at = data.draw(st.integers(1, len(gains) - 1))
+    higher = [*gains[: at - 1], max(gains[at - 1 : at + 1]), min(gains[at - 1 : at + 1]), *gains[at + 1 :]]
+    before, after = (astuple(figures(each, [1] * len(wanted))) for each in (gains, higher))
+    assert all(new >= old - 1e-9 for old, new in zip(before, after, strict=True))
+
+
+def test_a_worked_example() -> None:
+    found = figures([0, 1, 0, 1], [1, 1, 1])
+    best = 1 + 1 / math.log2(3) + 1 / 2
+    assert found == Figures(0, 2 / 3, 2 / 3, 1 / 2, (1 / math.log2(3) + 1 / math.log2(5)) / best)
+
+
+def test_one_hit_may_bring_several_things() -> None:
+    assert figures([2, 1], [2, 1]) == Figures(2 / 3, 1, 1, 1, 1)
+    assert figures([1, 2], [2, 1]).ndcg10 < 1
+
+
+def test_nothing_found_is_nothing_in_every_figure() -> None:
+    assert set(astuple(figures([], [1]))) == set(astuple(figures([0] * 20, [1, 1]))) == {0.0}
+
+
+def test_the_mean_is_of_each_figure_by_itself() -> None:
+    middle = mean([Figures(0, 0, 1, 0.5, 0.25), Figures(1, 1, 1, 1, 0.75)])
+    assert middle.by_name() == {"r@1": 0.5, "r@5": 0.5, "r@10": 1, "mrr": 0.75, "ndcg@10": 0.5}
+    assert tuple(middle.by_name()) == FIGURE_NAMES
+    assert mean([]) == Figures(0, 0, 0, 0, 0)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.errors import InvalidArguments
-from crabmem.text.naming import name_of, tiered
+from crabmem.text.fact_names import name_of, tiered
 from tests.conftest import git
 from tests.embedding import Own
 
