@@ -13,6 +13,8 @@ from functools import partial
 from typing import TypeAlias
 
 from . import frontmatter as header
+from .edit import lines_in
+from .markdown import code_lines
 from .slug import name_key
 
 #: What an entry is found by.
@@ -27,13 +29,8 @@ _LINK = re.compile(
     r"(?P<target>(?:[^\[\]|#\n\\ \t]++|\\(?!\|)|[ \t]++(?=[^\[\]|#\n\\]|\\(?!\|)))*+)[ \t]*+"
     r"(?P<heading>#(?:[^\[\]|\n\\]++|\\(?!\|))*+)?+(?:\\?\|(?P<label>(?:(?!\]\]|\[\[)[^\n])*+))?+\]\]"
 )
-_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<marks>`{3,}(?=[^`]*$)|~{3,})")
-_FENCE_END = re.compile(r"[ \t>]*(?P<marks>`{3,}|~{3,})[ \t]*$")
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
-_INDENTED = re.compile(r"(?: {4}| {0,3}\t)[ \t]*\S")
 # With what a block of text begins that no code reaches into from the one above.
 _BEGINS = re.compile(r"[ \t]*(?:[-*+>#|]|\d{1,9}[.)][ \t]|$)")
-_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _TICKS = re.compile(r"\\`|`+")
 _UNFIT = re.compile(r"[\[\]|#\\\n]")
 # What Obsidian shows besides notes.
@@ -182,26 +179,13 @@ def _code_in(text: str) -> list[tuple[int, int]]:
 
 def _blocks(text: str) -> Iterator[tuple[str, bool]]:
     """`text` in pieces, and whether each is code."""
-    piece, fence, in_list, after_blank, in_code = "", "", False, True, False
-    for line in _LINES.findall(text):
-        bare = line.rstrip("\r\n")
-        if fence:
-            end = _FENCE_END.match(bare)
-            fence = "" if end and end["marks"].startswith(fence) else fence
-            yield line, True
-            after_blank = True
-            continue
-        opened = _FENCE.match(bare)
-        in_code = bool(_INDENTED.match(bare)) and not in_list and (after_blank or in_code)
-        if opened and not in_code:
-            fence = opened["marks"]
-        if opened or in_code or _BEGINS.match(bare):
+    piece, lines = "", lines_in(text)
+    for line, is_code in zip(lines, code_lines(lines), strict=True):
+        if is_code or _BEGINS.match(line.rstrip("\r\n")):
             yield piece, False
             piece = ""
-        if fence or in_code:
+        if is_code:
             yield line, True
         else:
             piece += line
-        in_list = bool(_ITEM.match(bare)) or (in_list and (not bare.strip() or bare[:1] in " \t"))
-        after_blank = not bare.strip()
     yield piece, False
