@@ -15,9 +15,9 @@ from ..errors import NotFound
 from ..recall.marking import on_terminal
 from ..recall.ranking import text_of
 from ..results import Hit, Match, json_of
+from ..text.answers import BETWEEN, answer_text
 from ..text.entry import Entry, decoded
 from ..text.hashes import short, version_of
-from ..text.plain import BETWEEN, answer
 from ..text.slug import name_key
 from ..text.templates import entry_text
 from ..text.words import shortened
@@ -178,7 +178,7 @@ def recall(
     if sys.stdout.isatty():
         text = BETWEEN.join(_shown(hit, asked, language) + _explained(hit, explain) + _blamed(hit) for hit in found)
     else:  # a program reads this, and often a model what it prints
-        text = answer([_told(hit) + _explained(hit, explain) for hit in found]) if found.hits else ""
+        text = answer_text([_told(hit) + _explained(hit, explain) for hit in found]) if found.hits else ""
     show(json_wanted, json_of(found), lambda: text)
     if not found.hits and tags:
         _tell_unknown(memory.entries(as_of), tags)

@@ -14,11 +14,11 @@ from ..results import Hit, Match, Recall
 from ..search import Index, Ranked, tokens
 from ..search.phrases import Phrase
 from ..search.query import Query, asked, wanted
+from ..text.answers import BETWEEN
 from ..text.entry import MAX_LABELS, Entry
 from ..text.hashes import short
 from ..text.limits import MAX_LIMIT, MAX_QUERY
 from ..text.passages import blocks_with, passage, shares
-from ..text.plain import BETWEEN
 from ..text.slug import name_key
 from ..text.templates import hit_text
 from .catalog import ALIAS, NAME, fields, within

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from . import plain
+from . import answers
 
 # What shows nothing of its own and may stand inside words: joiners, and selectors of a character's form.
 _JOINERS = "\u200c\u200d"
@@ -72,22 +72,22 @@ def one_line(text: str) -> str:
 
 def entry_text(name: str, description: str, content: str) -> str:
     """One entry as a person reads it, as it is: a heading, the description, a blank line, the content."""
-    return plain.layout(visible(name), visible(description), visible(content))
+    return answers.entry_layout(visible(name), visible(description), visible(content))
 
 
 def hit_text(path: str, name: str, description: str, content: str, version: str = "") -> str:
     """One entry as a model reads it: a heading, the file it is from, the description, a blank line, the content."""
-    return plain.layout(one_line(name), quoted(one_line(description)), quoted(content), one_line(path), version)
+    return answers.entry_layout(one_line(name), quoted(one_line(description)), quoted(content), one_line(path), version)
 
 
 def fitting(texts: Sequence[str], limit: int) -> str:
     """As many whole texts as `limit` characters hold, at least the beginning of the first."""
     kept = texts[:1]
     for text in texts[1:]:
-        if len(plain.BETWEEN.join([*kept, text])) > limit:
+        if len(answers.BETWEEN.join([*kept, text])) > limit:
             break
         kept = [*kept, text]
-    whole = plain.BETWEEN.join(kept)
+    whole = answers.BETWEEN.join(kept)
     return whole if len(whole) <= limit else whole[: limit - 1] + "…"
 
 

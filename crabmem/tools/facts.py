@@ -11,10 +11,10 @@ from msgspec import Meta
 from ..memory import Memory
 from ..results import FileHit, FileSearch, Hit, Recall, Saved, json_of
 from ..search import tokens
+from ..text.answers import DATA
 from ..text.fact_names import category_of
 from ..text.limits import MAX_LIMIT
 from ..text.passages import Words, passage
-from ..text.plain import DATA
 from ..text.templates import hit_text, one_line, quoted
 from .result import Hints, Result, ToolFunction, recall_text, saved_text
 

@@ -8,10 +8,10 @@ from msgspec import Meta
 from ..errors import InvalidArguments
 from ..memory import Memory
 from ..results import Commit, json_of
+from ..text.answers import DATA
 from ..text.entry import Entry
 from ..text.hashes import short
 from ..text.limits import MAX_LIMIT
-from ..text.plain import DATA
 from ..text.templates import hit_text, one_line
 from ..text.words import counted, shortened
 from .result import Hints, Result, ToolFunction

@@ -13,12 +13,12 @@ from ..errors import CrabmemError, Stale
 from ..memory import Memory
 from ..recall.ranking import text_of
 from ..results import Changed, Hit, Recall, Saved
-from ..text.plain import DATA, answer
+from ..text.answers import DATA, answer_text
 from ..text.templates import block, escaped, first_lines, joined, one_line, visible
 from ..text.words import counted, shortened
 from ..workspace.workspace import AGENTS
 
-#: Characters of the diff in an answer. Whoever wrote knows what stands there now; what is gone is in the history.
+#: Characters of the diff in an answer_text. Whoever wrote knows what stands there now; what is gone is in the history.
 MOST_OF_A_DIFF = 400
 # Characters of one of its lines, and of a name.
 _WIDTH, _NAME = 160, 80
@@ -34,7 +34,7 @@ class Refusal(CrabmemError):
 
 @dataclass(frozen=True)
 class Result:
-    """A tool's answer: `text` for the model, `data` for programs."""
+    """A tool's answer_text: `text` for the model, `data` for programs."""
 
     text: str
     data: dict[str, Any] = field(default_factory=dict)
@@ -77,7 +77,7 @@ def recall_text(recall: Recall, text: Callable[[Hit], str] = text_of) -> str:
     """What recall found, or why it found nothing."""
     if not recall.hits:
         return f"no memories found: {recall.note}"
-    return answer([text(hit) for hit in recall], one_line(recall.note))
+    return answer_text([text(hit) for hit in recall], one_line(recall.note))
 
 
 def saved_text(text: str, done: Saved, agent: str | None) -> str:

@@ -14,7 +14,7 @@ from crabmem.errors import InvalidArguments, NotFound
 from crabmem.recall.ranking import text_of
 from crabmem.results import Recall
 from crabmem.search import Index
-from crabmem.text.plain import BETWEEN
+from crabmem.text.answers import BETWEEN
 from tests.conftest import FIXTURES, git
 
 LONG = " ".join(f"Sentence number {number} says nothing of it." for number in range(200))

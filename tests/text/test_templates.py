@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.text.plain import BETWEEN
+from crabmem.text.answers import BETWEEN
 from crabmem.text.templates import (
     block,
     entry_text,
