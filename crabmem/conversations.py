@@ -15,9 +15,10 @@ from .prompt.windows import Window
 from .text.credentials import Screen
 from .text.entry import Fact, checked
 from .text.keys import Key
-from .text.messages import Message, facts_in, parted, portions, told
+from .text.messages import Message, facts_in, portions, split_messages, transcript
+from .text.quoting import escaped
 from .text.slug import name_key
-from .text.templates import escaped, filled, template, worth
+from .text.templates import fill, template, worth
 from .text.words import shortened
 
 #: Where facts lie that a model took from a conversation: each again under its key, none in the place of another's.
@@ -96,7 +97,7 @@ def pruned(messages: Sequence[Message], window: Window) -> list[Message]:
 
     The messages of the system stay, and one says how many were left out.
     """
-    first, old, kept = parted(messages, window.keep, window.unit)
+    first, old, kept = split_messages(messages, window.keep, window.unit)
     said = [{"role": "user", "content": _LEFT_OUT.replace("{count}", str(len(old)))}] if old else []
     return [*first, *said, *kept]
 
@@ -111,8 +112,8 @@ def _next(work: _Work, answer: Answer) -> str | Compacted:
 
 
 def _compacting(memory: Memory, messages: list[Message], window: Window, store: bool) -> _Work:
-    first, old, kept = parted(messages, window.keep, window.unit)
-    text, done = told(old), Compacted(messages)
+    first, old, kept = split_messages(messages, window.keep, window.unit)
+    text, done = transcript(old), Compacted(messages)
     if len(text) < max(window.least, 1):
         return replace(done, trouble=(f"there are only {len(text)} characters of old text; nothing was done",))
     try:
@@ -220,7 +221,7 @@ def _asked(name: str, portion: str, before: str = "") -> Generator[str, Answer, 
     Raises:
         InvalidArguments: it failed, or said no text.
     """
-    answer = yield filled(template(name), {"worth": worth(), "before": before, "text": escaped(portion)})
+    answer = yield fill(template(name), {"worth": worth(), "before": before, "text": escaped(portion)})
     if isinstance(answer, str):
         return answer
     raise InvalidArguments(f"the model failed: {shortened(repr(answer), _SHOWN)}")

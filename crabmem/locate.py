@@ -75,9 +75,9 @@ def known_settings_at(root: Path) -> tuple[Settings, str]:
         return Settings(), ""
     except OSError as error:
         raise Unreadable(f"{file} cannot be read: {fs.reason(error)}") from None
-    from .text.entry import decoded  # late: most workspaces have no settings
+    from .text.entry import decode  # late: most workspaces have no settings
 
-    return settings.parsed_as_known(decoded(SETTINGS, data), str(file))
+    return settings.parsed_as_known(decode(SETTINGS, data), str(file))
 
 
 def reach_of(root: Path, rules: Settings) -> Reach:

@@ -23,7 +23,7 @@ from .operations.writing import diff_of
 from .recall.catalog import Progress, found, readable
 from .results import Changed, Commit, Finding, Forgotten, Purge, Reindexed, Renamed, Rewritten, Saved, Standing
 from .text.edit import lenient_text
-from .text.entry import Entry, Fact, checked, checked_or_why, written
+from .text.entry import Entry, Fact, checked, checked_or_why, render_entry
 from .text.keys import Key, check_key
 from .text.words import counted
 from .write.losses import LEAST
@@ -94,7 +94,7 @@ class Memory(Restoring):
         """
         given, places = [checked_or_why(fact) for fact in facts], list[str | CrabmemError]()
         screen = self._screen(*(fact.words for fact in given if isinstance(fact, Fact)))
-        text_of = cache(written)  # others wait while it is asked for the second time
+        text_of = cache(render_entry)  # others wait while it is asked for the second time
         stage = partial(_told, progress, max(len(given), 1), 2 if dry_run else 4)
 
         def decide(scan: Scan) -> Draft:

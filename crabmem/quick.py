@@ -174,7 +174,7 @@ def _text(file: str, path: str, blob: bytes) -> str:
     More are also those that are quoted where they come from a path.
     """
     with open(regular.opened(file, limit=_LARGEST), encoding="utf-8", newline="") as opened:
-        found = plain.taken_apart(opened.read())
+        found = plain.read_plain(opened.read())
     if found is None:
         return ""
     keys, content = found

@@ -32,7 +32,7 @@ from .recall.hybrid import Entries, Meaning, TextVectors
 from .recall.ranking import Ranking
 from .recall.snapshots import Pasts
 from .recall.uses import Reads, Uses
-from .text.entry import decoded
+from .text.entry import decode
 from .text.hashes import blob_id
 from .workspace import settings
 from .workspace.settings import Settings
@@ -272,7 +272,7 @@ class Handle:
     def _parsed_settings(self, blob: str | None, read: Callable[[], bytes | None]) -> tuple[Settings, str]:
         found = self._known_settings.get(blob)
         if found is None:
-            text = decoded(SETTINGS, read() or b"")
+            text = decode(SETTINGS, read() or b"")
             found = settings.parsed_as_known(text, str(self._workspace.file(SETTINGS)))
             remember(self._known_settings, blob, found, _SETTINGS)
         if found[1] and self._kind != "main":

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from crabmem import memory as core
-from crabmem.text.entry import Fact, written
+from crabmem.text.entry import Fact, render_entry
 from crabmem.write.actor import Voice
 
 #: When the story begins, and how long after one step the next is.
@@ -129,7 +129,7 @@ def _by_person(memory: core.Memory, what: str, said: list[str]) -> None:
     """The file is changed on the disk, and recorded as the person's."""
     if what == "add":
         file = memory.file(f"memory/entries/{said[0].lower().replace(' ', '-')}.md")
-        file.write_text(written(Fact(said[0], said[1], said[2]), None), "utf-8")
+        file.write_text(render_entry(Fact(said[0], said[1], said[2]), None), "utf-8")
     else:
         file = memory.file(memory.get(said[0]).path)
         file.unlink() if what == "drop" else file.write_text(file.read_text("utf-8").replace(said[1], said[2]), "utf-8")

@@ -17,7 +17,7 @@ from ..hooking.events import Call, answer
 from ..hooks import asked
 from ..hooks.hosts import CLAUDE_CODE, Json
 from ..locate import workspace_at
-from ..text.templates import joined
+from ..text.quoting import joined
 from ..tools import Tool
 from . import missing
 

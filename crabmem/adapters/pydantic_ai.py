@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..api import Memory
-from ..text.templates import joined
+from ..text.quoting import joined
 from ..tools import Tool
 from . import missing
 

@@ -25,7 +25,7 @@ from ..disk.fork_lock import BEYOND_TIME
 from ..errors import CrabmemError, InvalidArguments, MassLoss, NotFound
 from ..locate import workspace_at
 from ..results import Commit
-from ..text.templates import visible
+from ..text.quoting import visible
 from ..workspace.workspace import root_of
 
 _SURROGATES = re.compile("[\ud800-\udfff]")

@@ -16,10 +16,10 @@ from ..recall.marking import on_terminal
 from ..recall.ranking import text_of
 from ..results import Hit, Match, json_of
 from ..text.answers import BETWEEN, answer_text
-from ..text.entry import Entry, decoded
+from ..text.entry import Entry, decode
 from ..text.hashes import short, version_of
+from ..text.quoting import entry_text
 from ..text.slug import name_key
-from ..text.templates import entry_text
 from ..text.words import shortened
 from .base import (
     LINE,
@@ -357,7 +357,7 @@ def edit(ctx: click.Context, name: str) -> None:
         edited(file)
         return recorded(memory, memory.adopt())
     before = fs.read(file)[0]
-    text, version = decoded(str(file), before), version_of(before)
+    text, version = decode(str(file), before), version_of(before)
     done = edited_by_agent(file.name, text, lambda text: memory.rewrite_entry(name, text, version))
     tell(f"recorded: edit: {entry.name}" if done else "nothing changed")
     warn(done.warnings if done else ())

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import click
 
 from ..results import Answer, Evaluation, json_of
-from ..text.evaluation import FIGURE_NAMES, parsed
+from ..text.evaluation import FIGURE_NAMES, parse_questions
 from ..text.words import shortened
 from .base import Failure, as_json, content_of, opened, plain, show, tell
 
@@ -76,7 +76,7 @@ def eval_(
     of them in the first place where that is asked for.
     """
     given = content_of(ctx, None, file, None)
-    questions = parsed(given, "stdin" if file == "-" else file)
+    questions = parse_questions(given, "stdin" if file == "-" else file)
     done = opened(ctx).evaluate(questions, limit, compare, _asking if sys.stderr.isatty() else None)
     show(json_wanted, json_of(done), lambda: plain(_told(done)))
     if done.elsewhere and not json_wanted:

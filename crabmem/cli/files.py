@@ -9,7 +9,7 @@ import click
 from ..api import Memory
 from ..disk import fs
 from ..results import Changed, Document, Proposed, json_of
-from ..text.entry import decoded
+from ..text.entry import decode
 from ..text.hashes import short, version_of
 from .base import TEXT, as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
 from .editing import edited, edited_by_agent
@@ -84,7 +84,7 @@ def _file_verbs(
 
     def _edit_as_agent(memory: Memory, file: Path, seeded: str) -> None:
         before = fs.read(file)[0] if file.exists() else None
-        text = seeded if before is None else decoded(str(file), before)
+        text = seeded if before is None else decode(str(file), before)
         version = None if before is None else version_of(before)
         done = edited_by_agent(file.name, text, lambda text: write(memory, text, version))
         if done:

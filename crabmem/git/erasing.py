@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from ..errors import InvalidArguments, Unreadable
 from ..text import frontmatter as header
 from ..text import plain
-from ..text.entry import Entry, parsed
+from ..text.entry import Entry, parse_entry
 from ..text.hashes import blob_id
 from ..text.slug import name_key, slug_of
 from ..workspace.workspace import Layout, way
@@ -216,7 +216,7 @@ def _readable_again(path: str, before: bytes, after: bytes, needle: Needle) -> b
     """`after`, or with its frontmatter written anew where putting something out of it broke it."""
     if not _is_sound(path, before) or _is_sound(path, after):
         return after
-    parts = header.taken_apart(before.decode("utf-8"))
+    parts = header.parts_of(before.decode("utf-8"))
     new = _anew(parts, needle.out_of)
     return (parts.bom + parts.opening + new + parts.closing + needle.out_of(parts.content)).encode()
 
@@ -247,9 +247,9 @@ def _out_of_wide(data: bytes, needle: Needle) -> bytes:
 
 def _is_in_values(text: str, needle: Needle) -> bool:
     """Whether a value of the frontmatter holds it that is written another way: with escapes, or folded."""
-    if not text.startswith(_FRONTMATTER) or plain.taken_apart(text):
+    if not text.startswith(_FRONTMATTER) or plain.read_plain(text):
         return False
-    written = header.taken_apart(text).header or ""
+    written = header.parts_of(text).header or ""
     without = _without(needle, written)
     return any(without(value) != value for value in header.texts(written))
 
@@ -272,10 +272,10 @@ def _out_of_values(data: bytes, needle: Needle) -> bytes:
     text = data.decode("utf-8", "surrogateescape")
     if not _is_in_values(text, needle):
         return data
-    parts = header.taken_apart(text)
+    parts = header.parts_of(text)
     written = parts.header or ""
     without = _without(needle, written)
-    for new in (header.mapped(written, without, (), parts.newline), _anew(parts, without)):
+    for new in (header.map_texts(written, without, (), parts.newline), _anew(parts, without)):
         text = parts.bom + parts.opening + new + parts.closing + parts.content
         if not _is_in_values(text, needle):
             break
@@ -285,7 +285,7 @@ def _out_of_values(data: bytes, needle: Needle) -> bytes:
 def _anew(parts: header.Parts, change: Callable[[str], str]) -> str:
     """A header written anew, with each key and value changed."""
     keys = {change(key): _changed(value, change) for key, value in header.load(parts.header or "").items()}
-    return header.exported(keys, parts.newline)
+    return header.dump(keys, parts.newline)
 
 
 def _is_sound(path: str, data: bytes) -> bool:
@@ -304,7 +304,7 @@ def _changed(value: header.Value, change: Callable[[str], str]) -> header.Value:
 def entry_in(path: str, data: bytes) -> Entry | None:
     """The entry in a file; None when there is none that can be read."""
     try:
-        return parsed(path, data)
+        return parse_entry(path, data)
     except Unreadable:
         return None
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from ..errors import DamagedHistory, Full, InvalidArguments, NotFound
 from ..results import Proposal
 from ..text.edit import lenient_text, unified_diff
-from ..text.merge import Merged, merged
+from ..text.merge import Merged, merge
 from . import History, Note
 
 #: More than a person goes through.
@@ -100,7 +100,7 @@ class Proposals:
 
 def applied(proposal: Proposal, now: bytes | None) -> Merged:
     """The file with what was proposed, and with what was changed since."""
-    return merged(proposal.path, proposal.base, now, proposal.data)
+    return merge(proposal.path, proposal.base, now, proposal.data)
 
 
 def against(proposal: Proposal, now: Now) -> Proposal:

@@ -9,7 +9,7 @@ from ..disk.store import Scan
 from ..errors import InvalidArguments, NotFound
 from ..results import Commit
 from ..text.hashes import short
-from ..text.merge import Conflict, Conflicting, Side, Take, merged
+from ..text.merge import Conflict, Conflicting, Side, Take, merge
 from . import History, Note
 from .timeline import Timeline
 
@@ -82,7 +82,7 @@ class Reverting:
         for path, steps in self._steps(commits).items():
             data = scan.data(path)
             for step in steps:
-                done = merged(path, self._data(step.after), data, self._data(step.before), take)
+                done = merge(path, self._data(step.after), data, self._data(step.before), take)
                 data = done.data
                 conflicts += done.conflicts
                 kept |= step.commits if done.conflicts and take == "ours" else set()

@@ -129,9 +129,9 @@ def _stop(call: Call) -> Json:
     if _has_stored(call, talk):
         call.note("stored")
         return {}
-    from ..text.templates import asking
+    from ..text.templates import storing_prompt
 
-    words = asking("stop").strip()
+    words = storing_prompt("stop").strip()
     if not call.claim():
         return {}
     call.note("asked")

@@ -7,7 +7,7 @@ from functools import partial
 from urllib.parse import unquote
 
 from ..text.entry import Fact
-from ..text.links import is_fit, redirected
+from ..text.links import is_linkable, redirect
 from .base import Found, Skipped, Source, Tree, is_markdown
 from .texts import fact_of, facts_of_sections, keys_of, labelled, named, stem, value
 
@@ -34,7 +34,7 @@ def _type(data: bytes) -> str:
 def _facts(tree: Tree) -> Iterator[Found]:
     found = list(_read(tree))
     names = {stem(item.where): item.what.name for item in found if isinstance(item.what, Fact)}
-    led = partial(redirected, new=partial(_by_name, names=names))
+    led = partial(redirect, new=partial(_by_name, names=names))
     yield from (
         item._replace(what=replace(item.what, content=led(item.what.content))) if isinstance(item.what, Fact) else item
         for item in found
@@ -44,7 +44,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
 def _by_name(target: str, names: Mapping[str, str]) -> str | None:
     """What the fact is called that a link names by its file, whose name it does not keep."""
     name = names.get(target, target)
-    return name if name != target and target not in names.values() and is_fit(name) else None
+    return name if name != target and target not in names.values() and is_linkable(name) else None
 
 
 def _read(tree: Tree) -> Iterator[Found]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from ..errors import CrabmemError, InvalidArguments
-from ..text.entry import Fact, decoded
-from ..text.links import is_fit
+from ..text.entry import Fact, decode
+from ..text.links import is_linkable
 from ..text.words import shortened
 from .base import JSON, Found, Skipped, Source, Tree, unnamed
 from .texts import MAX_SUMMARY, labelled, summary
@@ -26,7 +26,7 @@ def _rows(tree: Tree) -> Iterator[_Row]:
     for path, reason in tree.files.items():
         if reason or path.lower().endswith(JSON):
             try:
-                yield from [(path, reason)] if reason else _parsed(path, decoded(path, tree.read(path)))
+                yield from [(path, reason)] if reason else _parsed(path, decode(path, tree.read(path)))
             except CrabmemError as error:
                 yield path, unnamed(error, path)
 
@@ -161,7 +161,7 @@ def _is(row: object, kind: str, *keys: str) -> bool:
 
 def _relation(row: Mapping[str, Any]) -> str:
     to = " ".join(row["to"].split())
-    return f"- {' '.join(row['relationType'].split())} {f'[[{to}]]' if is_fit(to) else to}"
+    return f"- {' '.join(row['relationType'].split())} {f'[[{to}]]' if is_linkable(to) else to}"
 
 
 def _entity(row: Mapping[str, Any], relations: Iterable[str]) -> Fact:

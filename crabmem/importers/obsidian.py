@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from ..errors import CrabmemError
 from ..text import frontmatter as header
 from ..text.entry import Fact
-from ..text.links import redirected
+from ..text.links import redirect
 from ..text.slug import name_key
 from .base import Found, Skipped, Source, Tree, is_markdown
 from .texts import FENCES, fact_of, keys_of, labelled, named, stem
@@ -71,13 +71,13 @@ def _note(path: str, data: bytes, names: Mapping[str, str]) -> Fact | Skipped:
     if "excalidraw-plugin" in keys_of(data):
         return Skipped("it is a drawing")
     fact = labelled(named(fact_of(path, data), names[path]), _tags(data))
-    led = partial(redirected, new=partial(_without_folders, names=names))
+    led = partial(redirect, new=partial(_without_folders, names=names))
     return replace(fact, content=led(fact.content), description=led(fact.description))
 
 
 def _tags(data: bytes) -> list[str]:
     """The tags in a text, but those in code."""
-    text = header.taken_apart(data.decode("utf-8")).content
+    text = header.parts_of(data.decode("utf-8")).content
     return [match["tag"].strip("/") for match in _TAG.finditer(_CODE.sub("", FENCES.sub("", text)))]
 
 

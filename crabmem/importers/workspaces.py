@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from ..text.entry import Fact, parsed
+from ..text.entry import Fact, parse_entry
 from ..workspace.workspace import ORDINARY
 from .base import Found, Skipped, Source, Tree, is_markdown
 from .texts import fact_of, facts_of_sections, frontmatter, kept, labelled, named, stem
@@ -72,7 +72,7 @@ def _of_ours(tree: Tree) -> Iterator[Found]:
 
 def _entry(path: str, data: bytes) -> Fact:
     """A fact of crabmem's, word by word."""
-    entry = parsed(path, data)
+    entry = parse_entry(path, data)
     return Fact(
         entry.name,
         entry.description,

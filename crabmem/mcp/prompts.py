@@ -22,7 +22,8 @@ from mcp_types import (
 )
 
 from ..api import Memory
-from ..text.templates import asking, block, one_line, template, visible
+from ..text.quoting import block, one_line, visible
+from ..text.templates import storing_prompt, template
 from ..text.words import counted, shortened
 from ..tools.looking import told
 from .addresses import ENTRY
@@ -47,7 +48,7 @@ class Offer:
 
 def _flush(memory: Memory, given: Given) -> str:
     focus = given.get("focus", "").strip()
-    return asking("flush").replace("{focus}", f", above all about: {focus}" if focus else "")
+    return storing_prompt("flush").replace("{focus}", f", above all about: {focus}" if focus else "")
 
 
 def _review(memory: Memory, given: Given) -> str:

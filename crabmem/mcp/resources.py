@@ -16,7 +16,7 @@ from mcp_types import (
 )
 
 from ..text.entry import Entry
-from ..text.templates import hit_text, visible
+from ..text.quoting import hit_text, visible
 from ..tools.looking import told
 from .addresses import ENTRY, LOG, MEMORY, SOUL, address, name_at
 from .served import Context, Served, aside, no_such, refuse_cursor

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..recall.auto_recall import bearing, counted
 from ..results import Stats
-from ..text.entry import decoded
+from ..text.entry import decode
 from ..text.own_words import own_words
 from ..text.templates import template
 from ..workspace.workspace import Layout
@@ -119,4 +119,4 @@ class Briefing(Reading):
         data = self._own(path, at) if is_own else self._parents(path_in, at)
         if data is None and of == "nearest":
             data = self._parents(path_in, at)
-        return None if data is None else decoded(path, data)
+        return None if data is None else decode(path, data)

@@ -9,7 +9,7 @@ from ..errors import InvalidArguments, NotFound, Unreadable
 from ..recall.ranking import check_question
 from ..results import Excerpt, FileSearch
 from ..text.edit import lines_in
-from ..text.entry import decoded
+from ..text.entry import decode
 from ..text.hashes import version_of
 from ..workspace.settings import Settings
 from .briefing import Briefing
@@ -69,7 +69,7 @@ class Lookup(Briefing):
         data = scan.data(path) if at is None else self._own(path, at)
         if data is None:
             raise NotFound(words if at is None else f"there was no {path} at {at}")
-        lines = lines_in(decoded(path, data))
+        lines = lines_in(decode(path, data))
         chosen = lines[start - 1 :][:count]
         return Excerpt(path, start, tuple(chosen), len(lines), version_of(data))
 

@@ -11,9 +11,9 @@ from ..recall.catalog import NAME
 from ..results import Changed, Saved
 from ..text.credentials import Screen
 from ..text.edit import appended
-from ..text.entry import MAX_NOTE, Entry, Fact, check_text, checked, decoded
-from ..text.fact_names import ALIKE, SAME, filed, name_of
-from ..text.learnings import Lesson, learned
+from ..text.entry import MAX_NOTE, Entry, Fact, check_text, checked, decode
+from ..text.fact_names import ALIKE, SAME, name_of, tags_for
+from ..text.learnings import Lesson, with_lesson
 from ..text.slug import name_key
 from ..text.words import shortened
 from ..write.writer import Draft
@@ -39,7 +39,7 @@ class Noting(Writing):
         if not name:
             raise InvalidArguments("the content is blank; say the fact")
         before, like = self._known(name, content)
-        tags = filed(category, before, like)
+        tags = tags_for(category, before, like)
         fact = checked(Fact(name, before.description if before else "", content, tags=tags))
         line = f"- [{now:%H:%M}] {shortened(content, _NOTED)}\n"
         screen = self._screen(fact.words, line)
@@ -95,8 +95,8 @@ class Noting(Writing):
         path, screen = self.layout.learning_path(lesson.kind), self._screen(lesson.words)
 
         def decide(scan: Scan) -> Draft:
-            before = decoded(path, scan.data(path) or b"")
-            after = learned(before, lesson, self._clock())
+            before = decode(path, scan.data(path) or b"")
+            after = with_lesson(before, lesson, self._clock())
             screen.refuse_new(lesson.words, before)
             return Draft({path: after.encode()}, self._note("learn", lesson.kind))
 
@@ -109,7 +109,7 @@ class Noting(Writing):
             HoldsSecret: there is a credential in it, and `screen` refuses that.
         """
         path = self.layout.note_path(now.date())
-        before = decoded(path, scan.data(path) or b"")
+        before = decode(path, scan.data(path) or b"")
         is_listed = text.startswith("- ") and before.rstrip("\r\n").rpartition("\n")[2].startswith("- ")
         after = appended(before or f"# {now.date().isoformat()}\n", text if is_listed else f"\n{text}")
         screen.refuse_new(text, before)

@@ -9,7 +9,7 @@ from ..git import Difference, History
 from ..git.traces import Sighting, Sightings
 from ..search import tokens
 from ..text.daily_notes import title
-from ..text.entry import parsed
+from ..text.entry import parse_entry
 from ..workspace.workspace import Layout
 
 #: The lines of a text that say what is looked for; none when it does not.
@@ -113,6 +113,6 @@ def _name(path: str, data: bytes, layout: Layout) -> str:
     if layout.is_note(path):
         return title(path)
     try:
-        return parsed(path, data).name if layout.is_entry(path) else path.rpartition("/")[2]
+        return parse_entry(path, data).name if layout.is_entry(path) else path.rpartition("/")[2]
     except Unreadable:
         return path.rpartition("/")[2]

@@ -8,7 +8,7 @@ from ..disk.store import Scan
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
 from ..recall.catalog import NAME, ORIGIN, Listing, kept_at, place_for, readable, updated
 from ..text.credentials import Screen
-from ..text.entry import IMPORTED, Entry, Fact, checked, decoded, written
+from ..text.entry import IMPORTED, Entry, Fact, checked, decode, render_entry
 from ..text.keys import Key
 from ..text.slug import name_key
 from ..workspace.workspace import is_contained
@@ -25,7 +25,7 @@ class Plan:
         scan: Scan,
         screen: Screen,
         sees: Callable[[str], bool],
-        text_of: Callable[[Fact, str | None], str] = written,
+        text_of: Callable[[Fact, str | None], str] = render_entry,
     ) -> None:
         """`listing` are the entries of `scan`; `screen` should know the words of the facts that will be added; `sees`
         tells what who writes may see. `text_of` is `written`, or remembers what that said."""
@@ -97,7 +97,7 @@ class Plan:
 
     def _is_copy(self, fact: Fact, entry: Entry) -> bool:
         """Whether the text of an entry is that of the fact, but for what it was imported from."""
-        return self._says(fact, decoded(entry.path, self._scan.data(entry.path) or b""))
+        return self._says(fact, decode(entry.path, self._scan.data(entry.path) or b""))
 
     def keep(self, slot: Key, fact: Fact | None) -> str | None:
         """Put a fact that was checked into a slot, under the name it has there; None removes what is there.
@@ -133,7 +133,7 @@ class Plan:
         if path in self.files if name else key in self._names:  # files of one name in two folders are two facts
             raise InvalidArguments(f"{name or fact.name} is there twice; give each fact a name of its own")
         data = self._scan.data(path)
-        before = None if data is None else decoded(path, data)
+        before = None if data is None else decode(path, data)
         fact = replace(fact, name=name) if name else fact
         text = self._written(fact, before)
         if before not in (None, text) and not may_replace and not self._says(fact, before):

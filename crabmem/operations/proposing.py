@@ -10,7 +10,7 @@ from ..git.proposals import Now, Proposals, against, applied
 from ..results import Changed, Proposal, Proposed
 from ..text.credentials import warnings
 from ..text.edit import lenient_text
-from ..text.entry import check_text, decoded
+from ..text.entry import check_text, decode
 from ..text.hashes import version_of
 from ..text.merge import Conflicting
 from ..write.writer import Draft
@@ -137,7 +137,7 @@ class Proposing(Noting):
 
     def _identity_in(self, scan: Scan) -> Now:
         data = scan.data(path := self.layout.identity)
-        return Now(data, self.identity().text if data is None else decoded(path, data))
+        return Now(data, self.identity().text if data is None else decode(path, data))
 
     def _identity_now(self) -> Now:
         return self._steadily(lambda: self._identity_in(self._store.scan()))

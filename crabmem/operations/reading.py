@@ -21,7 +21,7 @@ from ..session import Handle, T
 from ..text import templates as prompt
 from ..text.credentials import warnings
 from ..text.edit import lenient_text
-from ..text.entry import MAX_NAME, Entry, decoded, parsed
+from ..text.entry import MAX_NAME, Entry, decode, parse_entry
 from ..text.evaluation import Expectation
 from ..text.hashes import version_of
 from ..text.slug import slug_of
@@ -135,7 +135,7 @@ class Reading(Handle):
                 return note
             for path in self._places_of(slug_of(name[:MAX_NAME])) if at is None else ():
                 if self._sees(path) and (data := self._store.read(path)):
-                    parsed(path, data)  # says so when the file is there and cannot be read
+                    parse_entry(path, data)  # says so when the file is there and cannot be read
             raise
 
     def entries(self, at: str | None = None, *, since: str | None = None) -> list[Entry]:
@@ -324,7 +324,7 @@ class Reading(Handle):
         if not self._sees(path):
             return Document(path, "", None)
         data = self._own(path, at)
-        text = decoded(path, (self._parents(path_in, at) if data is None else data) or b"")
+        text = decode(path, (self._parents(path_in, at) if data is None else data) or b"")
         return Document(path, text, None if data is None else version_of(data))
 
     def _own(self, path: str, at: str | None) -> bytes | None:

@@ -14,9 +14,9 @@ from ..recall.salience import favoured, salience
 from ..results import Hit, Recall
 from ..search import Ranked
 from ..text.entry import Entry
-from ..text.fact_names import category_of, tiered
+from ..text.fact_names import by_category, category_of
+from ..text.quoting import block
 from ..text.slug import name_key
-from ..text.templates import block
 from ..text.words import shortened
 from .keyvalue import Keyed
 
@@ -120,7 +120,7 @@ class Using(Keyed):
             found, trouble = by_more(search, pool, fits) if by_more else (search(pool), "")
             ranked = [Ranked(each.key, favoured(each.score, weight(each.key))) for each in found]
             ranked.sort(key=lambda each: (-each.score, each.key))
-            return tiered(ranked, lambda each: category_of(shelf.at(each.key)))[:limit], trouble
+            return by_category(ranked, lambda each: category_of(shelf.at(each.key)))[:limit], trouble
 
         return ranking
 

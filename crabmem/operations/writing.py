@@ -14,12 +14,12 @@ from ..git.commit import one_line
 from ..locate import outside
 from ..recall.catalog import Progress
 from ..results import CREATOR, Begun, Changed, Commit, Saved
-from ..text import templates as prompt
 from ..text.credentials import Screen, warnings
 from ..text.edit import grown, in_style_of, lenient_text, unified_diff
-from ..text.entry import Fact, check_text, decoded, parsed, written
+from ..text.entry import Fact, check_text, decode, parse_entry, render_entry
 from ..text.hashes import version_of
 from ..text.limits import MAX_REASON
+from ..text.quoting import visible
 from ..workspace.workspace import SETTINGS
 from ..write.tree import Tree, drafted
 from ..write.writer import Draft, Written
@@ -69,7 +69,7 @@ class Writing(Using):
         from .seeding import naming  # late: few writes seed anything
 
         def wanted(scan: Scan) -> dict[str, bytes]:
-            text = naming(decoded(SETTINGS, scan.data(SETTINGS) or b""), self._profile_here())
+            text = naming(decode(SETTINGS, scan.data(SETTINGS) or b""), self._profile_here())
             return {SETTINGS: text.encode(), **self._seeds(scan)}
 
         if not dry_run:
@@ -149,7 +149,7 @@ class Writing(Using):
         file = Path(self.profile_name)
         return file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else self.profile_name
 
-    def _plan(self, scan: Scan, screen: Screen, text_of: Callable[[Fact, str | None], str] = written) -> Plan:
+    def _plan(self, scan: Scan, screen: Screen, text_of: Callable[[Fact, str | None], str] = render_entry) -> Plan:
         return Plan(self._catalog.listing(scan), scan, screen, self._sees, text_of)
 
     def _screen(self, *texts: str) -> Screen:
@@ -207,7 +207,7 @@ class Writing(Using):
     ) -> bytes:
         """What a whole file holds with `content`, which may be kept, as `reason` may."""
         self._timeline.check_version(path, scan.files.get(path), if_version, self._sees)
-        before = decoded(path, scan.data(path) or b"")
+        before = decode(path, scan.data(path) or b"")
         for text in (content, reason):
             screen.refuse_new(text, before)
         data = in_style_of(content, before).encode()
@@ -217,7 +217,7 @@ class Writing(Using):
         """The words of a commit about a whole file."""
         check_text("reason", reason, MAX_REASON)
         note = self._note(tool, path.rpartition("/")[2])
-        return dataclasses.replace(note, body=prompt.visible(reason).strip())
+        return dataclasses.replace(note, body=visible(reason).strip())
 
     def _changed(self, done: Written, path: str) -> Changed:
         """What a write did to the file at `path`."""
@@ -241,7 +241,7 @@ class Writing(Using):
 
     def _saved(self, done: Written, path: str) -> Saved:
         change = self._changed(done, path)
-        entry = parsed(path, done.after[path] or b"")
+        entry = parse_entry(path, done.after[path] or b"")
         return Saved(**vars(change), entry=entry)
 
     def _note(self, tool: str, what: str) -> Note:

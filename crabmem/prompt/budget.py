@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from ..text.limits import MAX_PROMPT
-from ..text.templates import filled
+from ..text.templates import fill
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 
@@ -59,4 +59,4 @@ def _shared(space: int, head: int, tail: int) -> tuple[int, int]:
 
 
 def _mark(budget: Budget, file: str, kept: int, of: int, root: str) -> str:
-    return filled(budget.mark, {"file": file, "kept": str(kept), "of": str(of), "root": root})
+    return fill(budget.mark, {"file": file, "kept": str(kept), "of": str(of), "root": root})

@@ -11,7 +11,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from ..text.templates import block, escaped, first_lines, joined, template, units, visible
+from ..text.quoting import block, escaped, first_lines, joined, units, visible
+from ..text.templates import template
 from .budget import Budget, cut
 from .profile import Kind, Part, Profile, Say
 

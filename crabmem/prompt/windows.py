@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from ..text.templates import filled, template, worth
+from ..text.templates import fill, template, worth
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 #: In the order in which a host does them: what is cut was stored before. `warn` is for the model to read.
@@ -72,14 +72,14 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def asked(self, note: str, today: date) -> str:
         """What asks a model to store before it is too late; `note` is the path of the note of `today`."""
         values = {"worth": worth(), "note": note, "date": today.isoformat(), "silent": self.silent}
-        values["how"] = filled(template(f"filling/{self.store}").strip(), values)
-        words = filled(self.ask or template("filling/asked").strip(), values)
+        values["how"] = fill(template(f"filling/{self.store}").strip(), values)
+        words = fill(self.ask or template("filling/asked").strip(), values)
         return words if self.silent in words else f"{words}\n\nIf there is nothing to store, answer {self.silent}."
 
     def warned(self, tokens: int, size: int) -> str:
         """What tells a model how full its window is."""
         percent = str(tokens * 100 // max(size, 1))
-        return filled(self.warning, {"percent": percent, "tokens": f"{tokens:,}", "window": f"{size:,}"})
+        return fill(self.warning, {"percent": percent, "tokens": f"{tokens:,}", "window": f"{size:,}"})
 
     def is_silent(self, reply: str) -> bool:
         """Whether a reply says that there is nothing to say, and so is for nobody to read."""

@@ -14,7 +14,7 @@ from ..disk.store import File, Scan, Unusable
 from ..errors import InvalidArguments, NotFound, Unreadable, Unwritable
 from ..search import Document, Index, rules, tokens
 from ..text.daily_notes import day_in
-from ..text.entry import MAX_NAME, Entry, note, parsed
+from ..text.entry import MAX_NAME, Entry, parse_entry, parse_note
 from ..text.keys import DEFAULT_NAMESPACE, Key, key_in, key_with_label, label_prefix, ttl_of
 from ..text.slug import free_slug, name_key, slug_of, spelled
 from ..text.words import shortened
@@ -177,7 +177,7 @@ class Catalog:
         """
         found = self._parsed.get((path, blob))
         if found is None:
-            found = note(path, data()) if self._layout.is_note(path) else parsed(path, data())
+            found = parse_note(path, data()) if self._layout.is_note(path) else parse_entry(path, data())
             self._keep_parsed(path, blob, found)
         return found
 
@@ -291,7 +291,7 @@ def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
     entries = []
     for path, data in files:
         try:
-            entries.append(parsed(path, data))
+            entries.append(parse_entry(path, data))
         except Unreadable:
             continue
     return entries

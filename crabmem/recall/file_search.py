@@ -20,7 +20,7 @@ from ..search import Document, Index, rules, tokens
 from ..search.query import asked, wanted
 from ..search.rank import day_of
 from ..text.daily_notes import is_note
-from ..text.entry import Entry, decoded
+from ..text.entry import Entry, decode
 from ..text.hashes import blob_id
 from ..text.passages import passage
 from ..text.patterns import matches
@@ -236,7 +236,7 @@ class Searcher:
         key = files.marks[path][BLOB], way.sign
         found = self._apart.get(key)
         if found is None:
-            found = taken_apart(decoded(path, files.data(path) or b""), way.search)
+            found = taken_apart(decode(path, files.data(path) or b""), way.search)
             if len(self._apart) >= _APART:
                 self._apart.clear()
             self._apart[key] = found

@@ -51,7 +51,7 @@ class _Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     workspace: str = ""
 
 
-def parsed(text: str, file: str) -> list[Expectation]:
+def parse_questions(text: str, file: str) -> list[Expectation]:
     """The questions in `text`, which is TOML, or lines of JSON; `file` is named in errors.
 
     Raises:

@@ -46,7 +46,7 @@ def category_of(entry: Entry) -> str:
     return entry.tags[0] if entry.tags else ""
 
 
-def filed(category: str | None, before: Entry | None, like: Entry | None) -> tuple[str, ...] | None:
+def tags_for(category: str | None, before: Entry | None, like: Entry | None) -> tuple[str, ...] | None:
     """The tags for a fact in a category, None for those it had `before`; without one, a new one is where one `like`
     it is."""
     if before and category:
@@ -55,7 +55,7 @@ def filed(category: str | None, before: Entry | None, like: Entry | None) -> tup
     return (category,) if category else None
 
 
-def tiered(ranked: Sequence[T], category: Callable[[T], str]) -> list[T]:
+def by_category(ranked: Sequence[T], category: Callable[[T], str]) -> list[T]:
     """What is ranked, the best first: those of the three best categories, then all others.
 
     What has no category is one, so that the best stays the first.

@@ -46,7 +46,7 @@ class Lesson:
             raise InvalidArguments("the lesson is blank; say what happened")
 
 
-def failed(tool: str, error: str, context: str = "") -> Lesson:
+def tool_failure(tool: str, error: str, context: str = "") -> Lesson:
     """That a tool failed, and at what.
 
     Raises:
@@ -58,13 +58,13 @@ def failed(tool: str, error: str, context: str = "") -> Lesson:
     return Lesson("errors", f"**{name}**: {words}" + (f" ({around})" if around else ""))
 
 
-def corrected(message: str, said: str = "") -> Lesson:
+def correction(message: str, said: str = "") -> Lesson:
     """That a person corrected with `message` what the agent had `said`."""
     words, before = shortened(message, _ANSWER), shortened(said, _SAID)
     return Lesson("corrections", f"after “{before}”: {words}" if words and before else words)
 
 
-def worked(words: str) -> Lesson:
+def win(words: str) -> Lesson:
     """What worked well, and is to be done so again."""
     return Lesson("wins", shortened(words, _ANSWER))
 
@@ -75,7 +75,7 @@ def is_correction(message: str, beginnings: Sequence[str] = BEGINNINGS) -> bool:
     return any(text.startswith(start) and not text[len(start) : len(start) + 1].isalnum() for start in beginnings)
 
 
-def learned(before: str, lesson: Lesson, now: datetime) -> str:
+def with_lesson(before: str, lesson: Lesson, now: datetime) -> str:
     """The file `before` with a lesson more at its end; as it is, when its last line says the same."""
     last = before.rstrip().rpartition("\n")[2]
     if last.startswith("- [") and last.partition("] ")[2] == lesson.words:

@@ -77,12 +77,12 @@ def links(text: str) -> tuple[Link, ...]:
     return tuple(link for link in found if link.target)
 
 
-def redirected(text: str, new: Callable[[str], str | None]) -> str:
+def redirect(text: str, new: Callable[[str], str | None]) -> str:
     """`text` with the targets that `new` gives for those there are, None for the same. All else of it stays."""
     return _mapped(text, lambda match: new(match["target"]) if match["target"] else None)
 
 
-def place(target: str, lookup: Lookup) -> str | None:
+def resolve(target: str, lookup: Lookup) -> str | None:
     """The path of the file that a link leads to: by its file name, else its name, else an alias; None for nowhere."""
     whole = target.removeprefix("./")
     for said in dict.fromkeys((whole, re.sub(r"\.md$", "", whole, flags=re.IGNORECASE))):
@@ -96,10 +96,10 @@ def link_to(path: str, name: str, lookup: Lookup) -> str | None:
     """What to write to link to the file at `path`: its name, else its file name; None when nothing leads there."""
     stem = path.removesuffix(".md")
     forms = (name, stem.rpartition("/")[2], stem)
-    return next((form for form in forms if is_fit(form) and place(form, lookup) == path), None)
+    return next((form for form in forms if is_linkable(form) and resolve(form, lookup) == path), None)
 
 
-def is_fit(target: str) -> bool:
+def is_linkable(target: str) -> bool:
     """Whether a link can have that target."""
     return bool(target) and target == target.strip() and not _UNFIT.search(target)
 
@@ -127,13 +127,13 @@ def _mapped(text: str, new: _New) -> str:
     """`text` with the targets that `new` gives, in frontmatter and in what follows it."""
     if "[[" not in text:
         return text
-    parts = header.taken_apart(text)
+    parts = header.parts_of(text)
     if parts.header is None:
         return parts.bom + _in_prose(parts.content, new)
     try:
         keys = parts.header
         if "[[" in keys:
-            keys = header.mapped(keys, partial(_in_line, new=new), _NAMING, parts.newline)
+            keys = header.map_texts(keys, partial(_in_line, new=new), _NAMING, parts.newline)
     except header.BadHeader:
         return parts.bom + _in_prose(text.removeprefix(parts.bom), new)
     return f"{parts.bom}{parts.opening}{keys}{parts.closing}{_in_prose(parts.content, new)}"

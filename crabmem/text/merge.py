@@ -75,7 +75,7 @@ class _Piece(NamedTuple):
     sides: frozenset[int]
 
 
-def merged(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, take: Take = None) -> Merged:
+def merge(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, take: Take = None) -> Merged:
     """The file at `path` with both changes: that from `base` to `ours`, and that from `base` to `theirs`.
 
     None is no file. Line endings, comments and the order of keys are those of `ours`.
@@ -97,7 +97,7 @@ _Clash = tuple[str, str]
 
 
 def _texts(texts: Sequence[str], take: Take) -> tuple[str, list[_Clash]]:
-    parts = [header.taken_apart(text) for text in texts]
+    parts = [header.parts_of(text) for text in texts]
     loaded = [keys for each in parts if (keys := _keys(each.header)) is not None]
     if len(loaded) < len(parts):
         return _lines(texts, newline_of(texts[_OURS + 1]), take)
@@ -117,7 +117,7 @@ def _headers(parts: Sequence[Parts], keys: Sequence[Mapping[str, Value]], take: 
     text, unclear = _lines([each.header or "" for each in parts], newline, take)
     if not unclear and _keys(text) == {key: value for key, value in wanted.items() if value is not None}:
         return text, clashes  # comments and the order of keys, too, as both want them
-    return header.replaced(parts[_OURS + 1].header or "", wanted, newline), clashes
+    return header.with_keys(parts[_OURS + 1].header or "", wanted, newline), clashes
 
 
 def _values(key: str, values: tuple[Said, ...], take: Take) -> tuple[Said, list[_Clash]]:
@@ -221,7 +221,7 @@ def _keys(text: str | None) -> dict[str, Value] | None:
 
 
 def _said(key: str, value: Said) -> str:
-    return "" if value is None else header.exported({key: value}, "\n")
+    return "" if value is None else header.dump({key: value}, "\n")
 
 
 def _text(data: bytes | None) -> str | None:

@@ -14,7 +14,7 @@ Group: TypeAlias = list[Message]
 _SYSTEM = ("system", "developer")
 
 
-def parted(
+def split_messages(
     messages: Sequence[Message], keep: int, unit: Literal["group", "turn"]
 ) -> tuple[list[Message], list[Message], list[Message]]:
     """The messages of the system that a conversation begins with, the old ones, and the last `keep` groups or turns."""
@@ -52,7 +52,7 @@ def turns(messages: Iterable[Message]) -> list[Group]:
     return found
 
 
-def told(messages: Iterable[Message]) -> str:
+def transcript(messages: Iterable[Message]) -> str:
     """What was said, by whom. Pictures and the like are only named."""
     return "\n\n".join(f"{_speaker(message)}: {text}" for message in messages if (text := _text(message).strip()))
 

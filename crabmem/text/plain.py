@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Keys: TypeAlias = "dict[str, str | list[str] | Keys]"
 
 
-def taken_apart(text: str) -> "tuple[Keys, str] | None":
+def read_plain(text: str) -> "tuple[Keys, str] | None":
     """The keys of a text's frontmatter and its content; None when it is not of this form."""
     end = text.find("\n---", 3, _MOST)
     if not text.startswith(_FENCE) or end < 0 or text[end : end + 5] != _END or any(sign in text for sign in _FOREIGN):

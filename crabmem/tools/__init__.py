@@ -19,7 +19,7 @@ import msgspec
 
 from ..errors import CrabmemError, Disabled, InvalidArguments, InvalidSettings, NotFound, Stale
 from ..memory import Memory
-from ..text.templates import visible
+from ..text.quoting import visible
 from .result import Hints, Result, ToolFunction, stale_text, without_root
 from .schemas import schema_of
 

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..memory import Memory
-from ..text.templates import visible
+from ..text.quoting import visible
 from .result import Hints, Positive, Result, ToolFunction
 
 

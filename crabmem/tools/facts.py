@@ -15,7 +15,7 @@ from ..text.answers import DATA
 from ..text.fact_names import category_of
 from ..text.limits import MAX_LIMIT
 from ..text.passages import Words, passage
-from ..text.templates import hit_text, one_line, quoted
+from ..text.quoting import hit_text, one_line, quoted
 from .result import Hints, Result, ToolFunction, recall_text, saved_text
 
 _SNIPPET = 300

@@ -12,7 +12,7 @@ from ..text.answers import DATA
 from ..text.entry import Entry
 from ..text.hashes import short
 from ..text.limits import MAX_LIMIT
-from ..text.templates import hit_text, one_line
+from ..text.quoting import hit_text, one_line
 from ..text.words import counted, shortened
 from .result import Hints, Result, ToolFunction
 

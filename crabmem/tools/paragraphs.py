@@ -7,7 +7,7 @@ from msgspec import Meta
 from ..errors import NotFound
 from ..memory import Memory
 from ..results import Excerpt, FileHit, FileSearch
-from ..text.templates import one_line, quoted
+from ..text.quoting import one_line, quoted
 from .result import Hints, Positive, Result, ToolFunction
 
 _BETWEEN = "\n\n---\n\n"

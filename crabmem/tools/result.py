@@ -14,7 +14,7 @@ from ..memory import Memory
 from ..recall.ranking import text_of
 from ..results import Changed, Hit, Recall, Saved
 from ..text.answers import DATA, answer_text
-from ..text.templates import block, escaped, first_lines, joined, one_line, visible
+from ..text.quoting import block, escaped, first_lines, joined, one_line, visible
 from ..text.words import counted, shortened
 from ..workspace.workspace import AGENTS
 

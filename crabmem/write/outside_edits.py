@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from ..errors import Unreadable
 from ..git import Note, identity
-from ..text.entry import parsed
+from ..text.entry import parse_entry
 from ..text.words import listed
 from ..workspace.workspace import Layout
 from .actor import Voice
@@ -70,6 +70,6 @@ def _title(path: str, edit: Edit, layout: Layout) -> str:
     if not layout.is_entry(path):
         return PurePosixPath(path).name
     try:
-        return parsed(path, data).name if data is not None else PurePosixPath(path).stem
+        return parse_entry(path, data).name if data is not None else PurePosixPath(path).stem
     except Unreadable:
         return PurePosixPath(path).name

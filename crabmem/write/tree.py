@@ -9,7 +9,7 @@ from ..disk.store import Scan
 from ..errors import InvalidArguments, NotFound
 from ..text.credentials import Screen
 from ..text.edit import lenient_text
-from ..text.entry import check_text, decoded
+from ..text.entry import check_text, decode
 from ..text.slug import is_portable, name_key
 from ..text.words import shortened
 from ..workspace.workspace import SETTINGS, Layout, is_text, way
@@ -61,7 +61,7 @@ class Tree:
         data = self.scan.data(self.whole(path))
         if data is None:
             raise NotFound(f"there is no {self.whole(path)}")
-        return decoded(self.whole(path), data)
+        return decode(self.whole(path), data)
 
 
 def inside(given: str) -> str | None:

@@ -24,7 +24,7 @@ from ..disk.unconfirmed import Unconfirmed
 from ..errors import CrabmemError, MassLoss, Unreadable, Unwritable
 from ..git import History, Note, Stretch, identity
 from ..text.hashes import SHORT_DIGITS, blob_id
-from ..text.merge import merged
+from ..text.merge import merge
 from ..workspace.settings import Settings
 from ..workspace.workspace import SETTINGS, Workspace
 from .actor import Voice
@@ -387,7 +387,7 @@ class Writer:
             now = scan.data(path)
             if _is_partial(scan.files.get(path)) or path in {item.path for item in scan.unusable}:
                 return scan  # the person is not done; the next write looks again
-            done = merged(path, self._data(base), now, self._data(written))
+            done = merge(path, self._data(base), now, self._data(written))
             if done.conflicts:
                 self._report(
                     f"{path} was written during your rebase or merge, and you changed the same lines: yours stays; "

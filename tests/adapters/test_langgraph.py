@@ -35,7 +35,7 @@ from crabmem.adapters.langgraph.values import value_of as as_value
 from crabmem.embeddings.kept import load
 from crabmem.git import Note
 from crabmem.git.commit import raw_commit, read_commit
-from crabmem.text.entry import checked, parsed, written
+from crabmem.text.entry import checked, parse_entry, render_entry
 from crabmem.text.hashes import blob_id
 from crabmem.text.keys import Key
 from tests.conftest import git
@@ -151,8 +151,8 @@ def test_any_operations_are_answered_as_langgraphs_own_store_answers_them(
 def test_a_value_is_read_back_from_the_text_of_its_entry_exactly_as_it_was_put(value: dict[str, Any]) -> None:
     fact = as_fact(Key(USER, "a"), value)
     assert fact is not None
-    text = written(checked(replace(fact, keys={**fact.keys, **Key(USER, "a").keys})), None)
-    assert as_value(parsed("memory/entries/a.md", text.encode())) == value
+    text = render_entry(checked(replace(fact, keys={**fact.keys, **Key(USER, "a").keys})), None)
+    assert as_value(parse_entry("memory/entries/a.md", text.encode())) == value
 
 
 # What a person sees, and does

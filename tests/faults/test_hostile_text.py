@@ -23,7 +23,7 @@ from crabmem import InvalidArguments, Memory
 from crabmem.text.agent_names import refuse_taken
 from crabmem.text.answers import BETWEEN
 from crabmem.text.entry import MAX_CONTENT, MAX_DESCRIPTION, MAX_LABELS, MAX_NAME
-from crabmem.text.templates import block, entry_text, hit_text, visible
+from crabmem.text.quoting import block, entry_text, hit_text, visible
 
 from .attacks import FACES, HIDDEN, CommandLine, Face, Ground, Tools, folder, words_of
 from .repository import complaints, git

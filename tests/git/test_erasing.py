@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crabmem.git.erasing import Needle, by_pattern, by_text, of_entry, of_needle
 from crabmem.git.lives import Lives
-from crabmem.text.entry import Fact, parsed, written
+from crabmem.text.entry import Fact, parse_entry, render_entry
 from crabmem.workspace.workspace import ORDINARY
 
 #: Few letters, so that they meet; some that have several forms, and what YAML and JSON quote.
@@ -41,9 +41,9 @@ def test_every_form_of_a_text_is_found(secret: str) -> None:
 @given(LETTERS, SECRETS, LETTERS)
 def test_an_entry_without_a_text_is_still_an_entry(name: str, secret: str, content: str) -> None:
     path, label = "memory/entries/x.md", " ".join(f"a{name} {secret}".split())
-    data = written(Fact(label, secret, f"{content}{secret}", (secret.strip(),), ("tag",)), None).encode()
+    data = render_entry(Fact(label, secret, f"{content}{secret}", (secret.strip(),), ("tag",)), None).encode()
     erasure = of_needle(by_text(secret.strip()), ORDINARY, [path], [(path, data)])
-    entry = parsed(path, erasure.out_of_file(path, data))
+    entry = parse_entry(path, erasure.out_of_file(path, data))
     assert entry.problem is None
     assert entry.tags == ("tag",)
     assert secret.strip() not in entry.name + entry.description + entry.content + "".join(entry.aliases)
@@ -69,8 +69,8 @@ def test_the_names_of_crabmem_itself_stay() -> None:
 
 def test_a_name_is_left_where_it_is_part_of_another() -> None:
     files = [
-        ("memory/entries/vet.md", written(Fact("Vet", "d", "c"), None).encode()),
-        ("memory/entries/vet-bills.md", written(Fact("Vet bills", "d", "c"), None).encode()),
+        ("memory/entries/vet.md", render_entry(Fact("Vet", "d", "c"), None).encode()),
+        ("memory/entries/vet-bills.md", render_entry(Fact("Vet bills", "d", "c"), None).encode()),
     ]
     erasure = of_entry("vet", ORDINARY, files, None, Lives(lambda version: b""), {})
     assert erasure is not None

@@ -23,7 +23,8 @@ from crabmem import InvalidArguments, Memory
 from crabmem.hooking.quickly import before_turn
 from crabmem.hooks import EVENTS, HOSTS, Asked, asked, is_due
 from crabmem.hooks.hosts import named
-from crabmem.text.templates import asking, units
+from crabmem.text.quoting import units
+from crabmem.text.templates import storing_prompt
 from crabmem.workspace.settings import Hooks, Settings
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import assert_clean, git
@@ -402,7 +403,7 @@ def test_copilot_is_asked_once_to_store_after_much_talk(root: Path) -> None:
     for number in range(2):
         copilot(root, "prompt", prompt=f"message {number}")
     assert copilot(root, "stop", stop_hook_active=True) == {}
-    assert copilot(root, "stop") == {"decision": "block", "reason": asking("stop").strip()}
+    assert copilot(root, "stop") == {"decision": "block", "reason": storing_prompt("stop").strip()}
     assert copilot(root, "stop") == {}
 
 
@@ -462,7 +463,7 @@ def test_agent_is_asked_once_to_store_after_much_talk(root: Path, host: str) -> 
     talked(root, 1, host)
     assert heard(root, spoken(host, "stop")) == {}
     talked(root, 1, host)
-    answer, reason = heard(root, spoken(host, "stop")), asking("stop").strip()
+    answer, reason = heard(root, spoken(host, "stop")), storing_prompt("stop").strip()
     assert (
         answer
         == {

@@ -15,7 +15,7 @@ from crabmem import memory as core
 from crabmem.conversations import NAMESPACE, Compacted, compacted, compacted_async, pruned
 from crabmem.prompt.windows import Window
 from crabmem.text.keys import key_of
-from crabmem.text.messages import Message, portions, told
+from crabmem.text.messages import Message, portions, transcript
 from crabmem.write.actor import Voice
 from tests.conftest import Clock
 
@@ -133,7 +133,7 @@ def test_of_facts_of_several_portions_the_newest_counts(memory: Memory) -> None:
         return "S." if prompt.startswith("Sum up") else facts(("Dog" if "question-0" in prompt else "dog", next(names)))
 
     messages = conversation(turns=8, padding=50)
-    asked = len(list(portions(told(messages[1:-2]), 200)))
+    asked = len(list(portions(transcript(messages[1:-2]), 200)))
     compacted(memory, messages, model, Window(keep=2, portion=200))
     assert asked > 2 and [entry.content for entry in memory.entries()] == ["ABCDEFGHIJ"[asked - 1]]
 
@@ -297,7 +297,7 @@ def test_a_long_conversation_in_a_small_window_loses_nothing_that_was_worth_it(t
     with Memory(tmp_path / "m", agent="coder", profile=family) as memory:
         for number in range(150):
             messages.append({"role": "user", "content": f"Please note that {number} is prime. " + "Well. " * 20})
-            due = memory.due(tokens := len(told(messages)) // 4, size, cycle=cycle, flushed=flushed)
+            due = memory.due(tokens := len(transcript(messages)) // 4, size, cycle=cycle, flushed=flushed)
             assert tokens < size and ("prune" not in due.steps)
             if "flush" in due.steps:
                 flushes.append(cycle)
@@ -308,7 +308,9 @@ def test_a_long_conversation_in_a_small_window_loses_nothing_that_was_worth_it(t
                 messages, cycle = done.messages, cycle + 1
         assert cycle > 5 and flushes == list(range(cycle)) + [cycle] * (flushes[-1] == cycle)
         stored = {entry.name for entry in memory.entries()}
-        assert {str(number) for number in range(150)} == stored | set(re.findall(r"that (\d+) is", told(messages)))
+        assert {str(number) for number in range(150)} == stored | set(
+            re.findall(r"that (\d+) is", transcript(messages))
+        )
         assert len(memory.log(limit=100)) == cycle
 
 
@@ -321,4 +323,4 @@ def test_whatever_a_model_says_the_last_messages_stay_and_nothing_grows(
     with Memory(tmp_path_factory.mktemp("any") / "m", agent="coder") as memory:
         done: Compacted = compacted(memory, messages, Model(stored, summary), NOTE)
     assert done.messages[-2:] == messages[-2:] and done.messages[0] == messages[0]
-    assert len(told(done.messages)) < len(told(messages)) if done.is_shorter else done.messages == messages
+    assert len(transcript(done.messages)) < len(transcript(messages)) if done.is_shorter else done.messages == messages

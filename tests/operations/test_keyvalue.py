@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crabmem import Fact, InvalidArguments, Key, MassLoss, Memory
-from crabmem.text.entry import Entry, checked, parsed, written
+from crabmem.text.entry import Entry, checked, parse_entry, render_entry
 from crabmem.text.keys import DEFAULT_NAMESPACE, key_in, key_of, key_with_label
 
 ADA = ("users", "Ada")
@@ -28,8 +28,8 @@ def test_slots_have_one_label_each_and_are_read_back_from_it(one: Key, other: Ke
 @example(Key((), "null"))
 @example(Key(("7", "~", ""), "\x85\u2028\ufffe"))
 def test_a_slot_is_read_back_from_the_frontmatter_of_its_entry_exactly(slot: Key) -> None:
-    text = written(checked(Fact(slot.name, "", "x", keys=slot.keys)), None)
-    entry = parsed("memory/entries/x.md", text.encode())
+    text = render_entry(checked(Fact(slot.name, "", "x", keys=slot.keys)), None)
+    entry = parse_entry("memory/entries/x.md", text.encode())
     assert (key_in(entry.keys), entry.problem) == (slot, None)
 
 
@@ -44,23 +44,23 @@ def test_a_slot_is_read_back_from_the_frontmatter_of_its_entry_exactly(slot: Key
     ],
 )
 def test_frontmatter_that_names_no_whole_slot_is_a_persons_own(lines: str) -> None:
-    entry = parsed("memory/entries/song.md", f"---\nname: Song\n{lines}\n---\n\nx\n".encode())
+    entry = parse_entry("memory/entries/song.md", f"---\nname: Song\n{lines}\n---\n\nx\n".encode())
     assert key_of(entry) == Key(DEFAULT_NAMESPACE, "Song")
 
 
 @pytest.mark.parametrize("keys", [{"name": "x"}, {"": "x"}, {"a\nb": "x"}, {"a": "\0"}, {"a": ["x"] * 3_000}])
 def test_keys_that_would_not_be_read_back_are_refused(keys: dict[str, str | list[str]]) -> None:
     with pytest.raises(InvalidArguments):
-        written(checked(Fact("a", "b", "c", keys=keys)), None)
+        render_entry(checked(Fact("a", "b", "c", keys=keys)), None)
 
 
 def test_keys_of_a_fact_are_set_and_removed_and_all_others_stay() -> None:
-    before = written(Fact("a", "b", "c", keys={"one": "1", "two": ["x", "y"]}), None).replace(
+    before = render_entry(Fact("a", "b", "c", keys={"one": "1", "two": ["x", "y"]}), None).replace(
         "one: '1'", "one: 1 # mine"
     )
-    after = written(Fact("a", "b", "c", keys={"two": None, "three": "3"}), before)
+    after = render_entry(Fact("a", "b", "c", keys={"two": None, "three": "3"}), before)
     assert after == "---\nname: a\ndescription: b\none: 1 # mine\nthree: '3'\n---\n\nc\n"
-    assert parsed("memory/entries/a.md", after.encode()).keys == {"one": "1", "three": "3"}
+    assert parse_entry("memory/entries/a.md", after.encode()).keys == {"one": "1", "three": "3"}
 
 
 def test_recall_looks_in_one_namespace_and_where_it_is_told_today_and_in_the_past(memory: Memory) -> None:
@@ -116,7 +116,7 @@ def test_a_page_of_a_listing_is_by_namespace_and_key_and_reads_no_other_file(
 
     def noted(path: str, data: bytes) -> Entry:
         read.append(path)
-        return parsed(path, data)
+        return parse_entry(path, data)
 
     with Memory(memory.root) as other:
         other.recall("x")

@@ -15,7 +15,7 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from crabmem import CrabmemError, Disabled, Memory, api
 from crabmem.prompt.profile import KINDS, Kind
-from crabmem.text.learnings import corrected, failed, worked
+from crabmem.text.learnings import correction, tool_failure, win
 from tests.conftest import FIXTURES, git
 from tests.stories.test_fixtures import everything
 
@@ -135,7 +135,7 @@ def test_notes_and_the_heartbeat_file_are_for_heartbeats(root: Path) -> None:
 def test_a_group_neither_sees_nor_finds_what_is_about_the_person(root: Path) -> None:
     with Memory(root, profile="legion") as memory:
         memory.save_fact("Marit takes pills for her heart", "health")
-        memory.learn(corrected("No, Marit takes two pills"))
+        memory.learn(correction("No, Marit takes two pills"))
     put(root, "MEMORY.md", "Marit takes pills.")
     put(root, "SYSTEM.md", "The tower takes paint.")
     with Memory(root, profile="legion", kind="group") as memory:
@@ -194,7 +194,7 @@ def legion(root: Path) -> Memory:
     put(root, "MEMORY.md", "# Memory\n\nThe foghorn must rest ten minutes after each hour.\n")
     memory.save_fact("The foghorn is oiled on Mondays. Use the thin oil.", "upkeep")
     memory.save_fact("Marit sleeps until five in the morning", "people")
-    memory.learn(failed("http_request", "timeout at the harbour's station"))
+    memory.learn(tool_failure("http_request", "timeout at the harbour's station"))
     return memory
 
 
@@ -284,7 +284,7 @@ def test_no_tool_of_it_writes_the_overview(root: Path) -> None:
 
 def test_the_history_keeps_learnings_and_a_person_may_edit_them(root: Path) -> None:
     with Memory(root, profile="legion") as memory:
-        memory.learn(worked("Asking first"))
+        memory.learn(win("Asking first"))
         file = root / "learnings/wins.md"
         file.write_text(file.read_text() + "- mine\n")
         put(root, "elsewhere/wins.md", "- not kept\n")
@@ -324,7 +324,7 @@ def test_an_agent_of_its_own_has_its_own_facts_and_lessons_and_the_person_of_all
     with Memory(root, profile="legion") as memory:
         memory.save_fact("The lamp is in the tower")
     with Memory(root / "agents" / "cook", profile="legion") as cook:
-        cook.learn(failed("oven", "too hot"))
+        cook.learn(tool_failure("oven", "too hot"))
         assert "Marit" in cook.prompt() and "too hot" in cook.prompt()
         assert cook.call("memory_search", {"query": "lamp"}).data["results"] == []
     assert "too hot" not in prompt(root)
@@ -424,7 +424,7 @@ def test_the_first_write_into_a_workspace_that_is_there_keeps_it_as_it_was(sampl
     root = sample("legion")
     with Memory(root, profile="legion") as memory:
         memory.save_fact("The relay was tightened at 3:30.")
-        memory.learn(failed("http_request", "timeout number 30"))
+        memory.learn(tool_failure("http_request", "timeout number 30"))
     old = {file: file.read_bytes() for file in (FIXTURES / "legion").rglob("*") if file.is_file()}
     for file, data in old.items():
         now = (root / file.relative_to(FIXTURES / "legion")).read_bytes()

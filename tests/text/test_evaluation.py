@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem.errors import InvalidArguments
-from crabmem.text.evaluation import FIGURE_NAMES, Expectation, Figures, figures, mean, parsed
+from crabmem.text.evaluation import FIGURE_NAMES, Expectation, Figures, figures, mean, parse_questions
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(lambda text: text.strip() == text)
 
@@ -36,11 +36,11 @@ def test_toml_and_lines_of_json_say_the_same() -> None:
     lines = """{"text": "who looks after the dog", "find": ["Luna's vet", "dog sitter"], "tags": "pets", "first": true,\
  "workspace": "household"}\n\n{"query": " wifi for guests ", "find": "Wifi"}\n"""
     dog = Expectation("who looks after the dog", ("Luna's vet", "dog sitter"), ("pets",), True, "household")
-    assert parsed(toml, "x") == parsed(lines, "x") == [dog, Expectation("wifi for guests", ("Wifi",))]
+    assert parse_questions(toml, "x") == parse_questions(lines, "x") == [dog, Expectation("wifi for guests", ("Wifi",))]
 
 
 def test_a_byte_order_mark_and_crlf_are_no_part_of_the_questions() -> None:
-    assert parsed('\ufeff[[query]]\r\ntext = "a"\r\nfind = "b"\r\n', "x") == [Expectation("a", ("b",))]
+    assert parse_questions('\ufeff[[query]]\r\ntext = "a"\r\nfind = "b"\r\n', "x") == [Expectation("a", ("b",))]
 
 
 @pytest.mark.parametrize(
@@ -75,20 +75,20 @@ def test_a_byte_order_mark_and_crlf_are_no_part_of_the_questions() -> None:
 )
 def test_what_is_wrong_is_one_line_with_file_and_place(text: str, message: str) -> None:
     with pytest.raises(InvalidArguments, match=re.escape(message)) as caught:
-        parsed(text, "q.toml")
+        parse_questions(text, "q.toml")
     assert "\n" not in str(caught.value)
 
 
 @given(st.builds(Expectation, TEXTS, st.lists(TEXTS, min_size=1).map(tuple), st.lists(TEXTS).map(tuple), st.booleans()))
 def test_a_question_written_as_json_is_the_same_question(question: Expectation) -> None:
     keys = {"text": question.query, "find": question.find, "tags": question.tags, "first": question.first}
-    assert parsed(json.dumps(keys), "x") == [question]
+    assert parse_questions(json.dumps(keys), "x") == [question]
 
 
 @given(st.text())
 def test_any_text_is_questions_or_an_error_of_one_line(text: str) -> None:
     try:
-        assert parsed(text, "x")
+        assert parse_questions(text, "x")
     except InvalidArguments as error:
         assert "\n" not in " ".join(str(error).split())
 

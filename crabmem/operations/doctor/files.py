@@ -10,7 +10,7 @@ from ...results import Finding
 from ...text import frontmatter as header
 from ...text.credentials import credentials_in
 from ...text.edit import is_in_conflict, lenient_text
-from ...text.entry import NO_HEADER, decoded, parsed
+from ...text.entry import NO_HEADER, decode, parse_entry
 from ...text.limits import DEEPEST
 from ...text.slug import name_key
 from ...text.words import listed, shortened
@@ -54,10 +54,10 @@ def texts(patient: Patient) -> Iterator[Finding]:
 
 
 def _text(path: str, data: bytes, layout: Layout) -> Iterator[Finding]:
-    text = decoded(path, data)
+    text = decode(path, data)
     if layout.is_entry(path):
-        entry = parsed(path, data)
-        fault = None if entry.problem else header.fault(header.taken_apart(text).header or "")
+        entry = parse_entry(path, data)
+        fault = None if entry.problem else header.fault(header.parts_of(text).header or "")
         if fault:
             yield warning(
                 path,
