@@ -18,7 +18,7 @@ from ..errors import Unreadable
 from ..results import FileHit, FileSearch
 from ..search import Document, Index, rules, tokens
 from ..search.query import asked, wanted
-from ..search.rank import day_of
+from ..search.recency import day_of
 from ..text.daily_notes import is_note
 from ..text.entry import Entry, decode
 from ..text.hashes import blob_id

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from ..errors import InvalidArguments
 from ..results import Hit, Match, Recall
 from ..search import Index, Ranked, tokens
-from ..search.phrases import Phrase
-from ..search.query import Query, asked, wanted
+from ..search.query import Phrase, Query, asked, wanted
 from ..text.answers import BETWEEN
 from ..text.entry import MAX_LABELS, Entry
 from ..text.hashes import short

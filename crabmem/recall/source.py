@@ -5,7 +5,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ..results import Recall
-from ..search.rank import day_of, recency
+from ..search.recency import day_of, recency
 from ..workspace.settings import Settings
 from .catalog import Listing
 from .ranking import PathFilter, Question, Ranking, recalled

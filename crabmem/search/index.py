@@ -10,11 +10,9 @@ import sys
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, islice
 
-from . import plain
-from .document import Ranked
-from .recent import Recent, holding, starting
-from .scoring import damping, rarity, weight
+from .scoring import best_of, damping, rarity, scores_of, weight
 from .scripts import FIRST_PAIRED, is_unit
+from .segment import FEW, built, counted, documents_of, in_pieces, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from .arrays import Weighing
-    from .document import Document
-    from .segment import Segment
+    from .segment import Document, Segment
 
     # Where the positions of a part begin, its lengths, and positions in it with their counts.
     Holders = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
     Wanted = str | tuple[str, ...]
     Word = TypeVar("Word", bound=Wanted)
     Found = Callable[[int], dict[int, float]]
+    Held = dict[str, tuple[list[int], list[int]]]
 
 _MANY = 200_000  # holders of the words of a question, from which on numpy pays at once
 _WIDER = 8
@@ -45,6 +43,66 @@ def _numpy_pays() -> bool:
         return True
     _asked.append(True)
     return False
+
+
+class Ranked:
+    """The key of a document and its score."""
+
+    __slots__ = ("key", "score")
+
+    def __init__(self, key: str, score: float) -> None:
+        self.key = key
+        self.score = score
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ranked) and (self.key, self.score) == (other.key, other.score)
+
+    def __hash__(self) -> int:
+        return hash((self.key, self.score))
+
+    def __repr__(self) -> str:
+        return f"Ranked({self.key!r}, {self.score!r})"
+
+
+class Recent:
+    """Documents by their positions here, and who holds which word. It only grows.
+
+    Several indexes share one: each looks at no more than was there when it was made, so that one may
+    add to it while others read.
+    """
+
+    __slots__ = ("documents", "labels", "lengths", "words")
+
+    def __init__(self, documents: Iterable[Document] = ()) -> None:
+        self.documents: list[Document] = []
+        self.lengths: list[int] = []
+        self.words: Held = {}
+        self.labels: Held = {}
+        for document in documents:
+            self.append(document)
+
+    def append(self, document: Document) -> None:
+        """Add `document`. Only who made the index that saw all of it may."""
+        position = len(self.documents)
+        self.documents.append(document)
+        self.lengths.append(document.length)
+        for held, names in ((self.words, document.words), (self.labels, document.labels)):
+            for name, count in counted(names).items():
+                positions, counts = held.setdefault(name, ([], []))
+                positions.append(position)
+                counts.append(count)
+
+
+def holding(held: Held, name: str, size: int) -> tuple[list[int], list[int]]:
+    """The positions below `size` of the documents that have `name`, in order, and the counts."""
+    positions, counts = held.get(name, ([], []))
+    end = bisect_left(positions, size)
+    return positions[:end], counts[:end]
+
+
+def starting(held: Held, prefix: str, size: int) -> Iterator[tuple[str, list[int]]]:
+    """The names that begin with `prefix`, in no order, and the positions below `size` of who has them."""
+    return ((name, holding(held, name, size)[0]) for name in held.copy() if name.startswith(prefix))
 
 
 class Index:
@@ -89,16 +147,12 @@ class Index:
         Takes time with the changes, and with all documents now and then, when many changes have come
         together, unless it may not join them; `progress` then hears how many of the changes are done.
         """
-        from .build import FEW  # what only changes need takes long to import
-
         if may_join and self._grown() + len(changes) > FEW:
             return self._merged(changes, progress)
         return self._changed(changes)
 
     def is_grown(self) -> bool:
         """Whether so many changes have come together that they had better be joined."""
-        from .build import FEW
-
         return self._grown() > FEW
 
     def joined(self) -> Index:
@@ -141,8 +195,6 @@ class Index:
         self._words += document.length
 
     def _merged(self, changes: Mapping[str, Document | None], progress: Callable[[int], None] | None) -> Index:
-        from .build import in_pieces, joined
-
         found = map(self._find, changes)
         dead = {at for at in (*self._dead, *found) if at is not None and at < self._start}
         kept = [document for document in self._own_documents() if document.key not in changes]
@@ -160,8 +212,6 @@ class Index:
 
     def later(self) -> Segment:
         """All that is not as the settled segments have it."""
-        from .build import built, documents_of
-
         documents = self._own_documents()
         for first, segment in self._parts[self._settled :]:
             documents += documents_of(segment, {position - first for position in self._dead})
@@ -328,8 +378,8 @@ class Index:
         holders += [self._holders(word) for word in self._others(unheld, words)]
         if sum(len(positions) for each in holders for _, _, positions, _ in each) > _MANY:
             return self._found_by_arrays(words)
-        scores = plain.scores(holders, self._dead, self._count, self._average())
-        return lambda limit: plain.best(scores, limit)
+        scores = scores_of(holders, self._dead, self._count, self._average())
+        return lambda limit: best_of(scores, limit)
 
     def _found_by_arrays(self, words: list[Wanted]) -> Found:
         weighing = self._weighing
@@ -424,8 +474,6 @@ class Index:
 
 
 def _nothing() -> list[Segment]:
-    from .build import built
-
     return [built([])]
 
 

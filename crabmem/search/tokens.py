@@ -11,7 +11,7 @@ from itertools import chain, groupby, islice
 
 import Stemmer
 
-from . import scripts, words
+from . import english, scripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def tokens(text: str, language: str = "english") -> list[str]:
     """
     terms = _terms_of(language)
     found = _of_line(text, terms)
-    if not terms.is_english or not _may_hold_year(text) or words.MONTHS.keys().isdisjoint(found):
+    if not terms.is_english or not _may_hold_year(text) or english.MONTHS.keys().isdisjoint(found):
         return found
     from . import dates
 
@@ -90,9 +90,9 @@ class _Stems(_Kept):
 
     def _found(self, text: str) -> tuple[str, ...]:
         if self._language == "english":
-            if text in words.SILENT:
+            if text in english.SILENT:
                 return ()
-            text = words.base(text)
+            text = english.base(text)
         # A stemmer is not made for threads; what is kept leaves few words to make one for.
         return (text if self._language == "none" else str(Stemmer.Stemmer(self._language, 0).stemWord(text)),)
 

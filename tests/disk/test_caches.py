@@ -13,8 +13,7 @@ from crabmem import Memory
 from crabmem.disk.caches import are_ours, key_of_user
 from crabmem.disk.user_state import state_folder
 from crabmem.quick import as_kept
-from crabmem.search.build import _counted_postings
-from crabmem.search.segment import numbers, segment_of, texts
+from crabmem.search.segment import _counted_postings, numbers, segment_of, texts
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
 from crabmem.search import Document, Index, tokens
-from crabmem.search.phrases import Phrase
-from crabmem.search.query import Query, asked, wanted
+from crabmem.search.query import Phrase, Query, asked, wanted
 
 
 def parts(question: Query) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
