@@ -100,11 +100,11 @@ def _profile_told(file: str) -> Iterator[str]:
 
 def _vectors_told(rules: Vectors, root: Path) -> Iterator[str]:
     """What is sent and loaded for vectors, a line for each thing."""
-    from ..embeddings.http import checked
+    from ..embeddings.http import checked_url
     from ..embeddings.local import folder_of
 
     if rules.url and rules.provider != "model2vec":
-        host = urlsplit(checked(rules.url)).hostname
+        host = urlsplit(checked_url(rules.url)).hostname
         key = f"with the value of the environment variable {rules.key}" if rules.key else "without a key"
         yield f"send every fact, old and new, and every question to {host} ({rules.url}), {key}"
     if rules.model and rules.provider != "http":

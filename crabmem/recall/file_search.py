@@ -17,7 +17,7 @@ from ..disk.store import Scan
 from ..errors import Unreadable
 from ..results import FileHit, FileSearch
 from ..search import Document, Index, rules, tokens
-from ..search.query import asked, wanted
+from ..search.query import parse_query, terms_of
 from ..search.recency import day_of
 from ..text.daily_notes import is_note
 from ..text.entry import Entry, decode
@@ -30,7 +30,7 @@ from .ranking import PathFilter, Question, Ranking, recalled, worth_of
 from .sections import Search, Section, aged, taken_apart
 
 if TYPE_CHECKING:
-    from ..search.index import Wanted
+    from ..search.index import Term
 
 # Between a path and the number of a section.
 _MARK = "\0"
@@ -264,7 +264,7 @@ def searched(
     factor = partial(way.freshness, today) if way.search.recent else None
     question = Question(query, limit or way.search.results, (), way.language, factor=factor)
     found = recalled(shelf, question, fits, ranking)
-    words = wanted(asked(query), shelf.index, way.language)
+    words = terms_of(parse_query(query), shelf.index, way.language)
     worth, scale = worth_of(words, shelf.index), 1.0 if ranking else _scale(words, shelf.index, way.search.among)
     hits = tuple(_hit(shelf, hit.entry.path, hit.score * scale, worth, way) for hit in found)
     return FileSearch(
@@ -279,7 +279,7 @@ def searched(
     )
 
 
-def _scale(words: "Sequence[Wanted]", index: Index, among: int) -> float:
+def _scale(words: "Sequence[Term]", index: Index, among: int) -> float:
     """What BM25's scores are multiplied by, so that they are what they would be `among` so many sections at least.
 
     Among few no word is rare, and all scores are next to nothing. One number for all hits: their order stays.

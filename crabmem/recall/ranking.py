@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ..errors import InvalidArguments
 from ..results import Hit, Match, Recall
 from ..search import Index, Ranked, tokens
-from ..search.query import Phrase, Query, asked, wanted
+from ..search.query import Phrase, Query, parse_query, terms_of
 from ..text.answers import BETWEEN
 from ..text.entry import MAX_LABELS, Entry
 from ..text.hashes import short
@@ -23,7 +23,7 @@ from ..text.slug import name_key
 from .catalog import ALIAS, NAME, fields, within
 
 if TYPE_CHECKING:
-    from ..search.index import Wanted
+    from ..search.index import Term
 
 #: So much of a daily note is shown: the part that answers, not the whole day.
 NOTED = 700
@@ -121,8 +121,8 @@ def recalled(
     They share a word with it, unless `ranking` finds others. A question of words that say nothing finds what is
     called just that: `The Who`. Phrases that nobody says are words.
     """
-    query = asked(question.query)
-    words = wanted(query, shelf.index, question.language)
+    query = parse_query(question.query)
+    words = terms_of(query, shelf.index, question.language)
 
     def found(phrases: Sequence[str]) -> tuple[list[Hit], str]:
         return _hits(shelf, question, words, query.text, _accepting(shelf, question, phrases, fits), ranking)
@@ -148,7 +148,7 @@ def recalled(
 def _hits(
     shelf: Shelf,
     question: Question,
-    words: Sequence[Wanted],
+    words: Sequence[Term],
     text: str,
     accept: PathFilter | None,
     ranking: Ranking | None,
@@ -184,7 +184,7 @@ def _called(shelf: Shelf, name: str) -> list[Entry]:
     return list(named.values())
 
 
-def worth_of(words: Sequence[Wanted], index: Index) -> dict[str, float]:
+def worth_of(words: Sequence[Term], index: Index) -> dict[str, float]:
     """What the words that stand in texts count, for those that were asked for."""
     return {form: index.rarity(word) for word in index.meant(words) for form in index.forms(word)}
 
@@ -215,12 +215,12 @@ def _saying(shelf: Shelf, phrase: Phrase) -> PathFilter:
     return is_in
 
 
-def _tagged(shelf: Shelf, wanted: Set[str]) -> PathFilter:
-    return lambda path: wanted <= set(map(name_key, shelf.at(path).labels))
+def _tagged(shelf: Shelf, terms_of: Set[str]) -> PathFilter:
+    return lambda path: terms_of <= set(map(name_key, shelf.at(path).labels))
 
 
 def _ranked(
-    index: Index, words: Sequence[Wanted], question: Question, accept: PathFilter | None, limit: int | None
+    index: Index, words: Sequence[Term], question: Question, accept: PathFilter | None, limit: int | None
 ) -> list[Ranked]:
     factor = question.factor
     if factor is None:
@@ -229,7 +229,7 @@ def _ranked(
     return sorted(found, key=lambda each: (-each.score, each.key))[:limit]
 
 
-def _explained(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Wanted], language: str) -> list[Hit]:
+def _explained(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
     """The hits with what each word of the question found in each field, and its part of the score before any boost."""
     typed, meant = _typed(query, index, language), index.meant(words)
     forms = {term: index.forms(term) for term in meant}
@@ -242,7 +242,7 @@ def _explained(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[
 
 
 def _matches(
-    said: Mapping[str, Sequence[str]], sought: Sequence[tuple[Wanted, str, Set[str]]], added: Mapping[Wanted, float]
+    said: Mapping[str, Sequence[str]], sought: Sequence[tuple[Term, str, Set[str]]], added: Mapping[Term, float]
 ) -> Iterator[Match]:
     """Where words stand in the fields of an entry, and what they add: a term, what was typed for it, all its forms."""
     counts = {name: Counter(words) for name, words in said.items()}
@@ -253,14 +253,14 @@ def _matches(
                 yield Match(word, name, added[term] * here / sum(times.values()))
 
 
-def _typed(query: Query, index: Index, language: str) -> dict[Wanted, str]:
+def _typed(query: Query, index: Index, language: str) -> dict[Term, str]:
     """What was typed for each of the words that are searched."""
-    found: dict[Wanted, str] = {}
+    found: dict[Term, str] = {}
     for word in query.text.split():
         for term in tokens(word, language):
             found.setdefault(term, word)
     for prefix in query.prefixes:
-        for group in wanted(Query("", (prefix,)), index, language):
+        for group in terms_of(Query("", (prefix,)), index, language):
             found.setdefault(group, f"{prefix}*")
     return found
 

@@ -12,7 +12,7 @@ from itertools import accumulate, islice
 
 from .scoring import best_of, damping, rarity, scores_of, weight
 from .scripts import FIRST_PAIRED, is_unit
-from .segment import FEW, built, counted, documents_of, in_pieces, joined
+from .segment import FEW, build, build_in_pieces, counted, documents_of, join
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     # Where the positions of a part begin, its lengths, and positions in it with their counts.
     Holders = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
     # What is looked for: a word, or several that count as one.
-    Wanted = str | tuple[str, ...]
-    Word = TypeVar("Word", bound=Wanted)
+    Term = str | tuple[str, ...]
+    Word = TypeVar("Word", bound=Term)
     Found = Callable[[int], dict[int, float]]
     Held = dict[str, tuple[list[int], list[int]]]
 
@@ -131,7 +131,7 @@ class Index:
         self._marks: dict[str, bytes] | None = None
         self._weighing: Weighing | None = None
         self._found_keys: dict[int, str] = {}
-        self._instead: dict[str, list[Wanted]] = {}
+        self._instead: dict[str, list[Term]] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -200,11 +200,11 @@ class Index:
         kept = [document for document in self._own_documents() if document.key not in changes]
         documents = kept + [document for document in changes.values() if document is not None]
         base, *others = [segment for _, segment in self._parts]
-        others += in_pieces(documents, progress)
+        others += build_in_pieces(documents, progress)
         if max(sum(map(len, others)), len(dead)) > len(base) // _PART:
-            return Index([joined([base, *others], dead)])
+            return Index([join([base, *others], dead)])
         in_base = {position for position in dead if position < len(base)}
-        return Index([base, joined(others, {at - len(base) for at in dead - in_base}, base.identity, in_base)])
+        return Index([base, join(others, {at - len(base) for at in dead - in_base}, base.identity, in_base)])
 
     def settled(self) -> list[Segment]:
         """The segments that most changes leave as they are: the first, and one of many changes, if there were."""
@@ -216,7 +216,7 @@ class Index:
         for first, segment in self._parts[self._settled :]:
             documents += documents_of(segment, {position - first for position in self._dead})
         dead = [position for position in self._dead if position < self._settled_end]
-        return built(documents, self.settled()[-1].identity, dead)
+        return build(documents, self.settled()[-1].identity, dead)
 
     def marks(self) -> Mapping[str, bytes]:
         """The mark of every document, by its key."""
@@ -272,7 +272,7 @@ class Index:
         """Whether a document has `word`."""
         return self._is_any(self._holding(word))
 
-    def having(self, words: Iterable[Wanted]) -> list[str]:
+    def having(self, words: Iterable[Term]) -> list[str]:
         """The keys of the documents that have all of `words`, in order."""
         found: set[int] | None = None
         for word in words:
@@ -281,7 +281,7 @@ class Index:
         return sorted(map(self._key, (found or set()) - self._dead))
 
     def search(
-        self, words: Sequence[Wanted], limit: int | None = None, accept: Callable[[str], bool] | None = None
+        self, words: Sequence[Term], limit: int | None = None, accept: Callable[[str], bool] | None = None
     ) -> list[Ranked]:
         """The documents that share a word with `words`, best first, ties in the order of their keys.
 
@@ -295,15 +295,15 @@ class Index:
             return self._ranked(found, window)
         return list(islice((each for each in self._one_by_one(found, window) if accept(each.key)), limit))
 
-    def meant(self, words: Sequence[Wanted]) -> dict[Wanted, Wanted]:
+    def meant(self, words: Sequence[Term]) -> dict[Term, Term]:
         """What is searched for these words, and for each which of them it stands for: itself, if anybody holds it."""
-        found: dict[Wanted, Wanted] = {word: word for word in words}
+        found: dict[Term, Term] = {word: word for word in words}
         for word in words:
             for other in self._kept_instead(word) if isinstance(word, str) and not self.is_held(word) else ():
                 found.setdefault(other, word)
         return found
 
-    def forms(self, word: Wanted) -> Sequence[str]:
+    def forms(self, word: Term) -> Sequence[str]:
         """The words that count as `word`."""
         if isinstance(word, tuple):
             return word
@@ -313,14 +313,14 @@ class Index:
 
         return pairs_of(word, self)
 
-    def rarity(self, word: Wanted, least: int = 0) -> float:
+    def rarity(self, word: Term, least: int = 0) -> float:
         """How much it says that a document holds `word`: the most for a word that none holds.
 
         Of fewer than `least` documents it is reckoned as if there were so many.
         """
         return rarity(max(self._count, least), self.holding(word))
 
-    def holding(self, word: Wanted) -> int:
+    def holding(self, word: Term) -> int:
         """How many documents hold `word`."""
         kept = self._weighing.kept(word) if self._weighing else None
         return len(kept[0]) if kept else sum(map(self._alive_among, self._holders(word)))
@@ -369,7 +369,7 @@ class Index:
             order = order[: bisect_right(order, (order[limit - 1][0], self._start + self._size))]
         return [Ranked(key, -score) for score, key in sorted([(score, self._key(at)) for score, at in order])[:limit]]
 
-    def _found(self, words: list[Wanted]) -> Found:
+    def _found(self, words: list[Term]) -> Found:
         """What gives the scores of the best by their positions: all that may be among so many, and perhaps more."""
         if _numpy_pays():
             return self._found_by_arrays(words)
@@ -381,7 +381,7 @@ class Index:
         scores = scores_of(holders, self._dead, self._count, self._average())
         return lambda limit: best_of(scores, limit)
 
-    def _found_by_arrays(self, words: list[Wanted]) -> Found:
+    def _found_by_arrays(self, words: list[Term]) -> Found:
         weighing = self._weighing
         if weighing is None:
             Weighing = _weighing_loaded()
@@ -398,12 +398,12 @@ class Index:
     def _average(self) -> float:
         return self._words / max(1, self._count)
 
-    def _others(self, unheld: Iterable[Wanted], words: Iterable[Wanted]) -> list[Wanted]:
+    def _others(self, unheld: Iterable[Term], words: Iterable[Term]) -> list[Term]:
         """What `unheld` may stand for that is not among `words`."""
         found = [other for word in unheld if isinstance(word, str) for other in self._kept_instead(word)]
         return [other for other in dict.fromkeys(found) if other not in words]
 
-    def _kept_instead(self, word: str) -> list[Wanted]:
+    def _kept_instead(self, word: str) -> list[Term]:
         kept = self._instead.get(word)
         if kept is None:
             from .vocabulary import instead  # which few questions need
@@ -418,7 +418,7 @@ class Index:
             return any(positions for _, _, positions, _ in held)
         return any(first + at not in self._dead for first, _, positions, _ in held for at in positions)
 
-    def _holders(self, word: Wanted) -> list[Holders]:
+    def _holders(self, word: Term) -> list[Holders]:
         """Who holds a word, or any of several that count as one."""
         if isinstance(word, str) and (word < FIRST_PAIRED or not is_unit(word)):
             return self._holding(word)
@@ -474,7 +474,7 @@ class Index:
 
 
 def _nothing() -> list[Segment]:
-    return [built([])]
+    return [build([])]
 
 
 def _weighing_loaded() -> type[Weighing]:

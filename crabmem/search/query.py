@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from .index import Index, Wanted
+    from .index import Index, Term
 
     # The words of a text in order, each with all its spellings.
     Steps = list[frozenset[str]]
@@ -44,7 +44,7 @@ class Query:
         self.phrases = phrases
 
 
-def asked(text: str) -> Query:
+def parse_query(text: str) -> Query:
     """The query in `text`."""
     if SIGNS.isdisjoint(text):
         return Query(text)
@@ -61,15 +61,15 @@ def _may_begin(prefix: str) -> bool:
     return _is_of_word(prefix[-1]) and not is_paired(prefix[-1])
 
 
-def wanted(question: Query, index: Index, language: str) -> list[Wanted]:
+def terms_of(question: Query, index: Index, language: str) -> list[Term]:
     """What to search `index` for; all words that begin with the same prefix count as one."""
-    found: list[Wanted] = [*tokens(question.text, language)]
+    found: list[Term] = [*tokens(question.text, language)]
     for prefix in question.prefixes:
         found += _beginning(prefix, index, language)
     return found
 
 
-def _beginning(prefix: str, index: Index, language: str) -> list[Wanted]:
+def _beginning(prefix: str, index: Index, language: str) -> list[Term]:
     """The words that begin with `prefix`; when it is several that nobody has as one, those before the last as well."""
     whole = folded(normal(prefix))
     *before, last = "".join(char if _is_of_word(char) else " " for char in whole).split()
@@ -99,7 +99,7 @@ class Phrase:
 
     def may_be_in(self, index: Index) -> Collection[str]:
         """The keys of the documents that have its words, in whatever order."""
-        words: list[Wanted] = [tuple(sorted(step)) if len(step) > 1 else next(iter(step)) for step in self._indexed]
+        words: list[Term] = [tuple(sorted(step)) if len(step) > 1 else next(iter(step)) for step in self._indexed]
         return set(index.having(words)) if words else index.marks().keys()
 
     def is_in(self, texts: Iterable[str]) -> bool:
@@ -107,9 +107,9 @@ class Phrase:
         return any(_hold(_steps(text, self._language), self._steps) for text in texts)
 
 
-def _hold(steps: Steps, wanted: Steps) -> bool:
-    starts = range(len(steps) - len(wanted) + 1)
-    return any(all(steps[at + on] & step for on, step in enumerate(wanted)) for at in starts)
+def _hold(steps: Steps, terms_of: Steps) -> bool:
+    starts = range(len(steps) - len(terms_of) + 1)
+    return any(all(steps[at + on] & step for on, step in enumerate(terms_of)) for at in starts)
 
 
 def _is_plain(step: frozenset[str]) -> bool:

@@ -232,7 +232,7 @@ def counted(words: Iterable[str]) -> dict[str, int]:
     return counts
 
 
-def built(documents: Iterable[Document], base: bytes = b"", dead: Collection[int] = ()) -> Segment:
+def build(documents: Iterable[Document], base: bytes = b"", dead: Collection[int] = ()) -> Segment:
     """The segment of `documents`, which have keys of their own."""
     ordered = sorted(documents, key=lambda document: document.key)
     words = [document.words for document in ordered]
@@ -257,10 +257,10 @@ def _marks(marks: Sequence[bytes]) -> Section:
     return "B", b"".join(marks)
 
 
-def in_pieces(documents: Sequence[Document], progress: Callable[[int], None] | None) -> Iterator[Segment]:
+def build_in_pieces(documents: Sequence[Document], progress: Callable[[int], None] | None) -> Iterator[Segment]:
     """The segments of many documents, so many at once as memory bears; `progress` hears how many are done."""
     for start in range(0, max(1, len(documents)), _AT_ONCE):
-        yield built(documents[start : start + _AT_ONCE])
+        yield build(documents[start : start + _AT_ONCE])
         if progress:
             progress(min(len(documents), start + _AT_ONCE))
 
@@ -310,7 +310,7 @@ def _packed(values: Array) -> Section:
     return code, values.astype(code).tobytes()
 
 
-def joined(
+def join(
     segments: Sequence[Segment], dead: Collection[int], base: bytes = b"", base_dead: Collection[int] = ()
 ) -> Segment:
     """One segment of what is in `segments`, whose positions count on from one to the next, without the dead."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol
 
-    from .index import Holders, Wanted
+    from .index import Holders, Term
 
     class Vocabulary(Protocol):
         """The words of an index."""
@@ -40,7 +40,7 @@ _LOST = 2
 _ENDING = 3
 
 
-def instead(word: str, known: Vocabulary) -> list[Wanted]:
+def instead(word: str, known: Vocabulary) -> list[Term]:
     """What to look for when nobody holds `word`; several words that are one are a tuple."""
     units = [] if word.isascii() else [unit for _, units in runs(word) for unit in units]
     if units:

@@ -294,12 +294,12 @@ def test_progress_is_told_on_a_long_build() -> None:
 
 
 def test_bm25s_and_counting_by_hand_build_the_same_segment() -> None:
-    from crabmem.search.segment import built
+    from crabmem.search.segment import build
 
     documents = [document(str(at), ["x"] * at * at + [f"w{at % 7}", "all"], ["even"] * (at % 2)) for at in range(60)]
-    counted = built(documents)
+    counted = build(documents)
     with small_steps():
-        assert bytes(built(documents).data) == bytes(counted.data)
+        assert bytes(build(documents).data) == bytes(counted.data)
 
 
 def test_the_texts_of_the_fixtures_score_as_bm25s_has_it() -> None:
