@@ -70,8 +70,8 @@ if TYPE_CHECKING:
     from .text.keys import Key
     from .text.merge import Conflict, Conflicting
     from .tools import Result, Tool
+    from .workspace.layout import Layout
     from .workspace.settings import Settings
-    from .workspace.workspace import Layout
     from .write.losses import Losses
     from .write.tree import Tree
 
@@ -189,7 +189,7 @@ _HOMES = {
     "InvalidArguments": "errors",
     "InvalidSettings": "errors",
     "Key": "text.keys",
-    "Layout": "workspace.workspace",
+    "Layout": "workspace.layout",
     "Line": "git.traces",
     "Links": "results",
     "Losses": "write.losses",

@@ -14,7 +14,8 @@ from .results import CREATOR, Agent, Begun, Purge
 from .text.entry import MAX_NAME, check_text
 from .text.hashes import short
 from .text.patterns import matches
-from .workspace.workspace import AGENTS, Layout, agent_folder
+from .workspace.layout import AGENTS, Layout
+from .workspace.workspace import agent_folder
 
 #: What the workspace of all is called among its agents.
 ALL = "."

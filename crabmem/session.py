@@ -35,8 +35,9 @@ from .recall.uses import Reads, Uses
 from .text.entry import decode
 from .text.hashes import blob_id
 from .workspace import settings
+from .workspace.layout import DEFAULT, LAYOUTS, SETTINGS, Layout
 from .workspace.settings import Settings
-from .workspace.workspace import DEFAULT, LAYOUTS, SETTINGS, Layout, Workspace
+from .workspace.workspace import Workspace
 from .write.actor import Voice
 from .write.writer import Writer
 
@@ -273,7 +274,7 @@ class Handle:
         found = self._known_settings.get(blob)
         if found is None:
             text = decode(SETTINGS, read() or b"")
-            found = settings.parsed_as_known(text, str(self._workspace.file(SETTINGS)))
+            found = settings.parse_known_settings(text, str(self._workspace.file(SETTINGS)))
             remember(self._known_settings, blob, found, _SETTINGS)
         if found[1] and self._kind != "main":
             raise InvalidSettings(found[1])

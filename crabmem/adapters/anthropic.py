@@ -19,7 +19,7 @@ from ..errors import CrabmemError
 from ..memory import Memory
 from ..text.edit import places_of
 from ..tools.result import warned
-from ..workspace.workspace import way
+from ..workspace.layout import way
 from ..write.tree import Tree, inside
 from . import missing
 

@@ -18,7 +18,8 @@ from ..operations.adopting import prepared
 from ..prompt.profile import named
 from ..results import Commit, json_of
 from ..text.words import counted
-from ..workspace.workspace import AGENTS, FLAT, SETTINGS, Workspace
+from ..workspace.layout import AGENTS, FLAT, SETTINGS
+from ..workspace.workspace import Workspace
 from .base import Failure, as_json, as_profile, bar, opened, plain, recorded, show, tell, wanted_of
 
 # So many files at the top tell whose folder it is.

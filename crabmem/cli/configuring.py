@@ -12,8 +12,8 @@ from ..disk.allowed import Allowed, Reach
 from ..errors import Disabled
 from ..locate import known_settings_at, reach_of, settings_at
 from ..workspace import settings
+from ..workspace.layout import SETTINGS
 from ..workspace.settings import Vectors
-from ..workspace.workspace import SETTINGS
 from .base import as_json, confirm, plain, show, sure, tell, wanted_of, warn
 
 

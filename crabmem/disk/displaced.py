@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..workspace.workspace import Layout
+from ..workspace.layout import Layout
 from . import fs
 
 

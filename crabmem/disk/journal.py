@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from ..text.hashes import blob_id
-from ..workspace.workspace import Layout
+from ..workspace.layout import Layout
 from . import fs
 from .seal import Seal
 

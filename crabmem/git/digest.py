@@ -7,7 +7,7 @@ from ..errors import Unreadable
 from ..results import CREATOR, Commit
 from ..text.entry import parse_entry
 from ..text.slug import name_key
-from ..workspace.workspace import SETTINGS, Layout
+from ..workspace.layout import SETTINGS, Layout
 from . import Difference, History
 from .timeline import Timeline
 from .traces import Digest, News

@@ -17,7 +17,7 @@ from ..text import plain
 from ..text.entry import Entry, parse_entry
 from ..text.hashes import blob_id
 from ..text.slug import name_key, slug_of
-from ..workspace.workspace import Layout, way
+from ..workspace.layout import Layout, way
 from .lives import Lives, Version
 
 #: What stands in the place of what was erased: in a text, and in the name of a file.

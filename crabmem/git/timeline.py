@@ -15,7 +15,8 @@ from ..text.entry import MAX_NAME
 from ..text.hashes import VERSION_DIGITS, blob_id
 from ..text.slug import name_key, slug_of
 from ..text.times import parse_time
-from ..workspace.workspace import Layout, Workspace
+from ..workspace.layout import Layout
+from ..workspace.workspace import Workspace
 from . import History
 from .line import Line
 

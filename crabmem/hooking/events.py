@@ -12,8 +12,9 @@ from ..disk.bylines import Bylines, kept, signed
 from ..disk.turns import Kind, Talk, Turn, Turns
 from ..hooks.hosts import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
 from ..locate import known_settings_at, settings_at
+from ..workspace.layout import DEFAULT
 from ..workspace.settings import Settings
-from ..workspace.workspace import DEFAULT, Workspace
+from ..workspace.workspace import Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from ..recall.catalog import notes_in
 from ..search import Index
 from ..text.entry import Entry, decode, parse_entry, parse_note
 from ..text.templates import template
+from ..workspace.layout import ORDINARY
 from ..workspace.settings import Settings
-from ..workspace.workspace import ORDINARY, Workspace
+from ..workspace.workspace import Workspace
 
 
 class _Shelf:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from ..text.entry import Fact, parse_entry
-from ..workspace.workspace import ORDINARY
+from ..workspace.layout import ORDINARY
 from .base import Found, Skipped, Source, Tree, is_markdown
 from .texts import fact_of, facts_of_sections, frontmatter, kept, labelled, named, stem
 

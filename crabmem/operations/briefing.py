@@ -11,7 +11,7 @@ from ..results import Stats
 from ..text.entry import decode
 from ..text.own_words import own_words
 from ..text.templates import template
-from ..workspace.workspace import Layout
+from ..workspace.layout import Layout
 from .reading import Reading
 
 if TYPE_CHECKING:

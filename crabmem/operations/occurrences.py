@@ -10,7 +10,7 @@ from ..git.traces import Sighting, Sightings
 from ..search import tokens
 from ..text.daily_notes import title
 from ..text.entry import parse_entry
-from ..workspace.workspace import Layout
+from ..workspace.layout import Layout
 
 #: The lines of a text that say what is looked for; none when it does not.
 Says = Callable[[str], tuple[str, ...]]

@@ -11,7 +11,7 @@ from ..text.credentials import Screen
 from ..text.entry import IMPORTED, Entry, Fact, checked, decode, render_entry
 from ..text.keys import Key
 from ..text.slug import name_key
-from ..workspace.workspace import is_contained
+from ..workspace.layout import is_contained
 
 _DIGEST = 8
 

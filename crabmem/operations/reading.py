@@ -25,7 +25,8 @@ from ..text.entry import MAX_NAME, Entry, decode, parse_entry
 from ..text.evaluation import Expectation
 from ..text.hashes import version_of
 from ..text.slug import slug_of
-from ..workspace.workspace import DEFAULT, Layout, Workspace
+from ..workspace.layout import DEFAULT, Layout
+from ..workspace.workspace import Workspace
 from ..write.losses import Losses
 from ..write.tree import Tree
 from .evaluate import evaluated

@@ -13,7 +13,7 @@ from ..results import Commit, Restored, Reverted
 from ..text.hashes import short
 from ..text.merge import Take
 from ..text.words import counted
-from ..workspace.workspace import SETTINGS
+from ..workspace.layout import SETTINGS
 from ..write.writer import Draft, Written
 from .proposing import Proposing
 from .writing import diff_of

@@ -8,7 +8,7 @@ from ..text.edit import BOM
 from ..text.jsonc import at
 from ..text.templates import fill, template
 from ..text.toml import check_extent
-from ..workspace.workspace import SETTINGS, Layout
+from ..workspace.layout import SETTINGS, Layout
 
 
 def seeds(profile: Profile, layout: Layout, is_own: bool, is_new: bool, about: Mapping[str, str]) -> dict[str, str]:

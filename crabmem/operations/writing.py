@@ -20,7 +20,7 @@ from ..text.entry import Fact, check_text, decode, parse_entry, render_entry
 from ..text.hashes import version_of
 from ..text.limits import MAX_REASON
 from ..text.quoting import visible
-from ..workspace.workspace import SETTINGS
+from ..workspace.layout import SETTINGS
 from ..write.tree import Tree, drafted
 from ..write.writer import Draft, Written
 from .plan import Plan

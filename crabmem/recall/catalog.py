@@ -18,7 +18,8 @@ from ..text.entry import MAX_NAME, Entry, parse_entry, parse_note
 from ..text.keys import DEFAULT_NAMESPACE, Key, key_in, key_with_label, label_prefix, ttl_of
 from ..text.slug import free_slug, name_key, slug_of, spelled
 from ..text.words import shortened
-from ..workspace.workspace import Layout, Workspace
+from ..workspace.layout import Layout
+from ..workspace.workspace import Workspace
 from .cached import WORTH_SAVING, CachedIndex
 
 _NEAREST = 3

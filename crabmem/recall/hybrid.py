@@ -22,8 +22,9 @@ from ..results import Finding, Reindexed
 from ..search import Ranked
 from ..text.entry import Entry
 from ..text.hashes import blob_id
+from ..workspace.layout import SETTINGS
 from ..workspace.settings import Vectors
-from ..workspace.workspace import SETTINGS, Workspace
+from ..workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from ..embeddings.embedder import Array, Embedder

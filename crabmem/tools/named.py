@@ -13,7 +13,7 @@ from ..results import Changed, Document, json_of
 from ..text.edit import BOM, in_breaks_of, inserted, lines_in, places_of
 from ..text.hashes import version_of
 from ..text.words import counted
-from ..workspace.workspace import way
+from ..workspace.layout import way
 from ..write.tree import Tree, check_markdown, inside
 from .entries import Version
 from .result import Hints, Refusal, Result, ToolFunction, warned

@@ -16,7 +16,7 @@ from ..results import Changed, Hit, Recall, Saved
 from ..text.answers import DATA, answer_text
 from ..text.quoting import block, escaped, first_lines, joined, one_line, visible
 from ..text.words import counted, shortened
-from ..workspace.workspace import AGENTS
+from ..workspace.layout import AGENTS
 
 #: Characters of the diff in an answer_text. Whoever wrote knows what stands there now; what is gone is in the history.
 MOST_OF_A_DIFF = 400

@@ -166,7 +166,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vectors: Vectors = Vectors()
 
 
-def parsed(text: str, file: str) -> Settings:
+def parse_settings(text: str, file: str) -> Settings:
     """The settings in `text`; `file` is named in errors.
 
     Raises:
@@ -176,11 +176,11 @@ def parsed(text: str, file: str) -> Settings:
     return tables.read(text, file, Settings) if text else Settings()
 
 
-def parsed_as_known(text: str, file: str) -> tuple[Settings, str]:
+def parse_known_settings(text: str, file: str) -> tuple[Settings, str]:
     """The settings in `text` that there are, and what is wrong with the keys that there are not: "" for nothing.
 
     For who reads: a typing error, or the key of a newer version, does not take memory away. It may have been meant to
-    keep something from agents, so what agents write goes by `parsed`.
+    keep something from agents, so what agents write goes by `parse_settings`.
 
     Raises:
         InvalidSettings: not TOML, or a value of the wrong kind.
@@ -192,7 +192,7 @@ def layout_in(text: str) -> tuple[str, str]:
     """The profile and the layout that `text` names, also where the rest of it cannot be read: else no file would be
     what it is."""
     try:
-        found = parsed(text, "")
+        found = parse_settings(text, "")
         return found.profile, found.layout
     except InvalidSettings:
         profile, layout = (pattern.search(text) for pattern in (_PROFILE, _LAYOUT))

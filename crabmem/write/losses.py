@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..errors import MassLoss
 from ..text.frontmatter import parts_of
-from ..workspace.workspace import Layout
+from ..workspace.layout import Layout
 
 #: Fewer of many are no accident that anybody must be asked about.
 LEAST = 10

@@ -8,7 +8,7 @@ from ..errors import Unreadable
 from ..git import Note, identity
 from ..text.entry import parse_entry
 from ..text.words import listed
-from ..workspace.workspace import Layout
+from ..workspace.layout import Layout
 from .actor import Voice
 
 _NAMED = 3

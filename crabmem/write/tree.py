@@ -12,7 +12,7 @@ from ..text.edit import lenient_text
 from ..text.entry import check_text, decode
 from ..text.slug import is_portable, name_key
 from ..text.words import shortened
-from ..workspace.workspace import SETTINGS, Layout, is_text, way
+from ..workspace.layout import SETTINGS, Layout, is_text, way
 
 # Bytes of the longest character.
 _WIDEST = 4

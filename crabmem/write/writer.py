@@ -25,8 +25,9 @@ from ..errors import CrabmemError, MassLoss, Unreadable, Unwritable
 from ..git import History, Note, Stretch, identity
 from ..text.hashes import SHORT_DIGITS, blob_id
 from ..text.merge import merge
+from ..workspace.layout import SETTINGS
 from ..workspace.settings import Settings
-from ..workspace.workspace import SETTINGS, Workspace
+from ..workspace.workspace import Workspace
 from .actor import Voice
 from .losses import LEAST_OF_FEW, Losses, is_blank, losses, lost
 from .outside_edits import Edit, edit_note, written_note

@@ -7,7 +7,7 @@ import pytest
 
 from crabmem.disk.journal import Intent, Journal, Pending, Step
 from crabmem.disk.seal import Seal
-from crabmem.workspace.workspace import ORDINARY
+from crabmem.workspace.layout import ORDINARY
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAME = "write-0123456789abcdef"

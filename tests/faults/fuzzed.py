@@ -48,7 +48,8 @@ from crabmem.text.plain import read_plain
 from crabmem.text.slug import free_slug, name_key, slug_of
 from crabmem.text.times import parse_time
 from crabmem.workspace import settings
-from crabmem.workspace.workspace import ORDINARY, Workspace, agent_folder
+from crabmem.workspace.layout import ORDINARY
+from crabmem.workspace.workspace import Workspace, agent_folder
 from crabmem.write.outside_edits import Edit, edit_note
 
 PATH = "memory/entries/luna.md"
@@ -297,11 +298,11 @@ def _toml() -> list[bytes]:
 def toml(data: bytes) -> None:
     """Settings are read, or refused in one line; what is read can be shown and read again."""
     try:
-        found = settings.parsed(data.decode("utf-8", "replace"), "crabmem.toml")
+        found = settings.parse_settings(data.decode("utf-8", "replace"), "crabmem.toml")
     except CrabmemError as error:
         assert str(error).strip()
         return
-    assert settings.parsed(settings.as_toml(found), "again") == found
+    assert settings.parse_settings(settings.as_toml(found), "again") == found
 
 
 @target(samples)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crabmem.git.erasing import Needle, by_pattern, by_text, of_entry, of_needle
 from crabmem.git.lives import Lives
 from crabmem.text.entry import Fact, parse_entry, render_entry
-from crabmem.workspace.workspace import ORDINARY
+from crabmem.workspace.layout import ORDINARY
 
 #: Few letters, so that they meet; some that have several forms, and what YAML and JSON quote.
 LETTERS = st.text(alphabet="abé'\"\\-: (pu)\n", max_size=30)

@@ -14,7 +14,7 @@ from crabmem import InvalidArguments, Memory
 from crabmem.cli import cli
 from crabmem.disk import fs
 from crabmem.operations.seeding import naming
-from crabmem.workspace.settings import parsed
+from crabmem.workspace.settings import parse_settings
 from tests.conftest import assert_clean, git
 from tests.faults.crashes import in_child
 from tests.faults.shim import KILLED
@@ -193,7 +193,7 @@ def test_naming_a_profile_keeps_all_else_that_settings_say(
 ) -> None:
     text = mark + "".join(f"{line}\n" for line in [*lines, *table.splitlines()]).replace("\n", end)
     named = naming(text, profile)
-    before, after = parsed(text, "x"), parsed(named, "x")
+    before, after = parse_settings(text, "x"), parse_settings(named, "x")
     assert after.profile == profile and naming(named, profile) == named
     assert {key: getattr(after, key) for key in after.__struct_fields__ if key != "profile"} == {
         key: getattr(before, key) for key in before.__struct_fields__ if key != "profile"

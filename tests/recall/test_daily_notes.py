@@ -15,7 +15,7 @@ from crabmem.cli import cli
 from crabmem.prompt.profile import named, names
 from crabmem.text.keys import Key
 from crabmem.text.passages import blocks_with
-from crabmem.workspace.workspace import FLAT, ORDINARY
+from crabmem.workspace.layout import FLAT, ORDINARY
 from crabmem.write.actor import Voice
 from tests.conftest import Clock
 

@@ -12,7 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ...errors import InvalidArguments, Unreadable, Unwritable
-from ...workspace.workspace import SETTINGS, Workspace
+from ...workspace.layout import SETTINGS
+from ...workspace.workspace import Workspace
 from .. import fs
 from .. import stat as stamp
 from ..fork_lock import Guard

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Set
 
 from ...text.hashes import blob_id
-from ...workspace.workspace import SETTINGS, Layout
+from ...workspace.layout import SETTINGS, Layout
 from .. import fs
 from .. import stat as stamp
 from .files import File, Unusable

@@ -14,8 +14,9 @@ from ...text.entry import NO_HEADER, decode, parse_entry
 from ...text.limits import DEEPEST
 from ...text.slug import name_key
 from ...text.words import listed, shortened
+from ...workspace.layout import AGENTS, SETTINGS, Layout
 from ...workspace.settings import Settings
-from ...workspace.workspace import AGENTS, SETTINGS, Layout, Workspace
+from ...workspace.workspace import Workspace
 from .patient import Patient, error, info, warning
 
 # So many links of a file are named, with so many characters of each.
