@@ -80,7 +80,7 @@ def _attribute(value: Any, name: str) -> Any:
 
 
 def byline(author: str, session: str | None) -> str:
-    """Who it was, and in which session."""
+    """The author, and in brackets the session, if any."""
     return f"{author} [{session}]" if session else author
 
 
@@ -112,12 +112,12 @@ class Commit:
 
     @property
     def line(self) -> str:
-        """When, by whom and what, on one line."""
+        """Time, author and subject on one line."""
         return f"{self.time:%Y-%m-%d %H:%M}  {self.who}  {self.subject}"
 
     @property
     def who(self) -> str:
-        """Who did this, in which session; a star marks a person."""
+        """The author and session; a star marks a person."""
         return byline(f"{self.author}{'*' * self.is_person}", self.session)
 
     @property
@@ -425,7 +425,7 @@ def _unsaid(what: str, phrases: Iterable[str]) -> str:
 
 
 def _blind_spots(found: Recall | FileSearch) -> Iterator[str]:
-    """What could not be looked at, and when was looked."""
+    """Notes on files that could not be read, on the time that was searched, and on trouble with meaning."""
     if found.unreadable:
         yield f"{counted(found.unreadable, 'file')} unreadable (`crabmem doctor` names them)"
     if found.as_of:
@@ -439,7 +439,7 @@ def _quoted(text: str) -> str:
 
 
 def _first(texts: Iterable[str]) -> str:
-    """The first of them: a note is no second answer."""
+    """The first of `texts`, shortened: a note is no second answer."""
     return listed([shortened(text, _SHOWN) for text in texts], _NAMED)
 
 

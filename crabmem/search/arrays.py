@@ -77,7 +77,7 @@ def _among_all(words: Sequence[Weights], sums: Array, limit: int) -> Weights:
 
 
 def _among_holders(words: Sequence[Weights], sums: Array, limit: int) -> Weights:
-    """The same for few holders; a position is among them as often as it has words."""
+    """The same as `_among_all`, for few holders; a position is among them once for each of its words."""
     positions, weights = (np.concatenate(each) for each in zip(*words, strict=True))
     np.add.at(sums, positions, weights)  # word by word, as it would be one after the other
     least, scores = _least(words, sums, limit), sums[positions]

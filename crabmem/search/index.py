@@ -156,7 +156,7 @@ class Index:
         return self._grown() > FEW
 
     def joined(self) -> Index:
-        """The same index, its changes joined."""
+        """The same index with its changes joined into segments."""
         return self._merged({}, None)
 
     def _grown(self) -> int:
@@ -296,7 +296,10 @@ class Index:
         return list(islice((each for each in self._one_by_one(found, window) if accept(each.key)), limit))
 
     def meant(self, words: Sequence[Term]) -> dict[Term, Term]:
-        """What is searched for these words, and for each which of them it stands for: itself, if anybody holds it."""
+        """The terms that are searched for these words, each with the word it stands for.
+
+        That is itself, unless no document holds the word: then others stand for it.
+        """
         found: dict[Term, Term] = {word: word for word in words}
         for word in words:
             for other in self._kept_instead(word) if isinstance(word, str) and not self.is_held(word) else ():
@@ -370,7 +373,7 @@ class Index:
         return [Ranked(key, -score) for score, key in sorted([(score, self._key(at)) for score, at in order])[:limit]]
 
     def _found(self, words: list[Term]) -> Found:
-        """What gives the scores of the best by their positions: all that may be among so many, and perhaps more."""
+        """A function from a limit to scores by position: all that may be among so many best, and perhaps more."""
         if _numpy_pays():
             return self._found_by_arrays(words)
         holders = [self._holders(word) for word in words]
@@ -419,7 +422,7 @@ class Index:
         return any(first + at not in self._dead for first, _, positions, _ in held for at in positions)
 
     def _holders(self, word: Term) -> list[Holders]:
-        """Who holds a word, or any of several that count as one."""
+        """The holders of a term: of a word, or of any of several that count as one."""
         if isinstance(word, str) and (word < FIRST_PAIRED or not is_unit(word)):
             return self._holding(word)
         from .vocabulary import together

@@ -34,7 +34,7 @@ _LONGEST_KEPT = 64
 
 
 class Query:
-    """What is asked: `text` for its words, `prefixes` of words, `phrases` that have to be there."""
+    """A parsed question: `text` for its words, `prefixes` of words, `phrases` that have to be there."""
 
     __slots__ = ("phrases", "prefixes", "text")
 
@@ -45,7 +45,7 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """The query in `text`."""
+    """Parse the question `text`."""
     if SIGNS.isdisjoint(text):
         return Query(text)
     phrases = [next(filter(None, match.groups()), "") for match in re.finditer(_PHRASE, text)]
@@ -62,7 +62,7 @@ def _may_begin(prefix: str) -> bool:
 
 
 def terms_of(question: Query, index: Index, language: str) -> list[Term]:
-    """What to search `index` for; all words that begin with the same prefix count as one."""
+    """The terms to search `index` for; all words that begin with the same prefix count as one."""
     found: list[Term] = [*tokens(question.text, language)]
     for prefix in question.prefixes:
         found += _beginning(prefix, index, language)

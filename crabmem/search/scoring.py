@@ -27,12 +27,12 @@ B = 0.6
 
 
 def rarity(documents: int, holding: int) -> float:
-    """How much a word says that `holding` of `documents` hold."""
+    """The inverse document frequency of a word that `holding` of `documents` hold."""
     return log(1 + (documents - holding + 0.5) / (holding + 0.5))
 
 
 def damping(length: Numbers, average: float) -> Numbers:
-    """How much of itself a word has to bring in a document of `length` words."""
+    """BM25's normalization of length: what is added to the count of a word in a document of `length` words."""
     return K1 * ((1 - B) + B * length / average)
 
 
@@ -63,7 +63,7 @@ def scores_of(
 
 
 def best_of(found: dict[int, float], limit: int) -> dict[int, float]:
-    """Those of the `limit` highest scores, and all that score like the last of them."""
+    """The `limit` highest scores by position, and all that equal the last of them."""
     if limit >= len(found):
         return found
     least = sorted(found.values(), reverse=True)[limit - 1]

@@ -101,7 +101,7 @@ def latin(language: str) -> str:
 
 
 def terms(word: str, language: str) -> Iterator[str]:
-    """What is searched of a run of letters, marks and digits that is not all ASCII, NFKC and case folded."""
+    """The terms of a run of letters, marks and digits that is not all ASCII, given in NFKC and case folded."""
     for run, units in runs(word):
         if len(units) > 1:
             yield from map("".join, pairwise(units))
@@ -144,7 +144,7 @@ _cache: dict[tuple[str, str], tuple[str, ...]] = {}
 
 
 def spellings(word: str, language: str) -> tuple[str, ...]:
-    """What is searched of `word`, NFKC and case folded; usually one, nothing of marks alone."""
+    """The spellings that are searched of `word`, given in NFKC and case folded; usually one, none of marks alone."""
     key = word, language
     found = _cache.get(key)
     if found is None:

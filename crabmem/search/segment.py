@@ -36,7 +36,7 @@ _AT_ONCE = 10_000
 
 
 class Document:
-    """What is known of one document, by the key it has in the index.
+    """One document to be indexed, by the key it has in the index.
 
     `mark` is for the caller to tell its version by: any bytes, of one length in an index. `words` are
     ranked; `labels` are found exactly, and never ranked. `length` is how many words it counts as, None for all of
@@ -87,13 +87,13 @@ class Names:
         return at if at < len(self) and self._bytes(at) == encoded(name) else None
 
     def starting(self, prefix: str) -> range:
-        """Where those are that begin with `prefix`."""
+        """The places of the names that begin with `prefix`."""
         start = encoded(prefix)
         end = bisect_right(range(len(self)), start, key=lambda at: self._bytes(at)[: len(start)])
         return range(self._first(start), end)
 
     def containing(self, part: str) -> list[str]:
-        """Those that have `part` in them."""
+        """The names that have `part` in them."""
         text, wanted = bytes(self._text), encoded(part)
         found, start = [], text.find(wanted)
         while start >= 0:

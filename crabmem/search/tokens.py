@@ -32,9 +32,9 @@ _VERSION = 7
 
 
 def rules(language: str) -> bytes:
-    """Four bytes that are others when a text would have other words, or a field another weight.
+    """Four bytes that stand for the rules by which words are made: others when a text would have other words.
 
-    An index with others is of no use.
+    They also change with the weight of a field. An index with other bytes is of no use.
     """
     return zlib.crc32(f"{_VERSION} {language}".encode()).to_bytes(4, "little")
 
@@ -61,7 +61,7 @@ def _of_line(text: str, terms: _Terms) -> list[str]:
 
 
 class _Kept(dict[str, tuple[str, ...]]):
-    """What is worked out for a text, as it is asked for. The older half is forgotten when it is too much."""
+    """A cache of what is worked out for texts. The older half is forgotten when it is full."""
 
     def __init__(self) -> None:
         self._older: dict[str, tuple[str, ...]] = {}
@@ -82,7 +82,7 @@ class _Kept(dict[str, tuple[str, ...]]):
 
 
 class _Stems(_Kept):
-    """What is searched of a word in small letters: nothing of those that say nothing."""
+    """The stem of a word in small letters, as a tuple; empty for a word that says nothing."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class _Stems(_Kept):
 
 
 class _Terms(_Kept):
-    """What is searched of a text without spaces."""
+    """The terms of a text without spaces."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
@@ -170,7 +170,7 @@ def _composed(text: str) -> str:
 
 
 def _ascii(text: str) -> list[str]:
-    """What is between the spaces of a text whose only letters are ASCII."""
+    """The pieces between the spaces of a text whose only letters are ASCII."""
     return text.encode("ascii", "replace").decode().split()
 
 

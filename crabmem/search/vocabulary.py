@@ -18,10 +18,10 @@ if TYPE_CHECKING:
         """The words of an index."""
 
         def starting(self, prefix: str) -> list[str]:
-            """Those that begin with `prefix`."""
+            """The words that begin with `prefix`."""
 
         def containing(self, part: str) -> list[str]:
-            """Those that have `part` in them."""
+            """The words that have `part` in them."""
 
         def is_held(self, word: str) -> bool:
             """Whether a document holds `word`."""
@@ -68,7 +68,7 @@ def pairs_of(unit: str, known: Vocabulary) -> list[str]:
 
 
 def together(words: Sequence[list[Holders]]) -> list[Holders]:
-    """Who holds any of several words, given by who holds each, and how many of them."""
+    """The holders of any of several words, with their counts added up; `words` has the holders of each."""
     return [_summed(parts) for parts in zip(*words, strict=True)]
 
 

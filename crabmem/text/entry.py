@@ -130,7 +130,7 @@ def decode(path: str, data: bytes) -> str:
 
 
 def parse_entry(path: str, data: bytes) -> Entry:
-    """The entry in `data`, read leniently: broken frontmatter is content.
+    """Return the entry in `data`, read leniently: broken frontmatter is content.
 
     Raises:
         Unreadable: `data` is no whole text: not UTF-8, empty, cut short or with the marks of a merge.
@@ -194,7 +194,7 @@ def _stem(path: str) -> str:
 
 
 def _unfinished(text: str) -> str | None:
-    """Why `text` is not a whole one that somebody meant; None when nothing tells."""
+    """The reason why `text` is not the whole of what somebody meant to write; None when there is none."""
     if not text.strip("\ufeff \t\r\n"):
         return "is empty; write something into it, or delete it"
     if "\0" in text:
@@ -207,7 +207,7 @@ def _unfinished(text: str) -> str | None:
 
 
 def render_entry(fact: Fact, before: str | None) -> str:
-    """The text that holds `fact`, made from the text `before` (None for a new entry).
+    """Return the text of a file that holds `fact`, made from its text `before` (None for a new entry).
 
     Keys, comments, order, line endings and byte order mark of `before` stay; reading the result
     gives exactly `fact`. A new entry is made from what the fact has of the file that it was imported from.

@@ -27,7 +27,7 @@ _EXAMPLE = 'write [[query]], and below it text = "..." and find = ["name of an e
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is asked, and the entries that must be found, each by its name, file name or alias.
+    """A question, and the entries that must be found, each by its name, file name or alias.
 
     With `first`, one of them must come first. `tags` are asked for with it. `workspace`, where it is given, is the
     name of the only folder in which it makes sense.

@@ -92,7 +92,7 @@ def ttl_text(minutes: float | None) -> str | None:
 
 
 def ttl_of(keys: Mapping[str, object]) -> timedelta | None:
-    """How long an item lives after it was last put or read, as its frontmatter says; None when it stays."""
+    """The time that an item lives after it was last put or read, as its frontmatter says; None when it stays."""
     said = keys.get("ttl")
     try:
         minutes = float(said.removesuffix(" minutes") if isinstance(said, str) else "")

@@ -1,4 +1,4 @@
-"""What an agent learned of its mistakes: a line for each, in files that it reads again when a session begins. Pure.
+"""Lessons that an agent learned: a line for each, in files that it reads again when a session begins. Pure functions.
 
 A file never grows without end: its older half goes, and stays in history.
 """
@@ -47,7 +47,7 @@ class Lesson:
 
 
 def tool_failure(tool: str, error: str, context: str = "") -> Lesson:
-    """That a tool failed, and at what.
+    """The lesson that a tool failed, and at what.
 
     Raises:
         InvalidArguments: either is blank.
@@ -59,13 +59,13 @@ def tool_failure(tool: str, error: str, context: str = "") -> Lesson:
 
 
 def correction(message: str, said: str = "") -> Lesson:
-    """That a person corrected with `message` what the agent had `said`."""
+    """The lesson that a person corrected with `message` what the agent had `said`."""
     words, before = shortened(message, _ANSWER), shortened(said, _SAID)
     return Lesson("corrections", f"after “{before}”: {words}" if words and before else words)
 
 
 def win(words: str) -> Lesson:
-    """What worked well, and is to be done so again."""
+    """The lesson that something worked well, and is to be done so again."""
     return Lesson("wins", shortened(words, _ANSWER))
 
 

@@ -78,12 +78,12 @@ def links(text: str) -> tuple[Link, ...]:
 
 
 def redirect(text: str, new: Callable[[str], str | None]) -> str:
-    """`text` with the targets that `new` gives for those there are, None for the same. All else of it stays."""
+    """`text` with another target in each link for which `new` gives one; None keeps it. All else of the text stays."""
     return _mapped(text, lambda match: new(match["target"]) if match["target"] else None)
 
 
 def resolve(target: str, lookup: Lookup) -> str | None:
-    """The path of the file that a link leads to: by its file name, else its name, else an alias; None for nowhere."""
+    """Return the path of the file that a link leads to: by file name, else by name, else by alias; None for nowhere."""
     whole = target.removeprefix("./")
     for said in dict.fromkeys((whole, re.sub(r"\.md$", "", whole, flags=re.IGNORECASE))):
         for kind in (FILE, NAME, ALIAS):

@@ -38,7 +38,7 @@ class Conflict:
 
 
 class Conflicting(CrabmemError):
-    """What is to be changed was changed since in the same places; nothing was written. `advice` says what to do."""
+    """The places that were to be changed were changed since; nothing was written. `advice` says what to do."""
 
     #: What JSON has of it (`results.json_of`).
     JSON = ("conflicts",)

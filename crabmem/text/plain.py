@@ -1,4 +1,4 @@
-"""The form that nearly every entry has: lines of plain words between two fences, then its text.
+"""Plain frontmatter, which nearly every entry has: lines of plain words between two fences, then the text.
 
 Claude Code's entries have it too: there one key, `metadata`, has lines of its own below it.
 

@@ -79,7 +79,7 @@ def hit_text(path: str, name: str, description: str, content: str, version: str 
 
 
 def fitting(texts: Sequence[str], limit: int) -> str:
-    """As many whole texts as `limit` characters hold, at least the beginning of the first."""
+    """The first texts, whole, that fit into `limit` characters together; at least the beginning of the first one."""
     kept = texts[:1]
     for text in texts[1:]:
         if len(answers.BETWEEN.join([*kept, text])) > limit:
@@ -90,7 +90,7 @@ def fitting(texts: Sequence[str], limit: int) -> str:
 
 
 def units(text: str) -> int:
-    """How long hosts that run JavaScript take `text` to be."""
+    """The length of `text` in UTF-16 units, as hosts that run JavaScript count it."""
     return len(text) + sum(char > "\uffff" for char in text)
 
 

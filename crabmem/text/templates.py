@@ -16,15 +16,15 @@ def template(name: str) -> str:
 
 
 def storing_prompt(name: str) -> str:
-    """The template that asks a model to store facts, with what is worth it: that is said alike everywhere."""
+    """The template called `name`, which asks a model to store facts, with the one text on what is worth storing."""
     return template(name).replace("{worth}", template("worth").strip())
 
 
 def fill(words: str, values: Mapping[str, str]) -> str:
-    """`words` with the values of the names that stand in braces; what is in a value is not looked into."""
+    """`words` with values in place of the names in braces; braces within a value stay."""
     return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), words)
 
 
 def worth() -> str:
-    """What is worth storing, whatever it is stored as."""
+    """The words that say what is worth storing, whatever it is stored as."""
     return template("worth").partition("\n\n")[0].strip()

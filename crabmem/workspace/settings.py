@@ -189,8 +189,10 @@ def parse_known_settings(text: str, file: str) -> tuple[Settings, str]:
 
 
 def layout_in(text: str) -> tuple[str, str]:
-    """The profile and the layout that `text` names, also where the rest of it cannot be read: else no file would be
-    what it is."""
+    """The names of the profile and the layout in `text`, also where the rest of it cannot be read.
+
+    Without them no file would be what it is.
+    """
     try:
         found = parse_settings(text, "")
         return found.profile, found.layout
@@ -220,7 +222,7 @@ def _lines(table: msgspec.Struct) -> str:
 
 
 def _descriptions(table: type[msgspec.Struct]) -> dict[str, str]:
-    """What each setting means, tables apart."""
+    """The description of each setting, tables apart."""
     hints = get_type_hints(table, include_extras=True)
     return {key: hint.__metadata__[0].description for key, hint in hints.items() if hasattr(hint, "__metadata__")}
 
