@@ -53,30 +53,37 @@ def json_keys(kind: type) -> Mapping[str, JsonKey]:
     return found
 
 
+#: Types whose values are plain data already. Asked before `json_of` is called: a list may have 10,000 entries.
+_PLAIN = frozenset([str, int, float, bool, type(None)])
+_LISTS = frozenset([tuple, list])
+
+
 def json_of(value: Any) -> Any:
     """`value` as plain data: results and mappings are dicts, sequences are lists, times are ISO 8601."""
-    if value is None or isinstance(value, (str, int, float)):
+    if value.__class__ in _PLAIN:
         return value
+    if value.__class__ in _LISTS:
+        return [item if item.__class__ in _PLAIN else json_of(item) for item in value]
     if keys := json_keys(value.__class__):
         data = dict[str, Any]()
         for name, (attributes, is_optional) in keys.items():
             item = value
             for attribute in attributes:
-                item = _attribute(item, attribute)
+                item = getattr(item, attribute) if item is value else _attribute(item, attribute)
             if item or not is_optional:
-                data[name] = json_of(item)
+                data[name] = item if item.__class__ in _PLAIN else json_of(item)
         return data
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Mapping):
         return {key: json_of(item) for key, item in value.items()}
-    return [json_of(item) for item in value]
+    return value if isinstance(value, str) else list(map(json_of, value))
 
 
 def _attribute(value: Any, name: str) -> Any:
-    if value is None:
-        return None
-    return [_attribute(each, name) for each in value] if type(value) in (tuple, list) else getattr(value, name)
+    if value.__class__ in _LISTS:
+        return [_attribute(each, name) for each in value]
+    return None if value is None else getattr(value, name)
 
 
 def byline(author: str, session: str | None) -> str:
