@@ -3,7 +3,7 @@
 import inspect
 import types
 from functools import cache
-from typing import Any, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import msgspec
 
@@ -23,7 +23,7 @@ def schema_of(kind: type) -> dict[str, Any]:
 def _data_type(kind: type) -> type:
     """A TypedDict of the keys that the JSON of `kind` has."""
     if is_typeddict(kind):
-        keys = {name: _data_hint(hint) for name, hint in get_type_hints(kind).items()}
+        keys = {name: _data_hint(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
     else:
         keys = {}
         for name, key in json_keys(kind).items():
@@ -61,7 +61,9 @@ def _with_arguments(hint: Any, arguments: tuple[Any, ...]) -> Any:
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         return Union[arguments]  # noqa: UP007  # of a tuple
-    return hint if origin is None or isinstance(get_args(hint)[0], str) else origin[arguments]
+    if origin is None or origin is Literal:
+        return hint
+    return origin[arguments if len(arguments) > 1 else arguments[0]]
 
 
 def _without_none(hint: Any) -> Any:
