@@ -76,9 +76,7 @@ def known_settings_at(root: Path) -> tuple[Settings, str]:
         return Settings(), ""
     except OSError as error:
         raise Unreadable(f"{file} cannot be read: {fs.reason(error)}") from None
-    from .text.entry import decode  # late: most workspaces have no settings
-
-    return settings.parse_known_settings(decode(SETTINGS, data), str(file))
+    return settings.read_settings(data, str(file))
 
 
 def reach_of(root: Path, rules: Settings) -> Reach:

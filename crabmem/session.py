@@ -32,7 +32,6 @@ from .recall.hybrid import Entries, Meaning, TextVectors
 from .recall.ranking import Ranking
 from .recall.snapshots import Pasts
 from .recall.uses import Reads, Uses
-from .text.entry import decode
 from .text.hashes import blob_id
 from .workspace import settings
 from .workspace.layout import DEFAULT, LAYOUTS, SETTINGS, Layout
@@ -273,8 +272,7 @@ class Handle:
     def _parsed_settings(self, blob: str | None, read: Callable[[], bytes | None]) -> tuple[Settings, str]:
         found = self._known_settings.get(blob)
         if found is None:
-            text = decode(SETTINGS, read() or b"")
-            found = settings.parse_known_settings(text, str(self._workspace.file(SETTINGS)))
+            found = settings.read_settings(read() or b"", str(self._workspace.file(SETTINGS)))
             remember(self._known_settings, blob, found, _SETTINGS)
         if found[1] and self._kind != "main":
             raise InvalidSettings(found[1])
