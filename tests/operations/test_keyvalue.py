@@ -120,7 +120,7 @@ def test_a_page_of_a_listing_is_by_namespace_and_key_and_reads_no_other_file(
 
     with Memory(memory.root) as other:
         other.recall("x")
-        monkeypatch.setattr("crabmem.recall.catalog.parsed", noted)
+        monkeypatch.setattr("crabmem.recall.catalog.parse_entry", noted)
         other._catalog._parsed.clear()
         assert [entry.name for entry in other.items((), None, 1, 2)] == ["bee", "zebra"] and len(read) == 2
         assert [entry.name for entry in other.items()] == ["Ant", "bee", "zebra", "A", "b", "c"]
