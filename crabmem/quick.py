@@ -13,7 +13,7 @@ from .disk import stat as stamp
 from .disk.derived import are_ours
 from .disk.user_state import key_of_user
 from .search import SIGNS, load, rules, tokens
-from .text import plain
+from .text import answers, plain
 from .text.daily_notes import is_note
 from .text.limits import DEEPEST, MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
 
@@ -96,8 +96,8 @@ def _found(environment: "Mapping[str, str]", root: str, question: str, limit: in
 
         in_colour = not environment.get("NO_COLOR")
         texts = [on_terminal(text, key, question, in_colour=in_colour) for key, text in zip(keys, texts, strict=True)]
-        return plain.BETWEEN.join(texts)
-    return plain.answer(texts) if texts else ""
+        return answers.BETWEEN.join(texts)
+    return answers.answer_text(texts) if texts else ""
 
 
 def as_kept(root: str, environment: "Mapping[str, str]", language: str = "english") -> "Index | None":
@@ -175,7 +175,7 @@ def _text(file: str, path: str, blob: bytes) -> str:
     More are also those that are quoted where they come from a path.
     """
     with open(regular.opened(file, limit=_LARGEST), encoding="utf-8", newline="") as opened:
-        found = plain.taken_apart(opened.read())
+        found = plain.read_plain(opened.read())
     if found is None:
         return ""
     keys, content = found
@@ -184,7 +184,7 @@ def _text(file: str, path: str, blob: bytes) -> str:
         return ""
     if path and any(map(_is_quoted, (name, description, path, *content.split("\n")))):
         return ""
-    text = plain.layout(name, description, content, path, blob[:_VERSION].hex())
+    text = answers.entry_layout(name, description, content, path, blob[:_VERSION].hex())
     shown = text.replace("\n", "").replace("\t", "")
     is_seen = shown.isascii() or (max(shown) < _MARKS and sys.stdout.encoding.lower() == "utf-8")
     return text if is_seen and shown.isprintable() and "---" not in text else ""

@@ -1,16 +1,29 @@
-"""What the operations of a memory return: values, no display texts."""
+"""What the operations of a memory return: values, no display texts. They are the contract of `--json` and tools too.
+
+`json_of` makes plain data of them. A result whose JSON is not all of its fields says so in a class attribute `JSON`, a
+line for each key, in order:
+
+    "path"                  the attribute of that name, a field or a property
+    "bytes=size"            the attribute `size`, under another name
+    "commits=commits.brief" the attribute of an attribute; of each where it is a tuple, null where it is None
+    "as_of?"                left out where it is None, "" or empty
+
+A key that comes twice stands where it was first, and says what it said last.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
+from functools import cache
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
-from .text.edit import counted, shortened
+from .text.edit import lenient_text
 from .text.entry import Entry
+from .text.evaluation import Expectation, Figures, mean
 from .text.hashes import short
-from .text.measures import Figures, mean
-from .text.questions import Expectation
+from .text.words import counted, listed, shortened
 
 # Names in a note, and characters of each.
 _NAMED = 10
@@ -20,8 +33,61 @@ _SHOWN = 80
 CREATOR = "crabmem"
 
 
+class JsonKey(NamedTuple):
+    """A key of a result's JSON: the names of the attributes that lead to its value, and whether it may be missing."""
+
+    attributes: tuple[str, ...]
+    is_optional: bool
+
+
+@cache
+def json_keys(kind: type) -> Mapping[str, JsonKey]:
+    """The keys of the JSON of a result of that type, in order; none for a type that is no result."""
+    own = fields(kind) if is_dataclass(kind) else ()
+    usual = getattr(kind, "__struct_fields__", None) or [each.name for each in own]
+    found = dict[str, JsonKey]()
+    for line in getattr(kind, "JSON", usual):
+        key, _, source = line.partition("=")
+        name = key.removesuffix("?")
+        found[name] = JsonKey(tuple((source or name).split(".")), key.endswith("?"))
+    return found
+
+
+#: Types whose values are plain data already. Asked before `json_of` is called: a list may have 10,000 entries.
+_PLAIN = frozenset([str, int, float, bool, type(None)])
+_LISTS = frozenset([tuple, list])
+
+
+def json_of(value: Any) -> Any:
+    """`value` as plain data: results and mappings are dicts, sequences are lists, times are ISO 8601."""
+    if value.__class__ in _PLAIN:
+        return value
+    if value.__class__ in _LISTS:
+        return [item if item.__class__ in _PLAIN else json_of(item) for item in value]
+    if keys := json_keys(value.__class__):
+        data = dict[str, Any]()
+        for name, (attributes, is_optional) in keys.items():
+            item = value
+            for attribute in attributes:
+                item = getattr(item, attribute) if item is value else _attribute(item, attribute)
+            if item or not is_optional:
+                data[name] = item if item.__class__ in _PLAIN else json_of(item)
+        return data
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {key: json_of(item) for key, item in value.items()}
+    return value if isinstance(value, str) else list(map(json_of, value))
+
+
+def _attribute(value: Any, name: str) -> Any:
+    if value.__class__ in _LISTS:
+        return [_attribute(each, name) for each in value]
+    return None if value is None else getattr(value, name)
+
+
 def byline(author: str, session: str | None) -> str:
-    """Who it was, and in which session."""
+    """The author, and in brackets the session, if any."""
     return f"{author} [{session}]" if session else author
 
 
@@ -34,6 +100,8 @@ class Commit:
     the commits it took back, `restores` is the one whose files it brought back, `renamed` the paths of the entry that
     got another name, before and after.
     """
+
+    JSON = ("commit", "time", "author", "subject", "tool", "agent", "session", "paths")
 
     commit: str
     time: datetime
@@ -51,18 +119,38 @@ class Commit:
 
     @property
     def line(self) -> str:
-        """When, by whom and what, on one line."""
+        """Time, author and subject on one line."""
         return f"{self.time:%Y-%m-%d %H:%M}  {self.who}  {self.subject}"
 
     @property
     def who(self) -> str:
-        """Who did this, in which session; a star marks a person."""
+        """The author and session; a star marks a person."""
         return byline(f"{self.author}{'*' * self.is_person}", self.session)
 
     @property
     def is_person(self) -> bool:
         """Whether a person did this: by a file, Git or a command, and not an agent, with or without a name."""
         return not self.agent and self.author != CREATOR and not (self.tool and self.author == "agent")
+
+    @property
+    def brief(self) -> "CommitBrief":
+        """Which commit it is, when it was made and by whom: for lists in which its paths would be too much."""
+        return CommitBrief(
+            self.commit, self.time, self.author, self.subject, self.tool, self.agent, self.session, self.is_person
+        )
+
+
+class CommitBrief(msgspec.Struct, frozen=True):
+    """A commit as it stands beside what it did: without its paths, and with whether a person made it."""
+
+    commit: str
+    time: datetime
+    author: str
+    subject: str
+    tool: str | None
+    agent: str | None
+    session: str | None
+    is_person: bool
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -79,6 +167,8 @@ class Changed:
 
     `created` tells whether there was no such file before; `warnings` are for whoever asked for the write.
     """
+
+    JSON: ClassVar[tuple[str, ...]] = ("path", "version", "commit", "created", "diff", "warnings")
 
     path: str
     version: str
@@ -98,6 +188,8 @@ class Changed:
 class Saved(Changed):
     """An entry that was written."""
 
+    JSON = ("name=entry.name", "slug=entry.slug", *Changed.JSON)
+
     entry: Entry
 
 
@@ -108,6 +200,8 @@ class Proposal:
     `id` is the commit that keeps it, `base` what was there when it was proposed (None: no file). `diff` is what
     applying it would change now; where it `clashes` with what was changed since, the way to it from what is there.
     """
+
+    JSON = ("id", "time", "author", "agent", "session", "reason", "path", "diff", "clashes", "text")
 
     id: str
     time: datetime
@@ -121,10 +215,17 @@ class Proposal:
     diff: str = ""
     clashes: bool = False
 
+    @property
+    def text(self) -> str | None:
+        """The proposed text, as a diff shows it."""
+        return lenient_text(self.data)
+
 
 @dataclass(frozen=True)
 class Proposed(Changed):
     """A file that was not written, for a person decides on the `proposal`; `diff` is what that would change."""
+
+    JSON = (*Changed.JSON, "proposal?=proposal.id")
 
     proposal: Proposal
 
@@ -152,6 +253,8 @@ class Provenance(msgspec.Struct, frozen=True):
     `authors` wrote it, who did so last first; `is_confirmed` tells whether a person is among them.
     """
 
+    JSON = ("learned=learned.brief", "changed=changed.brief", "authors", "is_confirmed", "is_recorded")
+
     learned: Commit | None
     changed: Commit | None
     authors: tuple[str, ...]
@@ -167,6 +270,16 @@ class Hit(msgspec.Struct, frozen=True):
     `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from.
     """
 
+    JSON = (
+        *(f"{key}=entry.{key}" for key in Entry.JSON),
+        "content=shown",
+        "is_cut",
+        "score",
+        "kind?",
+        "matches?",
+        "provenance?",
+    )
+
     entry: Entry
     score: float
     passage: str | None = None
@@ -178,6 +291,16 @@ class Hit(msgspec.Struct, frozen=True):
         """The content, or the passage of it that fits."""
         return self.entry.content if self.passage is None else self.passage
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether only a passage of the content is shown."""
+        return self.passage is not None
+
+    @property
+    def kind(self) -> Literal["note"] | None:
+        """ "note" for a daily note, which is no entry; None for an entry."""
+        return "note" if self.entry.is_note else None
+
 
 class Recall(msgspec.Struct, frozen=True):
     """What recall found, best first. `searched` entries were looked at, `unreadable` files could not be.
@@ -187,6 +310,8 @@ class Recall(msgspec.Struct, frozen=True):
     is why meaning did not count although it should. `as_of` is the commit whose memory was searched, None for today's.
     `notes` are the daily notes that were looked at besides.
     """
+
+    JSON = ("query", "hits", "searched", "note", "left_out", "as_of?")
 
     query: str
     hits: tuple[Hit, ...]
@@ -220,7 +345,7 @@ class Recall(msgspec.Struct, frozen=True):
         if cut:
             reasons.append(f"{counted(cut, 'fact')} cut to the passage that matched")
         if self.left_out:
-            reasons.append(f"left out, as the budget holds no more: {_listed(self.left_out)}")
+            reasons.append(f"left out, as the budget holds no more: {_first(self.left_out)}")
         return "; ".join([*reasons, *_blind_spots(self)])
 
     def _reason(self) -> str:
@@ -230,7 +355,7 @@ class Recall(msgspec.Struct, frozen=True):
             return "nothing has been remembered yet"
         some = ", with the tags and dates that were asked for" if self.is_filtered else ""
         notes = f" and {counted(self.notes, 'note')}" if self.notes else ""
-        return f"no match among {self.searched} {'entry' if self.searched == 1 else 'entries'}{notes}{some}"
+        return f"no match among {counted(self.searched, 'entry')}{notes}{some}"
 
 
 class FileHit(msgspec.Struct, frozen=True):
@@ -303,11 +428,11 @@ _NO_WORD = "no searchable word in the query"
 
 
 def _unsaid(what: str, phrases: Iterable[str]) -> str:
-    return f"no {what} says {_listed(map(_quoted, phrases))} word by word; these have the words"
+    return f"no {what} says {_first(map(_quoted, phrases))} word by word; these have the words"
 
 
 def _blind_spots(found: Recall | FileSearch) -> Iterator[str]:
-    """What could not be looked at, and when was looked."""
+    """Notes on files that could not be read, on the time that was searched, and on trouble with meaning."""
     if found.unreadable:
         yield f"{counted(found.unreadable, 'file')} unreadable (`crabmem doctor` names them)"
     if found.as_of:
@@ -320,11 +445,9 @@ def _quoted(text: str) -> str:
     return f'"{shortened(text, _SHOWN - 2)}"'
 
 
-def _listed(texts: Iterable[str]) -> str:
-    """The first of them: a note is no second answer."""
-    first = [shortened(text, _SHOWN) for text in texts]
-    more = [f"{len(first) - _NAMED} more"] if len(first) > _NAMED else []
-    return ", ".join(first[:_NAMED] + more)
+def _first(texts: Iterable[str]) -> str:
+    """The first of `texts`, shortened: a note is no second answer."""
+    return listed([shortened(text, _SHOWN) for text in texts], _NAMED)
 
 
 class Reindexed(msgspec.Struct, frozen=True):
@@ -348,6 +471,8 @@ class Reference(msgspec.Struct, frozen=True):
 
 class Links(msgspec.Struct, frozen=True):
     """The links out of a file of memory and into it; of all memory, with no `path`, those that lead nowhere alone."""
+
+    JSON = ("path", "out", "in=into", "broken")
 
     path: str | None
     out: tuple[Reference, ...]
@@ -392,6 +517,8 @@ class Begun(msgspec.Struct, frozen=True):
     `made`: its history was begun now. `left` are files that were there already, and stay as they are.
     """
 
+    JSON = ("path=root", "made", "commit", "paths", "left")
+
     root: str
     made: bool
     commit: str | None
@@ -401,6 +528,8 @@ class Begun(msgspec.Struct, frozen=True):
 
 class Agent(msgspec.Struct, frozen=True):
     """An agent that has a workspace of its own: how many entries are in it, and when it was last written, if ever."""
+
+    JSON = ("name", "path=root", "entries", "written")
 
     name: str
     root: str
@@ -413,6 +542,8 @@ class Restored(msgspec.Struct, frozen=True):
 
     Of the files those in `removed` are not there any more. `operation` is what was undone or redone, if it was that.
     """
+
+    JSON = ("commit", "to", "operation?", "paths", "removed", "diff")
 
     commit: str | None
     to: str
@@ -428,6 +559,8 @@ class Reverted(msgspec.Struct, frozen=True):
     `commits` are those taken back, newest first, without their paths; of those `in_part` something was kept, as it was
     changed since.
     """
+
+    JSON = ("commit", "reverted=commits.commit", "in_part=in_part.commit", "paths", "diff")
 
     commit: str | None
     commits: tuple[Commit, ...]
@@ -445,6 +578,11 @@ class Purge(msgspec.Struct, frozen=True):
     `unknown` those of which nobody here knows what they have.
     `leftovers` are editors' and crabmem's own files. `nested` are the repositories inside the workspace that hold it.
     """
+
+    JSON = (
+        "entries", "paths", "commits", "rewritten", "messages", "versions", "refs", "signatures", "unreachable",
+        "leftovers", "copies", "remotes", "unknown", "nested", "erased", "purged=is_done", "standing",
+    )  # fmt: skip
 
     entries: tuple[str, ...]
     paths: tuple[str, ...]
@@ -470,6 +608,8 @@ class Standing(msgspec.Struct, frozen=True):
 
     `unread` are those that could not be looked into, and why: they may hold it.
     """
+
+    JSON = ("objects", "files", "bytes=size", "places", "unread")
 
     objects: int
     files: int
@@ -498,6 +638,8 @@ class Stats(msgspec.Struct, frozen=True):
 class Finding(msgspec.Struct, frozen=True):
     """Something `doctor` has to say: `level` is "info", "warning" or "error", `check` what it was looking at."""
 
+    JSON = ("level", "check", "path", "message")
+
     level: str
     path: str
     message: str
@@ -522,6 +664,8 @@ class Bisected(msgspec.Struct, frozen=True):
     It was good at the commit `good` and bad at `bad`; of `commits` so many were `looked_at`.
     """
 
+    JSON = ("commit", "suspects", "good", "bad", "looked_at", "commits")
+
     suspects: tuple[Commit, ...]
     good: str
     bad: str
@@ -540,11 +684,34 @@ class Answer(msgspec.Struct, frozen=True):
     `is_right` tells whether all of it was found, and came first where that was asked.
     """
 
+    JSON = (
+        "query=question.query",
+        "find=question.find",
+        "first=question.first",
+        "missing",
+        "found=recall.hits.entry.slug",
+        "figures",
+    )
+
     question: Expectation
     recall: Recall
     missing: tuple[str, ...]
     is_right: bool
     figures: Figures
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """What a better answer has more of; beyond the tenth place, the first hit decides."""
+        return self.figures.ndcg10, self.figures.mrr
+
+
+class AnswerPair(msgspec.Struct, frozen=True):
+    """The answers to one question, of the past and of now."""
+
+    JSON = ("query=now.question.query", "past", "now")
+
+    past: Answer
+    now: Answer
 
 
 class Evaluation(msgspec.Struct, frozen=True):
@@ -554,10 +721,22 @@ class Evaluation(msgspec.Struct, frozen=True):
     asked, as they are for other workspaces.
     """
 
+    JSON = ("limit", "elsewhere=unasked", "questions", "figures", "misses", "past=comparison")
+
     answers: tuple[Answer, ...]
     limit: int
     elsewhere: tuple[Expectation, ...] = ()
     past: "Evaluation | None" = None
+
+    @property
+    def unasked(self) -> int:
+        """How many questions were not asked."""
+        return len(self.elsewhere)
+
+    @property
+    def questions(self) -> int:
+        """How many questions were asked."""
+        return len(self.answers)
 
     @property
     def figures(self) -> dict[str, float]:
@@ -571,19 +750,24 @@ class Evaluation(msgspec.Struct, frozen=True):
         return tuple(answer for answer in self.answers if not answer.is_right)
 
     @property
-    def better(self) -> tuple[tuple[Answer, Answer], ...]:
-        """The questions that are answered better than in the past: the answer of then, and that of now."""
-        return tuple(pair for pair in self._pairs() if _rank(pair[0]) < _rank(pair[1]))
+    def better(self) -> tuple[AnswerPair, ...]:
+        """The questions that are answered better than in the past."""
+        return tuple(pair for pair in self._pairs() if pair.past.rank < pair.now.rank)
 
     @property
-    def worse(self) -> tuple[tuple[Answer, Answer], ...]:
-        """The same for those that are answered worse."""
-        return tuple(pair for pair in self._pairs() if _rank(pair[0]) > _rank(pair[1]))
+    def worse(self) -> tuple[AnswerPair, ...]:
+        """The questions that are answered worse than in the past."""
+        return tuple(pair for pair in self._pairs() if pair.past.rank > pair.now.rank)
 
-    def _pairs(self) -> Iterator[tuple[Answer, Answer]]:
-        return zip(self.past.answers if self.past else (), self.answers, strict=self.past is not None)
+    @property
+    def comparison(self) -> Mapping[str, object] | None:
+        """The past, and what is better and worse now; None where it was not asked for."""
+        if self.past is None:
+            return None
+        past = {key: getattr(self.past, key) for key in ("questions", "figures", "misses")}
+        return {**past, "better": self.better, "worse": self.worse}
 
-
-def _rank(answer: Answer) -> tuple[float, float]:
-    """What tells better answers from worse ones; beyond the tenth place, the first find does."""
-    return answer.figures.ndcg10, answer.figures.mrr
+    def _pairs(self) -> Iterator[AnswerPair]:
+        if self.past:
+            for past, now in zip(self.past.answers, self.answers, strict=True):
+                yield AnswerPair(past, now)

@@ -130,7 +130,7 @@ def _by_person(memory: Memory, what: str, said: list[str]) -> None:
     """The file is changed on the disk, and recorded as the person's."""
     if what == "add":
         file = memory.file(f"memory/entries/{said[0].lower().replace(' ', '-')}.md")
-        file.write_text(written(Fact(said[0], said[1], said[2]), None), "utf-8")
+        file.write_text(render_entry(Fact(said[0], said[1], said[2]), None), "utf-8")
     else:
         file = memory.file(memory.get(said[0]).path)
         file.unlink() if what == "drop" else file.write_text(file.read_text("utf-8").replace(said[1], said[2]), "utf-8")

@@ -22,7 +22,7 @@ from ..memory import Memory
 from ..operations import files as files_operations
 from ..text.edit import NoSuchLine, NotOnce, appended, insert_lines, replace_once
 from ..tools.result import warned
-from ..workspace.workspace import way
+from ..workspace.layout import way
 from ..write.tree import Tree, inside
 from . import missing
 

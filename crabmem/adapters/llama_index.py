@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import HoldsSecret, InvalidArguments
 from ..memory import Memory
 from ..text.credentials import credentials_in
-from ..text.templates import joined
+from ..text.quoting import joined
 from . import missing
 
 try:

@@ -155,7 +155,7 @@ def _join(root: Path, profile: str) -> None:
 
 def _report(memory: Session, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:
     if json_wanted:
-        show(json_wanted, {**about, "commit": wire.commit(commit) if commit else None}, str)
+        show(json_wanted, {**about, "commit": json_of(commit) if commit else None}, str)
     else:
         recorded(memory, commit)
 
@@ -172,7 +172,7 @@ def restore(ctx: click.Context, json_wanted: bool) -> None:
     """Bring back the facts that are gone from disk and that nobody forgot."""
     done = revert.restore(opened(ctx))
     words = f"restored {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
-    show(json_wanted, wire.restored(done), lambda: "\n".join([words, *(f"  {plain(path)}" for path in done.paths)]))
+    show(json_wanted, json_of(done), lambda: "\n".join([words, *(f"  {plain(path)}" for path in done.paths)]))
 
 
 COMMANDS = (adopt, restore)

@@ -69,7 +69,7 @@ def _line(agent: Agent) -> str:
 
 
 def _say(done: Begun, json_wanted: bool) -> None:
-    show(json_wanted, wire.begun(done), lambda: "\n".join([done.root, *(f"  {plain(path)}" for path in done.paths)]))
+    show(json_wanted, json_of(done), lambda: "\n".join([done.root, *(f"  {plain(path)}" for path in done.paths)]))
     if done.left and not json_wanted:
         tell(f"already there, and left as they are: {', '.join(done.left)}")
     if not (done.made or done.paths or done.left or json_wanted):

@@ -17,6 +17,7 @@ from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.hashes import short
 from ..text.limits import RECALL_LIMIT
+from ..text.words import listed
 from .base import Failure, as_json, opened, plain, show, tell
 
 _CANNOT_TELL = 125
@@ -116,11 +117,10 @@ def _words(done: Bisected) -> str:
 
 
 def _suspect(commit: Commit) -> str:
-    more = len(commit.paths) - _FILES
     lines = [
         commit.subject,
         f"{commit.time:%Y-%m-%d %H:%M} by {commit.author}" + (f", session {commit.session}" if commit.session else ""),
-        ", ".join(commit.paths[:_FILES]) + (f" and {more} more" if more > 0 else ""),
+        listed(commit.paths, _FILES),
         *(["a merge, which brought it: look into that with --until its other parent"] if commit.parents[1:] else []),
     ]
     return f"{click.style(short(commit.commit), fg='yellow')}  " + "\n  ".join(map(plain, lines))

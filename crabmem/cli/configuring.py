@@ -12,8 +12,8 @@ from ..disk.allowed import Allowed, Reach
 from ..errors import Disabled
 from ..session.locate import known_settings_at, reach_of, settings_at
 from ..workspace import settings
+from ..workspace.layout import SETTINGS
 from ..workspace.settings import Vectors
-from ..workspace.workspace import SETTINGS
 from .base import as_json, confirm, plain, show, sure, tell, wanted_of, warn
 
 
@@ -100,11 +100,11 @@ def _profile_told(file: str) -> Iterator[str]:
 
 def _vectors_told(rules: Vectors, root: Path) -> Iterator[str]:
     """What is sent and loaded for vectors, a line for each thing."""
-    from ..embeddings.http import checked
+    from ..embeddings.http import checked_url
     from ..embeddings.local import folder_of
 
     if rules.url and rules.provider != "model2vec":
-        host = urlsplit(checked(rules.url)).hostname
+        host = urlsplit(checked_url(rules.url)).hostname
         key = f"with the value of the environment variable {rules.key}" if rules.key else "without a key"
         yield f"send every fact, old and new, and every question to {host} ({rules.url}), {key}"
     if rules.model and rules.provider != "http":

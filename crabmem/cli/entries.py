@@ -21,9 +21,9 @@ from ..session.session import Session
 from ..text.edit import shortened
 from ..text.entry import Entry, decoded
 from ..text.hashes import short, version_of
-from ..text.plain import BETWEEN, answer
+from ..text.quoting import entry_text
 from ..text.slug import name_key
-from ..text.templates import entry_text
+from ..text.words import shortened
 from .base import (
     LINE,
     TEXT,
@@ -112,7 +112,7 @@ def remember(
     )
     state = "" if saved.commit else " (it said so already)"
     diff = "" if saved.created else coloured_diff(saved.diff)
-    show(json_wanted, wire.saved(saved), lambda: f"remembered: {plain(saved.entry.name)}{state}\n{diff}")
+    show(json_wanted, json_of(saved), lambda: f"remembered: {plain(saved.entry.name)}{state}\n{diff}")
     warn(saved.warnings)
 
 
@@ -182,8 +182,8 @@ def recall(
     if sys.stdout.isatty():
         text = BETWEEN.join(_shown(hit, asked, language) + _explained(hit, explain) + _blamed(hit) for hit in found)
     else:  # a program reads this, and often a model what it prints
-        text = answer([_told(hit) + _explained(hit, explain) for hit in found]) if found.hits else ""
-    show(json_wanted, wire.recall(found), lambda: text)
+        text = answer_text([_told(hit) + _explained(hit, explain) for hit in found]) if found.hits else ""
+    show(json_wanted, json_of(found), lambda: text)
     if not found.hits and tags:
         _tell_unknown(facts.entries(memory, as_of), tags)
     if found.note and not json_wanted:
@@ -286,7 +286,7 @@ def list_(
     labels = [plain(memory.layout.label(entry.path)) for entry in shown]
     width = min(max(map(_width, labels), default=0), 40)
     if json_wanted:
-        return show(True, [wire.entry(entry) for entry in shown], str)
+        return show(True, json_of(shown), str)
     paged(ctx, (_line(label, entry, width) for label, entry in zip(labels, shown, strict=True)))
     if not shown and agents.is_begun(memory):
         tell("no fact is like that" if wanted or since else "nothing has been remembered yet")

@@ -13,7 +13,7 @@ from ..text.measures import NAMES
 from ..text.questions import parsed
 from .base import Failure, as_json, content_of, opened, plain, show, tell
 
-_GATES = (*NAMES, "right")
+_GATES = (*FIGURE_NAMES, "right")
 _TITLES = {"r@1": "R@1", "r@5": "R@5", "r@10": "R@10", "mrr": "MRR", "ndcg@10": "nDCG@10", "right": "right"}
 _WIDTH = 100
 # Fewer questions are answered before anybody has read that.
@@ -111,7 +111,7 @@ def _told(done: Evaluation) -> str:
     for answer in done.misses:
         lines += ["", *_miss(answer, done.limit)]
     for word, pairs in (("better", done.better), ("worse", done.worse)):
-        lines += [f"\n{word}: {_asked(now)}\n  {_change(then, now)}" for then, now in pairs]
+        lines += [f"\n{word}: {_asked(pair.now)}\n  {_change(pair.past, pair.now)}" for pair in pairs]
     return "\n".join(lines)
 
 

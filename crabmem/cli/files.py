@@ -46,7 +46,7 @@ def _file_verbs(
     @click.pass_context
     def show_(ctx: click.Context, json_wanted: bool) -> None:
         document = read(opened(ctx))
-        show(json_wanted, wire.document(document), lambda: plain(document.text))
+        show(json_wanted, json_of(document), lambda: plain(document.text))
 
     @group.command("set", help=f"Replace {file_name} by -c TEXT, --file F, or - for stdin.")
     @click.argument("source", metavar="[-]", required=False)
@@ -87,7 +87,7 @@ def _file_verbs(
 
     def _edit_as_agent(memory: Session, file: Path, seeded: str) -> None:
         before = fs.read(file)[0] if file.exists() else None
-        text = seeded if before is None else decoded(str(file), before)
+        text = seeded if before is None else decode(str(file), before)
         version = None if before is None else version_of(before)
         done = edited_by_agent(file.name, text, lambda text: write(memory, text, version))
         if done:
@@ -103,7 +103,7 @@ def show_changed(json_wanted: bool, done: Changed) -> None:
     state = "updated" if done.commit else "said so already"
     if isinstance(done, Proposed):
         state = f"not changed: `crabmem proposals apply {short(done.proposal.id)}` would"
-    show(json_wanted, wire.identity(done), lambda: f"{done.path} {state}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{done.path} {state}\n{coloured_diff(done.diff)}")
     warn(done.warnings)
 
 

@@ -11,6 +11,7 @@ from ..operations import agents, history, revert
 from ..results import Commit, Restored
 from ..text.edit import counted
 from ..text.hashes import short
+from ..text.words import counted
 from .base import as_json, coloured_diff, complete_names, complete_writers, dry, here, opened, paged, plain, show, tell
 from .reverting import really
 
@@ -50,7 +51,7 @@ def log(
     )
     diffs = ((commit, history.patch(memory, commit.commit, name) if patch else "") for commit in islice(found, limit))
     if json_wanted:
-        show(True, [wire.commit(commit) | ({"patch": diff} if patch else {}) for commit, diff in diffs], str)
+        show(True, [json_of(commit) | ({"patch": diff} if patch else {}) for commit, diff in diffs], str)
     else:
         # Shown as they are found: the next may lie far back.
         lines = (f"{_line(commit)}\n{coloured_diff(diff)}" for commit, diff in diffs)
@@ -94,7 +95,7 @@ def rollback(ctx: click.Context, to: str, name: str | None, dry_run: bool, yes_r
     """
     done = revert.rollback(opened(ctx), to, name, dry_run=dry_run, even_if_many=yes_really)
     words = f"{_files(done, 'would restore' if dry_run else '')} {'as of' if done.paths else 'from'} {short(done.to)}"
-    show(json_wanted, wire.restored(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
 
 
 @click.command()
@@ -110,7 +111,7 @@ def undo(ctx: click.Context, redo: bool, yes_really: bool, json_wanted: bool) ->
     memory = opened(ctx)
     done = (revert.redo if redo else revert.undo)(memory, even_if_many=yes_really)
     words = f"{'redone' if redo else 'undone'}: {done.operation.subject if done.operation else 'nothing'}"
-    show(json_wanted, wire.restored(done), lambda: f"{plain(words)}; {_files(done)}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{plain(words)}; {_files(done)}\n{coloured_diff(done.diff)}")
     if not json_wanted and not redo and sys.stderr.isatty():
         tell("`crabmem undo --redo` brings it back, `crabmem undo` takes back the commit before")
 

@@ -32,7 +32,7 @@ def learn() -> None:
 @click.pass_context
 def error_(ctx: click.Context, tool: str, words: str, context: str, json_wanted: bool) -> None:
     """Record that TOOL failed, and how."""
-    _learn(ctx, learnings.failed(tool, words, context), json_wanted)
+    _learn(ctx, learnings.tool_failure(tool, words, context), json_wanted)
 
 
 @learn.command("correction")
@@ -46,7 +46,7 @@ def correction_(ctx: click.Context, words: str, said: str, if_one: bool, json_wa
     if if_one and not learnings.is_correction(words):
         show(json_wanted, None, lambda: "")
         return tell("no correction")
-    _learn(ctx, learnings.corrected(words, said), json_wanted)
+    _learn(ctx, learnings.correction(words, said), json_wanted)
 
 
 @learn.command("win")
@@ -55,14 +55,14 @@ def correction_(ctx: click.Context, words: str, said: str, if_one: bool, json_wa
 @click.pass_context
 def win_(ctx: click.Context, words: str, json_wanted: bool) -> None:
     """Record what worked well."""
-    _learn(ctx, learnings.worked(words), json_wanted)
+    _learn(ctx, learnings.win(words), json_wanted)
 
 
 def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:
     memory = opened(ctx, is_person=False)
     changed = notes.learn(memory, lesson)
     state = "learned" if changed.commit else "said so already"
-    show(json_wanted, wire.changed(changed), lambda: f"{state}: {changed.path}\n{coloured_diff(changed.diff)}")
+    show(json_wanted, json_of(changed), lambda: f"{state}: {changed.path}\n{coloured_diff(changed.diff)}")
     warn(changed.warnings)
     name = memory.engine.profile_name
     if not json_wanted and not any(part.file == changed.path for part in memory.profile.part):

@@ -29,7 +29,7 @@ def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bo
     words = (
         f"{verb}: {plain(done.before)} to {plain(done.name)}" if done.paths else f"it is called {plain(new)} already"
     )
-    show(json_wanted, wire.renamed(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
     warn(f"{path} links to the old name, and an agent may not write it" for path in done.left)
 
 

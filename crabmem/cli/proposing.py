@@ -7,6 +7,7 @@ from ..operations import proposals as proposals_operations
 from ..results import Proposal, byline
 from ..text.edit import shortened
 from ..text.hashes import short
+from ..text.words import shortened
 from .base import as_json, coloured_diff, completed, confirm, opened, plain, show, sure, tell
 from .files import show_changed
 

@@ -76,8 +76,8 @@ def purge(
 
 def _data(purges: Mapping[str, Purge], everywhere: bool) -> object:
     if not everywhere:
-        return wire.purge(purges[ALL])
-    return {"workspaces": {place: wire.purge(each) for place, each in purges.items()}}
+        return json_of(purges[ALL])
+    return {"workspaces": {place: json_of(each) for place, each in purges.items()}}
 
 
 def _headed(place: str, text: str) -> str:
@@ -86,7 +86,7 @@ def _headed(place: str, text: str) -> str:
 
 
 def _verified(ctx: click.Context, found: Standing, json_wanted: bool) -> None:
-    show(json_wanted, wire.standing(found), lambda: plain(_looked(found)))
+    show(json_wanted, json_of(found), lambda: plain(_looked(found)))
     if found.places:
         ctx.exit(1)
 

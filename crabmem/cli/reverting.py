@@ -10,6 +10,7 @@ from ..results import Commit, Reverted
 from ..text.edit import counted
 from ..text.hashes import short
 from ..text.merge import Conflict, Conflicting, Take
+from ..text.words import counted
 from .base import as_json, coloured_diff, dry, opened, plain, show
 
 really = click.option(
@@ -66,9 +67,9 @@ def revert(
         )
     except Conflicting as error:
         told = "\n".join(map(_told, error.conflicts))
-        show(json_wanted, wire.conflicts(error), lambda: told)
+        show(json_wanted, json_of(error), lambda: told)
         raise
-    show(json_wanted, wire.reverted(done), lambda: f"{_summary(done, dry_run)}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{_summary(done, dry_run)}\n{coloured_diff(done.diff)}")
 
 
 def _summary(done: Reverted, dry_run: bool) -> str:

@@ -10,6 +10,7 @@ from ..operations.traces import Digest, Line, News, Sighting, Sightings
 from ..results import byline
 from ..text.edit import shortened
 from ..text.hashes import short
+from ..text.words import shortened
 from .base import as_json, complete_names, opened, paged, plain, show, tell, words_of
 
 _WHO = 24
@@ -28,7 +29,7 @@ def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
     """
     lines = history.blame(opened(ctx), name)
     if json_wanted:
-        return show(True, [wire.line(line) for line in lines], str)
+        return show(True, json_of(lines), str)
     paged(ctx, map(_line, lines))
 
 
@@ -96,7 +97,7 @@ def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool)
     """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown."""
     found = history.digest(opened(ctx), since, until)
     if json_wanted:
-        return show(True, wire.digest(found), str)
+        return show(True, json_of(found), str)
     paged(ctx, [_markdown(found)])
 
 

@@ -15,6 +15,7 @@ from ..results import Stats
 from ..session.session import Session
 from ..text.edit import counted
 from ..text.hashes import short
+from ..text.words import counted
 from ..tools.formats import FORMATS
 from ..tools.toolbox import Toolbox
 from .base import (
@@ -59,7 +60,7 @@ def init(ctx: click.Context, dry_run: bool, json_wanted: bool) -> None:
     done = begin(memory, claim=True, dry_run=dry_run)
     verb = "would make" if dry_run else "made"
     words = f"{verb if done.made else 'already there:'} {memory.root}"
-    show(json_wanted, wire.begun(done), lambda: words)
+    show(json_wanted, json_of(done), lambda: words)
     if done.paths and not json_wanted:
         tell(f"{'would write' if dry_run else 'wrote'} {', '.join(done.paths)}")
 
@@ -118,7 +119,7 @@ def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
         + plain(f"{finding.path}: {finding.message}" if finding.path else finding.message)
         for finding in findings
     )
-    show(json_wanted, [wire.finding(finding) for finding in findings], lambda: "\n".join((*fine, *lines)))
+    show(json_wanted, json_of(findings), lambda: "\n".join((*fine, *lines)))
     if any(finding.level == "error" for finding in findings):
         ctx.exit(1)
 
@@ -149,7 +150,7 @@ def reindex(ctx: click.Context, json_wanted: bool) -> None:
     done = maintenance.reindex(opened(ctx), _embedding)
     about = f"; vectors by {done.embedder}, {done.dimension} dimensions: {done.made} made now" if done.embedder else ""
     sections = f" and {done.sections} sections of files" if done.sections else ""
-    show(json_wanted, wire.reindexed(done), lambda: f"read: {done.entries} entries{sections}{plain(about)}")
+    show(json_wanted, json_of(done), lambda: f"read: {done.entries} entries{sections}{plain(about)}")
 
 
 def _embedding(done: int, total: int) -> None:
@@ -178,7 +179,7 @@ def watch(ctx: click.Context, json_wanted: bool) -> None:
                 tell(f"crabmem: {item}")
             said = str(item)
         else:
-            click.echo(as_text(wire.commit(item)) if json_wanted else f"{short(item.commit)}  {plain(item.subject)}")
+            click.echo(as_text(json_of(item)) if json_wanted else f"{short(item.commit)}  {plain(item.subject)}")
             warn_of_secrets(memory, item.paths)
 
 

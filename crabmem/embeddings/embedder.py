@@ -1,4 +1,4 @@
-"""What makes vectors of texts, and how far apart it puts texts that have nothing to do with each other."""
+"""Embedders make vectors of texts: what a trial tells of one, and the pieces of texts that it takes in whole."""
 
 from __future__ import annotations
 
@@ -33,6 +33,12 @@ _FAR = 4.0
 _LEAST = 0.25
 _MOST = 0.95
 
+#: Words of a piece; a language that writes without spaces, or in letters of many bytes, has as much by its bytes.
+WORDS = 180
+BYTES = 1_200
+#: Pieces of a text at most; what comes after them is found by its words.
+PIECES = 100
+
 
 class Embedder(Protocol):
     """Makes vectors of texts. One that has an `identity`, a text, need not show who it is by what it makes."""
@@ -60,13 +66,13 @@ class Model:
         return likeness
 
 
-def tried(embedder: Embedder) -> Model:
+def probe(embedder: Embedder) -> Model:
     """What `embedder` is, by what it makes of a few sentences.
 
     Raises:
         EmbedderFailed: it makes nothing of them, or no vectors.
     """
-    rows = embedded(embedder, UNRELATED)
+    rows = embed_checked(embedder, UNRELATED)
     apart = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
     base = min(max(float(apart.mean()), 0.0), _MOST)
     floor = max(_LEAST, _FAR * float(apart.std()) / (1 - base))
@@ -90,7 +96,7 @@ def _sign(embedder: Embedder, rows: Array) -> str:
     return f"{type(embedder).__module__}.{type(embedder).__qualname__} {seen}"
 
 
-def embedded(embedder: Embedder, texts: Sequence[str]) -> Array:
+def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Array:
     """The vectors that `embedder` makes of `texts`, made sure of.
 
     Raises:
@@ -115,3 +121,27 @@ def _failed(embedder: Embedder, error: Exception) -> EmbedderFailed:
     """What went wrong, in one line."""
     reason = " ".join(str(error).split())
     return EmbedderFailed(f"{type(embedder).__name__} failed: {type(error).__name__}{reason and f': {reason}'}")
+
+
+def pieces(text: str) -> list[str]:
+    """The pieces of a long text, in order: an entry means what the nearest of its pieces does.
+
+    Of a text without words one, which is empty.
+    """
+    found, words, size = list[str](), list[str](), 0
+    for word in _words(text):
+        length = len(word.encode("utf-8", "replace")) + 1
+        if words and (len(words) == WORDS or size + length > BYTES):
+            found.append(" ".join(words))
+            words, size = [], 0
+        if len(found) == PIECES:
+            return found
+        words.append(word)
+        size += length
+    return [*found, " ".join(words)] if words or not found else found
+
+
+def _words(text: str) -> list[str]:
+    # A character has four bytes at most.
+    step = BYTES // 4
+    return [word[at : at + step] for word in text.split() for at in range(0, len(word), step)]

@@ -16,7 +16,7 @@ from .embedder import Array
 LAST = 3
 
 
-def fused(words: Array, likeness: Array, weight: float, floor: float, limit: int) -> Iterator[tuple[int, float]]:
+def fuse(words: Array, likeness: Array, weight: float, floor: float, limit: int) -> Iterator[tuple[int, float]]:
     """The positions of all that is found, best first, and scores from 0 to 1 that do not rise.
 
     `words` has the score by words of each position, 0 for none; `likeness` how near it is in meaning, NaN where

@@ -61,7 +61,7 @@ class Http:
 
     def __init__(self, url: str, model: str, key: str = "", timeout: float = 5.0) -> None:
         """`timeout`: seconds for so many texts as go at once, tries that were refused for the moment included."""
-        base = checked(url).rstrip("/")
+        base = checked_url(url).rstrip("/")
         self._url = base if urlsplit(base).query or base.endswith("/embeddings") else f"{base}/embeddings"
         self._where = self._url.partition("?")[0]
         self._model, self._timeout = model, timeout
@@ -149,7 +149,7 @@ def _in_time(ask: Callable[[], bytes], end: float) -> bytes:
     return answer
 
 
-def checked(url: str) -> str:
+def checked_url(url: str) -> str:
     """`url`, when it is one to be trusted with texts and a key.
 
     Raises:

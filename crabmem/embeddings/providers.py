@@ -12,7 +12,7 @@ from .embedder import Embedder
 
 
 @dataclass(frozen=True)
-class Wanted:
+class EmbedderOptions:
     """What a person asked for; `key` is the key itself. `within` is where a folder is that is given from there on."""
 
     model: str
@@ -25,18 +25,18 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Provider:
-    """One that makes vectors. `needs` are fields of `Wanted`; `is_at_hand` tells whether it is worth asking."""
+    """One that makes vectors. `needs` are fields of `EmbedderOptions`; `is_at_hand`: is it worth asking?"""
 
     needs: tuple[str, ...]
-    is_at_hand: Callable[[Wanted], bool]
-    made: Callable[[Wanted], Embedder]
+    is_at_hand: Callable[[EmbedderOptions], bool]
+    made: Callable[[EmbedderOptions], Embedder]
 
 
-def _local(wanted: Wanted) -> Embedder:
+def _local(wanted: EmbedderOptions) -> Embedder:
     return local.Model2Vec(wanted.model, wanted.within, wanted.may_download)
 
 
-def _http(wanted: Wanted) -> Embedder:
+def _http(wanted: EmbedderOptions) -> Embedder:
     from .http import Http
 
     return Http(wanted.url, wanted.model, wanted.key, wanted.timeout)
@@ -49,7 +49,7 @@ PROVIDERS: dict[str, Provider] = {
 }
 
 
-def chosen(provider: str, wanted: Wanted) -> tuple[str, Embedder]:
+def choose_embedder(provider: str, wanted: EmbedderOptions) -> tuple[str, Embedder]:
     """The provider of that name, or for "auto" the first that is at hand, and what it makes.
 
     Raises:

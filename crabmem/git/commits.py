@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import NamedTuple
 
 from ..results import Commit
-from ..text.names import without_unseen
+from ..text.agent_names import without_unseen
 
 # The end of the year 9998, after which datetime has no zones.
 _LAST_TIME = 253_370_764_799

@@ -9,7 +9,7 @@ from itertools import chain
 from ..disk.scan import File, Scan
 from ..errors import DamagedHistory, NotFound, Stale
 from ..results import Commit
-from ..text.edit import shown, unified_diff
+from ..text.edit import lenient_text, unified_diff
 from ..text.entry import MAX_NAME
 from ..text.hashes import VERSION_DIGITS, blob_id
 from ..text.slug import name_key, slug_of
@@ -60,7 +60,7 @@ class Timeline:
         try:
             return self._history.resolve(when, self._any_revision)
         except NotFound:
-            time = moment(when, self._clock(), is_end)
+            time = parse_time(when, self._clock(), is_end)
         if time is None:
             raise NotFound(f"no revision named {when}; give a commit of `crabmem log`, a date, or '2 days ago'")
         commit = self._history.at(time, self._clock())
@@ -218,7 +218,7 @@ class Timeline:
         """
         if expected is None or (file and len(expected) >= _DIGITS and file.blob.startswith(expected.lower())):
             return
-        current, version = (shown(file.data) or "", file.blob[:VERSION_DIGITS]) if file else ("", "")
+        current, version = (lenient_text(file.data) or "", file.blob[:VERSION_DIGITS]) if file else ("", "")
         known = self._version_of(path, expected.lower(), sees)
         gone = "is not there any more" if known is not None else "is not there"
         state = f"was changed since version {expected}: it is now at version {version}" if file else gone
@@ -226,7 +226,7 @@ class Timeline:
             f"{path} {state}; read it again and repeat your change",
             current=current,
             version=version,
-            diff=unified_diff(shown(known), current, path) if known is not None else "",
+            diff=unified_diff(lenient_text(known), current, path) if known is not None else "",
         )
 
     def _version_of(self, path: str, version: str, sees: Callable[[str], bool]) -> bytes | None:
@@ -258,7 +258,7 @@ class Timeline:
         file = scan.files.get(path)
         if blob is None:
             return None
-        return shown(scan.data(path) if file and file.blob == blob else self._history.blob(blob))
+        return lenient_text(scan.data(path) if file and file.blob == blob else self._history.blob(blob))
 
 
 def state_on_disk(scan: Scan, before: State) -> State:

@@ -7,7 +7,7 @@ from functools import partial
 from urllib.parse import unquote
 
 from ..text.entry import Fact
-from ..text.links import is_fit, redirected
+from ..text.links import is_linkable, redirect
 from .base import Found, Skipped, Source, Tree, is_markdown
 from .texts import fact_of, facts_of_sections, keys_of, stem, value, with_labels, with_name
 
@@ -46,7 +46,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
 def _by_name(target: str, names: Mapping[str, str]) -> str | None:
     """The name of the fact that a link names by its file, where that is another name."""
     name = names.get(target, target)
-    return name if name != target and target not in names.values() and is_fit(name) else None
+    return name if name != target and target not in names.values() and is_linkable(name) else None
 
 
 def _read(tree: Tree) -> Iterator[Found]:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from ..errors import CrabmemError
 from ..text import frontmatter as header
 from ..text.entry import Fact
-from ..text.links import redirected
+from ..text.links import redirect
 from ..text.slug import name_key
 from .base import Found, Skipped, Source, Tree, is_markdown
 from .texts import FENCES, fact_of, keys_of, stem, with_labels, with_name
@@ -77,7 +77,7 @@ def _note(path: str, data: bytes, names: Mapping[str, str]) -> Fact | Skipped:
 
 def _tags(data: bytes) -> list[str]:
     """The tags in a text, but those in code."""
-    text = header.taken_apart(data.decode("utf-8")).content
+    text = header.parts_of(data.decode("utf-8")).content
     return [match["tag"].strip("/") for match in _TAG.finditer(_CODE.sub("", FENCES.sub("", text)))]
 
 

@@ -7,8 +7,9 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from ..text import frontmatter as header
-from ..text.edit import BOM, shortened
-from ..text.entry import MAX_LABELS, Entry, Fact, Kept, decoded, parsed
+from ..text.edit import BOM
+from ..text.entry import MAX_LABELS, Entry, Fact, Kept, decode, parse_entry
+from ..text.words import shortened
 from .base import Found, is_markdown
 
 # The keys in the singular that are read as labels, and written as those in the plural.
@@ -47,10 +48,10 @@ def fact_of(path: str, data: bytes) -> Fact:
     Raises:
         Unreadable: it is no whole text.
     """
-    entry = parsed(path, data)
+    entry = parse_entry(path, data)
     content = entry.content.replace("\r\n", "\n").strip("\n")
     own = keys_of(data)
-    text = FENCES.sub("", header.taken_apart(content).content)
+    text = FENCES.sub("", header.parts_of(content).content)
     title = value(own, "title") or (_title(text) if is_markdown(path) else "")
     name = entry.name if "name" in own else shortened(title, MAX_TITLE) or entry.name
     description = entry.description or summary(text) or name
@@ -87,7 +88,7 @@ def extra_keys(entry: Entry) -> "dict[str, Kept | None]":
 def frontmatter(data: bytes) -> str:
     """The frontmatter of a file as it stands there, with the lines `---` around it; "" where none can be read."""
     text = data.decode("utf-8").removeprefix(BOM)
-    parts = header.taken_apart(text)
+    parts = header.parts_of(text)
     try:
         return f"{parts.opening}{header.readable(parts.header or '')}{parts.closing}"
     except header.BadHeader:
@@ -116,7 +117,7 @@ def stem(path: str) -> str:
 def keys_of(data: bytes) -> Mapping[str, header.Value]:
     """The frontmatter of a file; nothing where there is none that can be read."""
     try:
-        return header.load(header.taken_apart(data.decode("utf-8")).header or "")
+        return header.load(header.parts_of(data.decode("utf-8")).header or "")
     except (header.BadHeader, UnicodeDecodeError):
         return {}
 
@@ -135,7 +136,7 @@ def sections(path: str, data: bytes) -> list[tuple[str, str]]:
     Raises:
         Unreadable: it is no text.
     """
-    text = header.taken_apart(decoded(path, data).replace("\r\n", "\n")).content
+    text = header.parts_of(decode(path, data).replace("\r\n", "\n")).content
     hidden = FENCES.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), text)
     heads = [match for match in _SECTION.finditer(hidden)]
     starts = [(0, 0, ""), *((match.start(), match.end(), match["title"].rstrip(" #")) for match in heads)]

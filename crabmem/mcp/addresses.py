@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from ..watch import News
-from ..workspace.workspace import Layout
+from ..workspace.layout import Layout
 
 MEMORY = "crabmem://memory"
 SOUL = "crabmem://soul"

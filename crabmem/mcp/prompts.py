@@ -48,7 +48,7 @@ class Offer:
 
 def _flush(memory: Session, given: Given) -> str:
     focus = given.get("focus", "").strip()
-    return asking("flush").replace("{focus}", f", above all about: {focus}" if focus else "")
+    return storing_prompt("flush").replace("{focus}", f", above all about: {focus}" if focus else "")
 
 
 def _review(memory: Session, given: Given) -> str:

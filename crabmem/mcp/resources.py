@@ -18,7 +18,7 @@ from mcp_types import (
 
 from ..operations import facts, files, history
 from ..text.entry import Entry
-from ..text.templates import hit_text, visible
+from ..text.quoting import hit_text, visible
 from ..tools.looking import told
 from .addresses import ENTRY, LOG, MEMORY, SOUL, address, entry_name_at
 from .served import Context, Served, in_thread, refuse_cursor, unknown_cursor

@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 from mcp.server.context import ServerRequestContext
 
-from ..text.names import session_name
+from ..text.agent_names import session_name
 
 #: Where hosts name the session in the `_meta` of a call, by the way to it: any client that makes an id of its own,
 #: Codex, VS Code. Codex's threads of one session are one session to its hooks.

@@ -7,8 +7,9 @@ from typing import Literal
 from ..disk import fs
 from ..errors import InvalidArguments, Unwritable
 from ..text import toml_edit as tables
+from ..workspace.layout import SETTINGS
 from ..workspace.settings import layout_in
-from ..workspace.workspace import SETTINGS, Workspace
+from ..workspace.workspace import Workspace
 
 
 def prepared(root: Path, key: Literal["profile", "layout"], value: str, is_meant: bool = False) -> None:

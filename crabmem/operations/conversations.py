@@ -98,7 +98,7 @@ def pruned(messages: Sequence[Message], window: Window) -> list[Message]:
 
     The messages of the system stay, and one says how many were left out.
     """
-    first, old, kept = parted(messages, window.keep, window.unit)
+    first, old, kept = split_messages(messages, window.keep, window.unit)
     said = [{"role": "user", "content": _LEFT_OUT.replace("{count}", str(len(old)))}] if old else []
     return [*first, *said, *kept]
 
@@ -154,7 +154,7 @@ def _with_lines(memory: Session, texts: Sequence[str], done: Compacted) -> Compa
 
 def _with_facts(memory: Session, replies: Sequence[str], done: Compacted) -> Compacted:
     """Write the facts of all replies; of one that is there twice the newest."""
-    facts, trouble = dict[Slot, Fact](), list[str]()
+    facts, trouble = dict[Key, Fact](), list[str]()
     for item in (item for reply in replies for item in _items(reply)):
         try:
             fact = _fact(item, memory.settings.secrets)
@@ -163,7 +163,7 @@ def _with_facts(memory: Session, replies: Sequence[str], done: Compacted) -> Com
             trouble.append(f"not stored: {shortened(str(item.get('key')), _SHOWN)!r}: {error}")
         else:
             if not _is_known(memory, fact):
-                facts[Slot(NAMESPACE, name_key(fact.name))] = fact
+                facts[Key(NAMESPACE, name_key(fact.name))] = fact
     names = tuple(fact.name for fact in facts.values())
     return replace(done, stored=names, commit=keyvalue.keep(memory, facts), trouble=tuple(trouble))
 
@@ -222,7 +222,7 @@ def _asked(name: str, portion: str, before: str = "") -> Generator[str, Answer, 
     Raises:
         InvalidArguments: it failed, or said no text.
     """
-    answer = yield filled(template(name), {"worth": worth(), "before": before, "text": escaped(portion)})
+    answer = yield fill(template(name), {"worth": worth(), "before": before, "text": escaped(portion)})
     if isinstance(answer, str):
         return answer
     raise InvalidArguments(f"the model failed: {shortened(repr(answer), _SHOWN)}")

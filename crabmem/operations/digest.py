@@ -8,7 +8,7 @@ from ..git.changes import Difference
 from ..git.history import History
 from ..git.timeline import Timeline
 from ..results import CREATOR, Commit
-from ..text.entry import parsed
+from ..text.entry import parse_entry
 from ..text.slug import name_key
 from ..workspace.workspace import SETTINGS, Layout
 from .traces import Digest, News
@@ -75,7 +75,7 @@ def _named(fate: _Fate, history: History, layout: Layout) -> News:
     """The news with what the file is called and is about."""
     path = fate.news.path
     try:
-        entry = parsed(path, history.blob(fate.newest)) if layout.is_entry(path) else None
+        entry = parse_entry(path, history.blob(fate.newest)) if layout.is_entry(path) else None
     except Unreadable:
         entry = None
     name, description = (entry.name, entry.description) if entry else (path.rpartition("/")[2], "")

@@ -197,5 +197,5 @@ def _ordered(now: Snapshot, namespace: tuple[str, ...]) -> list[str]:
     names = now.index.pairs(NAME) if None in slots.values() else ()
     called = {path: label.removeprefix(NAME) for label, path in names}
     keys = {path: slot.key if slot else called[path] for path, slot in slots.items()}
-    places = {path: slot.namespace if slot else ELSEWHERE for path, slot in slots.items()}
+    places = {path: slot.namespace if slot else DEFAULT_NAMESPACE for path, slot in slots.items()}
     return sorted(slots, key=lambda path: (places[path], keys[path], path))

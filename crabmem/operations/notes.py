@@ -17,6 +17,7 @@ from ..text.entry import MAX_NOTE, Entry, Fact, check_text, checked
 from ..text.learnings import Lesson, learned
 from ..text.naming import ALIKE, SAME, filed, name_of
 from ..text.slug import name_key
+from ..text.words import shortened
 from ..write.writer import Draft
 from .changes import changed, saved
 from .plan import Plan

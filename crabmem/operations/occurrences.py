@@ -114,6 +114,6 @@ def _name(path: str, data: bytes, layout: Layout) -> str:
     if layout.is_note(path):
         return title(path)
     try:
-        return parsed(path, data).name if layout.is_entry(path) else path.rpartition("/")[2]
+        return parse_entry(path, data).name if layout.is_entry(path) else path.rpartition("/")[2]
     except Unreadable:
         return path.rpartition("/")[2]

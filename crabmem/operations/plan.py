@@ -10,10 +10,10 @@ from ..recall.names import place_for, updated
 from ..recall.reader import readable
 from ..session.snapshot import Snapshot
 from ..text.credentials import Screen
-from ..text.entry import IMPORTED, Entry, Fact, checked, decoded, written
-from ..text.slots import Slot
+from ..text.entry import IMPORTED, Entry, Fact, checked, decode, render_entry
+from ..text.keys import Key
 from ..text.slug import name_key
-from ..workspace.workspace import is_contained
+from ..workspace.layout import is_contained
 
 _DIGEST = 8
 
@@ -93,9 +93,9 @@ class Plan:
 
     def _is_copy(self, fact: Fact, entry: Entry) -> bool:
         """Whether the text of an entry is that of the fact, but for what it was imported from."""
-        return self._says(fact, decoded(entry.path, self._scan.data(entry.path) or b""))
+        return self._says(fact, decode(entry.path, self._scan.data(entry.path) or b""))
 
-    def keep(self, slot: Slot, fact: Fact | None) -> str | None:
+    def keep(self, slot: Key, fact: Fact | None) -> str | None:
         """Put a fact that was checked into a slot, under the name it has there; None removes what is there.
 
         The name of the entry, None when there was none to remove.
@@ -116,7 +116,7 @@ class Plan:
         meant = updated(name, self._listing, by_place=False)
         return meant[0].path if meant else place_for(name, self._listing, self._slugs, by_place=False)
 
-    def _free_name(self, name: str, slot: Slot) -> str:
+    def _free_name(self, name: str, slot: Key) -> str:
         """`name`, or with a digest of the slot when another entry is called so."""
         free, digits = name, _DIGEST
         while name_key(free) in self._names or self._listing.having(NAME + name_key(free)):
@@ -129,7 +129,7 @@ class Plan:
         if path in self.files if name else key in self._names:  # files of one name in two folders are two facts
             raise InvalidArguments(f"{name or fact.name} is there twice; give each fact a name of its own")
         data = self._scan.data(path)
-        before = None if data is None else decoded(path, data)
+        before = None if data is None else decode(path, data)
         fact = replace(fact, name=name) if name else fact
         text = self._written(fact, before)
         if before not in (None, text) and not may_replace and not self._says(fact, before):

@@ -9,8 +9,8 @@ from ..errors import InvalidArguments, Unreadable
 from ..recall.catalog import Listing
 from ..recall.names import at_path, below_folder, place_for
 from ..results import Reference
-from ..text.entry import Entry, renamed
-from ..text.links import ALIAS, FILE, NAME, Lookup, is_fit, link_to, links, place, redirected
+from ..text.entry import Entry, with_name
+from ..text.links import ALIAS, FILE, NAME, Lookup, is_linkable, link_to, links, redirect, resolve
 from ..text.slug import free_slug, name_key, slug_of
 
 
@@ -27,7 +27,7 @@ def references(listing: Listing, sees: Callable[[str], bool]) -> Iterator[Refere
     """Every link to a note in the files that `sees` accepts, in their order; None is where those lead that lead
     nowhere, or to a file that it does not accept."""
     lookup = lookup_in(listing)
-    where = cache(lambda target: place(target, lookup))
+    where = cache(lambda target: resolve(target, lookup))
     for path, text in _texts(listing):
         for link in links(text) if sees(path) else ():
             if not link.is_attachment:
@@ -69,8 +69,10 @@ def renaming(
     files, left = dict[str, bytes | None](), list[str]()
     for each, text in _texts(listing):
         own = each == entry.path
-        base = renamed(each, text, name, PurePosixPath(path).stem, entry.name if keep_alias else None) if own else text
-        changed = redirected(base, new)
+        base = (
+            with_name(each, text, name, PurePosixPath(path).stem, entry.name if keep_alias else None) if own else text
+        )
+        changed = redirect(base, new)
         if own:
             files |= {each: None, path: changed.encode()}
         elif changed != text and each in untouchable:
@@ -121,12 +123,12 @@ def _redirection(entry: Entry, name: str, path: str, lookup: Lookup, after: Look
 
     @cache
     def new(target: str) -> str | None:
-        to = place(target, lookup)
+        to = resolve(target, lookup)
         goal = path if to == entry.path else to
-        if goal is None or place(target, after) == goal:
+        if goal is None or resolve(target, after) == goal:
             return None
         forms = _in_the_form_of(target, entry, name, stem) if to == entry.path else ()
-        fit = (form for form in forms if is_fit(form) and place(form, after) == goal)
+        fit = (form for form in forms if is_linkable(form) and resolve(form, after) == goal)
         return next(fit, None) or link_to(goal, name, after)
 
     return new

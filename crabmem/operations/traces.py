@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
-from ..results import Commit
+from ..results import Commit, CommitBrief, json_keys
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,15 @@ class Sighting:
     `before` and `after` are the lines that say it.
     """
 
+    JSON = (
+        "what",
+        "name",
+        "path",
+        "before",
+        "after",
+        *(f"{key}=commit.brief.{key}" for key in json_keys(CommitBrief)),
+    )
+
     commit: Commit
     what: str
     path: str
@@ -91,6 +100,8 @@ class Sightings:
 class News:
     """What became of one entry or file in some time: by which commits, newest first."""
 
+    JSON = ("name", "path", "description", "authors", "commits=commits.brief")
+
     name: str
     path: str
     description: str
@@ -109,6 +120,8 @@ class Digest:
     `passing` is what was learned and dropped again. What was changed and changed back is nowhere.
     """
 
+    JSON = ("since", "until", "commits=count", "authors", "learned", "changed", "dropped", "passing")
+
     since: str | None
     until: str | None
     commits: tuple[Commit, ...]
@@ -116,6 +129,11 @@ class Digest:
     changed: tuple[News, ...]
     dropped: tuple[News, ...]
     passing: tuple[News, ...]
+
+    @property
+    def count(self) -> int:
+        """How many commits were made in that time."""
+        return len(self.commits)
 
     @property
     def authors(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from ..text.limits import MAX_PROMPT
-from ..text.templates import filled
+from ..text.templates import fill
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 
@@ -55,4 +55,4 @@ def cut(text: str, room: int, budget: Budget, file: str, of: int = 0, root: str 
 
 
 def _mark(budget: Budget, file: str, kept: int, of: int, root: str) -> str:
-    return filled(budget.mark, {"file": file, "kept": str(kept), "of": str(of), "root": root})
+    return fill(budget.mark, {"file": file, "kept": str(kept), "of": str(of), "root": root})

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from ..text.templates import filled, template, worth
+from ..text.templates import fill, template, worth
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 #: The steps in the order in which a host does them: what is cut was stored before. `warn` is for the model to read.
@@ -74,14 +74,14 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def flush_prompt(self, note: str, today: date) -> str:
         """The prompt that asks a model to store what is worth it; `note` is the path of the note of `today`."""
         values = {"worth": worth(), "note": note, "date": today.isoformat(), "silent": self.silent}
-        values["how"] = filled(template(f"filling/{self.store}").strip(), values)
-        words = filled(self.ask or template("filling/asked").strip(), values)
+        values["how"] = fill(template(f"filling/{self.store}").strip(), values)
+        words = fill(self.ask or template("filling/asked").strip(), values)
         return words if self.silent in words else f"{words}\n\nIf there is nothing to store, answer {self.silent}."
 
     def warning_text(self, tokens: int, size: int) -> str:
         """The text that tells a model how full its window is."""
         percent = str(tokens * 100 // max(size, 1))
-        return filled(self.warning, {"percent": percent, "tokens": f"{tokens:,}", "window": f"{size:,}"})
+        return fill(self.warning, {"percent": percent, "tokens": f"{tokens:,}", "window": f"{size:,}"})
 
     def is_silent(self, reply: str) -> bool:
         """Whether a reply only says that there is nothing to say; nobody need read it."""
@@ -98,6 +98,8 @@ class Due(msgspec.Struct, frozen=True):
     `prompt` asks for a flush in a turn of its own, `warning` is to be put before the model; "" when not due.
     Nobody need read the reply `silent` to the prompt.
     """
+
+    JSON = ("due=steps", "thresholds", "prompt", "warning", "silent")
 
     steps: tuple[Step, ...]
     thresholds: dict[Step, int]

@@ -12,7 +12,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from ..text.templates import block, escaped, joined, shortened, template, units, visible
+from ..text.quoting import block, escaped, first_lines, joined, units, visible
+from ..text.templates import template
 from .budget import Budget, cut
 from .profile import Generated, Kind, Part, Profile
 
@@ -54,6 +55,8 @@ class ContextRow(msgspec.Struct, frozen=True):
     """A row of the account: how many characters the file `name` has (`raw`), how many of them are in the context
     (`injected`), and how many may be (`limit`)."""
 
+    JSON = ("name", "status", "raw", "injected", "limit", "raw_tokens", "injected_tokens")
+
     name: str
     status: Status
     raw: int
@@ -78,6 +81,8 @@ class Context(msgspec.Struct, frozen=True):
     `most_of_all`, and of the files that share a limit what `shares` says.
     """
 
+    JSON = ("kind", "parts", "limits", "characters", "tokens", "tools")
+
     kind: Kind
     parts: tuple[ContextRow, ...]
     tools: tuple[str, ...]
@@ -85,6 +90,11 @@ class Context(msgspec.Struct, frozen=True):
     most_of_a_file: int
     most_of_all: int
     shares: Mapping[str, int]
+
+    @property
+    def limits(self) -> dict[str, int | Mapping[str, int]]:
+        """How many characters of a file, of all files, and of the shares go in at most."""
+        return {"file": self.most_of_a_file, "total": self.most_of_all, "shares": self.shares}
 
     @property
     def characters(self) -> int:
@@ -217,7 +227,7 @@ def _within(limit: int, rows: list[_Row], profile: Profile, root: Path) -> list[
         if over > 0 and row.text and row.piece.part.is_read:
             whole, of = _whole(row, budget)  # what the profile had room for says in its midst that it was cut
             mark = f"(cut here, of {of:,} characters; read {root / row.piece.path} for the rest)"
-            kept = shortened(whole, max(units(row.text) - over, units(mark)), mark)
+            kept = first_lines(whole, max(units(row.text) - over, units(mark)), mark)
             rows[at] = replace(row, text=kept, status="truncated")
     return rows
 

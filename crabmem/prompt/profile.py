@@ -23,7 +23,7 @@ from ..text.limits import MAX_PROMPT
 from ..text.patterns import Patterns, covers, matches
 from ..text.slug import name_key
 from ..text.templates import template
-from ..workspace.workspace import FLAT, ORDINARY, Layout, is_contained
+from ..workspace.layout import FLAT, ORDINARY, Layout, is_contained
 from .budget import Budget
 from .compaction import Window
 

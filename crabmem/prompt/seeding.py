@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ..text import toml_edit as tables
 from ..text.edit import BOM
 from ..text.jsonc import at
-from ..text.templates import filled, template
+from ..text.templates import fill, template
 from ..text.toml import check_extent
 from ..workspace.workspace import SETTINGS, Layout
 from .profile import Profile, Seed
@@ -17,7 +17,7 @@ def seeds(profile: Profile, layout: Layout, is_own: bool, is_new: bool, about: M
     `is_new`: nothing is in it yet. `about` is what {name} and {description} in a text stand for.
     """
     chosen = (seed for seed in profile.seed if _is_for(seed, is_own) and (is_new or not seed.is_first))
-    return {layout.named(seed.file): filled(_text(seed), about) for seed in chosen}
+    return {layout.named(seed.file): fill(_text(seed), about) for seed in chosen}
 
 
 def tells(profile: Profile, word: str) -> bool:

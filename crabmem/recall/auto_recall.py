@@ -11,7 +11,8 @@ from ..search import Index, tokens
 from ..text.entry import Entry
 from ..text.hashes import version_of
 from ..text.limits import MAX_QUERY
-from ..text.templates import block, fitting, hit_text, template
+from ..text.quoting import block, fitting, hit_text
+from ..text.templates import template
 from ..workspace.settings import AutoRecall
 from .ranking import Shelf, fitted, of_note
 

@@ -17,10 +17,10 @@ from ..disk.stat import BLOB, SIZE
 from ..errors import Unreadable
 from ..results import FileHit, FileSearch
 from ..search import Document, Index, rules, tokens
-from ..search.query import asked, wanted
-from ..search.rank import day_of
+from ..search.query import parse_query, terms_of
+from ..search.recency import day_of
 from ..text.daily_notes import is_note
-from ..text.entry import Entry, decoded
+from ..text.entry import Entry, decode
 from ..text.hashes import blob_id
 from ..text.passages import passage
 from ..text.patterns import matches
@@ -30,7 +30,7 @@ from .sections import Search, Section, aged, taken_apart
 from .synced import WORTH_SAVING, SyncedIndex, differing
 
 if TYPE_CHECKING:
-    from ..search.index import Wanted
+    from ..search.index import Term
 
 # Between a path and the number of a section.
 _MARK = "\0"
@@ -227,7 +227,7 @@ class Searcher:
         key = files.marks[path][BLOB], way.sign
         found = self._apart.get(key)
         if found is None:
-            found = taken_apart(decoded(path, files.data(path) or b""), way.search)
+            found = taken_apart(decode(path, files.data(path) or b""), way.search)
             if len(self._apart) >= _APART:
                 self._apart.clear()
             self._apart[key] = found
@@ -262,7 +262,7 @@ def searched(
     )
 
 
-def _scale(words: "Sequence[Wanted]", index: Index, among: int) -> float:
+def _scale(words: "Sequence[Term]", index: Index, among: int) -> float:
     """What BM25's scores are multiplied by, so that they are what they would be `among` so many sections at least.
 
     Among few no word is rare, and all scores are next to nothing. One number for all hits: their order stays.

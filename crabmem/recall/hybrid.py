@@ -22,8 +22,9 @@ from ..results import Finding, Reindexed
 from ..search import Ranked
 from ..text.entry import Entry
 from ..text.hashes import blob_id
+from ..workspace.layout import SETTINGS
 from ..workspace.settings import Vectors
-from ..workspace.workspace import SETTINGS, Workspace
+from ..workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from ..embeddings.embedder import Array, Embedder
@@ -226,7 +227,7 @@ class Meaning:
 
     def _chosen(self, rules: Vectors, in_a_hurry: bool = True) -> "tuple[str, Embedder]":
         with loading():
-            from ..embeddings.providers import Wanted, chosen
+            from ..embeddings.providers import EmbedderOptions, choose_embedder
         if self._given is not None:
             return type(self._given).__name__, self._given
         if refusal := self._refusal(rules):
@@ -235,8 +236,8 @@ class Meaning:
         if rules.key and not (key.isascii() and key.isprintable() and key):
             raise EmbedderFailed(f"the environment variable {rules.key} holds no key; vectors.key names it")
         timeout = rules.timeout if in_a_hurry else max(rules.timeout, _NO_HURRY)
-        wanted = Wanted(rules.model, rules.url, key, timeout, self._root, may_download=not in_a_hurry)
-        name, embedder = chosen(rules.provider, wanted)
+        wanted = EmbedderOptions(rules.model, rules.url, key, timeout, self._root, may_download=not in_a_hurry)
+        name, embedder = choose_embedder(rules.provider, wanted)
         return f"{name} {rules.model}".strip(), embedder
 
     def _refusal(self, rules: Vectors) -> str:
@@ -249,21 +250,21 @@ class Meaning:
 
     def _matching(self, embedder: "Embedder") -> "Kept":
         """The vectors that are kept of this embedder; none of another."""
-        from ..embeddings.embedder import identity, tried
+        from ..embeddings.embedder import identity, probe
         from ..embeddings.kept import Kept, load
 
         kept = (self._kept if self._unsaved else None) or load(self._cache.place)
         if kept and kept.model.identity == identity(embedder):
             return kept
-        model = tried(embedder)
+        model = probe(embedder)
         return kept if kept and kept.model == model else Kept(model)
 
     def _renewed(self, embedder: "Embedder", dimension: int) -> "Kept":
         """No vectors yet: who is asked has become another under the same name."""
-        from ..embeddings.embedder import tried
+        from ..embeddings.embedder import probe
         from ..embeddings.kept import Kept
 
-        model = tried(embedder)
+        model = probe(embedder)
         _check_dimension(model.dimension, dimension)
         self._kept = Kept(model)
         return self._kept
@@ -271,10 +272,9 @@ class Meaning:
     # Vectors
 
     def _vector(self, embedder: "Embedder", query: str) -> "Array":
-        from ..embeddings.chunks import pieces
-        from ..embeddings.embedder import embedded
+        from ..embeddings.embedder import embed_checked, pieces
 
-        vector: Array = embedded(embedder, pieces(query)[:1])[0]
+        vector: Array = embed_checked(embedder, pieces(query)[:1])[0]
         return vector
 
     def _grown(self, embedder: "Embedder", kept: "Kept", entries: Entries, first: Iterable[str]) -> "tuple[Kept, str]":
@@ -369,7 +369,7 @@ class TextVectors:
                 self._save()
 
     def _matching(self, embedder: "Embedder") -> "Kept":
-        from ..embeddings.embedder import identity, tried
+        from ..embeddings.embedder import identity, probe
         from ..embeddings.kept import Kept, load
 
         with self._guard:
@@ -380,7 +380,7 @@ class TextVectors:
         # Nobody is asked while the guard is held: who answers may wait for another who waits for the guard.
         kept, name = load(self._cache.place), identity(embedder)
         if kept is None or not name or kept.model.identity != name:
-            model = tried(embedder)
+            model = probe(embedder)
             kept = kept if kept and kept.model == model else Kept(model)
         with self._guard:
             if self._kept is None or self._maker is not embedder:
@@ -401,9 +401,9 @@ class TextVectors:
 
 def _rows(embedder: "Embedder", texts: Mapping[str, bytes], kept: "Kept") -> "dict[bytes, Array]":
     """The vectors of texts by their keys."""
-    from ..embeddings.embedder import embedded
+    from ..embeddings.embedder import embed_checked
 
-    rows = embedded(embedder, list(texts))
+    rows = embed_checked(embedder, list(texts))
     _check_dimension(rows.shape[1], kept.model.dimension)
     return {key: row[None] for key, row in zip(texts.values(), rows, strict=True)}
 
@@ -419,14 +419,14 @@ def _together(
     """The best of both."""
     import numpy as np
 
-    from ..embeddings.fusion import fused
+    from ..embeddings.fusion import fuse
 
     positions, likeness = near
     words = np.zeros(len(positions))
     for found in by_words:
         words[positions[found.key]] = found.score
     paths, best = list(positions), list[Ranked]()
-    for position, score in fused(words, likeness, rules.weight, kept.model.floor, limit):
+    for position, score in fuse(words, likeness, rules.weight, kept.model.floor, limit):
         if accept is None or words[position] > 0 or accept(paths[position]):
             best.append(Ranked(paths[position], score))
         if len(best) == limit:
@@ -442,13 +442,12 @@ def _made(
     embedder: "Embedder", entries: Entries, paths: list[str], goes_on: Callable[[int], bool]
 ) -> "Iterator[dict[bytes, Array]]":
     """The vectors of some entries at once, while `goes_on` says so, which hears how many are done."""
-    from ..embeddings.chunks import pieces
-    from ..embeddings.embedder import embedded
+    from ..embeddings.embedder import embed_checked, pieces
 
     for start in range(0, len(paths), _AT_ONCE):
         some = paths[start : start + _AT_ONCE]
         texts = [pieces(_text(entries.at(path))) for path in some]
-        rows = iter(embedded(embedder, [piece for text in texts for piece in text]))
+        rows = iter(embed_checked(embedder, [piece for text in texts for piece in text]))
         yield _split(rows, [(entries.versions[path], len(text)) for path, text in zip(some, texts, strict=True)])
         if not goes_on(start + len(some)):
             return

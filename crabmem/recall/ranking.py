@@ -12,19 +12,19 @@ from msgspec.structs import replace
 from ..errors import InvalidArguments
 from ..results import Hit, Match, Recall
 from ..search import Index, Ranked, tokens
-from ..search.phrases import Phrase
-from ..search.query import Query, asked, wanted
+from ..search.query import Phrase, Query, parse_query, terms_of
+from ..text.answers import BETWEEN
 from ..text.entry import MAX_LABELS, Entry
 from ..text.hashes import short
 from ..text.limits import MAX_LIMIT, MAX_QUERY
 from ..text.passages import blocks_with, passage, shares
-from ..text.plain import BETWEEN
+from ..text.quoting import hit_text
 from ..text.slug import name_key
 from ..text.templates import hit_text
 from .labels import ALIAS, NAME, fields, within
 
 if TYPE_CHECKING:
-    from ..search.index import Wanted
+    from ..search.index import Term
 
 #: So much of a daily note is shown: the part that answers, not the whole day.
 NOTED = 700
@@ -72,11 +72,11 @@ class Shelf(Protocol):
 
 
 #: Says of a path whether its entry may be found.
-Fits = Callable[[str], bool]
+PathFilter = Callable[[str], bool]
 #: Ranks by words: at most so many.
 Search = Callable[[int | None], list[Ranked]]
 #: Ranks by more, given how to search, how many there may be and which fit; and says what troubled it.
-Ranking = Callable[[Search, int, Fits | None], tuple[list[Ranked], str]]
+Ranking = Callable[[Search, int, PathFilter | None], tuple[list[Ranked], str]]
 
 
 def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
@@ -99,8 +99,8 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
 
 
 def narrowed(
-    shelf: Shelf, fits: Fits | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
-) -> Fits | None:
+    shelf: Shelf, fits: PathFilter | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
+) -> PathFilter | None:
     """What also fits a namespace, and of whose entry `where` says so; then no daily note does."""
     checks = [fits] if fits else []
     if namespace:
@@ -112,7 +112,9 @@ def narrowed(
     return _all(checks)
 
 
-def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking: Ranking | None = None) -> Recall:
+def recalled(
+    shelf: Shelf, question: Question, fits: PathFilter | None = None, ranking: Ranking | None = None
+) -> Recall:
     """The entries of `shelf` that answer the question, have all its tags and phrases and fit, best first.
 
     Daily notes are among them, of which a passage answers; without tags, and none of them is asked for by one.
@@ -120,8 +122,8 @@ def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking
     They share a word with it, unless `ranking` finds others. A question of words that say nothing finds what is
     called just that: `The Who`. Phrases that nobody says are words.
     """
-    query = asked(question.query)
-    words = wanted(query, shelf.index, question.language)
+    query = parse_query(question.query)
+    words = terms_of(query, shelf.index, question.language)
 
     def found(phrases: Sequence[str]) -> tuple[list[Hit], str]:
         return _hits(shelf, question, words, query.text, _accepting(shelf, question, phrases, fits), ranking)
@@ -147,9 +149,9 @@ def recalled(shelf: Shelf, question: Question, fits: Fits | None = None, ranking
 def _hits(
     shelf: Shelf,
     question: Question,
-    words: Sequence[Wanted],
+    words: Sequence[Term],
     text: str,
-    accept: Fits | None,
+    accept: PathFilter | None,
     ranking: Ranking | None,
 ) -> tuple[list[Hit], str]:
     """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
@@ -183,12 +185,12 @@ def _called(shelf: Shelf, name: str) -> list[Entry]:
     return list(named.values())
 
 
-def worth_of(words: Sequence[Wanted], index: Index) -> dict[str, float]:
+def worth_of(words: Sequence[Term], index: Index) -> dict[str, float]:
     """What the words that stand in texts count, for those that were asked for."""
     return {form: index.rarity(word) for word in index.meant(words) for form in index.forms(word)}
 
 
-def _accepting(shelf: Shelf, question: Question, phrases: Sequence[str], fits: Fits | None) -> Fits | None:
+def _accepting(shelf: Shelf, question: Question, phrases: Sequence[str], fits: PathFilter | None) -> PathFilter | None:
     """What tells whether the entry at a path may be found; what is quick to tell first. None when any may."""
     checks = [] if fits is None else [fits]
     for phrase in filter(None, (Phrase(text, question.language) for text in phrases)):
@@ -198,15 +200,15 @@ def _accepting(shelf: Shelf, question: Question, phrases: Sequence[str], fits: F
     return _all(checks)
 
 
-def _all(checks: Sequence[Fits]) -> Fits | None:
+def _all(checks: Sequence[PathFilter]) -> PathFilter | None:
     return (lambda path: all(check(path) for check in checks)) if checks else None
 
 
-def _in(paths: Collection[str]) -> Fits:
+def _in(paths: Collection[str]) -> PathFilter:
     return lambda path: path in paths
 
 
-def _saying(shelf: Shelf, phrase: Phrase) -> Fits:
+def _saying(shelf: Shelf, phrase: Phrase) -> PathFilter:
     def is_in(path: str) -> bool:
         entry = shelf.at(path)
         return phrase.is_in((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags))
@@ -214,12 +216,12 @@ def _saying(shelf: Shelf, phrase: Phrase) -> Fits:
     return is_in
 
 
-def _tagged(shelf: Shelf, wanted: Set[str]) -> Fits:
-    return lambda path: wanted <= set(map(name_key, shelf.at(path).labels))
+def _tagged(shelf: Shelf, terms_of: Set[str]) -> PathFilter:
+    return lambda path: terms_of <= set(map(name_key, shelf.at(path).labels))
 
 
 def _ranked(
-    index: Index, words: Sequence[Wanted], question: Question, accept: Fits | None, limit: int | None
+    index: Index, words: Sequence[Term], question: Question, accept: PathFilter | None, limit: int | None
 ) -> list[Ranked]:
     factor = question.factor
     if factor is None:
@@ -228,7 +230,7 @@ def _ranked(
     return sorted(found, key=lambda each: (-each.score, each.key))[:limit]
 
 
-def _explained(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Wanted], language: str) -> list[Hit]:
+def _explained(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
     """The hits with what each word of the question found in each field, and its part of the score before any boost."""
     typed, meant = _typed(query, index, language), index.meant(words)
     forms = {term: index.forms(term) for term in meant}
@@ -241,7 +243,7 @@ def _explained(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[
 
 
 def _matches(
-    said: Mapping[str, Sequence[str]], sought: Sequence[tuple[Wanted, str, Set[str]]], added: Mapping[Wanted, float]
+    said: Mapping[str, Sequence[str]], sought: Sequence[tuple[Term, str, Set[str]]], added: Mapping[Term, float]
 ) -> Iterator[Match]:
     """Where words stand in the fields of an entry, and what they add: a term, what was typed for it, all its forms."""
     counts = {name: Counter(words) for name, words in said.items()}
@@ -252,14 +254,14 @@ def _matches(
                 yield Match(word, name, added[term] * here / sum(times.values()))
 
 
-def _typed(query: Query, index: Index, language: str) -> dict[Wanted, str]:
+def _typed(query: Query, index: Index, language: str) -> dict[Term, str]:
     """What was typed for each of the words that are searched."""
-    found: dict[Wanted, str] = {}
+    found: dict[Term, str] = {}
     for word in query.text.split():
         for term in tokens(word, language):
             found.setdefault(term, word)
     for prefix in query.prefixes:
-        for group in wanted(Query("", (prefix,)), index, language):
+        for group in terms_of(Query("", (prefix,)), index, language):
             found.setdefault(group, f"{prefix}*")
     return found
 

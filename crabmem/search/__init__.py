@@ -4,8 +4,8 @@ A process that only asks imports neither numpy nor bm25s, `re` nor `typing`: the
 """
 
 from .cache import load, save
-from .document import Document, Ranked
-from .index import Index
+from .index import Index, Ranked
+from .segment import Document
 from .tokens import rules, tokens
 
 __all__ = ["SIGNS", "Document", "Index", "Ranked", "load", "rules", "save", "tokens"]

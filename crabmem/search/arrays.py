@@ -12,7 +12,7 @@ from .scoring import damping, rarity, weight
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from .index import Holders, Wanted
+    from .index import Holders, Term
 
     Array = np.ndarray[Any, Any]
     Weights = tuple[Array, Array]
@@ -30,14 +30,14 @@ class Weighing:
         self._size = size + -size % 1024  # few sizes, so that arrays of zeros are used again
         self._documents, self._average = documents, average
         self._alive = _without(size, dead) if dead else None
-        self._kept: dict[Wanted, Weights] = {}
+        self._kept: dict[Term, Weights] = {}
         self._room = _KEPT
 
-    def kept(self, word: Wanted) -> Weights | None:
+    def kept(self, word: Term) -> Weights | None:
         """The weights of `word`, when they are still there."""
         return self._kept.get(word)
 
-    def weights(self, word: Wanted, holders: Sequence[Holders]) -> Weights:
+    def weights(self, word: Term, holders: Sequence[Holders]) -> Weights:
         """The positions of the documents that hold `word`, and what it adds to the score of each."""
         pieces = [_arrays(*each) for each in holders]
         positions, counts, lengths = (np.concatenate([piece[at] for piece in pieces]) for at in range(3))
@@ -49,7 +49,7 @@ class Weighing:
         self._keep(word, found)
         return found
 
-    def _keep(self, word: Wanted, weights: Weights) -> None:
+    def _keep(self, word: Term, weights: Weights) -> None:
         self._room -= len(weights[0]) + 100
         if self._room < 0:
             self._kept, self._room = {}, _KEPT
@@ -77,7 +77,7 @@ def _among_all(words: Sequence[Weights], sums: Array, limit: int) -> Weights:
 
 
 def _among_holders(words: Sequence[Weights], sums: Array, limit: int) -> Weights:
-    """The same for few holders; a position is among them as often as it has words."""
+    """The same as `_among_all`, for few holders; a position is among them once for each of its words."""
     positions, weights = (np.concatenate(each) for each in zip(*words, strict=True))
     np.add.at(sums, positions, weights)  # word by word, as it would be one after the other
     least, scores = _least(words, sums, limit), sums[positions]

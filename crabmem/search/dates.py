@@ -6,7 +6,7 @@ finds its days. What can be read in two ways, as 06/09/2024, is no date.
 
 from __future__ import annotations
 
-from .words import MONTHS
+from .english import MONTHS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

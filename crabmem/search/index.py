@@ -10,11 +10,9 @@ import sys
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, islice
 
-from . import plain
-from .document import Ranked
-from .recent import Recent, holding, starting
-from .scoring import damping, rarity, weight
+from .scoring import best_of, damping, rarity, scores_of, weight
 from .scripts import FIRST_PAIRED, is_unit
+from .segment import FEW, build, build_in_pieces, counted, documents_of, join
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,15 +20,15 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from .arrays import Weighing
-    from .document import Document
-    from .segment import Segment
+    from .segment import Document, Segment
 
     # Where the positions of a part begin, its lengths, and positions in it with their counts.
     Holders = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
     # What is looked for: a word, or several that count as one.
-    Wanted = str | tuple[str, ...]
-    Word = TypeVar("Word", bound=Wanted)
+    Term = str | tuple[str, ...]
+    Word = TypeVar("Word", bound=Term)
     Found = Callable[[int], dict[int, float]]
+    Held = dict[str, tuple[list[int], list[int]]]
 
 _MANY = 200_000  # holders of the words of a question, from which on numpy pays at once
 _WIDER = 8
@@ -45,6 +43,66 @@ def _numpy_pays() -> bool:
         return True
     _asked.append(True)
     return False
+
+
+class Ranked:
+    """The key of a document and its score."""
+
+    __slots__ = ("key", "score")
+
+    def __init__(self, key: str, score: float) -> None:
+        self.key = key
+        self.score = score
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ranked) and (self.key, self.score) == (other.key, other.score)
+
+    def __hash__(self) -> int:
+        return hash((self.key, self.score))
+
+    def __repr__(self) -> str:
+        return f"Ranked({self.key!r}, {self.score!r})"
+
+
+class Recent:
+    """Documents by their positions here, and who holds which word. It only grows.
+
+    Several indexes share one: each looks at no more than was there when it was made, so that one may
+    add to it while others read.
+    """
+
+    __slots__ = ("documents", "labels", "lengths", "words")
+
+    def __init__(self, documents: Iterable[Document] = ()) -> None:
+        self.documents: list[Document] = []
+        self.lengths: list[int] = []
+        self.words: Held = {}
+        self.labels: Held = {}
+        for document in documents:
+            self.append(document)
+
+    def append(self, document: Document) -> None:
+        """Add `document`. Only who made the index that saw all of it may."""
+        position = len(self.documents)
+        self.documents.append(document)
+        self.lengths.append(document.length)
+        for held, names in ((self.words, document.words), (self.labels, document.labels)):
+            for name, count in counted(names).items():
+                positions, counts = held.setdefault(name, ([], []))
+                positions.append(position)
+                counts.append(count)
+
+
+def holding(held: Held, name: str, size: int) -> tuple[list[int], list[int]]:
+    """The positions below `size` of the documents that have `name`, in order, and the counts."""
+    positions, counts = held.get(name, ([], []))
+    end = bisect_left(positions, size)
+    return positions[:end], counts[:end]
+
+
+def starting(held: Held, prefix: str, size: int) -> Iterator[tuple[str, list[int]]]:
+    """The names that begin with `prefix`, in no order, and the positions below `size` of who has them."""
+    return ((name, holding(held, name, size)[0]) for name in held.copy() if name.startswith(prefix))
 
 
 class Index:
@@ -73,7 +131,7 @@ class Index:
         self._marks: dict[str, bytes] | None = None
         self._weighing: Weighing | None = None
         self._found_keys: dict[int, str] = {}
-        self._instead: dict[str, list[Wanted]] = {}
+        self._instead: dict[str, list[Term]] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -89,20 +147,16 @@ class Index:
         Takes time with the changes, and with all documents now and then, when many changes have come
         together, unless it may not join them; `progress` then hears how many of the changes are done.
         """
-        from .build import FEW  # what only changes need takes long to import
-
         if may_join and self._grown() + len(changes) > FEW:
             return self._merged(changes, progress)
         return self._changed(changes)
 
     def is_grown(self) -> bool:
         """Whether so many changes have come together that they had better be joined."""
-        from .build import FEW
-
         return self._grown() > FEW
 
     def joined(self) -> Index:
-        """The same index, its changes joined."""
+        """The same index with its changes joined into segments."""
         return self._merged({}, None)
 
     def _grown(self) -> int:
@@ -141,18 +195,16 @@ class Index:
         self._words += document.length
 
     def _merged(self, changes: Mapping[str, Document | None], progress: Callable[[int], None] | None) -> Index:
-        from .build import in_pieces, joined
-
         found = map(self._find, changes)
         dead = {at for at in (*self._dead, *found) if at is not None and at < self._start}
         kept = [document for document in self._own_documents() if document.key not in changes]
         documents = kept + [document for document in changes.values() if document is not None]
         base, *others = [segment for _, segment in self._parts]
-        others += in_pieces(documents, progress)
+        others += build_in_pieces(documents, progress)
         if max(sum(map(len, others)), len(dead)) > len(base) // _PART:
-            return Index([joined([base, *others], dead)])
+            return Index([join([base, *others], dead)])
         in_base = {position for position in dead if position < len(base)}
-        return Index([base, joined(others, {at - len(base) for at in dead - in_base}, base.identity, in_base)])
+        return Index([base, join(others, {at - len(base) for at in dead - in_base}, base.identity, in_base)])
 
     def settled(self) -> list[Segment]:
         """The segments that most changes leave as they are: the first, and one of many changes, if there were."""
@@ -160,13 +212,11 @@ class Index:
 
     def later(self) -> Segment:
         """All that is not as the settled segments have it."""
-        from .build import built, documents_of
-
         documents = self._own_documents()
         for first, segment in self._parts[self._settled :]:
             documents += documents_of(segment, {position - first for position in self._dead})
         dead = [position for position in self._dead if position < self._settled_end]
-        return built(documents, self.settled()[-1].identity, dead)
+        return build(documents, self.settled()[-1].identity, dead)
 
     def marks(self) -> Mapping[str, bytes]:
         """The mark of every document, by its key."""
@@ -222,7 +272,7 @@ class Index:
         """Whether a document has `word`."""
         return self._is_any(self._holding(word))
 
-    def having(self, words: Iterable[Wanted]) -> list[str]:
+    def having(self, words: Iterable[Term]) -> list[str]:
         """The keys of the documents that have all of `words`, in order."""
         found: set[int] | None = None
         for word in words:
@@ -231,7 +281,7 @@ class Index:
         return sorted(map(self._key, (found or set()) - self._dead))
 
     def search(
-        self, words: Sequence[Wanted], limit: int | None = None, accept: Callable[[str], bool] | None = None
+        self, words: Sequence[Term], limit: int | None = None, accept: Callable[[str], bool] | None = None
     ) -> list[Ranked]:
         """The documents that share a word with `words`, best first, ties in the order of their keys.
 
@@ -245,15 +295,18 @@ class Index:
             return self._ranked(found, window)
         return list(islice((each for each in self._one_by_one(found, window) if accept(each.key)), limit))
 
-    def meant(self, words: Sequence[Wanted]) -> dict[Wanted, Wanted]:
-        """What is searched for these words, and for each which of them it stands for: itself, if anybody holds it."""
-        found: dict[Wanted, Wanted] = {word: word for word in words}
+    def meant(self, words: Sequence[Term]) -> dict[Term, Term]:
+        """The terms that are searched for these words, each with the word it stands for.
+
+        That is itself, unless no document holds the word: then others stand for it.
+        """
+        found: dict[Term, Term] = {word: word for word in words}
         for word in words:
             for other in self._kept_instead(word) if isinstance(word, str) and not self.is_held(word) else ():
                 found.setdefault(other, word)
         return found
 
-    def forms(self, word: Wanted) -> Sequence[str]:
+    def forms(self, word: Term) -> Sequence[str]:
         """The words that count as `word`."""
         if isinstance(word, tuple):
             return word
@@ -263,14 +316,14 @@ class Index:
 
         return pairs_of(word, self)
 
-    def rarity(self, word: Wanted, least: int = 0) -> float:
+    def rarity(self, word: Term, least: int = 0) -> float:
         """How much it says that a document holds `word`: the most for a word that none holds.
 
         Of fewer than `least` documents it is reckoned as if there were so many.
         """
         return rarity(max(self._count, least), self.holding(word))
 
-    def holding(self, word: Wanted) -> int:
+    def holding(self, word: Term) -> int:
         """How many documents hold `word`."""
         kept = self._weighing.kept(word) if self._weighing else None
         return len(kept[0]) if kept else sum(map(self._alive_among, self._holders(word)))
@@ -319,8 +372,8 @@ class Index:
             order = order[: bisect_right(order, (order[limit - 1][0], self._start + self._size))]
         return [Ranked(key, -score) for score, key in sorted([(score, self._key(at)) for score, at in order])[:limit]]
 
-    def _found(self, words: list[Wanted]) -> Found:
-        """What gives the scores of the best by their positions: all that may be among so many, and perhaps more."""
+    def _found(self, words: list[Term]) -> Found:
+        """A function from a limit to scores by position: all that may be among so many best, and perhaps more."""
         if _numpy_pays():
             return self._found_by_arrays(words)
         holders = [self._holders(word) for word in words]
@@ -328,10 +381,10 @@ class Index:
         holders += [self._holders(word) for word in self._others(unheld, words)]
         if sum(len(positions) for each in holders for _, _, positions, _ in each) > _MANY:
             return self._found_by_arrays(words)
-        scores = plain.scores(holders, self._dead, self._count, self._average())
-        return lambda limit: plain.best(scores, limit)
+        scores = scores_of(holders, self._dead, self._count, self._average())
+        return lambda limit: best_of(scores, limit)
 
-    def _found_by_arrays(self, words: list[Wanted]) -> Found:
+    def _found_by_arrays(self, words: list[Term]) -> Found:
         weighing = self._weighing
         if weighing is None:
             Weighing = _weighing_loaded()
@@ -348,12 +401,12 @@ class Index:
     def _average(self) -> float:
         return self._words / max(1, self._count)
 
-    def _others(self, unheld: Iterable[Wanted], words: Iterable[Wanted]) -> list[Wanted]:
+    def _others(self, unheld: Iterable[Term], words: Iterable[Term]) -> list[Term]:
         """What `unheld` may stand for that is not among `words`."""
         found = [other for word in unheld if isinstance(word, str) for other in self._kept_instead(word)]
         return [other for other in dict.fromkeys(found) if other not in words]
 
-    def _kept_instead(self, word: str) -> list[Wanted]:
+    def _kept_instead(self, word: str) -> list[Term]:
         kept = self._instead.get(word)
         if kept is None:
             from .vocabulary import instead  # which few questions need
@@ -368,8 +421,8 @@ class Index:
             return any(positions for _, _, positions, _ in held)
         return any(first + at not in self._dead for first, _, positions, _ in held for at in positions)
 
-    def _holders(self, word: Wanted) -> list[Holders]:
-        """Who holds a word, or any of several that count as one."""
+    def _holders(self, word: Term) -> list[Holders]:
+        """The holders of a term: of a word, or of any of several that count as one."""
         if isinstance(word, str) and (word < FIRST_PAIRED or not is_unit(word)):
             return self._holding(word)
         from .vocabulary import together
@@ -424,9 +477,7 @@ class Index:
 
 
 def _nothing() -> list[Segment]:
-    from .build import built
-
-    return [built([])]
+    return [build([])]
 
 
 def _weighing_loaded() -> type[Weighing]:

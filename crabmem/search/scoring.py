@@ -1,4 +1,6 @@
-"""BM25 as Lucene scores it, and bm25s with `method="lucene"`.
+"""BM25 as Lucene scores it, and bm25s with `method="lucene"`; and the scores of documents, reckoned without numpy.
+
+The first question of a process is answered before numpy is imported; `arrays` has the same with numpy.
 
 Every step is in the order in which bm25s takes it, and one for numbers and arrays: so that a score does not
 depend, to the last bit, on who reckoned it.
@@ -10,10 +12,13 @@ from math import log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
     from typing import TypeVar
 
     from numpy import float64
     from numpy.typing import NDArray
+
+    from .index import Holders
 
     Numbers = TypeVar("Numbers", float, NDArray[float64])
 
@@ -22,12 +27,12 @@ B = 0.6
 
 
 def rarity(documents: int, holding: int) -> float:
-    """How much a word says that `holding` of `documents` hold."""
+    """The inverse document frequency of a word that `holding` of `documents` hold."""
     return log(1 + (documents - holding + 0.5) / (holding + 0.5))
 
 
 def damping(length: Numbers, average: float) -> Numbers:
-    """How much of itself a word has to bring in a document of `length` words."""
+    """BM25's normalization of length: what is added to the count of a word in a document of `length` words."""
     return K1 * ((1 - B) + B * length / average)
 
 
@@ -39,3 +44,44 @@ def weight(rare: float, count: Numbers, damped: Numbers) -> Numbers:
 def count_of(weight: Numbers, rare: Numbers, damped: Numbers) -> Numbers:
     """How often a word is in a document that it adds `weight` to: nearly a whole number."""
     return weight * damped / (rare - weight)
+
+
+def scores_of(
+    words: Iterable[Sequence[Holders]], dead: Collection[int], documents: int, average: float
+) -> dict[int, float]:
+    """By position, the score of every document that has one of `words`, each given by who holds it."""
+    found: dict[int, float] = {}
+    damped = _Damped(average)
+    for holders in words:
+        alive = [_alive(each, dead) for each in holders] if dead else holders
+        rare = rarity(documents, sum(len(positions) for _, _, positions, _ in alive))
+        for first, lengths, positions, counts in alive:
+            for position, count in zip(positions, counts, strict=True):
+                at = first + position
+                found[at] = found.get(at, 0.0) + weight(rare, count, damped[lengths[position]])
+    return found
+
+
+def best_of(found: dict[int, float], limit: int) -> dict[int, float]:
+    """The `limit` highest scores by position, and all that equal the last of them."""
+    if limit >= len(found):
+        return found
+    least = sorted(found.values(), reverse=True)[limit - 1]
+    return {position: score for position, score in found.items() if score >= least}
+
+
+def _alive(holders: Holders, dead: Collection[int]) -> Holders:
+    first, lengths, positions, counts = holders
+    alive = [at for at, position in enumerate(positions) if first + position not in dead]
+    return first, lengths, [positions[at] for at in alive], [counts[at] for at in alive]
+
+
+class _Damped(dict[int, float]):
+    """`damping` by length."""
+
+    def __init__(self, average: float) -> None:
+        self._average = average
+
+    def __missing__(self, length: int) -> float:
+        damped = self[length] = damping(length, self._average)
+        return damped

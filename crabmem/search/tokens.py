@@ -11,7 +11,7 @@ from itertools import chain, groupby, islice
 
 import Stemmer
 
-from . import scripts, words
+from . import english, scripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ _VERSION = 7
 
 
 def rules(language: str) -> bytes:
-    """Four bytes that are others when a text would have other words, or a field another weight.
+    """Four bytes that stand for the rules by which words are made: others when a text would have other words.
 
-    An index with others is of no use.
+    They also change with the weight of a field. An index with other bytes is of no use.
     """
     return zlib.crc32(f"{_VERSION} {language}".encode()).to_bytes(4, "little")
 
@@ -48,7 +48,7 @@ def tokens(text: str, language: str = "english") -> list[str]:
     """
     terms = _terms_of(language)
     found = _of_line(text, terms)
-    if not terms.is_english or not _may_hold_year(text) or words.MONTHS.keys().isdisjoint(found):
+    if not terms.is_english or not _may_hold_year(text) or english.MONTHS.keys().isdisjoint(found):
         return found
     from . import dates
 
@@ -61,7 +61,7 @@ def _of_line(text: str, terms: _Terms) -> list[str]:
 
 
 class _Kept(dict[str, tuple[str, ...]]):
-    """What is worked out for a text, as it is asked for. The older half is forgotten when it is too much."""
+    """A cache of what is worked out for texts. The older half is forgotten when it is full."""
 
     def __init__(self) -> None:
         self._older: dict[str, tuple[str, ...]] = {}
@@ -82,7 +82,7 @@ class _Kept(dict[str, tuple[str, ...]]):
 
 
 class _Stems(_Kept):
-    """What is searched of a word in small letters: nothing of those that say nothing."""
+    """The stem of a word in small letters, as a tuple; empty for a word that says nothing."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
@@ -90,15 +90,15 @@ class _Stems(_Kept):
 
     def _found(self, text: str) -> tuple[str, ...]:
         if self._language == "english":
-            if text in words.SILENT:
+            if text in english.SILENT:
                 return ()
-            text = words.base(text)
+            text = english.base(text)
         # A stemmer is not made for threads; what is kept leaves few words to make one for.
         return (text if self._language == "none" else str(Stemmer.Stemmer(self._language, 0).stemWord(text)),)
 
 
 class _Terms(_Kept):
-    """What is searched of a text without spaces."""
+    """The terms of a text without spaces."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
@@ -170,7 +170,7 @@ def _composed(text: str) -> str:
 
 
 def _ascii(text: str) -> list[str]:
-    """What is between the spaces of a text whose only letters are ASCII."""
+    """The pieces between the spaces of a text whose only letters are ASCII."""
     return text.encode("ascii", "replace").decode().split()
 
 

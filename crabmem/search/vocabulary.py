@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol
 
-    from .index import Holders, Wanted
+    from .index import Holders, Term
 
     class Vocabulary(Protocol):
         """The words of an index."""
 
         def starting(self, prefix: str) -> list[str]:
-            """Those that begin with `prefix`."""
+            """The words that begin with `prefix`."""
 
         def containing(self, part: str) -> list[str]:
-            """Those that have `part` in them."""
+            """The words that have `part` in them."""
 
         def is_held(self, word: str) -> bool:
             """Whether a document holds `word`."""
@@ -40,7 +40,7 @@ _LOST = 2
 _ENDING = 3
 
 
-def instead(word: str, known: Vocabulary) -> list[Wanted]:
+def instead(word: str, known: Vocabulary) -> list[Term]:
     """What to look for when nobody holds `word`; several words that are one are a tuple."""
     units = [] if word.isascii() else [unit for _, units in runs(word) for unit in units]
     if units:
@@ -68,7 +68,7 @@ def pairs_of(unit: str, known: Vocabulary) -> list[str]:
 
 
 def together(words: Sequence[list[Holders]]) -> list[Holders]:
-    """Who holds any of several words, given by who holds each, and how many of them."""
+    """The holders of any of several words, with their counts added up; `words` has the holders of each."""
     return [_summed(parts) for parts in zip(*words, strict=True)]
 
 

@@ -222,7 +222,7 @@ class Screen:
         """
         if found := _new(self._found(text), *before):
             raise HoldsSecret(
-                f"the text holds what looks like a secret: {', '.join(_told(found))}; nothing was "
+                f"the text holds what looks like a secret: {', '.join(_masked(found))}; nothing was "
                 "written. Say where it is kept instead; a person may write it into the file, "
                 'or set secrets = "warn" in crabmem.toml'
             )
@@ -242,11 +242,11 @@ class Screen:
 def warnings(text: str, before: str | None, rule: str) -> tuple[str, ...]:
     """What to say of a text that is there all the same; nothing when `rule` is "off"."""
     found = [] if rule == "off" else _new(credentials_in(text), before)
-    return tuple(f"it holds what looks like a secret: {words}" for words in _told(found))
+    return tuple(f"it holds what looks like a secret: {words}" for words in _masked(found))
 
 
 def _new(found: list[Credential], *before: str | None) -> list[Credential]:
-    """Those of `found` that are in none of the texts `before`."""
+    """The credentials of `found` that are in none of the texts `before`."""
     texts = [text for text in before if text and found]
     if len(found) > _MANY:  # to seek each would take too long
         stood = {item.text for text in texts for item in credentials_in(text)}
@@ -255,7 +255,7 @@ def _new(found: list[Credential], *before: str | None) -> list[Credential]:
     return [item for item in found if not any(item.text in view for view in views)]
 
 
-def _told(found: list[Credential]) -> list[str]:
+def _masked(found: list[Credential]) -> list[str]:
     """What to say of credentials: of many, how many more there are."""
     more = [f"and {len(found) - _MOST} more"] if len(found) > _MOST else []
     return [*(item.masked for item in found[:_MOST]), *more]

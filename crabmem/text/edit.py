@@ -1,4 +1,4 @@
-"""Pure functions from text to text."""
+"""Changes of texts that keep their line breaks and byte order mark, and diffs. Pure functions."""
 
 import difflib
 import re
@@ -29,20 +29,9 @@ def unified_diff(before: str | None, after: str | None, path: str) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
 
 
-def shown(data: bytes | None) -> str | None:
-    """Bytes as a diff shows them; None for no file."""
+def lenient_text(data: bytes | None) -> str | None:
+    """The text in `data`, a sign in place of what is not UTF-8, as a diff shows it; None for no file."""
     return None if data is None else data.decode("utf-8", "replace")
-
-
-def counted(number: int, what: str) -> str:
-    """So many of something, in words."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def shortened(text: str, limit: int) -> str:
-    """At most `limit` characters of `text` on one line, with an ellipsis where some are missing."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def newline_of(text: str) -> str:

@@ -50,6 +50,9 @@ class Entry:
     `is_note`: a daily note that recall found, which is called by its day and whose description is where it is.
     """
 
+    #: What JSON has of it, in this order (`results.json_of`).
+    JSON = ("name", "slug", "path", "description", "content", "aliases", "tags", "version")
+
     path: str
     version: str
     name: str
@@ -114,7 +117,7 @@ class Fact:
         )
 
 
-def decoded(path: str, data: bytes) -> str:
+def decode(path: str, data: bytes) -> str:
     """The text in `data`.
 
     Raises:
@@ -126,18 +129,18 @@ def decoded(path: str, data: bytes) -> str:
         raise Unreadable(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
 
-def parsed(path: str, data: bytes) -> Entry:
-    """The entry in `data`, read leniently: broken frontmatter is content.
+def parse_entry(path: str, data: bytes) -> Entry:
+    """Return the entry in `data`, read leniently: broken frontmatter is content.
 
     Raises:
         Unreadable: `data` is no whole text: not UTF-8, empty, cut short or with the marks of a merge.
     """
-    text = decoded(path, data)
-    if found := plain.taken_apart(text):
+    text = decode(path, data)
+    if found := plain.read_plain(text):
         return _made(Entry(path, version_of(data), _stem(path), "", ""), *found)
     if reason := _unfinished(text):
         raise Unreadable(f"{path} {reason}")
-    parts = header.taken_apart(text)
+    parts = header.parts_of(text)
     bare = Entry(path, version_of(data), _stem(path), "", text.removeprefix(BOM))
     if parts.header is None:
         return replace(bare, problem=NO_HEADER)
@@ -148,14 +151,14 @@ def parsed(path: str, data: bytes) -> Entry:
     return _made(bare, keys, _unwrapped(parts))
 
 
-def note(path: str, data: bytes) -> Entry:
+def parse_note(path: str, data: bytes) -> Entry:
     """The daily note in `data` as recall finds it among entries: its text, without a frontmatter, is the content.
 
     Raises:
         Unreadable: `data` is not UTF-8.
     """
-    text = decoded(path, data)
-    parts = header.taken_apart(text)
+    text = decode(path, data)
+    parts = header.parts_of(text)
     content = text.removeprefix(BOM) if parts.header is None else _unwrapped(parts)
     return Entry(path, version_of(data), title(path), f"in {path}", content, is_note=True)
 
@@ -191,25 +194,25 @@ def _stem(path: str) -> str:
 
 
 def _unfinished(text: str) -> str | None:
-    """Why `text` is not a whole one that somebody meant; None when nothing tells."""
+    """The reason why `text` is not the whole of what somebody meant to write; None when there is none."""
     if not text.strip("\ufeff \t\r\n"):
         return "is empty; write something into it, or delete it"
     if "\0" in text:
         return "contains NUL characters, as after a power cut; delete them"
     if is_in_conflict(text):
         return "holds the marks of an unresolved merge; edit it"
-    if _CUT_SHORT.match(text) and header.taken_apart(text).header is None:
+    if _CUT_SHORT.match(text) and header.parts_of(text).header is None:
         return "begins a frontmatter that is never closed; add a line `---` after it"
     return None
 
 
-def written(fact: Fact, before: str | None) -> str:
-    """The text that holds `fact`, made from the text `before` (None for a new entry).
+def render_entry(fact: Fact, before: str | None) -> str:
+    """Return the text of a file that holds `fact`, made from its text `before` (None for a new entry).
 
     Keys, comments, order, line endings and byte order mark of `before` stay; reading the result
     gives exactly `fact`. A new entry is made from what the fact has of the file that it was imported from.
     """
-    parts = header.taken_apart(fact.before if before is None else before)
+    parts = header.parts_of(fact.before if before is None else before)
     if parts.header is None:
         lines = _exported(fact, parts.newline)
         opening = closing = f"---{parts.newline}"
@@ -258,7 +261,7 @@ def checked_or_why(fact: Fact) -> Fact | InvalidArguments:
         return error
 
 
-def renamed(path: str, text: str, name: str, stem: str, alias: str | None = None) -> str:
+def with_name(path: str, text: str, name: str, stem: str, alias: str | None = None) -> str:
     """`text`, the entry's at `path`, as the entry called `name` in a file called `stem`; all else of it stays.
 
     With `alias`, that becomes one. A file that had its name from its file's alone goes on so, where that says it.
@@ -266,7 +269,7 @@ def renamed(path: str, text: str, name: str, stem: str, alias: str | None = None
     Raises:
         Unwritable: its frontmatter cannot be read, so the name cannot be set there.
     """
-    parts = header.taken_apart(text)
+    parts = header.parts_of(text)
     try:
         before = header.load(parts.header or "")
     except header.BadHeader as error:
@@ -278,7 +281,7 @@ def renamed(path: str, text: str, name: str, stem: str, alias: str | None = None
         changes |= _with_labels("aliases", (*_aliases(before), alias), before)
     if not changes:
         return text
-    lines = header.replaced(parts.header or "", changes, parts.newline)
+    lines = header.with_keys(parts.header or "", changes, parts.newline)
     if parts.header is not None:
         return f"{parts.bom}{parts.opening}{lines}{parts.closing}{parts.content}"
     return f"{parts.bom}---{parts.newline}{lines}---{parts.newline}{parts.newline}{parts.content}"
@@ -317,7 +320,7 @@ def _lines(key: str, value: Kept) -> Iterator[str]:
 
 def _exported(fact: Fact, newline: str) -> str:
     """The lines of a header of its own."""
-    return header.exported({key: value for key, value in _keys(fact, {}).items() if value is not None}, newline)
+    return header.dump({key: value for key, value in _keys(fact, {}).items() if value is not None}, newline)
 
 
 def _check_readable(lines: str) -> None:
@@ -333,8 +336,8 @@ def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]
 
 def _kept(lines: str, fact: Fact, newline: str) -> str:
     try:
-        source = header.taken_apart(fact.before).header or ""
-        return header.replaced(lines, _keys(fact, header.load(lines)), newline, source)
+        source = header.parts_of(fact.before).header or ""
+        return header.with_keys(lines, _keys(fact, header.load(lines)), newline, source)
     except header.BadHeader:
         return _exported(fact, newline)
 

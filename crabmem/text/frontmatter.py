@@ -54,7 +54,7 @@ class Parts:
     newline: str
 
 
-def taken_apart(text: str) -> Parts:
+def parts_of(text: str) -> Parts:
     """`text` as its parts. A header that is never closed is no header."""
     bom, rest = (BOM, text[1:]) if text.startswith(BOM) else ("", text)
     newline = newline_of(rest)
@@ -193,7 +193,7 @@ def _is_refused(text: str) -> bool:
 def keys(text: str) -> list[str]:
     """The keys of the frontmatter of `text` as they stand there, one written twice twice; none when it is broken."""
     try:
-        root = yaml.compose(_as_meant(taken_apart(text).header or "")[0], Loader=_Loader)
+        root = yaml.compose(_as_meant(parts_of(text).header or "")[0], Loader=_Loader)
     except BadHeader:
         return []
     return [key.value for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
@@ -218,7 +218,7 @@ def texts(header: str) -> list[str]:
     return found
 
 
-def replaced(header: str, changes: Mapping[str, "Value | None"], newline: str, source: str = "") -> str:
+def with_keys(header: str, changes: Mapping[str, "Value | None"], newline: str, source: str = "") -> str:
     """`header` with the keys in `changes` set, or gone for None, and every other byte as it was.
 
     A value is written as it stands in the header `source`, where that has it: a number there stays a number. The
@@ -238,10 +238,10 @@ def replaced(header: str, changes: Mapping[str, "Value | None"], newline: str, s
         # What is too long is refused by who writes it: written anew it would fit, without the comments of the source.
         if _loads_as(changed, wanted) or (source and len(changed) > MAX_CHARACTERS):
             return changed
-    return exported(wanted, newline)
+    return dump(wanted, newline)
 
 
-def mapped(header: str, change: Callable[[str], str], apart_from: Container[str], newline: str) -> str:
+def map_texts(header: str, change: Callable[[str], str], apart_from: Container[str], newline: str) -> str:
     """`header` with what `change` makes of each text in it, and every other byte as it was.
 
     Keys stay, and so does what stands under those `apart_from`. Each text keeps its quotes where what it becomes can
@@ -263,7 +263,7 @@ def mapped(header: str, change: Callable[[str], str], apart_from: Container[str]
             text = text[:start] + written(text[start:end], node, change) + text[end:]
         if _loads_as(text, wanted):
             return text
-    return exported(wanted, newline)
+    return dump(wanted, newline)
 
 
 def _changed(value: Value, change: Callable[[str], str]) -> Value:
@@ -303,7 +303,7 @@ def _in_double_quotes(raw: str, node: yaml.ScalarNode, change: Callable[[str], s
     return text.rstrip("\n") + block_end
 
 
-def exported(mapping: Mapping[str, Value], newline: str) -> str:
+def dump(mapping: Mapping[str, Value], newline: str) -> str:
     """`mapping` as the lines of a header."""
     return _YAML.export(mapping).replace("\n", newline) + newline
 

@@ -1,4 +1,4 @@
-"""What identifies a text: the id Git gives its blob. Knows nothing of files or repositories."""
+"""Ids of texts and commits, as Git makes them. Knows nothing of files or repositories."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""What an agent learned of its mistakes: a line for each, in files that it reads again when a session begins. Pure.
+"""Lessons that an agent learned: a line for each, in files that it reads again when a session begins. Pure functions.
 
 A file never grows without end: its older half goes, and stays in history.
 """
@@ -10,7 +10,8 @@ from itertools import accumulate
 from typing import Literal, get_args
 
 from ..errors import InvalidArguments
-from .edit import appended, shortened
+from .edit import appended
+from .words import shortened
 
 #: The kinds of lessons, each a file.
 Kind = Literal["errors", "corrections", "wins"]
@@ -45,8 +46,8 @@ class Lesson:
             raise InvalidArguments("the lesson is blank; say what happened")
 
 
-def failed(tool: str, error: str, context: str = "") -> Lesson:
-    """That a tool failed, and at what.
+def tool_failure(tool: str, error: str, context: str = "") -> Lesson:
+    """The lesson that a tool failed, and at what.
 
     Raises:
         InvalidArguments: either is blank.
@@ -57,14 +58,14 @@ def failed(tool: str, error: str, context: str = "") -> Lesson:
     return Lesson("errors", f"**{name}**: {words}" + (f" ({around})" if around else ""))
 
 
-def corrected(message: str, said: str = "") -> Lesson:
-    """That a person corrected with `message` what the agent had `said`."""
+def correction(message: str, said: str = "") -> Lesson:
+    """The lesson that a person corrected with `message` what the agent had `said`."""
     words, before = shortened(message, _ANSWER), shortened(said, _SAID)
     return Lesson("corrections", f"after “{before}”: {words}" if words and before else words)
 
 
-def worked(words: str) -> Lesson:
-    """What worked well, and is to be done so again."""
+def win(words: str) -> Lesson:
+    """The lesson that something worked well, and is to be done so again."""
     return Lesson("wins", shortened(words, _ANSWER))
 
 
@@ -74,7 +75,7 @@ def is_correction(message: str, beginnings: Sequence[str] = BEGINNINGS) -> bool:
     return any(text.startswith(start) and not text[len(start) : len(start) + 1].isalnum() for start in beginnings)
 
 
-def learned(before: str, lesson: Lesson, now: datetime) -> str:
+def with_lesson(before: str, lesson: Lesson, now: datetime) -> str:
     """The file `before` with a lesson more at its end; as it is, when its last line says the same."""
     last = before.rstrip().rpartition("\n")[2]
     if last.startswith("- [") and last.partition("] ")[2] == lesson.words:

@@ -1,4 +1,4 @@
-"""What may be asked, and said, at most. Imports nothing: a process that only recalls has no time for it."""
+"""Limits: how long questions, answers and names may be. Imports nothing: a process that only recalls has no time."""
 
 #: Characters of a question, and facts of an answer, at most.
 MAX_QUERY = 10_000

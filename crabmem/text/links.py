@@ -13,6 +13,8 @@ from functools import partial
 from typing import TypeAlias
 
 from . import frontmatter as header
+from .edit import lines_in
+from .markdown import code_lines
 from .slug import name_key
 
 #: What an entry is found by.
@@ -27,13 +29,8 @@ _LINK = re.compile(
     r"(?P<target>(?:[^\[\]|#\n\\ \t]++|\\(?!\|)|[ \t]++(?=[^\[\]|#\n\\]|\\(?!\|)))*+)[ \t]*+"
     r"(?P<heading>#(?:[^\[\]|\n\\]++|\\(?!\|))*+)?+(?:\\?\|(?P<label>(?:(?!\]\]|\[\[)[^\n])*+))?+\]\]"
 )
-_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<marks>`{3,}(?=[^`]*$)|~{3,})")
-_FENCE_END = re.compile(r"[ \t>]*(?P<marks>`{3,}|~{3,})[ \t]*$")
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
-_INDENTED = re.compile(r"(?: {4}| {0,3}\t)[ \t]*\S")
 # With what a block of text begins that no code reaches into from the one above.
 _BEGINS = re.compile(r"[ \t]*(?:[-*+>#|]|\d{1,9}[.)][ \t]|$)")
-_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _TICKS = re.compile(r"\\`|`+")
 _UNFIT = re.compile(r"[\[\]|#\\\n]")
 # What Obsidian shows besides notes.
@@ -80,13 +77,13 @@ def links(text: str) -> tuple[Link, ...]:
     return tuple(link for link in found if link.target)
 
 
-def redirected(text: str, new: Callable[[str], str | None]) -> str:
-    """`text` with the targets that `new` gives for those there are, None for the same. All else of it stays."""
+def redirect(text: str, new: Callable[[str], str | None]) -> str:
+    """`text` with another target in each link for which `new` gives one; None keeps it. All else of the text stays."""
     return _mapped(text, lambda match: new(match["target"]) if match["target"] else None)
 
 
-def place(target: str, lookup: Lookup) -> str | None:
-    """The path of the file that a link leads to: by its file name, else its name, else an alias; None for nowhere."""
+def resolve(target: str, lookup: Lookup) -> str | None:
+    """Return the path of the file that a link leads to: by file name, else by name, else by alias; None for nowhere."""
     whole = target.removeprefix("./")
     for said in dict.fromkeys((whole, re.sub(r"\.md$", "", whole, flags=re.IGNORECASE))):
         for kind in (FILE, NAME, ALIAS):
@@ -99,10 +96,10 @@ def link_to(path: str, name: str, lookup: Lookup) -> str | None:
     """What to write to link to the file at `path`: its name, else its file name; None when nothing leads there."""
     stem = path.removesuffix(".md")
     forms = (name, stem.rpartition("/")[2], stem)
-    return next((form for form in forms if is_fit(form) and place(form, lookup) == path), None)
+    return next((form for form in forms if is_linkable(form) and resolve(form, lookup) == path), None)
 
 
-def is_fit(target: str) -> bool:
+def is_linkable(target: str) -> bool:
     """Whether a link can have that target."""
     return bool(target) and target == target.strip() and not _UNFIT.search(target)
 
@@ -130,13 +127,13 @@ def _mapped(text: str, new: _New) -> str:
     """`text` with the targets that `new` gives, in frontmatter and in what follows it."""
     if "[[" not in text:
         return text
-    parts = header.taken_apart(text)
+    parts = header.parts_of(text)
     if parts.header is None:
         return parts.bom + _in_prose(parts.content, new)
     try:
         keys = parts.header
         if "[[" in keys:
-            keys = header.mapped(keys, partial(_in_line, new=new), _NAMING, parts.newline)
+            keys = header.map_texts(keys, partial(_in_line, new=new), _NAMING, parts.newline)
     except header.BadHeader:
         return parts.bom + _in_prose(text.removeprefix(parts.bom), new)
     return f"{parts.bom}{parts.opening}{keys}{parts.closing}{_in_prose(parts.content, new)}"
@@ -182,26 +179,13 @@ def _code_in(text: str) -> list[tuple[int, int]]:
 
 def _blocks(text: str) -> Iterator[tuple[str, bool]]:
     """`text` in pieces, and whether each is code."""
-    piece, fence, in_list, after_blank, in_code = "", "", False, True, False
-    for line in _LINES.findall(text):
-        bare = line.rstrip("\r\n")
-        if fence:
-            end = _FENCE_END.match(bare)
-            fence = "" if end and end["marks"].startswith(fence) else fence
-            yield line, True
-            after_blank = True
-            continue
-        opened = _FENCE.match(bare)
-        in_code = bool(_INDENTED.match(bare)) and not in_list and (after_blank or in_code)
-        if opened and not in_code:
-            fence = opened["marks"]
-        if opened or in_code or _BEGINS.match(bare):
+    piece, lines = "", lines_in(text)
+    for line, is_code in zip(lines, code_lines(lines), strict=True):
+        if is_code or _BEGINS.match(line.rstrip("\r\n")):
             yield piece, False
             piece = ""
-        if fence or in_code:
+        if is_code:
             yield line, True
         else:
             piece += line
-        in_list = bool(_ITEM.match(bare)) or (in_list and (not bare.strip() or bare[:1] in " \t"))
-        after_blank = not bare.strip()
     yield piece, False

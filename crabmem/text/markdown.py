@@ -1,14 +1,37 @@
-"""Markdown by its headings: what stands under one of them. Pure functions."""
+"""Markdown: which lines are code, and what stands under a heading. Pure functions."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..errors import InvalidArguments
 from .edit import BOM
 
 _HEADING = re.compile(r" {0,3}(?P<marks>#{1,6}+)(?![^ \t])(?P<title>.*)$")
-_FENCE = re.compile(r" {0,3}(?P<marks>`{3,}(?=[^`]*$)|~{3,})")
+# A fence may stand in a quotation or an item of a list.
+_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<marks>`{3,}(?=[^`]*$)|~{3,})")
+_FENCE_END = re.compile(r"[ \t>]*(?P<marks>`{3,}|~{3,})[ \t]*$")
+_INDENTED = re.compile(r"(?: {4}| {0,3}\t)[ \t]*\S")
+_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _NEW = "##"
+
+
+def code_lines(lines: Iterable[str]) -> Iterator[bool]:
+    """For each line, with or without its end, whether it is code: in a fenced block, fences included, or indented."""
+    fence, in_list, after_blank, in_code = "", False, True, False
+    for line in lines:
+        bare = line.rstrip("\r\n")
+        if fence:
+            end = _FENCE_END.match(bare)
+            fence = "" if end and end["marks"].startswith(fence) else fence
+            after_blank = True
+            yield True
+            continue
+        in_code = bool(_INDENTED.match(bare)) and not in_list and (after_blank or in_code)
+        opened = None if in_code else _FENCE.match(bare)
+        fence = opened["marks"] if opened else ""
+        yield bool(opened) or in_code
+        in_list = bool(_ITEM.match(bare)) or (in_list and (not bare.strip() or bare[:1] in " \t"))
+        after_blank = not bare.strip()
 
 
 def with_section(text: str, section: str, body: str) -> str:
@@ -47,14 +70,9 @@ def _title_of(section: str) -> str:
 
 def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
     """Line, depth and title of each heading; what stands in a block of code is none."""
-    fence = ""
-    for at, line in enumerate(lines):
-        marks = found["marks"] if (found := _FENCE.match(line)) else ""
-        if fence:
-            fence = "" if marks.startswith(fence) and not line.strip(" \t`~") else fence
-        elif marks:
-            fence = marks
-        elif heading := _HEADING.match(line):
+    for at, (line, is_code) in enumerate(zip(lines, code_lines(lines), strict=True)):
+        heading = None if is_code else _HEADING.match(line)
+        if heading:
             yield at, len(heading["marks"]), _bare_title(heading["title"])
 
 

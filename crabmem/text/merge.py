@@ -11,8 +11,9 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from ..errors import CrabmemError
 from . import frontmatter as header
-from .edit import newline_of, shown
+from .edit import lenient_text, newline_of
 from .frontmatter import Parts, Value
+from .words import listed
 
 Side = Literal["ours", "theirs"]
 #: Whose text to take where both changed the same; None is nobody's, and to tell.
@@ -37,13 +38,15 @@ class Conflict:
 
 
 class Conflicting(CrabmemError):
-    """What is to be changed was changed since in the same places; nothing was written. `advice` says what to do."""
+    """The places that were to be changed were changed since; nothing was written. `advice` says what to do."""
+
+    #: What JSON has of it (`results.json_of`).
+    JSON = ("conflicts",)
 
     def __init__(self, conflicts: tuple[Conflict, ...], advice: str = _TAKEN_BACK) -> None:
         paths = list(dict.fromkeys(conflict.path for conflict in conflicts))
         places = "1 place was" if len(conflicts) == 1 else f"{len(conflicts)} places were"
-        more = f" and {len(paths) - _NAMED} more files" if len(paths) > _NAMED else ""
-        super().__init__(f"{places} changed since, in {', '.join(paths[:_NAMED])}{more}, so {advice}")
+        super().__init__(f"{places} changed since, in {listed(paths, _NAMED, 'files')}, so {advice}")
         self.conflicts = conflicts
 
 
@@ -72,7 +75,7 @@ class _Piece(NamedTuple):
     sides: frozenset[int]
 
 
-def merged(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, take: Take = None) -> Merged:
+def merge(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, take: Take = None) -> Merged:
     """The file at `path` with both changes: that from `base` to `ours`, and that from `base` to `theirs`.
 
     None is no file. Line endings, comments and the order of keys are those of `ours`.
@@ -84,7 +87,7 @@ def merged(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | No
     texts = [_text(data) for data in (base, ours, theirs)]
     known = [text for text in texts if text is not None]
     if len(known) < len(texts):
-        return Merged(theirs if take == "theirs" else ours, (Conflict(path, shown(ours), shown(theirs)),))
+        return Merged(theirs if take == "theirs" else ours, (Conflict(path, lenient_text(ours), lenient_text(theirs)),))
     text, clashes = _texts(known, take)
     return Merged(text.encode(), tuple(Conflict(path, *clash) for clash in clashes))
 
@@ -94,7 +97,7 @@ _Clash = tuple[str, str]
 
 
 def _texts(texts: Sequence[str], take: Take) -> tuple[str, list[_Clash]]:
-    parts = [header.taken_apart(text) for text in texts]
+    parts = [header.parts_of(text) for text in texts]
     loaded = [keys for each in parts if (keys := _keys(each.header)) is not None]
     if len(loaded) < len(parts):
         return _lines(texts, newline_of(texts[_OURS + 1]), take)
@@ -114,7 +117,7 @@ def _headers(parts: Sequence[Parts], keys: Sequence[Mapping[str, Value]], take: 
     text, unclear = _lines([each.header or "" for each in parts], newline, take)
     if not unclear and _keys(text) == {key: value for key, value in wanted.items() if value is not None}:
         return text, clashes  # comments and the order of keys, too, as both want them
-    return header.replaced(parts[_OURS + 1].header or "", wanted, newline), clashes
+    return header.with_keys(parts[_OURS + 1].header or "", wanted, newline), clashes
 
 
 def _values(key: str, values: tuple[Said, ...], take: Take) -> tuple[Said, list[_Clash]]:
@@ -218,7 +221,7 @@ def _keys(text: str | None) -> dict[str, Value] | None:
 
 
 def _said(key: str, value: Said) -> str:
-    return "" if value is None else header.exported({key: value}, "\n")
+    return "" if value is None else header.dump({key: value}, "\n")
 
 
 def _text(data: bytes | None) -> str | None:

@@ -14,10 +14,10 @@ Group: TypeAlias = list[Message]
 _SYSTEM = ("system", "developer")
 
 
-def parted(
+def split_messages(
     messages: Sequence[Message], keep: int, unit: Literal["group", "turn"]
 ) -> tuple[list[Message], list[Message], list[Message]]:
-    """The messages of the system that a conversation begins with, the old ones, and the last `keep` groups or turns."""
+    """Three parts of a conversation: its first system messages, the old ones, the last `keep` groups or turns."""
     first = list(takewhile(lambda message: message.get("role") in _SYSTEM, messages))
     units = (groups if unit == "group" else turns)(messages[len(first) :])
     old, kept = units[:-keep], units[-keep:]
@@ -52,8 +52,8 @@ def turns(messages: Iterable[Message]) -> list[Group]:
     return found
 
 
-def told(messages: Iterable[Message]) -> str:
-    """What was said, by whom. Pictures and the like are only named."""
+def transcript(messages: Iterable[Message]) -> str:
+    """The messages as text: who said what. Pictures and the like are only named."""
     return "\n\n".join(f"{_speaker(message)}: {text}" for message in messages if (text := _text(message).strip()))
 
 

@@ -1,4 +1,4 @@
-"""What a person wrote in a message, without what hosts, tools and memories put around it. Text in, text out."""
+"""The words of a person in a message, without what hosts, tools and memories put around them. Text in, text out."""
 
 import re
 from collections.abc import Iterator

@@ -99,7 +99,7 @@ def _adds_nothing(words: frozenset[str], inside: Counter[str]) -> bool:
 
 
 def _grown(spans: Sequence[Span], first: int, last: int, room: int) -> int:
-    """Where those end that follow and still fit."""
+    """The end of the last piece that follows and still fits."""
     fitting = [end for _, end in spans[last:] if end - spans[first][0] <= room]
     return fitting[-1] if fitting else spans[last][1]
 

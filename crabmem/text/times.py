@@ -11,7 +11,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "
 _SHORT = re.compile(rf"(\d+) ?({'|'.join(_UNITS)}) ago")
 
 
-def moment(text: str, now: datetime, is_end: bool = False) -> datetime | None:
+def parse_time(text: str, now: datetime, is_end: bool = False) -> datetime | None:
     """The time `text` means: ISO 8601, in the zone of `now` where it names none, or "2 days ago"; None when neither.
 
     A date alone, or "today", is the beginning of that day, or with `is_end` its last moment.

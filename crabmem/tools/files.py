@@ -20,19 +20,19 @@ def memory(
     memory: _Memory,
     content: Annotated[str, Meta(description="The whole new overview in Markdown, not only what is added.")],
     if_version: Version = None,
-) -> Annotated[Result, wire.ChangedData]:
+) -> Annotated[Result, Changed]:
     """Replace the overview. Keep it short and curated, and read the whole of it before you replace it."""
     changed = files.write_overview(memory, content, if_version)
     name = changed.path.rpartition("/")[2]
     text = f"{name} updated" if content.strip() else f"{name} is empty now: nothing of it is in view any more"
-    return Result(changed_text(text, changed), dict(wire.changed(changed)))
+    return Result(changed_text(text, changed), json_of(changed))
 
 
 def soul(
     memory: _Memory,
     content: Annotated[str, Meta(description="The whole new identity in Markdown.")],
     reason: Reason = "",
-) -> Annotated[Result, wire.IdentityData]:
+) -> Annotated[Result, Proposed]:
     """Replace the file that says who you are, or propose that where a person decides. Tell the person when you do."""
     return identity_result(proposals.write_identity(memory, content, reason=reason))
 

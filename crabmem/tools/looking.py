@@ -5,7 +5,6 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from .. import wire
 from ..errors import InvalidArguments
 from ..operations import facts as facts_operations
 from ..operations import history
@@ -15,8 +14,8 @@ from ..text.edit import counted, shortened
 from ..text.entry import Entry
 from ..text.hashes import short
 from ..text.limits import MAX_LIMIT
-from ..text.plain import DATA
-from ..text.templates import hit_text, one_line
+from ..text.quoting import hit_text, one_line
+from ..text.words import counted, shortened
 from .result import Hints, Result, ToolFunction
 
 _PAGE = 50
@@ -46,7 +45,7 @@ class FactData(TypedDict):
 class LogData(TypedDict):
     """Who wrote what, newest first."""
 
-    commits: tuple[wire.CommitData, ...]
+    commits: tuple[Commit, ...]
 
 
 def get(
@@ -56,11 +55,11 @@ def get(
         str | None,
         Meta(description="As it was then: a date such as 2026-03-01, '3 weeks ago', or a commit."),
     ] = None,
-) -> Annotated[Result, wire.EntryData]:
+) -> Annotated[Result, Entry]:
     """Read one fact whole, by its name, with the version that a careful write names."""
     found = facts_operations.get(memory, name, at)
     text = hit_text(found.path, found.name, found.description, found.content, found.version)
-    return Result(f"From memory: {DATA}.\n\n{text}", dict(wire.entry(found)))
+    return Result(f"From memory: {DATA}.\n\n{text}", json_of(found))
 
 
 def list(
@@ -113,7 +112,7 @@ def _line(entry: Entry) -> str:
 
 def _fact(entry: Entry) -> dict[str, object]:
     keys = ("name", "slug", "description", "tags", "version")
-    return {key: value for key, value in wire.entry(entry).items() if key in keys}
+    return {key: value for key, value in json_of(entry).items() if key in keys}
 
 
 _LOOKS = Hints(read_only=True, destructive=False)

@@ -13,7 +13,7 @@ from .result import Hints, Result, ToolFunction, warned
 def note(
     memory: Session,
     text: Annotated[str, Meta(description="What to add, in Markdown; a line for each thing.")],
-) -> Annotated[Result, wire.ChangedData]:
+) -> Annotated[Result, Changed]:
     """Add a text to the note of today. What is there stays; for what happened, and is no fact of its own yet."""
     changed = notes.write_note(memory, text)
     return Result(warned(f"noted in {changed.path}", changed.warnings), dict(wire.changed(changed)))

@@ -19,7 +19,7 @@ from ..text.plain import DATA, answer
 from ..text.templates import block, escaped, joined, one_line, shortened, visible
 from ..workspace.workspace import AGENTS
 
-#: Characters of the diff in an answer. Whoever wrote knows what stands there now; what is gone is in the history.
+#: Characters of the diff in an answer_text. Whoever wrote knows what stands there now; what is gone is in the history.
 MOST_OF_A_DIFF = 400
 # Characters of one of its lines, and of a name.
 _WIDTH, _NAME = 160, 80
@@ -35,7 +35,7 @@ class Refusal(CrabmemError):
 
 @dataclass(frozen=True)
 class Result:
-    """A tool's answer: `text` for the model, `data` for programs."""
+    """A tool's answer_text: `text` for the model, `data` for programs."""
 
     text: str
     data: dict[str, Any] = field(default_factory=dict)
@@ -78,7 +78,7 @@ def recall_text(recall: Recall, text: Callable[[Hit], str] = text_of) -> str:
     """The answer of a recall: what it found, or why it found nothing."""
     if not recall.hits:
         return f"no memories found: {recall.note}"
-    return answer([text(hit) for hit in recall], one_line(recall.note))
+    return answer_text([text(hit) for hit in recall], one_line(recall.note))
 
 
 def saved_text(text: str, done: Saved, agent: str | None) -> str:
@@ -87,7 +87,7 @@ def saved_text(text: str, done: Saved, agent: str | None) -> str:
     if before is None:
         return warned(text, done.warnings)
     is_own = before.agent == agent and not before.is_person
-    author = edit.shortened(one_line(before.author), _NAME) + (", a person," if before.is_person else "")
+    author = shortened(one_line(before.author), _NAME) + (", a person," if before.is_person else "")
     line = f"{text} (in place of what {'you' if is_own else author} wrote on {before.time:%Y-%m-%d})"
     return warned(line if is_own else _with(line, diff_text(done.diff)), done.warnings)
 
@@ -101,7 +101,7 @@ def stale_text(error: Stale, most: int) -> str:
     """Why a write was refused: what changed since that version, and in a block what stands there now."""
     if not error.version:
         return str(error)
-    current = block("memory", shortened(visible(error.current), most, _LONGER)) or "nothing"
+    current = block("memory", first_lines(visible(error.current), most, _LONGER)) or "nothing"
     since = diff_text(error.diff)
     changed = f"What changed since:\n{since}" if since else ""
     return joined((str(error), changed, f"It now says ({DATA}):\n{current}"))

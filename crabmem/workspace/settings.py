@@ -10,6 +10,7 @@ from msgspec import Meta
 from ..errors import InvalidSettings
 from ..text import toml as tables
 from ..text.limits import MAX_CHARACTERS, MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
+from .layout import SETTINGS
 
 _WIDTH = 24
 #: Characters of a name, a path or an address.
@@ -166,7 +167,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vectors: Vectors = Vectors()
 
 
-def parsed(text: str, file: str) -> Settings:
+def parse_settings(text: str, file: str) -> Settings:
     """The settings in `text`; `file` is named in errors.
 
     Raises:
@@ -176,23 +177,31 @@ def parsed(text: str, file: str) -> Settings:
     return tables.read(text, file, Settings) if text else Settings()
 
 
-def parsed_as_known(text: str, file: str) -> tuple[Settings, str]:
-    """The settings in `text` that there are, and what is wrong with the keys that there are not: "" for nothing.
+def read_settings(data: bytes, file: str) -> tuple[Settings, str]:
+    """Return the settings in the bytes of a `crabmem.toml`, and what is wrong with keys that it does not know, or "".
 
-    For who reads: a typing error, or the key of a newer version, does not take memory away. It may have been meant to
-    keep something from agents, so what agents write goes by `parsed`.
+    The one way from a file to settings; `file` is named in errors. Who only reads memory goes on in spite of unknown
+    keys: a typing error, or the key of a newer version, does not take memory away. It may have been meant to keep
+    something from agents, so whoever writes for them raises what is wrong.
 
     Raises:
         InvalidSettings: not TOML, or a value of the wrong kind.
+        Unreadable: not UTF-8.
     """
-    return tables.read_known(text, file, Settings) if text else (Settings(), "")
+    if not data:  # most workspaces have no settings, and what reads them takes long to load
+        return Settings(), ""
+    from ..text.entry import decode
+
+    return tables.read_known(decode(SETTINGS, data), file, Settings)
 
 
 def layout_in(text: str) -> tuple[str, str]:
-    """The profile and the layout that `text` names, also where the rest of it cannot be read: else no file would be
-    what it is."""
+    """The names of the profile and the layout in `text`, also where the rest of it cannot be read.
+
+    Without them no file would be what it is.
+    """
     try:
-        found = parsed(text, "")
+        found = parse_settings(text, "")
         return found.profile, found.layout
     except InvalidSettings:
         profile, layout = (pattern.search(text) for pattern in (_PROFILE, _LAYOUT))
@@ -220,7 +229,7 @@ def _lines(table: msgspec.Struct) -> str:
 
 
 def _descriptions(table: type[msgspec.Struct]) -> dict[str, str]:
-    """What each setting means, tables apart."""
+    """The description of each setting, tables apart."""
     hints = get_type_hints(table, include_extras=True)
     return {key: hint.__metadata__[0].description for key, hint in hints.items() if hasattr(hint, "__metadata__")}
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from ..errors import InvalidArguments
 from ..git.commits import Note, identity, identity_of_agent, one_line
 from ..text.limits import MAX_WHO
-from ..text.names import agent_name
 
 _ABOUT_AN_ENTRY = ("remember", "forget", "edit")
 _OF_PEOPLE = ("rollback", "revert", "restore", "apply")

@@ -77,7 +77,7 @@ def losses(gone: Iterable[str], files: Iterable[str], layout: Layout) -> Losses:
 
 def is_blank(data: bytes | None) -> bool:
     """Whether there is no file, or one without content."""
-    return data is None or not taken_apart(data.decode("utf-8", "replace")).content.strip("\ufeff \t\r\n")
+    return data is None or not parts_of(data.decode("utf-8", "replace")).content.strip("\ufeff \t\r\n")
 
 
 def _is_emptied(before: bytes | None, after: bytes | None) -> bool:

@@ -45,7 +45,7 @@ def _note(
     # One saved file is said by its name.
     body = "" if len(lines) == 1 and lines[0].startswith("saved") else "\n".join(lines)
     entries = tuple(("Entry", name) for name in names[:_TRAILERS])
-    return Note(f"{verb}: " + ", ".join(names[:_NAMED]) + more, author, body, (*trailers, *entries))
+    return Note(f"{verb}: {listed(names, _NAMED)}", author, body, (*trailers, *entries))
 
 
 def _moves(edits: Mapping[str, Edit]) -> dict[str, str]:
@@ -70,6 +70,6 @@ def _title(path: str, edit: Edit, layout: Layout) -> str:
     if not layout.is_entry(path):
         return PurePosixPath(path).name
     try:
-        return parsed(path, data).name if data is not None else PurePosixPath(path).stem
+        return parse_entry(path, data).name if data is not None else PurePosixPath(path).stem
     except Unreadable:
         return PurePosixPath(path).name

@@ -8,10 +8,11 @@ from ..disk.fs import MAX_BYTES
 from ..disk.scan import Scan
 from ..errors import InvalidArguments, NotFound
 from ..text.credentials import Screen
-from ..text.edit import shortened, shown
-from ..text.entry import check_text, decoded
+from ..text.edit import lenient_text
+from ..text.entry import check_text, decode
 from ..text.slug import is_portable, name_key
-from ..workspace.workspace import SETTINGS, Layout, is_text, way
+from ..text.words import shortened
+from ..workspace.layout import SETTINGS, Layout, is_text, way
 
 # Bytes of the longest character.
 _WIDEST = 4
@@ -60,7 +61,7 @@ class Tree:
         data = self.scan.data(self.whole(path))
         if data is None:
             raise NotFound(f"there is no {self.whole(path)}")
-        return decoded(self.whole(path), data)
+        return decode(self.whole(path), data)
 
 
 def inside(given: str) -> str | None:
@@ -80,7 +81,7 @@ def drafted(tree: Tree, changes: Mapping[str, str | None], screen: Screen, large
         InvalidArguments: a path or a text cannot be kept.
         HoldsSecret: there is a credential that was in none of these files, and `screen` refuses that.
     """
-    before = {path: shown(tree.scan.data(tree.whole(path))) or "" for path in changes if path in tree}
+    before = {path: lenient_text(tree.scan.data(tree.whole(path))) or "" for path in changes if path in tree}
     for path, text in changes.items():
         if path not in tree:
             _check_new(path, tree, changes)

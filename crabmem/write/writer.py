@@ -23,7 +23,8 @@ from ..git.commits import Note, identity
 from ..git.history import History
 from ..git.kept import Stretch
 from ..text.hashes import SHORT_DIGITS, blob_id
-from ..text.merge import merged
+from ..text.merge import merge
+from ..workspace.layout import SETTINGS
 from ..workspace.settings import Settings
 from ..workspace.workspace import SETTINGS, Workspace
 from ..write.bylines import Byline, Bylines, bylines_for
@@ -395,7 +396,7 @@ class Writer:
             now = scan.data(path)
             if _is_partial(scan.files.get(path)) or path in {item.path for item in scan.unusable}:
                 return scan  # the person is not done; the next write looks again
-            done = merged(path, self._data(base), now, self._data(written))
+            done = merge(path, self._data(base), now, self._data(written))
             if done.conflicts:
                 self._report(
                     f"{path} was written during your rebase or merge, and you changed the same lines: yours stays; "

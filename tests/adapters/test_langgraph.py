@@ -38,7 +38,7 @@ from crabmem.operations import history, keyvalue
 from crabmem.session import opening
 from crabmem.text.entry import checked, parsed, written
 from crabmem.text.hashes import blob_id
-from crabmem.text.slots import Slot
+from crabmem.text.keys import Key
 from tests.conftest import git
 from tests.embedding import Own
 
@@ -150,10 +150,10 @@ def test_any_operations_are_answered_as_langgraphs_own_store_answers_them(
 @example({"description": "two\nlines"})
 @example({"description": 5, "content": {"data": "nested"}, "data": "flat"})
 def test_a_value_is_read_back_from_the_text_of_its_entry_exactly_as_it_was_put(value: dict[str, Any]) -> None:
-    fact = as_fact(Slot(USER, "a"), value)
+    fact = as_fact(Key(USER, "a"), value)
     assert fact is not None
-    text = written(checked(replace(fact, keys={**fact.keys, **Slot(USER, "a").keys})), None)
-    assert as_value(parsed("memory/entries/a.md", text.encode())) == value
+    text = render_entry(checked(replace(fact, keys={**fact.keys, **Key(USER, "a").keys})), None)
+    assert as_value(parse_entry("memory/entries/a.md", text.encode())) == value
 
 
 # What a person sees, and does

@@ -19,7 +19,7 @@ import numpy as np
 
 from crabmem import Fact, Memory
 from crabmem.text.slug import slug_of
-from crabmem.workspace.workspace import ORDINARY
+from crabmem.workspace.layout import ORDINARY
 from tests.faults.repository import git
 
 _VERSION = 1

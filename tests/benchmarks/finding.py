@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from crabmem.text.measures import NAMES, Figures, mean
+from crabmem.text.evaluation import FIGURE_NAMES, Figures, mean
 from crabmem.workspace.settings import AutoRecall
 
 from .engines import OTHERS, crabmem, others, remembered
@@ -50,7 +50,7 @@ class Finding:
 
     def difference(self, other: str, figure: str) -> Difference:
         """How much more crabmem finds than another."""
-        at = NAMES.index(figure)
+        at = FIGURE_NAMES.index(figure)
         ours, theirs = (np.array([astuple(each)[at] for each in self.figures[name]]) for name in (_OURS, other))
         return bootstrapped(ours - theirs)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from crabmem import Memory
-from crabmem.workspace.workspace import ORDINARY
+from crabmem.workspace.layout import ORDINARY
 
 from .bench import Bench, bare_python, crabmem
 from .corpus import facts, queries

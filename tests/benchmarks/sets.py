@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crabmem.text.measures import Figures, figures
+from crabmem.text.evaluation import Figures, figures
 
 _FILE = "entries.jsonl.gz"
 #: Figures are of so many hits.

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments
-from crabmem.text.measures import Figures
+from crabmem.text.evaluation import Figures
 from tests.benchmarks.__main__ import main
 from tests.benchmarks.engines import OTHERS, crabmem, others, remembered
 from tests.benchmarks.finding import bootstrapped

@@ -12,7 +12,7 @@ from dulwich import porcelain
 
 from crabmem import Fact, Memory
 from crabmem.text.slug import slug_of
-from crabmem.workspace.workspace import ORDINARY
+from crabmem.workspace.layout import ORDINARY
 from tests.faults.repository import git
 from tests.faults.shim import Shim
 

@@ -17,13 +17,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.embeddings.chunks import BYTES, PIECES, WORDS, pieces
-from crabmem.embeddings.embedder import UNRELATED, Model, embedded, tried
-from crabmem.embeddings.fusion import LAST, fused
+from crabmem.embeddings.embedder import BYTES, PIECES, UNRELATED, WORDS, Model, embed_checked, pieces, probe
+from crabmem.embeddings.fusion import LAST, fuse
 from crabmem.embeddings.http import Http
 from crabmem.embeddings.kept import SPARE, Kept, load
 from crabmem.embeddings.local import Model2Vec
-from crabmem.embeddings.providers import PROVIDERS, Wanted, chosen
+from crabmem.embeddings.providers import PROVIDERS, EmbedderOptions, choose_embedder
 from crabmem.errors import EmbedderFailed
 from crabmem.workspace.settings import Vectors
 from tests.embedding import GROUPS, Array, Reply, Service, saved_model, service, vectors
@@ -40,7 +39,7 @@ Scores = st.lists(st.tuples(st.floats(0, 1_000) | st.just(0.0), LIKE | st.just(f
 
 def together(scores: list[tuple[float, float]], weight: float, floor: float, limit: int) -> list[tuple[int, float]]:
     words, likeness = np.array([score[0] for score in scores]), np.array([score[1] for score in scores])
-    return list(fused(words, likeness, weight, floor, limit))
+    return list(fuse(words, likeness, weight, floor, limit))
 
 
 # feature: 60
@@ -100,9 +99,9 @@ def test_cosines_of_a_model_for_which_all_texts_are_alike_are_brought_to_the_sam
             return np.pad(rows, ((0, 0), (0, 1)), constant_values=self.common)
 
     embedders = [Squeezed(0.0), Squeezed(2.0)]
-    models, near = [tried(each) for each in embedders], []
+    models, near = [probe(each) for each in embedders], []
     for model, embedder in zip(models, embedders, strict=True):
-        rows = embedded(embedder, ["one", "other"])
+        rows = embed_checked(embedder, ["one", "other"])
         near.append(model.likeness(rows @ rows[0]))
     assert models[1].base > 0.7 > models[0].base
     assert np.allclose(near[0], near[1], atol=0.05)
@@ -117,7 +116,7 @@ def test_an_embedder_without_a_name_is_known_by_what_it_makes() -> None:
         def embed(self, texts: Sequence[str], /) -> Array:
             return np.random.default_rng(self.seed).normal(size=(len(texts), 4)).astype(np.float32)
 
-    assert tried(Nameless(1)).identity == tried(Nameless(1)).identity != tried(Nameless(2)).identity
+    assert probe(Nameless(1)).identity == probe(Nameless(1)).identity != probe(Nameless(2)).identity
 
 
 @pytest.mark.parametrize(
@@ -139,7 +138,7 @@ def test_anything_but_vectors_is_refused(rows: object, words: str) -> None:
             return rows  # type: ignore[return-value]
 
     with pytest.raises(EmbedderFailed, match=words):
-        embedded(Odd(), ["one", "two"])
+        embed_checked(Odd(), ["one", "two"])
 
 
 def test_vectors_are_made_as_long_as_one() -> None:
@@ -147,7 +146,7 @@ def test_vectors_are_made_as_long_as_one() -> None:
         def embed(self, texts: Sequence[str], /) -> Array:
             return np.array([[3, 4], [0, 0]])
 
-    assert embedded(Long(), ["one", "two"]).tolist() == [pytest.approx([0.6, 0.8]), [0.0, 0.0]]
+    assert embed_checked(Long(), ["one", "two"]).tolist() == [pytest.approx([0.6, 0.8]), [0.0, 0.0]]
 
 
 # Pieces
@@ -290,21 +289,21 @@ def test_processes_that_keep_at_once_leave_a_whole_file(file: Path) -> None:
 @pytest.fixture
 def offline(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Where anybody tried to connect to."""
-    tried: list[object] = []
+    probe: list[object] = []
 
     def refuse(*address: object, **_: object) -> None:
-        tried.append(address)
+        probe.append(address)
         raise OSError("no network here")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    return tried
+    return probe
 
 
 def test_local_model_makes_vectors_of_unit_length_or_zeros(tmp_path: Path, offline: list[object]) -> None:
     model = Model2Vec(str(saved_model(tmp_path / "model")))
     texts = ["Luna the dog", "puppy", "nothing known", "wifi password"]
-    assert np.allclose(embedded(model, texts), vectors(texts), atol=1e-6)
+    assert np.allclose(embed_checked(model, texts), vectors(texts), atol=1e-6)
     assert model.embed(texts).dtype == np.float32 and not offline
 
 
@@ -336,7 +335,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # feature: 63
 def test_a_model_in_the_cache_is_loaded_by_name_without_the_net(hub: Path, offline: list[object]) -> None:
     assert Model2Vec("emi/tiny").embed(["dog"]).shape == (1, len(GROUPS))
-    assert chosen("auto", Wanted("emi/tiny", "http://127.0.0.1:1/v1"))[0] == "model2vec"
+    assert choose_embedder("auto", EmbedderOptions("emi/tiny", "http://127.0.0.1:1/v1"))[0] == "model2vec"
     assert not offline
 
 
@@ -381,8 +380,8 @@ def test_without_the_extra_the_way_to_it_is_told(tmp_path: Path, monkeypatch: py
     folder = saved_model(tmp_path / "model")
     monkeypatch.setitem(sys.modules, "model2vec", None)
     with pytest.raises(EmbedderFailed, match=r"needs model2vec: `.*pip install"):
-        chosen("auto", Wanted(str(folder)))
-    assert chosen("auto", Wanted(str(folder), "https://example.org"))[0] == "http"
+        choose_embedder("auto", EmbedderOptions(str(folder)))
+    assert choose_embedder("auto", EmbedderOptions(str(folder), "https://example.org"))[0] == "http"
 
 
 # A service
@@ -610,6 +609,6 @@ def test_settings_name_every_provider() -> None:
 
 @pytest.mark.parametrize(("provider", "need"), [("http", "vectors.url"), ("model2vec", "vectors.model")])
 def test_what_a_provider_lacks_is_named(provider: str, need: str) -> None:
-    lacking = Wanted("", "https://example.org") if provider == "model2vec" else Wanted("small")
+    lacking = EmbedderOptions("", "https://example.org") if provider == "model2vec" else EmbedderOptions("small")
     with pytest.raises(EmbedderFailed, match=f"vectors.provider is {provider}, which needs {need}"):
-        chosen(provider, lacking)
+        choose_embedder(provider, lacking)

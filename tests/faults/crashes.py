@@ -402,7 +402,7 @@ def _check(root: Path, case: Case, outcome: int) -> None:
     assert found.commits in [state.commits for state in states], f"the history says otherwise: {found.commits}"
     for path, data in found.files.items():
         if path.startswith("memory/entries/"):
-            assert entry.parsed(path, data).problem is None, f"{path} cannot be parsed"
+            assert entry.parse_entry(path, data).problem is None, f"{path} cannot be parsed"
     check_repository(root)
     if case.operation.act is _compact:
         check_packs(root)

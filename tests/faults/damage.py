@@ -15,7 +15,7 @@ from pathlib import Path
 
 from crabmem import CrabmemError, Memory
 from crabmem.text.hashes import blob_id
-from crabmem.workspace.workspace import ORDINARY
+from crabmem.workspace.layout import ORDINARY
 
 from . import Say
 from .repository import complaints, git

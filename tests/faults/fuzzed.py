@@ -41,15 +41,16 @@ from crabmem.search import Document as Asked
 from crabmem.search import Index as Search
 from crabmem.search import load, save, tokens
 from crabmem.text import frontmatter as header
-from crabmem.text import templates as prompt
+from crabmem.text import quoting
 from crabmem.text.edit import in_style_of, unified_diff
-from crabmem.text.entry import Fact, checked, parsed, written
+from crabmem.text.entry import Fact, checked, parse_entry, render_entry
 from crabmem.text.hashes import blob_id
-from crabmem.text.plain import taken_apart
+from crabmem.text.plain import read_plain
 from crabmem.text.slug import free_slug, name_key, slug_of
-from crabmem.text.times import moment
+from crabmem.text.times import parse_time
 from crabmem.workspace import settings
-from crabmem.workspace.workspace import ORDINARY, Workspace, agent_folder
+from crabmem.workspace.layout import ORDINARY
+from crabmem.workspace.workspace import Workspace, agent_folder
 from crabmem.write.outside_edits import Edit, edit_note
 from crabmem.write.recovery import Displaced, Journal
 
@@ -186,11 +187,11 @@ def samples() -> list[bytes]:
 def entry(data: bytes) -> None:
     """Any bytes are an entry or unreadable; what is then written over it reads back as what was given."""
     try:
-        found = parsed(PATH, data)
+        found = parse_entry(PATH, data)
     except CrabmemError:
         return
     text = data.decode()
-    assert found.problem or header.taken_apart(text).header is not None
+    assert found.problem or header.parts_of(text).header is not None
     assert found.problem is None or (found.name, found.description) == ("luna", "")
     _assert_kept(Fact("Luna", "dog", "Thursday", ("vet",), None), text)
     with suppress(InvalidArguments):
@@ -201,21 +202,21 @@ def entry(data: bytes) -> None:
 def _assert_kept(fact: Fact, before: str | None) -> None:
     """What is written reads back exactly, again the same, and keeps what was not ours."""
     try:
-        parsed(PATH, (before or "text").encode())  # what cannot be read is not written over
-        text = written(fact, before)
+        parse_entry(PATH, (before or "text").encode())  # what cannot be read is not written over
+        text = render_entry(fact, before)
     except CrabmemError:
         return
-    now = parsed(PATH, text.encode())
+    now = parse_entry(PATH, text.encode())
     assert now.problem is None, now.problem
     assert (now.name, now.description, now.content) == (fact.name, fact.description, fact.content)
     assert fact.aliases in (None, now.aliases) and fact.tags in (None, now.tags)
-    assert written(fact, text) == text
+    assert render_entry(fact, text) == text
     assert _theirs(text) == _theirs(before or "") or _theirs(before or "") is None
 
 
 def _theirs(text: str) -> dict[str, Any] | None:
     """The keys of a header that are not ours; None when it cannot be read."""
-    parts = header.taken_apart(text)
+    parts = header.parts_of(text)
     try:
         found = header.load(parts.header or "")
     except header.BadHeader:
@@ -244,7 +245,7 @@ def foreign_keys(data: bytes) -> None:
     ours = ["name: Luna\n", "aliases: [vet] # theirs\n", "tags:\n  - a\n"][: source.number(4)]
     place = source.number(len(lines) + 1)
     head = "".join([*lines[:place], *ours, *lines[place:]])
-    text = written(Fact(f"Luna {source.number(9)}", "dog", "Thursday", ("b",), ("c",)), f"---\n{head}---\n")
+    text = render_entry(Fact(f"Luna {source.number(9)}", "dog", "Thursday", ("b",), ("c",)), f"---\n{head}---\n")
     missing = [line for line in lines if line not in text]
     assert not missing, missing
 
@@ -262,14 +263,14 @@ _THEIRS = (
 def frontmatter(data: bytes) -> None:
     """The parts are the text again; a header that loads can be changed and keeps the rest."""
     text = data.decode("utf-8", "replace")
-    parts = header.taken_apart(text)
+    parts = header.parts_of(text)
     joined = parts.bom + parts.opening + (parts.header or "") + parts.closing + parts.content
     assert joined == text
     header.keys(text)
     try:
         before = header.load(parts.header or "")
         changes: dict[str, header.Value] = {"name": "A: B", "tags": ["x", "#y"]}
-        after = header.load(header.replaced(parts.header or "", changes, parts.newline))
+        after = header.load(header.with_keys(parts.header or "", changes, parts.newline))
     except header.BadHeader:
         return
     assert after == {**before, **changes}
@@ -299,11 +300,11 @@ def _toml() -> list[bytes]:
 def toml(data: bytes) -> None:
     """Settings are read, or refused in one line; what is read can be shown and read again."""
     try:
-        found = settings.parsed(data.decode("utf-8", "replace"), "crabmem.toml")
+        found = settings.parse_settings(data.decode("utf-8", "replace"), "crabmem.toml")
     except CrabmemError as error:
         assert str(error).strip()
         return
-    assert settings.parsed(settings.as_toml(found), "again") == found
+    assert settings.parse_settings(settings.as_toml(found), "again") == found
 
 
 @target(samples)
@@ -311,14 +312,14 @@ def prompts(data: bytes) -> None:
     """No text closes the block it stands in, and nothing in it is hidden."""
     text = data.decode("utf-8", "replace") if data[:1] > b"@" else Source(data).text(30, surrogates=True)
     for tag in ("memory", "recall"):
-        block = prompt.block(tag, text)
+        block = quoting.block(tag, text)
         assert not _HIDDEN.search(block), repr(_HIDDEN.search(block))
         bare = "".join(char for char in block.lower() if unicodedata.category(char)[0] not in "CZM")
         tags = [bare.count(f"{bracket}{name}>") for name in ("memory", "recall") for bracket in ("<", "</")]
         assert not block or sum(tags) == 2, block
-    shown = prompt.entry_text(text[:50], text[50:100], text)
+    shown = quoting.entry_text(text[:50], text[50:100], text)
     assert not _HIDDEN.search(shown)
-    assert len(prompt.fitting([shown, shown], 100)) <= 100
+    assert len(quoting.fitting([shown, shown], 100)) <= 100
 
 
 @target()
@@ -326,7 +327,7 @@ def times(data: bytes) -> None:
     """A time or none; a time can be compared and printed."""
     source = Source(data)
     text = source.text() if source.number(2) else source.rest().decode("utf-8", "replace")
-    when = moment(text, NOON)
+    when = parse_time(text, NOON)
     if when:
         assert when.tzinfo and isinstance(when.timestamp(), float) and f"{when:%Y-%m-%d %H:%M}"
 
@@ -364,9 +365,9 @@ def kept_index(data: bytes) -> None:
 def plain_entries(data: bytes) -> None:
     """A text of the plain form says what YAML says of it."""
     text = data.decode("utf-8", "replace")
-    found = taken_apart(text)
+    found = read_plain(text)
     if found:
-        parts = header.taken_apart(text)
+        parts = header.parts_of(text)
         assert parts.header is not None and header.load(parts.header) == found[0]
         assert parts.content.removeprefix("\n").removesuffix("\n") == found[1]
 
@@ -571,8 +572,8 @@ def commits(data: bytes) -> None:
     raw = raw_commit("4b825dc642cb6eb9a060e54bf8d69288fbee4904", [], note, when, 0)
     again = RawCommit.from_string(raw)
     again.check()
-    read = read_commit(again.id.decode(), raw)
-    assert read.subject.startswith("edit:") and "\n" not in read.subject and read.author
+    read_plain = read_commit(again.id.decode(), raw)
+    assert read_plain.subject.startswith("edit:") and "\n" not in read_plain.subject and read_plain.author
     assert note.message == again.message.decode() or "\ufffd" in again.message.decode()
     assert (header_of(raw).committed, header_of(raw).authored) == (again.commit_time, again.author_time)
     assert read.author == who.partition(" <")[0]

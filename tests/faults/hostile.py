@@ -611,8 +611,7 @@ def _linking_order(root: Path, outside: Path) -> None:
 
 def _lying_index(root: Path, outside: Path) -> None:
     """An index in which a path that leads out stands twice, once as a document that counts no more."""
-    from crabmem.search.build import _counted_postings
-    from crabmem.search.segment import numbers, segment_of, texts
+    from crabmem.search.segment import _counted_postings, numbers, segment_of, texts
 
     key = f"{'../' * 20}{outside}/secret.md".replace("//", "/")
     folder = root / ".git/crabmem/index"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from crabmem import CrabmemError, Memory
-from crabmem.workspace.workspace import ORDINARY
+from crabmem.workspace.layout import ORDINARY
 from crabmem.write import writer
 from tests.faults import crashes
 from tests.faults.crashes import OPERATIONS, OTHER, VET, State, check_repository, copied, in_child, next_write, opened

@@ -411,7 +411,7 @@ def test_copilot_is_asked_once_to_store_after_much_talk(root: Path) -> None:
     for number in range(2):
         copilot(root, "prompt", prompt=f"message {number}")
     assert copilot(root, "stop", stop_hook_active=True) == {}
-    assert copilot(root, "stop") == {"decision": "block", "reason": asking("stop").strip()}
+    assert copilot(root, "stop") == {"decision": "block", "reason": storing_prompt("stop").strip()}
     assert copilot(root, "stop") == {}
 
 
@@ -471,7 +471,7 @@ def test_agent_is_asked_once_to_store_after_much_talk(root: Path, host: str) -> 
     talked(root, 1, host)
     assert heard(root, spoken(host, "stop")) == {}
     talked(root, 1, host)
-    answer, reason = heard(root, spoken(host, "stop")), asking("stop").strip()
+    answer, reason = heard(root, spoken(host, "stop")), storing_prompt("stop").strip()
     assert (
         answer
         == {

@@ -92,7 +92,7 @@ def test_what_somebody_wrote_is_not_replaced_by_what_a_model_took_from_a_convers
     compacted(memory, conversation(), Model(facts(("dog", "Barks."))), FACTS)
     assert memory.get("Dog").content == "Luna, a long page by hand."
     [taken] = [entry for entry in memory.entries() if entry.content == "Barks."]
-    assert slot_of(taken).namespace == NAMESPACE
+    assert key_of(taken).namespace == NAMESPACE
 
 
 def test_what_is_known_already_is_not_stored_twice(memory: Memory) -> None:
@@ -134,7 +134,7 @@ def test_of_facts_of_several_portions_the_newest_counts(memory: Memory) -> None:
         return "S." if prompt.startswith("Sum up") else facts(("Dog" if "question-0" in prompt else "dog", next(names)))
 
     messages = conversation(turns=8, padding=50)
-    asked = len(list(portions(told(messages[1:-2]), 200)))
+    asked = len(list(portions(transcript(messages[1:-2]), 200)))
     compacted(memory, messages, model, Window(keep=2, portion=200))
     assert asked > 2 and [entry.content for entry in memory.entries()] == ["ABCDEFGHIJ"[asked - 1]]
 
@@ -309,7 +309,9 @@ def test_a_long_conversation_in_a_small_window_loses_nothing_that_was_worth_it(t
                 messages, cycle = done.messages, cycle + 1
         assert cycle > 5 and flushes == list(range(cycle)) + [cycle] * (flushes[-1] == cycle)
         stored = {entry.name for entry in memory.entries()}
-        assert {str(number) for number in range(150)} == stored | set(re.findall(r"that (\d+) is", told(messages)))
+        assert {str(number) for number in range(150)} == stored | set(
+            re.findall(r"that (\d+) is", transcript(messages))
+        )
         assert len(memory.log(limit=100)) == cycle
 
 
@@ -322,4 +324,4 @@ def test_whatever_a_model_says_the_last_messages_stay_and_nothing_grows(
     with Memory(tmp_path_factory.mktemp("any") / "m", agent="coder") as memory:
         done: Compacted = compacted(memory, messages, Model(stored, summary), NOTE)
     assert done.messages[-2:] == messages[-2:] and done.messages[0] == messages[0]
-    assert len(told(done.messages)) < len(told(messages)) if done.is_shorter else done.messages == messages
+    assert len(transcript(done.messages)) < len(transcript(messages)) if done.is_shorter else done.messages == messages

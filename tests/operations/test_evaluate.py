@@ -142,8 +142,8 @@ def test_an_entry_that_came_later_was_not_found_then(known: Memory) -> None:
     done = known.evaluate([DOG, WIFI], since="HEAD~1")
     assert done.better == done.worse == ()
     done = known.evaluate([DOG, WIFI], since="HEAD~2")
-    [(then, now)] = done.better
-    assert then.missing == ("wifi",) and now.is_right and done.worse == ()
+    [pair] = done.better
+    assert pair.past.missing == ("wifi",) and pair.now.is_right and done.worse == ()
     assert done.past and done.past.figures["r@10"] == 0.5
 
 
@@ -151,8 +151,8 @@ def test_an_entry_that_is_forgotten_since_is_answered_worse_and_no_error(known: 
     known.forget("Wifi")
     with pytest.raises(NotFound, match="no entry named: wifi"):
         known.evaluate([WIFI])
-    [(then, now)] = known.evaluate([WIFI], since="HEAD~1").worse
-    assert then.is_right and now.missing == ("wifi",)
+    [pair] = known.evaluate([WIFI], since="HEAD~1").worse
+    assert pair.past.is_right and pair.now.missing == ("wifi",)
     with pytest.raises(NotFound, match=r"^x: no entry named: Walk \(nearest: Walks\)$"):
         known.evaluate([Expectation("x", ("Walk",))], since="HEAD~1")
 
@@ -164,7 +164,7 @@ def test_the_language_of_then_is_that_of_its_settings(memory: Memory) -> None:
     memory.adopt()
     done = memory.evaluate([asked], since="HEAD~1")
     assert done.answers[0].is_right and done.past and done.past.misses
-    assert [now.question for _, now in done.better] == [asked]
+    assert [pair.now.question for pair in done.better] == [asked]
 
 
 def test_a_time_before_the_history_is_an_error(known: Memory) -> None:

@@ -11,7 +11,7 @@ from crabmem.text.slots import ELSEWHERE, from_label, own_slot, slot_of
 
 ADA = ("users", "Ada")
 parts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
-slots = st.builds(Slot, st.lists(parts, max_size=4).map(tuple), parts)
+slots = st.builds(Key, st.lists(parts, max_size=4).map(tuple), parts)
 
 
 def fact(content: str, name: str = "n") -> Fact:
@@ -19,19 +19,19 @@ def fact(content: str, name: str = "n") -> Fact:
 
 
 @given(one=slots, other=slots)
-def test_slots_have_one_label_each_and_are_read_back_from_it(one: Slot, other: Slot) -> None:
-    assert from_label(one.label) == one
+def test_slots_have_one_label_each_and_are_read_back_from_it(one: Key, other: Key) -> None:
+    assert key_with_label(one.label) == one
     assert (one.label == other.label) == (one == other)
 
 
 @given(slot=slots)
-@example(Slot(("a\n---\nb",), "---"))
-@example(Slot((), "null"))
-@example(Slot(("7", "~", ""), "\x85\u2028\ufffe"))
-def test_a_slot_is_read_back_from_the_frontmatter_of_its_entry_exactly(slot: Slot) -> None:
-    text = written(checked(Fact(slot.name, "", "x", keys=slot.keys)), None)
-    entry = parsed("memory/entries/x.md", text.encode())
-    assert (own_slot(entry.keys), entry.problem) == (slot, None)
+@example(Key(("a\n---\nb",), "---"))
+@example(Key((), "null"))
+@example(Key(("7", "~", ""), "\x85\u2028\ufffe"))
+def test_a_slot_is_read_back_from_the_frontmatter_of_its_entry_exactly(slot: Key) -> None:
+    text = render_entry(checked(Fact(slot.name, "", "x", keys=slot.keys)), None)
+    entry = parse_entry("memory/entries/x.md", text.encode())
+    assert (key_in(entry.keys), entry.problem) == (slot, None)
 
 
 @pytest.mark.parametrize(
@@ -45,23 +45,23 @@ def test_a_slot_is_read_back_from_the_frontmatter_of_its_entry_exactly(slot: Slo
     ],
 )
 def test_frontmatter_that_names_no_whole_slot_is_a_persons_own(lines: str) -> None:
-    entry = parsed("memory/entries/song.md", f"---\nname: Song\n{lines}\n---\n\nx\n".encode())
-    assert slot_of(entry) == Slot(ELSEWHERE, "Song")
+    entry = parse_entry("memory/entries/song.md", f"---\nname: Song\n{lines}\n---\n\nx\n".encode())
+    assert key_of(entry) == Key(DEFAULT_NAMESPACE, "Song")
 
 
 @pytest.mark.parametrize("keys", [{"name": "x"}, {"": "x"}, {"a\nb": "x"}, {"a": "\0"}, {"a": ["x"] * 3_000}])
 def test_keys_that_would_not_be_read_back_are_refused(keys: dict[str, str | list[str]]) -> None:
     with pytest.raises(InvalidArguments):
-        written(checked(Fact("a", "b", "c", keys=keys)), None)
+        render_entry(checked(Fact("a", "b", "c", keys=keys)), None)
 
 
 def test_keys_of_a_fact_are_set_and_removed_and_all_others_stay() -> None:
-    before = written(Fact("a", "b", "c", keys={"one": "1", "two": ["x", "y"]}), None).replace(
+    before = render_entry(Fact("a", "b", "c", keys={"one": "1", "two": ["x", "y"]}), None).replace(
         "one: '1'", "one: 1 # mine"
     )
-    after = written(Fact("a", "b", "c", keys={"two": None, "three": "3"}), before)
+    after = render_entry(Fact("a", "b", "c", keys={"two": None, "three": "3"}), before)
     assert after == "---\nname: a\ndescription: b\none: 1 # mine\nthree: '3'\n---\n\nc\n"
-    assert parsed("memory/entries/a.md", after.encode()).keys == {"one": "1", "three": "3"}
+    assert parse_entry("memory/entries/a.md", after.encode()).keys == {"one": "1", "three": "3"}
 
 
 def test_recall_looks_in_one_namespace_and_where_it_is_told_today_and_in_the_past(memory: Memory) -> None:
@@ -75,14 +75,14 @@ def test_recall_looks_in_one_namespace_and_where_it_is_told_today_and_in_the_pas
     keyvalue.keep(memory, {Slot(ADA, "a"): None})
     assert (found(), found(namespace=("users",)), found(without="b")) == (["b", "c"], ["b"], ["c"])
     assert found("HEAD~1", ("users",)) == ["a", "b"] and found("HEAD~1", ADA) == ["a"]
-    assert found(namespace=ELSEWHERE) == ["c"]
+    assert found(namespace=DEFAULT_NAMESPACE) == ["c"]
 
 
 def test_entries_of_a_namespace_come_by_namespace_and_key_in_pages(memory: Memory) -> None:
     keyvalue.keep(memory, {Slot((space,), key): fact("x", f"{space}{key}") for space in "ba" for key in "21"})
 
     def is_first(entry: Entry) -> bool:
-        return slot_of(entry).key == "1"
+        return key_of(entry).key == "1"
 
     assert [entry.name for entry in keyvalue.items(memory)] == ["a1", "a2", "b1", "b2"]
     assert [entry.name for entry in keyvalue.items(memory, ("b",), offset=1)] == ["b2"]
@@ -117,7 +117,7 @@ def test_a_page_of_a_listing_is_by_namespace_and_key_and_reads_no_other_file(
 
     def noted(path: str, data: bytes) -> Entry:
         read.append(path)
-        return parsed(path, data)
+        return parse_entry(path, data)
 
     with Memory(memory.root) as other:
         other.recall("x")

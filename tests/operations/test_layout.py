@@ -14,7 +14,7 @@ from crabmem.cli import cli
 from crabmem.disk import fs
 from crabmem.operations import purging, setup
 from crabmem.operations.adopting import prepared
-from crabmem.workspace.workspace import FLAT
+from crabmem.workspace.layout import FLAT
 from tests.conftest import FIXTURES, assert_clean, git
 from tests.faults.crashes import in_child
 from tests.faults.shim import KILLED

@@ -114,7 +114,7 @@ def test_a_page_is_the_entries_after_a_path_and_only_they_are_parsed(
 
     def counted(path: str, data: bytes) -> Entry:
         parsed.append(path)
-        return entry.parsed(path, data)
+        return entry.parse_entry(path, data)
 
     monkeypatch.setattr(reader, "parsed", counted)
     with Memory(tmp_path) as memory:

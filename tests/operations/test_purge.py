@@ -329,7 +329,8 @@ def test_two_thousand_commits_of_a_thousand_entries_are_rid_of_it_in_a_minute(tm
 
 
 def test_no_past_moment_another_memory_looked_at_brings_it_back(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.search.build.FEW", 0)  # segments at once, which keep the words of what left them
+    monkeypatch.setattr("crabmem.search.index.FEW", 0)  # segments at once, which keep the words of what left them
+    monkeypatch.setattr("crabmem.search.segment.FEW", 0)
     told.remember_all([Fact(f"Room {number}", "a room", f"number {number}") for number in range(60)], "rooms")
     told.remember("Vault", "where keys are", f"In the vault: {SECRET}")
     with Memory(told.root, agent="other") as other, Memory(told.root, agent="third") as third:

@@ -37,7 +37,7 @@ say = "salient"
 """
 #: Stands in hidden files only, their names included.
 SECRET = "quokka"
-PLACE = Slot(("zoo", "animals"), "feeding")
+PLACE = Key(("zoo", "animals"), "feeding")
 
 Way = Callable[[Memory], object]
 WAYS: dict[str, Way] = {

@@ -348,13 +348,11 @@ def test_what_is_kept_holds_no_name_and_no_text(told: Path, monkeypatch: pytest.
 
 
 def test_values_are_plain_data(past: Memory) -> None:
-    from crabmem import wire
-
     for data in (
-        [wire.line(line) for line in past.blame("Deploy key")],
-        wire.recall(past.recall("deploy key", blame=True)),
-        wire.sightings(past.when("vault")),
-        wire.digest(past.digest("2026-02-10")),
+        [json_of(line) for line in past.blame("Deploy key")],
+        json_of(past.recall("deploy key", blame=True)),
+        json_of(past.when("vault")),
+        json_of(past.digest("2026-02-10")),
     ):
         assert json.loads(json.dumps(data)) == data
 

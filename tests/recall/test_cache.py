@@ -39,7 +39,8 @@ def answers(index: Index) -> object:
 @pytest.fixture
 def index(monkeypatch: pytest.MonkeyPatch) -> Index:
     """An index with a large segment, and with changes: new, other and removed documents."""
-    monkeypatch.setattr("crabmem.search.build.FEW", 10)
+    monkeypatch.setattr("crabmem.search.index.FEW", 10)
+    monkeypatch.setattr("crabmem.search.segment.FEW", 10)
     index = Index().updated(documents(0, 60)).updated(documents(58, 62, seed=1)).updated({"k001": None, "k007": None})
     assert [len(each) for each in index.settled()] == [60] and len(index.later()) == 4
     return index
@@ -89,7 +90,8 @@ def test_many_changes_are_joined_and_saved_as_one(index: Index, saved: Path) -> 
 @pytest.fixture
 def grown(monkeypatch: pytest.MonkeyPatch) -> Index:
     """An index with a segment of many changes between the large one and the last changes."""
-    monkeypatch.setattr("crabmem.search.build.FEW", 6)
+    monkeypatch.setattr("crabmem.search.index.FEW", 6)
+    monkeypatch.setattr("crabmem.search.segment.FEW", 6)
     monkeypatch.setattr("crabmem.search.index._PART", 2)
     index = Index().updated(documents(0, 60)).updated(documents(57, 64, seed=1) | {"k001": None, "k057": None})
     index = index.updated({"k002": None, "k062": None}).updated(documents(61, 62, seed=3))

@@ -217,7 +217,8 @@ def test_questions_have_bounds_that_are_said(query: str, limit: int | None, tags
 
 def test_recall_answers_while_changes_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The index that is being made anew keeps nobody waiting, and misses nothing that comes meanwhile."""
-    monkeypatch.setattr("crabmem.search.build.FEW", 5)
+    monkeypatch.setattr("crabmem.search.index.FEW", 5)
+    monkeypatch.setattr("crabmem.search.segment.FEW", 5)
     begun, go_on, real = threading.Event(), threading.Event(), Index.joined
 
     def slow(index: Index) -> Index:
@@ -242,7 +243,8 @@ def test_recall_answers_while_changes_are_joined(tmp_path: Path, monkeypatch: py
 
 
 def test_recall_finds_all_where_no_thread_can_be_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.search.build.FEW", 5)
+    monkeypatch.setattr("crabmem.search.index.FEW", 5)
+    monkeypatch.setattr("crabmem.search.segment.FEW", 5)
 
     def refused(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")

@@ -14,7 +14,7 @@ from crabmem.errors import InvalidArguments, NotFound
 from crabmem.recall.ranking import text_of
 from crabmem.results import Recall
 from crabmem.search import Index
-from crabmem.text.plain import BETWEEN
+from crabmem.text.answers import BETWEEN
 from tests.conftest import FIXTURES, git
 
 LONG = " ".join(f"Sentence number {number} says nothing of it." for number in range(200))
@@ -86,7 +86,7 @@ def test_a_note_is_no_second_answer(memory: Memory) -> None:
     for number in range(40):
         memory.remember(f"Log {number} {'of the machine ' * 20}", "of the valve", "valve")
     left = memory.recall("valve", 40, budget=500)
-    assert len(left.left_out) == 39 and left.note.endswith(", 29 more") and len(left.note) < 1_000
+    assert len(left.left_out) == 39 and left.note.endswith(" and 29 more") and len(left.note) < 1_000
     unsaid = memory.recall(f'"valve {LONG[:4_000]}"')
     assert unsaid.hits and len(unsaid.note) < 200
 

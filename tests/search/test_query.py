@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
 from crabmem.search import Document, Index, tokens
-from crabmem.search.phrases import Phrase
-from crabmem.search.query import Query, asked, wanted
+from crabmem.search.query import Phrase, Query, parse_query, terms_of
 
 
 def parts(question: Query) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
@@ -35,7 +34,7 @@ def parts(question: Query) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
 def test_prefixes_and_phrases_are_told_from_words(
     text: str, words: str, prefixes: tuple[str, ...], phrases: tuple[str, ...]
 ) -> None:
-    assert parts(asked(text)) == (words, prefixes, phrases)
+    assert parts(parse_query(text)) == (words, prefixes, phrases)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +47,7 @@ def test_prefixes_and_phrases_are_told_from_words(
     ],
 )  # fmt: skip
 def test_whatever_only_looks_so_is_words(text: str) -> None:
-    question = asked(text)
+    question = parse_query(text)
     assert (question.prefixes, question.phrases) == ((), ())
     assert tokens(question.text) == tokens(text)
 
@@ -60,9 +59,9 @@ SIGNS = st.text(st.sampled_from('"*“”„«» ab猫แé(.,\\\n') | st.charac
 @settings(max_examples=300, deadline=None)
 def test_any_text_is_a_question(text: str, content: str, language: str) -> None:
     index = Index().updated({"k": Document("k", b"", tokens(content, language))})
-    question = asked(text)
+    question = parse_query(text)
 
-    words = wanted(question, index, language)
+    words = terms_of(question, index, language)
 
     index.search(words)
     for phrase in question.phrases:

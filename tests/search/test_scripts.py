@@ -9,9 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crabmem.search import tokens
-from crabmem.search.phrases import Phrase
-from crabmem.search.scripts import holds, is_unit, runs, terms
-from crabmem.search.spellings import folded, normal
+from crabmem.search.query import Phrase
+from crabmem.search.scripts import folded, holds, is_unit, normal, runs, terms
 
 HAN = "猫黒白家東京的人々"
 KANA = "のとカタルンがー"
@@ -169,7 +168,7 @@ def test_folding_twice_is_folding_once(text: str) -> None:
 
 
 def test_threads_get_the_words_that_one_alone_gets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.search.spellings._CACHED", 3)
+    monkeypatch.setattr("crabmem.search.scripts._CACHED", 3)
     text = "пароли кошки préférée Häuser मकान الكتاب " * 40
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda _: tokens(text, "french"), range(40))) == [tokens(text, "french")] * 40

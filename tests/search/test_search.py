@@ -51,10 +51,10 @@ def small_steps(few: int = 3, part: int = 10) -> Iterator[None]:
     The large one is left as it is while the others are no more than the `part`th of it.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crabmem.search.build.FEW", few)
+        patch.setattr("crabmem.search.index.FEW", few)
         patch.setattr("crabmem.search.index._PART", part)
-        patch.setattr("crabmem.search.build.FEW", 1)
-        patch.setattr("crabmem.search.build._AT_ONCE", 2)
+        patch.setattr("crabmem.search.segment.FEW", 1)
+        patch.setattr("crabmem.search.segment._AT_ONCE", 2)
         yield
 
 
@@ -173,7 +173,7 @@ def test_of_many_that_score_the_same_the_first_keys_are_found(limit: int | None)
 def test_very_common_words_are_left_to_numpy_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     index = indexed([["same", "thing"]] * 20)
     monkeypatch.setattr("crabmem.search.index._MANY", 39)
-    monkeypatch.setattr("crabmem.search.plain.scores", None)
+    monkeypatch.setattr("crabmem.search.index.scores_of", None)
 
     assert by_plain_python(index, ["same", "thing"]) == index.search(["thing", "same"])
 
@@ -294,12 +294,12 @@ def test_progress_is_told_on_a_long_build() -> None:
 
 
 def test_bm25s_and_counting_by_hand_build_the_same_segment() -> None:
-    from crabmem.search.build import built
+    from crabmem.search.segment import build
 
     documents = [document(str(at), ["x"] * at * at + [f"w{at % 7}", "all"], ["even"] * (at % 2)) for at in range(60)]
-    counted = built(documents)
+    counted = build(documents)
     with small_steps():
-        assert bytes(built(documents).data) == bytes(counted.data)
+        assert bytes(build(documents).data) == bytes(counted.data)
 
 
 def test_the_texts_of_the_fixtures_score_as_bm25s_has_it() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem.search import tokens
-from crabmem.search.words import BASES, MONTHS, SILENT
+from crabmem.search.english import BASES, MONTHS, SILENT
 
 FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 #: What tells the ways apart that tokens goes: letters, joints, signs, dates, apostrophes, marks, scripts.

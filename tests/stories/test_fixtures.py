@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from crabmem import Expectation, Memory
-from crabmem.text.questions import parsed
+from crabmem.text.evaluation import parse_questions
 from tests.conftest import FIXTURES, git
 
-QUESTIONS = parsed((FIXTURES / "queries.toml").read_text("utf-8"), "queries.toml")
+QUESTIONS = parse_questions((FIXTURES / "queries.toml").read_text("utf-8"), "queries.toml")
 WORKSPACES = sorted(folder.parent.parent.name for folder in FIXTURES.glob("*/memory/entries"))
 Sample = Callable[[str], Path]
 

@@ -90,7 +90,7 @@ class Play:
         return False
 
     def _keep(self, token: str) -> bool:
-        slots = [Slot(("memory",), self._new()), Slot(("users", "ada"), self._new())]
+        slots = [Key(("memory",), self._new()), Key(("users", "ada"), self._new())]
         fact = Fact(slots[0].name, "what a store keeps", self._text(token))
         keyvalue.keep(self.memory, {slots[0]: fact, slots[1]: None})
         return True

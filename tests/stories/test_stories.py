@@ -182,4 +182,4 @@ def test_a_person_measures_what_other_names_for_a_fact_are_worth(memory: Memory)
     )
     done = memory.evaluate(asked, since="HEAD~1")
     assert done.past and (done.past.figures["right"], done.figures["right"]) == (0.5, 1.0)
-    assert [now.question.query for _, now in done.better] == ["animal doctor"] and not done.worse
+    assert [pair.now.question.query for pair in done.better] == ["animal doctor"] and not done.worse

@@ -15,8 +15,8 @@ from crabmem.operations import files as files_operations
 from crabmem.operations import keyvalue, notes, proposals
 from crabmem.text import credentials
 from crabmem.text.credentials import credentials_in
+from crabmem.text.keys import Key
 from crabmem.text.learnings import Lesson
-from crabmem.text.slots import Slot
 from tests.conftest import FIXTURES, git
 from tests.secrets import HEX, ORDINARY, SECRETS, some
 

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.errors import InvalidArguments, Unreadable
-from crabmem.text.entry import NO_HEADER, Entry, Fact, checked, parsed, written
-from crabmem.text.frontmatter import load, taken_apart
+from crabmem.text.entry import NO_HEADER, Entry, Fact, checked, parse_entry, render_entry
+from crabmem.text.frontmatter import load, parts_of
 from tests.conftest import FIXTURES
 
 PATH = "memory/entries/luna.md"
@@ -99,7 +99,7 @@ OURS = st.sampled_from(
 
 
 def read(text: str) -> Entry:
-    return parsed(PATH, text.encode())
+    return parse_entry(PATH, text.encode())
 
 
 def fact_of(entry: Entry) -> Fact:
@@ -112,7 +112,7 @@ def fact_of(entry: Entry) -> Fact:
 @example(checked(Fact("Luna", "", "", tags=("##pets", "# #x"))))
 @settings(max_examples=200, deadline=None)
 def test_what_is_written_reads_back_exactly(fact: Fact) -> None:
-    entry = read(written(fact, None))
+    entry = read(render_entry(fact, None))
 
     assert fact_of(entry) == replace(fact, aliases=fact.aliases or (), tags=fact.tags or ())
     assert entry.problem is None
@@ -121,7 +121,7 @@ def test_what_is_written_reads_back_exactly(fact: Fact) -> None:
 @given(FACTS)
 @settings(max_examples=100, deadline=None)
 def test_any_yaml_reader_takes_what_is_written_for_text(fact: Fact) -> None:
-    text = taken_apart(written(fact, None)).header
+    text = parts_of(render_entry(fact, None)).header
 
     labels = {"aliases": list(fact.aliases or ()), "tags": list(fact.tags or ())}
     assert yaml.safe_load(text or "") == {
@@ -149,7 +149,7 @@ def test_writing_over_a_file_keeps_every_byte_that_is_not_ours(
 ) -> None:
     before = bom + f"--- \n{lines[0]}---\t\nold content\n".replace("\n", newline)
 
-    after = written(fact, before)
+    after = render_entry(fact, before)
 
     added = "(?:(?:name|description|aliases|tags): [^\r\n]+\n)*"
     content = re.escape(fact.content).replace("\\\n", "\n")
@@ -164,7 +164,7 @@ def test_what_is_written_over_a_file_reads_back_exactly(
     before = bom + f"---\n{lines[0]}---\nold content".replace("\n", newline)
     old = read(before)
 
-    after = written(fact, before)
+    after = render_entry(fact, before)
 
     kept = replace(
         fact,
@@ -172,7 +172,7 @@ def test_what_is_written_over_a_file_reads_back_exactly(
         tags=old.tags if fact.tags is None else fact.tags,
     )
     assert fact_of(read(after)) == kept
-    assert written(fact, after) == after
+    assert render_entry(fact, after) == after
 
 
 @pytest.mark.parametrize("content", ["", "\n", "\nfoo", "foo\n", "foo\r", "a\nb"])
@@ -195,21 +195,21 @@ def test_what_is_written_over_a_file_reads_back_exactly(
     ],
 )
 def test_a_fact_survives_any_file_it_is_written_over(before: str, content: str) -> None:
-    entry = read(written(Fact("Luna", "the dog", content), before))
+    entry = read(render_entry(Fact("Luna", "the dog", content), before))
 
     assert (entry.name, entry.description, entry.content) == ("Luna", "the dog", content)
 
 
 def test_an_old_file_with_lone_carriage_returns_keeps_its_keys() -> None:
-    text = written(Fact("Luna", "", "\nfoo"), "---\rname: x\rcolour: green # mine\r---\rold\r")
+    text = render_entry(Fact("Luna", "", "\nfoo"), "---\rname: x\rcolour: green # mine\r---\rold\r")
 
     assert "colour: green # mine" in text
 
 
 def test_a_header_in_no_layout_of_ours_loses_no_key() -> None:
-    text = written(Fact("Luna", "the dog", "c"), "---\n{colour: green, name: x, times: [1, 2]}\n---\n")
+    text = render_entry(Fact("Luna", "the dog", "c"), "---\n{colour: green, name: x, times: [1, 2]}\n---\n")
 
-    assert load(taken_apart(text).header or "") == {
+    assert load(parts_of(text).header or "") == {
         "colour": "green",
         "name": "Luna",
         "times": ["1", "2"],
@@ -219,7 +219,9 @@ def test_a_header_in_no_layout_of_ours_loses_no_key() -> None:
 
 # feature: 2
 def test_a_new_entry_is_what_a_person_would_write() -> None:
-    text = written(Fact("Luna's vet", "where Luna is treated", "Dr. Ekström.", ("the vet",), ("pets", "health")), None)
+    text = render_entry(
+        Fact("Luna's vet", "where Luna is treated", "Dr. Ekström.", ("the vet",), ("pets", "health")), None
+    )
 
     assert text == (
         "---\nname: Luna's vet\ndescription: where Luna is treated\naliases: [the vet]\ntags: [pets, health]\n"
@@ -228,15 +230,15 @@ def test_a_new_entry_is_what_a_person_would_write() -> None:
 
 
 def test_description_cannot_rename_the_entry() -> None:
-    entry = read(written(Fact("Luna", "x\nname: Mallory\n---\n\nowned", "c"), None))
+    entry = read(render_entry(Fact("Luna", "x\nname: Mallory\n---\n\nowned", "c"), None))
 
     assert (entry.name, entry.content) == ("Luna", "c")
 
 
 def test_labels_stay_unless_given_and_none_at_all_empties_them() -> None:
-    before = written(Fact("Luna", "", "c", aliases=("the dog",), tags=("pets",)), None)
+    before = render_entry(Fact("Luna", "", "c", aliases=("the dog",), tags=("pets",)), None)
 
-    kept, emptied = (read(written(Fact("Luna", "", "c", aliases, None), before)) for aliases in (None, ()))
+    kept, emptied = (read(render_entry(Fact("Luna", "", "c", aliases, None), before)) for aliases in (None, ()))
 
     assert (kept.aliases, kept.tags) == (("the dog",), ("pets",))
     assert (emptied.aliases, emptied.tags) == ((), ("pets",))
@@ -265,7 +267,7 @@ def test_what_claude_code_keeps_under_metadata_is_read_where_the_key_itself_is_n
 def test_labels_under_metadata_can_be_emptied() -> None:
     before = "---\nname: Luna\nmetadata:\n  aliases: [the dog]\n  type: user\n---\n"
 
-    after = written(Fact("Luna", "", "c", aliases=()), before)
+    after = render_entry(Fact("Luna", "", "c", aliases=()), before)
 
     assert (read(after).aliases, read(after).kind) == ((), "user")
 
@@ -304,10 +306,10 @@ def test_aliases_are_read_as_people_write_them(lines: str, aliases: tuple[str, .
 def test_labels_that_stay_keep_the_form_a_person_gave_them() -> None:
     before = "---\nname: a\ndescription: d\nalias: the vet\ntags: '#pets house'\n---\n\nc\n"
     same = Fact("a", "d", "c", aliases=("the vet",), tags=("pets", "house"))
-    assert written(same, before) == before
-    assert read(written(replace(same, aliases=("doctor",)), before)).aliases == ("doctor",)
-    assert read(written(replace(same, aliases=()), before)).aliases == ()
-    assert "\ntags: '#pets house'\n" in written(replace(same, aliases=("x", "y")), before)
+    assert render_entry(same, before) == before
+    assert read(render_entry(replace(same, aliases=("doctor",)), before)).aliases == ("doctor",)
+    assert read(render_entry(replace(same, aliases=()), before)).aliases == ()
+    assert "\ntags: '#pets house'\n" in render_entry(replace(same, aliases=("x", "y")), before)
 
 
 @pytest.mark.parametrize(
@@ -336,7 +338,7 @@ def test_labels_that_stay_keep_the_form_a_person_gave_them() -> None:
 def test_every_mangled_file_is_read_and_its_fault_named(stem: str, name: str, problem: str | None) -> None:
     data = (FIXTURES / "broken/memory/entries" / f"{stem}.md").read_bytes()
 
-    entry = parsed(f"memory/entries/{stem}.md", data)
+    entry = parse_entry(f"memory/entries/{stem}.md", data)
 
     assert (entry.name, entry.slug) == (name, stem)
     assert (problem or "") in (entry.problem or "") and (entry.problem is None) == (problem is None)
@@ -359,7 +361,7 @@ def test_every_mangled_file_is_read_and_its_fault_named(stem: str, name: str, pr
 )
 def test_half_a_text_is_no_entry_and_the_reason_is_said(text: str, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason):
-        parsed(PATH, text.encode())
+        parse_entry(PATH, text.encode())
 
 
 @pytest.mark.parametrize(
@@ -372,7 +374,7 @@ def test_half_a_text_is_no_entry_and_the_reason_is_said(text: str, reason: str) 
     ],
 )
 def test_what_only_resembles_half_a_text_is_read(text: str) -> None:
-    assert parsed(PATH, text.encode()).content == text
+    assert parse_entry(PATH, text.encode()).content == text
 
 
 def test_marks_of_a_merge_are_refused_where_they_would_make_an_entry_unreadable() -> None:
@@ -390,7 +392,7 @@ def test_marks_of_a_merge_are_refused_where_they_would_make_an_entry_unreadable(
     ],
 )
 def test_a_mangled_file_shows_what_its_author_meant(stem: str, description: str, content: str) -> None:
-    entry = parsed(PATH, (FIXTURES / "broken/memory/entries" / f"{stem}.md").read_bytes())
+    entry = parse_entry(PATH, (FIXTURES / "broken/memory/entries" / f"{stem}.md").read_bytes())
 
     assert entry.description == description
     assert entry.content.startswith(content)
@@ -404,7 +406,7 @@ def test_a_file_that_is_not_utf_8_is_unreadable_and_named() -> None:
     data = (FIXTURES / "broken/memory/entries/latin-1.md").read_bytes()
 
     with pytest.raises(Unreadable, match=r"luna\.md is not UTF-8 text \(byte \d+\)"):
-        parsed(PATH, data)
+        parse_entry(PATH, data)
 
 
 @given(st.binary())
@@ -412,7 +414,7 @@ def test_a_file_that_is_not_utf_8_is_unreadable_and_named() -> None:
 @settings(max_examples=200, deadline=None)
 def test_any_bytes_are_an_entry_or_unreadable(data: bytes) -> None:
     try:
-        entry = parsed(PATH, data)
+        entry = parse_entry(PATH, data)
     except Unreadable as error:
         if "not UTF-8" in str(error):
             with pytest.raises(UnicodeDecodeError):
@@ -422,7 +424,7 @@ def test_any_bytes_are_an_entry_or_unreadable(data: bytes) -> None:
 
 
 def test_the_version_is_the_id_git_gives_the_file() -> None:
-    assert parsed(PATH, b"hello\n").version == "ce013625030b"
+    assert parse_entry(PATH, b"hello\n").version == "ce013625030b"
 
 
 @pytest.mark.parametrize(
@@ -463,7 +465,7 @@ def test_what_no_file_can_hold_is_refused_by_name(fact: Fact, message: str) -> N
 )
 def test_what_is_too_long_for_a_header_is_refused_or_read_back(fact: Fact) -> None:
     try:
-        text = written(checked(fact), None)
+        text = render_entry(checked(fact), None)
     except InvalidArguments:
         return
 

@@ -12,12 +12,12 @@ from crabmem.text.frontmatter import (
     MAX_DEPTH,
     BadHeader,
     Value,
-    exported,
+    dump,
     fault,
     load,
-    mapped,
-    replaced,
-    taken_apart,
+    map_texts,
+    parts_of,
+    with_keys,
 )
 
 YAMLISH = st.text(st.sampled_from("ab1 \n\t\r\x85\u2028\ufeff\0\ud800{}[]:-?!&*|>%@`'\"#,~<=.…🦀"))
@@ -34,7 +34,7 @@ FRAGMENTS = st.lists(
 @example("\ufeff---\r\na: b\r\n---")
 @settings(max_examples=150, deadline=None)
 def test_a_text_taken_apart_is_whole_again(text: str) -> None:
-    parts = taken_apart(text)
+    parts = parts_of(text)
 
     assert parts.bom + parts.opening + (parts.header or "") + parts.closing + parts.content == text
 
@@ -55,7 +55,7 @@ def test_a_text_taken_apart_is_whole_again(text: str) -> None:
     ],
 )
 def test_only_a_closed_fence_at_the_very_beginning_is_frontmatter(text: str, header: str | None, content: str) -> None:
-    parts = taken_apart(text)
+    parts = parts_of(text)
 
     assert (parts.header, parts.content) == (header, content)
 
@@ -186,7 +186,7 @@ def test_setting_one_key_keeps_every_other_byte(
     )
     assume(load(before + old + tail + after)["key"] != value)
 
-    text = replaced(before + old + tail + after, {"key": value}, newline)
+    text = with_keys(before + old + tail + after, {"key": value}, newline)
 
     assert re.fullmatch(f"{re.escape(before)}'?key'?: [^\r\n]+{re.escape(tail + after)}", text)
     assert load(text)["key"] == value
@@ -197,7 +197,7 @@ def test_setting_one_key_keeps_every_other_byte(
 def test_a_new_key_goes_below_the_others(above: list[str], value: Value) -> None:
     before = "".join(above)
 
-    text = replaced(before, {"key": value}, "\n")
+    text = with_keys(before, {"key": value}, "\n")
 
     assert re.fullmatch(f"{re.escape(before)}key: [^\n]+\n", text)
 
@@ -210,18 +210,18 @@ def test_setting_a_key_to_what_it_is_changes_no_byte(text: str) -> None:
     except BadHeader:
         assume(False)
 
-    assert replaced(text, keys, "\n") == text
+    assert with_keys(text, keys, "\n") == text
 
 
 @pytest.mark.parametrize(
     "text", ["{a: 1, b: [2]}\n", "? a\n: 1\n? b\n: [2]\n", "  a: 1\n  b: [2]\n", "a: 1\nb: [2]\n...\n"]
 )
 def test_an_odd_layout_loses_no_key(text: str) -> None:
-    assert load(replaced(text, {"a": "new", "c": "3"}, "\n")) == {"a": "new", "b": ["2"], "c": "3"}
+    assert load(with_keys(text, {"a": "new", "c": "3"}, "\n")) == {"a": "new", "b": ["2"], "c": "3"}
 
 
 def test_the_last_of_two_equal_keys_is_the_one_that_is_set() -> None:
-    assert replaced("a: 1\nb: 2\na: 3 # last\n", {"a": "new"}, "\n") == "a: 1\nb: 2\na: new # last\n"
+    assert with_keys("a: 1\nb: 2\na: 3 # last\n", {"a": "new"}, "\n") == "a: 1\nb: 2\na: new # last\n"
 
 
 @given(
@@ -231,7 +231,7 @@ def test_the_last_of_two_equal_keys_is_the_one_that_is_set() -> None:
 @example({"a": "\u3000"})
 @settings(max_examples=150, deadline=None)
 def test_an_exported_header_loads_as_what_was_given(keys: dict[str, str]) -> None:
-    text = exported(keys, "\n")
+    text = dump(keys, "\n")
 
     assert load(text) == keys
     assert len(text.splitlines()) == max(len(keys), 1)
@@ -280,10 +280,10 @@ def test_lines_of_keys_and_words_are_always_read(values: dict[str, str]) -> None
 def test_one_key_changes_beside_a_value_that_yaml_refuses() -> None:
     header = "# mine\nname: Vet\ndescription: vet: looks after the dog\nrating:   5\n"
 
-    assert replaced(header, {"rating": "5"}, "\n") == header
-    assert replaced(header, {"name": "Doctor"}, "\n") == (
+    assert with_keys(header, {"rating": "5"}, "\n") == header
+    assert with_keys(header, {"name": "Doctor"}, "\n") == (
         "# mine\nname: Doctor\ndescription: 'vet: looks after the dog'\nrating:   5\n"
     )
-    assert mapped(header, lambda text: text.replace("dog", "cat"), (), "\n") == (
+    assert map_texts(header, lambda text: text.replace("dog", "cat"), (), "\n") == (
         "# mine\nname: Vet\ndescription: 'vet: looks after the cat'\nrating:   5\n"
     )

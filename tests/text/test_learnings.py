@@ -20,15 +20,15 @@ NOW = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
 
 # feature: 74
 def test_an_error_is_one_line_with_time_tool_and_context() -> None:
-    lesson = failed("exec", "exit 1:\n  no such file", "while building")
-    assert learned("", lesson, NOW) == (
+    lesson = tool_failure("exec", "exit 1:\n  no such file", "while building")
+    assert with_lesson("", lesson, NOW) == (
         "# Errors\n\n- [2026-03-14 09:26] **exec**: exit 1: no such file (while building)\n"
     )
 
 
 # feature: 74
 def test_a_correction_has_what_was_said_and_the_answer_each_cut() -> None:
-    words = corrected("No, " + "b" * 900, "a" * 900).words
+    words = correction("No, " + "b" * 900, "a" * 900).words
     said, answer = words.removeprefix("after “").split("”: ")
     assert (len(said), len(answer)) == (200, 500) and said.endswith("…") and answer.startswith("No, bbb")
 
@@ -58,10 +58,10 @@ def test_beginnings_are_whoevers_language_they_are() -> None:
 
 
 def test_the_same_again_at_the_end_is_said_once() -> None:
-    once = learned("", failed("exec", "exit 1"), NOW)
-    assert learned(once, failed("exec", "exit 1"), NOW + timedelta(hours=1)) == once
-    other = learned(once, failed("exec", "exit 2"), NOW)
-    assert learned(other, failed("exec", "exit 1"), NOW).count("exit 1") == 2
+    once = with_lesson("", tool_failure("exec", "exit 1"), NOW)
+    assert with_lesson(once, tool_failure("exec", "exit 1"), NOW + timedelta(hours=1)) == once
+    other = with_lesson(once, tool_failure("exec", "exit 2"), NOW)
+    assert with_lesson(other, tool_failure("exec", "exit 1"), NOW).count("exit 1") == 2
 
 
 # feature: 74
@@ -71,26 +71,26 @@ def test_the_same_again_at_the_end_is_said_once() -> None:
 def test_a_file_stays_bounded_and_the_newest_is_always_there(texts: list[str], before: int) -> None:
     text = "# Errors\n\n" + "- [2026-01-01 00:00] **old**: it failed\n" * (before // 40)
     for number, words in enumerate(texts):
-        text = learned(text, Lesson("wins", f"{number} {' '.join(words.split())}"), NOW)
+        text = with_lesson(text, Lesson("wins", f"{number} {' '.join(words.split())}"), NOW)
         assert len(text.encode()) <= MOST and text.startswith("# Errors\n\n")
     assert text.endswith(f"{len(texts) - 1} {' '.join(texts[-1].split())}\n")
 
 
 def test_above_the_lessons_a_persons_words_stay() -> None:
     old = "# Errors\nRead this first.\n" + "".join(f"- [2026-01-01 00:00] **t**: {n}\n  more\n" for n in range(1_500))
-    text = learned(old, failed("new", "broke"), NOW)
+    text = with_lesson(old, tool_failure("new", "broke"), NOW)
     assert text.startswith("# Errors\nRead this first.\n- [2026-01-01 00:00]") and len(text.encode()) <= MOST // 2 + 50
     assert text.endswith("**t**: 1499\n  more\n- [2026-03-14 09:26] **new**: broke\n")
 
 
 def test_a_file_of_another_system_keeps_its_line_breaks() -> None:
     assert (
-        learned("# Wins\r\n\r\n- [x] a\r\n", worked("b"), NOW) == "# Wins\r\n\r\n- [x] a\r\n- [2026-03-14 09:26] b\r\n"
+        with_lesson("# Wins\r\n\r\n- [x] a\r\n", win("b"), NOW) == "# Wins\r\n\r\n- [x] a\r\n- [2026-03-14 09:26] b\r\n"
     )
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: worked(" \n"), lambda: corrected(""), lambda: failed("", "x"), lambda: failed("t", " ")]
+    "make", [lambda: win(" \n"), lambda: correction(""), lambda: tool_failure("", "x"), lambda: tool_failure("t", " ")]
 )
 def test_a_blank_lesson_is_refused(make: object) -> None:
     with pytest.raises(InvalidArguments):

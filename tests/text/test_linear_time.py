@@ -12,9 +12,8 @@ from crabmem import Memory
 from crabmem.hosts.hooks.input import parse_input
 from crabmem.operations import erasure
 from crabmem.search import scripts
-from crabmem.text import credentials
+from crabmem.text import credentials, quoting
 from crabmem.text import patterns as globs
-from crabmem.text import templates as prompt
 from crabmem.text.markdown import with_section
 from tests.patterns import Used, used, worst
 
@@ -46,7 +45,7 @@ _MADE_OF_ARGUMENTS = {
         "globs", "fullmatch",
         *map(globs._expression, ["memory/**/a*b*c*d.md", "**/*", "**/**/a/**/b/*x*", "?a*" * 9, "*" * 9, "a/**/b"]),
     ),
-    "text.templates._opening": _made("prompt", "finditer", prompt._opening("recall"), prompt._opening("of two words")),
+    "text.quoting._opening": _made("quoting", "finditer", quoting._opening("recall"), quoting._opening("of two words")),
     "search.scripts._compiled": _made(
         "search.scripts", "finditer", re.compile(scripts._RUN), re.compile(scripts._CLUSTER)
     ),

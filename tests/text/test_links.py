@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem.text import frontmatter as header
-from crabmem.text.links import ALIAS, FILE, MOST, NAME, Link, is_fit, link_to, links, place, redirected
+from crabmem.text.links import ALIAS, FILE, MOST, NAME, Link, is_linkable, link_to, links, redirect, resolve
 from crabmem.text.slug import name_key
 
 #: Texts from pieces in which links, code and frontmatter meet.
@@ -16,7 +16,7 @@ PIECES = st.sampled_from(
      "]", "---\n", "see: '[[A]]'\n", "k: [\"[[A]]\", x]\n", "|", "\r\n"]
 )  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=14).map("".join)
-TARGETS = st.text(alphabet="abC #|[]'\"\\:-é,{}&*!%@", min_size=1, max_size=8).filter(is_fit)
+TARGETS = st.text(alphabet="abC #|[]'\"\\:-é,{}&*!%@", min_size=1, max_size=8).filter(is_linkable)
 
 
 def targets(text: str) -> list[str]:
@@ -69,17 +69,17 @@ def test_links_are_read_as_obsidian_reads_them(text: str, link: Link) -> None:
 )
 def test_code_and_other_brackets_are_no_links(text: str) -> None:
     assert links(text) == ()
-    assert redirected(text, lambda target: "b") == text
+    assert redirect(text, lambda target: "b") == text
 
 
 @given(TEXTS)
 def test_text_stays_when_nothing_is_led_elsewhere(text: str) -> None:
-    assert redirected(text, lambda target: None) == text
+    assert redirect(text, lambda target: None) == text
 
 
 @given(TEXTS, TARGETS)
 def test_only_the_links_that_are_meant_are_led_elsewhere(text: str, new: str) -> None:
-    changed = redirected(text, lambda target: new if target == "A" else None)
+    changed = redirect(text, lambda target: new if target == "A" else None)
     assert targets(changed) == [new if target == "A" else target for target in targets(text)]
     assert [(link.heading, link.label, link.is_embed) for link in links(changed)] == [
         (link.heading, link.label, link.is_embed) for link in links(text)
@@ -88,16 +88,16 @@ def test_only_the_links_that_are_meant_are_led_elsewhere(text: str, new: str) ->
 
 @given(TEXTS)
 def test_what_is_led_there_and_back_is_the_same_text(text: str) -> None:
-    there = redirected(text, lambda target: "C d" if target == "A" else None)
-    assert redirected(there, lambda target: "A" if target == "C d" else None) == text
+    there = redirect(text, lambda target: "C d" if target == "A" else None)
+    assert redirect(there, lambda target: "A" if target == "C d" else None) == text
 
 
 @given(TARGETS, st.sampled_from(["{}", "'{}'", '"{}"', "[ x, '{}' ]", "\n  - '{}' # mine", "|\n  {}", "a {} b"]))
 def test_frontmatter_says_the_new_target_whatever_is_in_it(new: str, form: str) -> None:
     text = f"---\n# kept\nsee: {form.format('see [[old]]')}\nother: 1.10 # kept\n---\nbody\n"
-    changed = redirected(text, lambda target: new)
+    changed = redirect(text, lambda target: new)
     assert targets(changed) == [new]
-    assert set(header.load(header.taken_apart(changed).header or "")) == {"see", "other"}
+    assert set(header.load(header.parts_of(changed).header or "")) == {"see", "other"}
     if new.replace(" ", "").isalnum():
         assert changed == text.replace("[[old]]", f"[[{new}]]")
 
@@ -136,7 +136,7 @@ def known(kind: str, key: str) -> list[str]:
     ],
 )
 def test_link_leads_to_a_file_name_else_a_name_else_an_alias(target: str, path: str | None) -> None:
-    assert place(target, known) == path
+    assert resolve(target, known) == path
 
 
 @given(st.dictionaries(st.sampled_from("abcd"), st.text(alphabet="aBc|#] '-", min_size=1, max_size=5), min_size=1))
@@ -148,7 +148,7 @@ def test_rendered_link_leads_where_it_should(names: dict[str, str]) -> None:
     for stem, name in names.items():
         path = f"memory/entries/{stem}.md"
         target = link_to(path, name, lookup)
-        assert target is not None and place(target, lookup) == path
+        assert target is not None and resolve(target, lookup) == path
         assert targets(f"[[{target}]] [[{target}#h|{name[0]}]]"[: len(target) + 4]) == [target]
 
 
@@ -156,7 +156,7 @@ def test_rendered_link_leads_where_it_should(names: dict[str, str]) -> None:
 def test_long_runs_are_read_in_time(run: str) -> None:
     began = time.perf_counter()
     text = run * (260_000 // len(run))
-    assert redirected(text, lambda target: None) == text
+    assert redirect(text, lambda target: None) == text
     assert time.perf_counter() - began < 5
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem.errors import InvalidArguments
-from crabmem.text.markdown import with_section
+from crabmem.text.markdown import code_lines, with_section
 
 TEXT = "# Who I am\n\nA crab.\n\n## Actor\n\nLoud.\n\n### Where\n\nAt sea.\n\n## Limits\n\nNone.\n"
 PLAIN = st.text(st.characters(categories=["L", "N", "Zs"]), min_size=1).filter(lambda text: text.strip())
@@ -36,6 +36,20 @@ def test_what_stands_in_a_block_of_code_is_no_heading() -> None:
     text = "## Actor\n\n```sh\n# Limits\n```\n~~~\n## Limits\n~~~~\n\n## Limits\n\nNone.\n"
     assert with_section(text, "Limits", "Some.") == text.replace("None.", "Some.")
     assert with_section(text, "Actor", "Soft.") == "## Actor\n\nSoft.\n\n## Limits\n\nNone.\n"
+
+
+def test_headings_know_the_code_that_links_know() -> None:
+    in_an_item = "- do this:\n  ```\n  a\n## Limits\n  ```\n\n## Limits\n\nNone.\n"
+    assert with_section(in_an_item, "Limits", "Some.") == in_an_item.replace("None.", "Some.")
+    indented = "Say:\n\n    ```\n\n## Limits\n\nNone.\n"
+    assert with_section(indented, "Limits", "Some.") == indented.replace("None.", "Some.")
+
+
+def test_lines_of_code_are_those_of_fences_and_the_indented() -> None:
+    lines = ["a", "```py", "b", "~~~", "```", "", "    c", "- d", "    e", "> ~~~", "> f", "> ~~~", "g"]
+    assert [line for line, is_code in zip(lines, code_lines(lines), strict=True) if is_code] == [
+        "```py", "b", "~~~", "```", "    c", "> ~~~", "> f", "> ~~~",
+    ]  # fmt: skip
 
 
 def test_of_two_headings_alike_none_is_guessed() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.text.frontmatter import load, taken_apart
-from crabmem.text.merge import Merged, merged
+from crabmem.text.frontmatter import load, parts_of
+from crabmem.text.merge import Merged, merge
 
 PATH = "memory/entries/luna.md"
 LINES = st.lists(st.sampled_from(["", "a", "b", "- c", "---", "name: x", "name: y", "tags: [p, q]"]), max_size=9)
@@ -15,14 +15,14 @@ FILES = st.none() | TEXTS.map(str.encode) | st.sampled_from([b"\xff\xfe", b"", b
 
 def of(base: str, ours: str, theirs: str, *take: str) -> Merged:
     """Texts merged."""
-    return merged(PATH, base.encode(), ours.encode(), theirs.encode(), *take)  # type: ignore[arg-type]
+    return merge(PATH, base.encode(), ours.encode(), theirs.encode(), *take)  # type: ignore[arg-type]
 
 
 @given(FILES, FILES)
 def test_what_one_way_left_alone_is_as_the_other_has_it(base: bytes | None, changed: bytes | None) -> None:
-    assert merged(PATH, base, base, changed) == Merged(changed)
-    assert merged(PATH, base, changed, base) == Merged(changed)
-    assert merged(PATH, base, changed, changed) == Merged(changed)
+    assert merge(PATH, base, base, changed) == Merged(changed)
+    assert merge(PATH, base, changed, base) == Merged(changed)
+    assert merge(PATH, base, changed, changed) == Merged(changed)
 
 
 @given(TEXTS, TEXTS, TEXTS)
@@ -68,7 +68,7 @@ def test_line_breaks_stay_those_of_the_text_that_is_there(
 ) -> None:
     texts = ["".join(f"{line}\n" for line in lines if line is not None) for lines in edits]
     base, ours, theirs = texts
-    done = merged(PATH, base.encode(), ours.replace("\n", "\r\n").encode(), theirs.encode()).data or b""
+    done = merge(PATH, base.encode(), ours.replace("\n", "\r\n").encode(), theirs.encode()).data or b""
     if ours and base != theirs:
         assert done.replace(b"\r\n", b"\n") == (of(base, ours, theirs).data or b"")
         assert done.count(b"\n") == done.count(b"\r\n")
@@ -90,7 +90,7 @@ def test_keys_are_merged_one_by_one(
         texts[1] = texts[1].replace("\n", "\r\n")
     done = of(*texts)
     data = (done.data or b"").decode()
-    found = load(taken_apart(data).header or "")
+    found = load(parts_of(data).header or "")
     for key in {*base, *ours, *theirs}:
         values = [keys.get(key) for keys in (base, ours, theirs)]
         if values[0] == values[1] and not any(item.ours and key in item.ours for item in done.conflicts):
@@ -143,7 +143,7 @@ def test_nothing_is_guessed_where_both_changed_the_same(
 
 def test_a_file_that_is_gone_or_no_text_is_in_conflict_as_a_whole() -> None:
     for base, ours, theirs in [(b"a", b"b", None), (b"a", None, b"b"), (None, b"a", b"b"), (b"a", b"\xff", b"b")]:
-        [conflict] = merged(PATH, base, ours, theirs).conflicts
+        [conflict] = merge(PATH, base, ours, theirs).conflicts
         assert (conflict.ours is None, conflict.theirs is None) == (ours is None, theirs is None)
-        assert merged(PATH, base, ours, theirs, "theirs").data == theirs
-        assert merged(PATH, base, ours, theirs, "ours").data == ours
+        assert merge(PATH, base, ours, theirs, "theirs").data == theirs
+        assert merge(PATH, base, ours, theirs, "ours").data == ours

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.text.messages import Message, facts_in, groups, parted, portions, told, turns
+from crabmem.text.messages import Message, facts_in, groups, portions, split_messages, transcript, turns
 
 
 def user(text: str) -> dict[str, Any]:
@@ -70,7 +70,7 @@ ID = [f"c-{number}-{each}" for number in range(12) for each in range(3)]
 
 @given(conversations(), st.integers(1, 6), st.sampled_from(["group", "turn"]))
 def test_no_cut_parts_a_call_from_its_result_and_nothing_is_lost(messages: list[Message], keep: int, unit: Any) -> None:
-    first, old, kept = parted(messages, keep, unit)
+    first, old, kept = split_messages(messages, keep, unit)
     assert first + old + kept == messages
     for part in (old, kept):
         called, answered = ids_in(part)
@@ -97,19 +97,19 @@ def test_a_result_whose_call_is_gone_stays_with_what_is_before_it() -> None:
 
 def test_messages_of_the_system_stay_in_front_and_count_as_none() -> None:
     system = {"role": "system", "content": "be kind"}
-    assert parted([system, user("a"), said("b")], 1, "group") == ([system], [user("a")], [said("b")])
+    assert split_messages([system, user("a"), said("b")], 1, "group") == ([system], [user("a")], [said("b")])
 
 
 @pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
 def test_what_is_told_has_every_call_and_result(style: Any) -> None:
-    text = told([user("where is the key"), *style("a"), said("in the vault")])
+    text = transcript([user("where is the key"), *style("a"), said("in the vault")])
     assert "user: where is the key" in text and "(recall: {" in text and "result of a" in text
     assert text.endswith("assistant: in the vault")
 
 
 def test_a_picture_is_named_and_its_bytes_are_not_told() -> None:
     picture = {"type": "image", "source": {"type": "base64", "data": "iVBOR" * 100}}
-    text = told([{"role": "user", "content": [{"type": "text", "text": "look"}, picture]}])
+    text = transcript([{"role": "user", "content": [{"type": "text", "text": "look"}, picture]}])
     assert text == "user: look\n(image)"
 
 

@@ -4,8 +4,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crabmem.text import frontmatter as header
-from crabmem.text.entry import parsed
-from crabmem.text.plain import taken_apart
+from crabmem.text.entry import parse_entry
+from crabmem.text.plain import read_plain
 from tests.conftest import FIXTURES
 
 _WORDS = st.text(alphabet="abZ0 :#-[],'\"{}&*!|>%@`?~=.\t\n\x85\u2028éß🦀", max_size=12)
@@ -41,9 +41,9 @@ _HEADER = st.lists(_PLAIN | _PLAIN.map(lambda line: f"  {line}") | st.sampled_fr
 @example("name: a\n  type: user", "")
 def test_what_is_read_without_yaml_is_what_yaml_reads(lines: str, content: str) -> None:
     text = f"---\n{lines}\n---\n\n{content}\n"
-    found = taken_apart(text)
+    found = read_plain(text)
     if found:
-        parts = header.taken_apart(text)
+        parts = header.parts_of(text)
         assert parts.header is not None
         assert header.load(parts.header) == found[0]
         assert parts.content.removeprefix("\n").removesuffix("\n") == found[1]
@@ -51,7 +51,7 @@ def test_what_is_read_without_yaml_is_what_yaml_reads(lines: str, content: str) 
 
 def test_what_crabmem_writes_is_nearly_always_of_the_plain_form() -> None:
     text = '---\nname: Luna\ndescription: the dog, since 2019 (a "rescue")\ntags: [pets, vet]\n---\n\nThursday.\n'
-    assert taken_apart(text) == (
+    assert read_plain(text) == (
         {"name": "Luna", "description": 'the dog, since 2019 (a "rescue")', "tags": ["pets", "vet"]},
         "Thursday.",
     )
@@ -59,16 +59,16 @@ def test_what_crabmem_writes_is_nearly_always_of_the_plain_form() -> None:
 
 def test_half_a_merge_is_not_taken_for_plain_words() -> None:
     text = "---\nname: Luna\ndescription: d\n---\n\n<<<<<<< a\none\n=======\ntwo\n>>>>>>> b\n"
-    assert taken_apart(text) is None
+    assert read_plain(text) is None
 
 
 def test_an_entry_without_a_name_has_that_of_its_file() -> None:
-    assert parsed("memory/entries/luna.md", b"---\ndescription: d\n---\n\nx\n").name == "luna"
+    assert parse_entry("memory/entries/luna.md", b"---\ndescription: d\n---\n\nx\n").name == "luna"
 
 
 def test_what_claude_code_writes_is_of_the_plain_form() -> None:
     facts = [file for file in sorted((FIXTURES / "claude-code").glob("*.md")) if file.name != "MEMORY.md"]
     for file in facts:
-        found, whole = taken_apart(file.read_text("utf-8")), header.taken_apart(file.read_text("utf-8"))
+        found, whole = read_plain(file.read_text("utf-8")), header.parts_of(file.read_text("utf-8"))
         assert found and found[0] == header.load(whole.header or "")
     assert len(facts) == 5

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.cli import cli
-from crabmem.text.templates import hit_text, quoted, visible
+from crabmem.text.quoting import hit_text, quoted, visible
 
 ENTRIES = "memory/entries"
 # Every fact has these words, so that each is found.

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from crabmem.errors import CrabmemError, InvalidArguments
 from crabmem.text.daily_notes import is_note
+from crabmem.workspace.layout import FLAT, LAYOUTS, ORDINARY, Layout
 from crabmem.workspace.settings import Settings
-from crabmem.workspace.workspace import FLAT, LAYOUTS, ORDINARY, Layout, Workspace, agent_folder, root_of
+from crabmem.workspace.workspace import Workspace, agent_folder, root_of
 
 HOME = Path("/home/emi")
 

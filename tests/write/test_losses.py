@@ -16,7 +16,7 @@ from crabmem.disk import fs
 from crabmem.operations import setup
 from crabmem.results import Commit
 from crabmem.watch import watched
-from crabmem.workspace.workspace import ORDINARY
+from crabmem.workspace.layout import ORDINARY
 from crabmem.write.losses import LEAST, losses
 from tests.conftest import assert_clean, git
 

@@ -64,7 +64,7 @@ class Store(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do all of `ops`: what is asked is answered as it was before what is put."""
         given = list(ops)
-        puts = {Slot(tuple(op.namespace), op.key): op for op in given if isinstance(op, PutOp)}
+        puts = {Key(tuple(op.namespace), op.key): op for op in given if isinstance(op, PutOp)}
         facts = {
             slot: None if op.value is None else fact_of(slot, op.value, _paths(op), op.ttl) for slot, op in puts.items()
         }
@@ -192,7 +192,7 @@ def _found(answer: _Answer) -> list[Found]:
 def _result(op: Op, answer: _Answer, times: Mapping[str, tuple[datetime, datetime]]) -> Result:
     if isinstance(op, ListNamespacesOp):
         return [each for each in answer if not isinstance(each, Found)]
-    items = [SearchItem(*slot_of(each), value_of(each), *times[each.path], score) for each, score in _found(answer)]
+    items = [SearchItem(*key_of(each), value_of(each), *times[each.path], score) for each, score in _found(answer)]
     return items if isinstance(op, SearchOp) else next(map(_unscored, items), None)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import InvalidArguments
 from ...text.entry import MAX_DESCRIPTION, Entry, Fact
-from ...text.slots import Slot, lasting, own_slot
+from ...text.keys import Key, key_in, ttl_text
 
 # Where values have their text; the first that is one.
 _FIELDS = ("content", "text", "data", "memory")
@@ -15,7 +15,7 @@ _OPENING, _CLOSING = "```json\n", "\n```"
 Value = Mapping[str, Any]
 
 
-def fact_of(slot: Slot, value: Value, index: Sequence[str] | None = None, ttl: float | None = None) -> Fact:
+def fact_of(slot: Key, value: Value, index: Sequence[str] | None = None, ttl: float | None = None) -> Fact:
     """The fact that holds a value.
 
     `index` are the paths in it that are searched: None for the usual ones, none for a value that no question finds.
@@ -26,13 +26,13 @@ def fact_of(slot: Slot, value: Value, index: Sequence[str] | None = None, ttl: f
     text = rest.pop(field) if field else ""
     description = rest.pop("description") if _is_line(rest.get("description")) else ""
     content = _joined(text, rest)
-    keys = {"field": None if field in (None, _FIELDS[0]) else field, "ttl": lasting(ttl), "index": index}
+    keys = {"field": None if field in (None, _FIELDS[0]) else field, "ttl": ttl_text(ttl), "index": index}
     return Fact(slot.name, description, content, keys=keys)
 
 
 def value_of(entry: Entry) -> dict[str, Any]:
     """The value that an entry holds, as it now stands in its file."""
-    if own_slot(entry.keys) is None:
+    if key_in(entry.keys) is None:
         text, rest = entry.content, dict[str, Any]()
     else:
         text, rest = _parted(entry.content)
@@ -43,7 +43,7 @@ def value_of(entry: Entry) -> dict[str, Any]:
 
 def paths_of(entry: Entry) -> list[str] | None:
     """The paths in the value of an entry that are searched; None for the usual ones."""
-    said = entry.keys.get("index") if own_slot(entry.keys) else None
+    said = entry.keys.get("index") if key_in(entry.keys) else None
     return [path for path in said if isinstance(path, str)] if isinstance(said, list) else None
 
 

@@ -32,7 +32,7 @@ class _Shelf:
     def at(self, path: str) -> Entry:
         with fs.inside(self._root, path) as spot:
             data = fs.read(spot)[0]
-        return note(path, data) if path in self.notes else parsed(path, data)
+        return parse_note(path, data) if path in self.notes else parse_entry(path, data)
 
     def having(self, label: str) -> list[Entry]:
         return [self.at(path) for path in self.index.labelled(label)]
@@ -77,6 +77,6 @@ def _text(workspace: Workspace, path: str) -> str:
     """A file; "" where there is none."""
     try:
         with fs.inside(workspace.root, path) as spot:
-            return decoded(path, fs.read(spot)[0])
+            return decode(path, fs.read(spot)[0])
     except FileNotFoundError:
         return ""

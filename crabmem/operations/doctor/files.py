@@ -9,12 +9,14 @@ from ...errors import CrabmemError, Unreadable
 from ...results import Finding
 from ...text import frontmatter as header
 from ...text.credentials import credentials_in
-from ...text.edit import is_in_conflict, shortened, shown
-from ...text.entry import NO_HEADER, decoded, parsed
+from ...text.edit import is_in_conflict, lenient_text
+from ...text.entry import NO_HEADER, decode, parse_entry
 from ...text.limits import DEEPEST
 from ...text.slug import name_key
+from ...text.words import listed, shortened
+from ...workspace.layout import AGENTS, SETTINGS, Layout
 from ...workspace.settings import Settings
-from ...workspace.workspace import AGENTS, SETTINGS, Layout, Workspace
+from ...workspace.workspace import Workspace
 from .patient import Patient, error, info, warning
 
 # So many links of a file are named, with so many characters of each.
@@ -53,10 +55,10 @@ def texts(patient: Patient) -> Iterator[Finding]:
 
 
 def _text(path: str, data: bytes, layout: Layout) -> Iterator[Finding]:
-    text = decoded(path, data)
+    text = decode(path, data)
     if layout.is_entry(path):
-        entry = parsed(path, data)
-        fault = None if entry.problem else header.fault(header.taken_apart(text).header or "")
+        entry = parse_entry(path, data)
+        fault = None if entry.problem else header.fault(header.parts_of(text).header or "")
         if fault:
             yield warning(
                 path,
@@ -167,8 +169,7 @@ def links(patient: Patient) -> Iterator[Finding]:
         if link.to is None:
             broken[link.path][f"[[{shortened(link.target, _SHOWN)}]]"] = None
     for path, said in broken.items():
-        more = f" and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
-        yield info(path, f"it links to what is not there: {', '.join([*said][:_NAMED])}{more}")
+        yield info(path, f"it links to what is not there: {listed(said, _NAMED)}")
 
 
 def _alike(paths: Iterable[str]) -> Iterator[Finding]:
@@ -187,7 +188,7 @@ def secrets(patient: Patient) -> Iterator[Finding]:
     if not patient.wants_secrets_named:
         return
     for path in sorted(patient.scan.files):
-        for found in credentials_in(shown(patient.scan.data(path)) or ""):
+        for found in credentials_in(lenient_text(patient.scan.data(path)) or ""):
             yield warning(
                 path,
                 f"it holds what looks like a secret: {found.masked}; take it out, and change it where it was issued: "

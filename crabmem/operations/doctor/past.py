@@ -12,7 +12,7 @@ from ...git.reach import Stored
 from ...git.timeline import Timeline
 from ...results import Finding
 from ...text.credentials import credentials_in
-from ...text.edit import counted, shown
+from ...text.edit import lenient_text
 from ...text.hashes import short
 from ..proposals import Proposals
 from .patient import Patient, error, info, warning
@@ -54,7 +54,7 @@ def _broken(item: Stored, is_on_disk: bool) -> Finding:
 
 
 def _secrets(item: Stored) -> Iterator[Finding]:
-    for found in credentials_in(shown(item.data) or ""):
+    for found in credentials_in(lenient_text(item.data) or ""):
         yield warning(
             item.path,
             f"an older version in the history holds what looks like a secret: {found.masked}; "

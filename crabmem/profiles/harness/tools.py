@@ -43,7 +43,7 @@ def memory_read(memory: Session, filename: Filename) -> Annotated[Result, wire.D
     path = _placed(memory, filename)
     text = files_operations.browse(memory, partial(_text, path, filename))
     found = Document(memory.layout.memory_path(path), text, version_of(text.encode()))
-    return Result(text, dict(wire.document(found)))
+    return Result(text, json_of(found))
 
 
 def memory_write(
@@ -51,7 +51,7 @@ def memory_write(
     filename: Filename,
     content: Annotated[str, Meta(description="The whole new text of the file, not just what is added.")],
     if_version: Version = None,
-) -> Annotated[Result, wire.ChangedData]:
+) -> Annotated[Result, Changed]:
     """Write a file of memory, in place of what it said. What must outlast this session has to be in a file."""
     reply = f"Memory file '{filename}' written successfully."
     return _changed(memory, "write", filename, partial(_written, content), reply, if_version)
@@ -62,7 +62,7 @@ def memory_replace(
     filename: Filename,
     old_str: Annotated[str, Meta(description="The text to replace, exactly as it stands there, and there only once.")],
     new_str: Annotated[str, Meta(description="The text to put in its place.")],
-) -> Annotated[Result, wire.ChangedData]:
+) -> Annotated[Result, Changed]:
     """Replace a text that stands in a file of memory once. Nothing else of the file changes."""
     if not old_str:
         raise InvalidArguments("old_str is empty; give the text that is to be replaced")
@@ -76,7 +76,7 @@ def memory_insert(
     line: Annotated[int, Meta(ge=0, description="The line after which to insert; 0 is the top of the file.")],
     text: Annotated[str, Meta(description="What to insert, as lines of its own.")],
     if_version: Version = None,
-) -> Annotated[Result, wire.ChangedData]:
+) -> Annotated[Result, Changed]:
     """Insert lines into a file of memory, at its top or after a line. Nothing else of the file changes."""
     reply = f"Inserted at line {line} in '{filename}'."
     return _changed(memory, "insert into", filename, partial(_inserted, filename, line, text), reply, if_version)

@@ -68,12 +68,12 @@ def memory_save(
         str, Meta(description="The fact in whole sentences. The first says what it is about: facts are called by it.")
     ],
     category: Annotated[str | None, Meta(description="What it is about in a word, such as `preferences`.")] = None,
-) -> Annotated[Result, wire.SavedData]:
+) -> Annotated[Result, Saved]:
     """Save a fact for later conversations; what begins with the same sentence is replaced."""
     saved = notes.save_fact(memory, content, category)
     about = category_of(saved.entry)
     text = f"saved: {saved.entry.name}" + (f" (category {about})" if about else "")
-    return Result(saved_text(text, saved, memory.agent), dict(wire.saved(saved)))
+    return Result(saved_text(text, saved, memory.agent), json_of(saved))
 
 
 def memory_recall(

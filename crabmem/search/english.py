@@ -1,4 +1,4 @@
-"""What is known of words beside their endings: which say nothing, which have forms of their own, which are months.
+"""English words that rules about endings do not cover: which say nothing, irregular forms, names of months.
 
 Only English has lists. A word belongs here when it is sure: a name, a noun or a month that is spelt like it would
 be lost, or found as something else. So `will` and `may` are words, and so are `I`, `me`, `my`, `we`, `us` and `our`,

@@ -1,6 +1,6 @@
-"""Where a store of keys and values keeps an entry: under a key in a namespace, which its frontmatter names.
+"""Keys of entries that a store of keys and values keeps: a namespace and a name in it, which the frontmatter says.
 
-An entry without both is from elsewhere, from a person or a tool: its key is its name, in the namespace `ELSEWHERE`.
+An entry whose frontmatter names none is from a person or a tool: its key is its name, in `DEFAULT_NAMESPACE`.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..errors import InvalidArguments
 from .entry import Entry
 
-ELSEWHERE = ("memory",)
+DEFAULT_NAMESPACE = ("memory",)
 # Between the parts of a label; no text of an entry has it.
 _BETWEEN = "\0"
 _LONGEST_NAME = 200
@@ -20,43 +20,43 @@ _LONGEST_NAME = 200
 _LONGEST_LIFE = 52_560_000
 
 
-class Slot(NamedTuple):
-    """A key in a namespace, exactly as they were given."""
+class Key(NamedTuple):
+    """A key in a namespace, exactly as both were given."""
 
     namespace: tuple[str, ...]
     key: str
 
     @property
     def label(self) -> str:
-        """The slot as one text; no other slot has it."""
+        """The key as one text, which no other key has."""
         return _BETWEEN.join((*self.namespace, self.key))
 
     @property
     def name(self) -> str:
-        """What to call a fact kept there: `users/ada/coffee`; in `ELSEWHERE` the key alone."""
-        parts = (self.key,) if self.namespace == ELSEWHERE else (*self.namespace, self.key)
+        """The name of a fact kept under it: `users/ada/coffee`; in `DEFAULT_NAMESPACE` `coffee`."""
+        parts = (self.key,) if self.namespace == DEFAULT_NAMESPACE else (*self.namespace, self.key)
         shown = "".join(char if char.isprintable() else " " for char in "/".join(parts))
         return " ".join(shown.split())[:_LONGEST_NAME] or "item"
 
     @property
     def keys(self) -> dict[str, str | Sequence[str] | None]:
-        """The frontmatter that says so."""
+        """The keys of the frontmatter that name it."""
         return {"namespace": self.namespace, "key": self.key}
 
     @property
     def mark(self) -> str:
-        """What tells this slot from any other, and not what it is called."""
+        """A short digest that tells this key from others and does not show it."""
         return self.digest(16)
 
     def digest(self, digits: int) -> str:
-        """So many hex digits that tell this slot from others."""
+        """The first `digits` hex digits of a digest of the key."""
         return hashlib.sha256(self.label.encode()).hexdigest()[:digits]
 
 
-def from_label(label: str) -> Slot:
-    """The slot with that label."""
+def key_with_label(label: str) -> Key:
+    """The key with that label."""
     *namespace, key = label.split(_BETWEEN)
-    return Slot(tuple(namespace), key)
+    return Key(tuple(namespace), key)
 
 
 def label_prefix(namespace: tuple[str, ...]) -> str:
@@ -64,25 +64,25 @@ def label_prefix(namespace: tuple[str, ...]) -> str:
     return "".join(f"{part}{_BETWEEN}" for part in namespace)
 
 
-def own_slot(keys: Mapping[str, object]) -> Slot | None:
-    """The slot that the frontmatter of an entry names; None when it is from elsewhere."""
+def key_in(keys: Mapping[str, object]) -> Key | None:
+    """The key that the frontmatter `keys` of an entry name; None where they name none."""
     namespace, key = keys.get("namespace"), keys.get("key")
     if not isinstance(namespace, list) or not isinstance(key, str):
         return None
     parts = [part for part in (*namespace, key) if isinstance(part, str) and _BETWEEN not in part]
-    return Slot(tuple(parts[:-1]), key) if len(parts) == len(namespace) + 1 else None
+    return Key(tuple(parts[:-1]), key) if len(parts) == len(namespace) + 1 else None
 
 
-def slot_of(entry: Entry) -> Slot:
-    """Where an entry is kept."""
-    return own_slot(entry.keys) or Slot(ELSEWHERE, entry.name)
+def key_of(entry: Entry) -> Key:
+    """The key of an entry."""
+    return key_in(entry.keys) or Key(DEFAULT_NAMESPACE, entry.name)
 
 
-def lasting(minutes: float | None) -> str | None:
-    """What the frontmatter of an item says that lives so long after it was last put or read; None for one that stays.
+def ttl_text(minutes: float | None) -> str | None:
+    """The `ttl` of the frontmatter of an item: so long it lives after it was last put or read; None for one that stays.
 
     Raises:
-        InvalidArguments: nothing lasts so long.
+        InvalidArguments: `minutes` is no number, negative, or more than a hundred years.
     """
     if minutes is None:
         return None
@@ -91,8 +91,8 @@ def lasting(minutes: float | None) -> str | None:
     return f"{minutes:.12g} minutes"
 
 
-def life_of(keys: Mapping[str, object]) -> timedelta | None:
-    """How long an item lives after it was last put or read, as its frontmatter says; None when it stays."""
+def ttl_of(keys: Mapping[str, object]) -> timedelta | None:
+    """The time that an item lives after it was last put or read, as its frontmatter says; None when it stays."""
     said = keys.get("ttl")
     try:
         minutes = float(said.removesuffix(" minutes") if isinstance(said, str) else "")
@@ -101,12 +101,12 @@ def life_of(keys: Mapping[str, object]) -> timedelta | None:
     return timedelta(minutes=minutes) if 0 <= minutes <= _LONGEST_LIFE else None
 
 
-def check_slot(slot: Slot) -> None:
-    """Refuse what is no slot.
+def check_key(key: Key) -> None:
+    """Check that `key` can be kept.
 
     Raises:
         InvalidArguments: a part is no text, or holds a NUL.
     """
-    for part in (*slot.namespace, slot.key):
+    for part in (*key.namespace, key.key):
         if not isinstance(part, str) or _BETWEEN in part:
             raise InvalidArguments(f"{part!r} cannot be part of a namespace or a key; give a text without NUL")

@@ -6,15 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.text.plain import BETWEEN
-from crabmem.text.templates import (
-    block,
-    entry_text,
-    fitting,
-    joined,
-    template,
-    visible,
-)
+from crabmem.text.answers import BETWEEN
+from crabmem.text.quoting import block, entry_text, fitting, joined, visible
+from crabmem.text.templates import template
 
 UNSEEN = "\u200b\u200c\u200d\u2060\u00ad\u034f\u180b\ufe0f\ufeff\u202e\U000e0061\U000e0100\0\r\n\t \u00a0\u2028"
 PIECES = ["<", "</", ">", "/", "memory", "MEMORY", "mem", "ory", "recall", "notes", "&lt;", "x", *UNSEEN]

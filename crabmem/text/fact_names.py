@@ -1,4 +1,4 @@
-"""Facts that are said in one go: what such a one is called, and what it is about. Pure.
+"""Names and categories of facts that are saved as one text, without either. Pure functions.
 
 A category is a tag; that of a fact is the first of its tags.
 """
@@ -26,7 +26,7 @@ _MARKS = "#>*-+ \t"
 
 
 def name_of(content: str) -> str:
-    """What a fact is called of which only the words are given: its first line, of that its first sentence.
+    """A name for a fact of which only the words are given: the first sentence of its first line.
 
     Of a long one the beginning, and a digest of the rest: what begins alike is not the same. Nothing in it is taken
     for a key.
@@ -42,21 +42,23 @@ def name_of(content: str) -> str:
 
 
 def category_of(entry: Entry) -> str:
-    """What a fact is about; "" when it does not say."""
+    """The category of a fact, which is its first tag; "" without one."""
     return entry.tags[0] if entry.tags else ""
 
 
-def filed(category: str | None, before: Entry | None, like: Entry | None) -> tuple[str, ...] | None:
-    """The tags for a fact in a category, None for those it had `before`; without one, a new one is where one `like`
-    it is."""
+def tags_for(category: str | None, before: Entry | None, like: Entry | None) -> tuple[str, ...] | None:
+    """The tags of a fact that is saved in `category`; None leaves those that it had `before`.
+
+    A new fact without a category gets that of the fact `like` it.
+    """
     if before and category:
         return (category, *(tag for tag in before.tags[1:] if name_key(tag) != name_key(category)))
     category = category or (category_of(like) if like and not before else "")
     return (category,) if category else None
 
 
-def tiered(ranked: Sequence[T], category: Callable[[T], str]) -> list[T]:
-    """What is ranked, the best first: those of the three best categories, then all others.
+def by_category(ranked: Sequence[T], category: Callable[[T], str]) -> list[T]:
+    """`ranked`, best first, in another order: what is in the three best categories, then all others.
 
     What has no category is one, so that the best stays the first.
     """

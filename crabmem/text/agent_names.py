@@ -1,5 +1,4 @@
-"""What agents are called: never so that a reader of the history takes one for the person, or for crabmem. And what
-sessions are called: as their hosts call them, on one line."""
+"""Names of agents, which no reader of the history can take for the person or for crabmem, and names of sessions."""
 
 import re
 import unicodedata

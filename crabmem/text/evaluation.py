@@ -1,24 +1,33 @@
-"""A person's own test of recall: questions, and the entries that must be found. Text in, values out."""
+"""A person's own test of recall: questions with the entries that must be found, and figures of how good answers are.
+
+Text in, values out. In the figures `gains` says of each hit, best first, how much of what is wanted it brings: 1 or 0
+where every wanted thing is one entry. `ideal` are the gains of the best order there could be; they add up to all that
+is wanted.
+"""
 
 import difflib
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
+from math import log2
 from typing import Any
 
 import msgspec
 
 from ..errors import InvalidArguments
-from .edit import BOM, shortened
+from .edit import BOM
 from .toml import MOST_DOTS, deep_line
+from .words import shortened
 
 _SHOWN = 40
+# Places that nDCG looks at.
+_DEPTH = 10
 _EXAMPLE = 'write [[query]], and below it text = "..." and find = ["name of an entry"]'
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is asked, and the entries that must be found, each by its name, file name or alias.
+    """A question, and the entries that must be found, each by its name, file name or alias.
 
     With `first`, one of them must come first. `tags` are asked for with it. `workspace`, where it is given, is the
     name of the only folder in which it makes sense.
@@ -42,7 +51,7 @@ class _Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     workspace: str = ""
 
 
-def parsed(text: str, file: str) -> list[Expectation]:
+def parse_questions(text: str, file: str) -> list[Expectation]:
     """The questions in `text`, which is TOML, or lines of JSON; `file` is named in errors.
 
     Raises:
@@ -115,3 +124,59 @@ def _reason(message: str) -> str:
     known = _Given.__struct_fields__
     near = difflib.get_close_matches(unknown, known, n=1)
     return f"unknown key `{unknown}`; " + (f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures of one answer, or the means of many: each from 0 to 1, and more is better."""
+
+    #: As people call them, and JSON does (`results.json_of`).
+    JSON = ("r@1=r1", "r@5=r5", "r@10=r10", "mrr", "ndcg@10=ndcg10")
+
+    r1: float
+    r5: float
+    r10: float
+    mrr: float
+    ndcg10: float
+
+    def by_name(self) -> dict[str, float]:
+        """The figures by the names that people know them by, lower case."""
+        return dict(zip(FIGURE_NAMES, astuple(self), strict=True))
+
+
+FIGURE_NAMES = ("r@1", "r@5", "r@10", "mrr", "ndcg@10")
+
+
+def figures(gains: Sequence[int], ideal: Sequence[int]) -> Figures:
+    """All figures of one answer."""
+    r1, r5, r10 = (recall(gains, sum(ideal), depth) for depth in (1, 5, 10))
+    return Figures(r1, r5, r10, reciprocal_rank(gains), ndcg(gains, ideal))
+
+
+def mean(each: Iterable[Figures]) -> Figures:
+    """The means over answers; nothing is asked, nothing is found."""
+    columns = list(zip(*map(astuple, each), strict=True))
+    return Figures(*(sum(column) / len(column) for column in columns)) if columns else Figures(0, 0, 0, 0, 0)
+
+
+def recall(gains: Sequence[int], wanted: int, depth: int) -> float:
+    """R@k, the share of what is wanted that is among the first k (Manning, Raghavan, Schütze: Introduction to
+    Information Retrieval, 2008, section 8.3): 1/n at most for k = 1 where n entries are wanted."""
+    return sum(gains[:depth]) / wanted
+
+
+def reciprocal_rank(gains: Sequence[int]) -> float:
+    """1 over the place of the first hit that is wanted, 0 without one; its mean is MRR (Voorhees: The TREC-8
+    Question Answering Track Report, 1999)."""
+    return next((1 / place for place, gain in enumerate(gains, start=1) if gain), 0.0)
+
+
+def ndcg(gains: Sequence[int], ideal: Sequence[int]) -> float:
+    """nDCG@10, the sum of gain / log2(place + 1) over the first ten, divided by that of the best order there
+    could be (Järvelin, Kekäläinen: Cumulated Gain-Based Evaluation of IR Techniques, TOIS 20(4), 2002; with the
+    discount of Burges et al., ICML 2005, which also the first places differ by)."""
+    return _discounted(gains) / _discounted(ideal)
+
+
+def _discounted(gains: Sequence[int]) -> float:
+    return sum(gain / log2(place + 1) for place, gain in enumerate(gains[:_DEPTH], start=1))

@@ -52,7 +52,7 @@ def test_what_ends_in_signs_is_told_apart() -> None:
 @given(st.lists(st.sampled_from(["", "a", "A", "b", "c", "d", "e"]), max_size=20))
 def test_the_best_categories_come_first_the_best_hit_stays_first_and_none_is_lost(categories: list[str]) -> None:
     ranked = list(enumerate(categories))
-    ordered = tiered(ranked, lambda each: each[1])
+    ordered = by_category(ranked, lambda each: each[1])
     assert sorted(ordered) == ranked and ordered[:1] == ranked[:1]
     best = list(dict.fromkeys(map(str.casefold, categories)))[:3]
     within = [category.casefold() in best for _, category in ordered]

@@ -1,0 +1,71 @@
+"""The JSON Schema of what tools return, made of the types of results and the keys that their JSON has."""
+
+import inspect
+import types
+from functools import cache
+from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+import msgspec
+
+from ..results import json_keys
+
+
+def schema_of(kind: type) -> dict[str, Any]:
+    """The schema of the JSON of `kind`, a result or a TypedDict; the root is the object itself, as MCP wants."""
+    _, parts = msgspec.json.schema_components([_data_type(kind)], ref_template="#/$defs/{name}")
+    own = parts.pop(kind.__name__)
+    for key in ("title", "description"):  # the tool says what it is for
+        own.pop(key, None)
+    return {**own, "$defs": parts} if parts else own
+
+
+@cache
+def _data_type(kind: type) -> type:
+    """A TypedDict of the keys that the JSON of `kind` has."""
+    if is_typeddict(kind):
+        keys = {name: _data_hint(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
+    else:
+        keys = {}
+        for name, key in json_keys(kind).items():
+            hint: Any = kind
+            for attribute in key.attributes:
+                hint = _hint_of(hint, attribute)
+            keys[name] = NotRequired[_data_hint(_without_none(hint))] if key.is_optional else _data_hint(hint)
+    made = TypedDict(kind.__name__, keys)  # type: ignore[misc]
+    made.__doc__ = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+    return made
+
+
+def _data_hint(hint: Any) -> Any:
+    """`hint` with the types of results in it as those of their JSON."""
+    if isinstance(hint, type) and (is_typeddict(hint) or json_keys(hint)):
+        return _data_type(hint)
+    if not get_args(hint):
+        return hint
+    return _with_arguments(hint, tuple(map(_data_hint, get_args(hint))))
+
+
+def _hint_of(hint: Any, attribute: str) -> Any:
+    """The type of an attribute of values of a type; of each value, where that is a tuple or may be None."""
+    if isinstance(hint, type) and not get_args(hint):
+        found = inspect.getattr_static(hint, attribute, None)
+        if isinstance(found, property):
+            return get_type_hints(found.fget)["return"]
+        return get_type_hints(hint)[attribute]
+    inner = tuple(each if each in (..., types.NoneType) else _hint_of(each, attribute) for each in get_args(hint))
+    return _with_arguments(hint, inner)
+
+
+def _with_arguments(hint: Any, arguments: tuple[Any, ...]) -> Any:
+    """The generic type or union `hint` with other arguments."""
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        return Union[arguments]  # noqa: UP007  # of a tuple
+    if origin is None or origin is Literal:
+        return hint
+    return origin[arguments if len(arguments) > 1 else arguments[0]]
+
+
+def _without_none(hint: Any) -> Any:
+    kept = tuple(each for each in get_args(hint) if each is not types.NoneType)
+    return Union[kept] if get_origin(hint) in (Union, types.UnionType) else hint  # noqa: UP007

@@ -1,0 +1,273 @@
+"""Layouts: which files of a workspace are what, by their paths. Touches no disk.
+
+A `path` is text relative to the workspace with `/` between its parts, as Git writes it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+from ..text.daily_notes import is_note
+from ..text.limits import DEEPEST
+from ..text.slug import is_portable
+
+SETTINGS = "crabmem.toml"
+#: The profile of a workspace that names none.
+DEFAULT = "crab"
+AGENTS = "agents"
+_ENDINGS = """
+adoc bash c cfg conf cpp cs css csv diff go h hpp htm html ini java js json json5 jsonl jsx kt log lua markdown md mdx
+org patch php pl properties py r rb rs rst sh sql srt swift tex text toml ts tsv tsx txt vue xml yaml yml
+"""
+#: What names of texts end in, in lower case; a name without an ending is that of a text, too.
+TEXTS = frozenset(_ENDINGS.split())
+# What editors and programs call a file for the moment in which they save another: vim 4913, `sed -i` sedAbC123.
+_PASSING = re.compile(r"[0-9]+|sed\w{6}|tmp\w*|#.*|.*~", re.IGNORECASE | re.ASCII)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which files are what. `name` is what the setting `layout` calls it.
+
+    `entries` are the folders whose Markdown files are facts, the first of them for new ones; "" is the workspace
+    itself. With `has_folders` the files in folders below the first are facts, too: a person's order, which stays. In
+    `notes` files may be daily notes, `YYYY-MM-DD.md`, which are no facts. History keeps the Markdown
+    files at the top, and all below the folder `memory` ("": everywhere) and those `beside` it; with `has_texts`, other
+    texts below the folder `memory`, too, which are no facts: in a folder of another program those are its own. In
+    `learnings` ("": a folder of that name where memory is) lies what an agent learned of its mistakes. `is_seeded`:
+    whether a new workspace gets an identity. `recall_notes`: whether recall finds daily notes, too.
+    """
+
+    name: str
+    identity: str
+    overview: str
+    entries: tuple[str, ...]
+    notes: str
+    memory: str
+    is_seeded: bool = True
+    beside: tuple[str, ...] = ()
+    learnings: str = ""
+    recall_notes: bool = False
+    has_folders: bool = False
+    has_texts: bool = False
+
+    def named(self, file: str) -> str:
+        """The path of a file of a profile, in which {identity} and {overview} stand for those here."""
+        return file.replace("{identity}", self.identity).replace("{overview}", self.overview)
+
+    def entry_path(self, slug: str, folder: str | None = None) -> str:
+        """The path of a new entry with that slug; of one in another folder that has entries."""
+        return _within(self.entries[0] if folder is None else folder, f"{slug}.md")
+
+    def note_path(self, day: date) -> str:
+        """The path of the note of a day."""
+        return _within(self.notes, f"{day.isoformat()}.md")
+
+    def learning_path(self, kind: str) -> str:
+        """The path of the learnings of a kind."""
+        return _within(self.learnings or self.memory_path("learnings"), f"{kind}.md")
+
+    def memory_path(self, below: str) -> str:
+        """The path of what lies at `below` where memory is."""
+        return _within(self.memory, below)
+
+    def places(self, slug: str) -> list[str]:
+        """The paths that an entry with that slug has where nobody put it into a folder."""
+        return [_within(folder, f"{slug}.md") for folder in self.entries]
+
+    def label(self, path: str) -> str:
+        """What a person calls the file of an entry: its name without the ending, after the folders they put it in."""
+        folder, _, name = path.removesuffix(".md").rpartition("/")
+        return name if folder in self.entries else f"{folder}/{name}".removeprefix(self._nest)
+
+    def is_entry(self, path: str) -> bool:
+        """Whether a Markdown file at `path` is an entry. Asked of every file of a workspace, so it is quick."""
+        folder, _, name = path.rpartition("/")
+        if name[-3:] != ".md" or name[0] == ".":
+            return False
+        if folder not in self.entries:
+            return self.has_folders and self._is_nested(path)
+        return folder not in self.mixed or not (
+            path.casefold() in self._whole or (folder == self.notes and is_note(name))
+        )
+
+    def is_note(self, path: str) -> bool:
+        """Whether a file at `path` is a daily note."""
+        folder, _, name = path.rpartition("/")
+        return folder == self.notes and is_note(name)
+
+    def is_recalled(self, path: str) -> bool:
+        """Whether recall looks into a Markdown file at `path`: an entry, or a daily note where those are recalled."""
+        return self.is_entry(path) or (self.recall_notes and self.is_note(path))
+
+    def is_entry_folder(self, path: str) -> bool:
+        """Whether entries lie in the folder at `path`, or below it."""
+        holds = any(folder == path or folder.startswith(f"{path}/") for folder in self.entries)
+        return holds or self.is_entry(f"{path}/x.md")
+
+    def is_within(self, path: str) -> bool:
+        """Whether `path` is a file of text where memory is, whatever its name begins with."""
+        top, below, _ = path.partition("/")
+        if not path.endswith(".md"):
+            return self.has_texts and top == self.memory and bool(below) and is_text(path)
+        return not below or ((top in self._tops or not self.memory) and top != AGENTS)
+
+    def is_kept(self, path: str) -> bool:
+        """Whether crabmem keeps the history of `path`: the settings, Markdown where memory is, and texts in its folder.
+
+        Names with a leading dot (and with them editors' swap files and `.git`) are nobody's memory.
+        """
+        if path[-3:] != ".md" and not self._is_text_of_memory(path):
+            return path == SETTINGS
+        if len(path) > DEEPEST and path.count("/") > DEEPEST:
+            return False
+        return path[0] not in "./" and "/." not in path and "//" not in path and self.is_within(path)
+
+    def may_hold_files(self, folder: str) -> bool:
+        """Whether a file that is kept may lie in the folder of that path."""
+        return self.is_kept(f"{folder}/x.md")
+
+    def lost(self) -> Iterator[tuple[str, str]]:
+        """The places whose history would not be kept, as those outside of the workspace: what each is, and its path."""
+        files = {"identity": self.identity, "overview": self.overview}
+        folders = [("entries", each) for each in self.entries] + [("beside", each) for each in self.beside]
+        folders += [("notes", self.notes), ("learnings", self.learnings), ("memory", self.memory)]
+        for what, folder in folders:
+            if folder and not (_is_plain(folder) and self.may_hold_files(folder)):
+                yield what, folder
+        for what, path in files.items():
+            if not (path.endswith(".md") and _is_plain(path) and self.is_kept(path)):
+                yield what, path
+
+    def is_telling(self, path: str) -> bool:
+        """Whether a file at `path` tells that a repository is one of memory."""
+        return path == self.identity or (path.startswith(f"{self.memory}/") if self.memory else self.is_kept(path))
+
+    def is_whole(self, path: str) -> bool:
+        """Whether some system takes `path` for that of the settings, the identity or the overview."""
+        return path.casefold() in self._whole or path.casefold() == SETTINGS
+
+    def whole_file(self, name: str) -> str | None:
+        """The path of the whole file that `name` means, as MEMORY.md; None for the name of an entry."""
+        return self._whole_by_name.get(name.rpartition("/")[2].casefold())
+
+    @cached_property
+    def recalled(self) -> tuple[str, ...]:
+        """The folders that files lie in which recall looks into."""
+        return tuple(dict.fromkeys((*self.entries, *([self.notes] if self.recall_notes else []))))
+
+    @cached_property
+    def where(self) -> str:
+        """Where an entry lies, in words that follow "it is"."""
+        first, *others = (folder or "the workspace itself" for folder in self.entries)
+        directly = [f"directly in {folder}" for folder in others]
+        return " or ".join([f"in {first}" if self.has_folders else f"directly in {first}", *directly])
+
+    @cached_property
+    def folders(self) -> tuple[str, ...]:
+        """The folders that memory has, outer ones first, but for the workspace itself."""
+        return tuple(sorted({folder for folder in (self.memory, *self.beside, *self.entries) if folder}))
+
+    @cached_property
+    def fixed(self) -> frozenset[str]:
+        """The paths whose names have a meaning, and so stay whatever happens."""
+        paths = (self.identity, self.overview, SETTINGS, *self.entries, self.memory, *self.beside)
+        return frozenset(each for path in paths for each in way(path))
+
+    @cached_property
+    def homes(self) -> frozenset[str]:
+        """The folders that have a meaning, whether or not they are there yet, with those that lead to them."""
+        folders = (*self.folders, self.notes, self.learnings or self.memory_path("learnings"))
+        return frozenset(each for folder in folders if folder for each in way(folder))
+
+    @cached_property
+    def mixed(self) -> frozenset[str]:
+        """The folders of entries in which files may lie that are none."""
+        others = (self.notes, *(path.rpartition("/")[0] for path in (self.identity, self.overview)))
+        return frozenset(self.entries).intersection(others)
+
+    def _is_nested(self, path: str) -> bool:
+        """Whether a file that lies directly in no folder of entries is in one below the first of them."""
+        return path.startswith(self._nest) and not path.startswith(self._lessons) and self.is_kept(path)
+
+    def _is_text_of_memory(self, path: str) -> bool:
+        """Whether `path` is called like a text other than Markdown, in the folder of memory."""
+        return self.has_texts and path.startswith(f"{self.memory}/") and is_text(path)
+
+    @cached_property
+    def _nest(self) -> str:
+        """What the paths of all entries in folders begin with."""
+        return _within(self.entries[0], "")
+
+    @cached_property
+    def _lessons(self) -> str:
+        """What the paths of learnings begin with."""
+        return self.learning_path("").removesuffix(".md")
+
+    @cached_property
+    def _tops(self) -> frozenset[str]:
+        return frozenset((self.memory, *self.beside))
+
+    @cached_property
+    def _whole(self) -> frozenset[str]:
+        return frozenset(path.casefold() for path in (self.identity, self.overview))
+
+    @cached_property
+    def _whole_by_name(self) -> Mapping[str, str]:
+        return {path.rpartition("/")[2].casefold(): path for path in (self.identity, self.overview, SETTINGS)}
+
+
+def is_text(path: str) -> bool:
+    """Whether a file is called like a text that somebody means to keep, and not like settings."""
+    name = path.rpartition("/")[2].casefold()
+    _, dot, ending = name.rpartition(".")
+    return (ending in TEXTS and name != SETTINGS) if dot else bool(name) and not _PASSING.fullmatch(name)
+
+
+def is_contained(path: str) -> bool:
+    """Whether `path` leads to a place in the workspace on every system, and to none in a repository."""
+    return _is_plain(path) and ".git" not in path.casefold().split("/")
+
+
+def _is_plain(path: str) -> bool:
+    return all(part not in (".", "..") and is_portable(part) for part in path.split("/"))
+
+
+def _within(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def way(path: str) -> Iterator[str]:
+    """A path and the folders that lead to it."""
+    parts = path.split("/")
+    return ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+
+
+#: What a workspace has that says nothing else. Hosts that keep facts in `memory/` itself find them there.
+ORDINARY = Layout(
+    "ordinary",
+    identity="Crab.md",
+    overview="memory/MEMORY.md",
+    entries=("memory/entries", "memory"),
+    notes="memory",
+    memory="memory",
+    recall_notes=True,
+    has_folders=True,
+    has_texts=True,
+)
+#: A folder of somebody else's making: an overview with facts beside it, and in whatever folders there are.
+FLAT = Layout(
+    "flat",
+    identity="Crab.md",
+    overview="MEMORY.md",
+    entries=("", "entries"),
+    notes="",
+    memory="",
+    is_seeded=False,
+    recall_notes=True,
+    has_folders=True,
+)
+#: By the name that `crabmem.toml` says.
+LAYOUTS = {layout.name: layout for layout in (ORDINARY, FLAT)}

@@ -1,0 +1,664 @@
+"""The JSON of every public result, key by key: what `--json` prints and tools return is a contract."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from crabmem.git.traces import Digest, Line, News, Sighting, Sightings
+from crabmem.prompt.context import Context, Told
+from crabmem.prompt.windows import Due
+from crabmem.results import (
+    Agent,
+    Answer,
+    Begun,
+    Bisected,
+    Changed,
+    Commit,
+    Document,
+    Evaluation,
+    Finding,
+    Forgotten,
+    Hit,
+    Links,
+    Match,
+    Proposal,
+    Proposed,
+    Provenance,
+    Purge,
+    Recall,
+    Reference,
+    Reindexed,
+    Renamed,
+    Restored,
+    Reverted,
+    Saved,
+    Standing,
+    Stats,
+    json_of,
+)
+from crabmem.text.entry import Entry
+from crabmem.text.evaluation import Expectation, Figures
+from crabmem.text.merge import Conflict, Conflicting
+
+NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+COMMIT = Commit(
+    "c" * 40,
+    NOW,
+    "coder",
+    "remember: Luna",
+    "remember",
+    "coder",
+    "s-42",
+    entries=("Luna",),
+    paths=("memory/entries/luna.md",),
+    parents=("b" * 40,),
+)
+PERSON = Commit("d" * 40, NOW, "Ann", "edit: luna.md")
+ENTRY = Entry("memory/entries/luna.md", "0123456789ab", "Luna", "the dog", "A vet.", ("dog",), ("pets",), keys={"x": 1})
+NOTE = Entry("memory/2026-11-20.md", "ba9876543210", "note of 2026-11-20", "in it", "Walked.", is_note=True)
+CHANGED = ("memory/MEMORY.md", "0123456789ab", "c" * 40, False, "-a\n+b\n", ("mind",), lambda: None)
+PROPOSAL = Proposal("e" * 40, NOW, "coder", "coder", None, "why", "Crab.md", b"new\n", b"old\n", "-old\n+new\n")
+REFERENCE = Reference("a.md", "Luna", "memory/entries/luna.md")
+STANDING = Standing(3, 4, 500, ("a pack",), ("locked",))
+HIT = Hit(ENTRY, 1.5)
+FULL_HIT = Hit(NOTE, 0.5, "Wal…", (Match("walk", "content", 0.25),), Provenance(COMMIT, None, ("coder",), False, True))
+RIGHT = Answer(Expectation("dog", ("Luna",)), Recall("dog", (HIT,), 1, 0, True), (), True, Figures(1, 1, 1, 1, 1))
+WRONG = Answer(
+    Expectation("cat", ("Tom",), first=True), Recall("cat", (), 1, 0, True), ("Tom",), False, Figures(0, 0, 0, 0, 0)
+)
+PAST = Answer(WRONG.question, Recall("cat", (HIT,), 1, 0, True), (), True, Figures(0, 1, 1, 0.5, 0.5))
+
+CASES = {
+    "entry": (
+        ENTRY,
+        {
+            "name": "Luna",
+            "slug": "luna",
+            "path": "memory/entries/luna.md",
+            "description": "the dog",
+            "content": "A vet.",
+            "aliases": ["dog"],
+            "tags": ["pets"],
+            "version": "0123456789ab",
+        },
+    ),
+    "recall": (
+        Recall("dog", (HIT, FULL_HIT), 7, 0, True, left_out=("Tom",), as_of="a" * 40),
+        {
+            "query": "dog",
+            "hits": [
+                {
+                    "name": "Luna",
+                    "slug": "luna",
+                    "path": "memory/entries/luna.md",
+                    "description": "the dog",
+                    "content": "A vet.",
+                    "aliases": ["dog"],
+                    "tags": ["pets"],
+                    "version": "0123456789ab",
+                    "is_cut": False,
+                    "score": 1.5,
+                },
+                {
+                    "name": "note of 2026-11-20",
+                    "slug": "2026-11-20",
+                    "path": "memory/2026-11-20.md",
+                    "description": "in it",
+                    "content": "Wal…",
+                    "aliases": [],
+                    "tags": [],
+                    "version": "ba9876543210",
+                    "is_cut": True,
+                    "score": 0.5,
+                    "kind": "note",
+                    "matches": [{"word": "walk", "field": "content", "added": 0.25}],
+                    "provenance": {
+                        "learned": {
+                            "commit": "cccccccccccccccccccccccccccccccccccccccc",
+                            "time": "2026-11-20T09:30:00+00:00",
+                            "author": "coder",
+                            "subject": "remember: Luna",
+                            "tool": "remember",
+                            "agent": "coder",
+                            "session": "s-42",
+                            "is_person": False,
+                        },
+                        "changed": None,
+                        "authors": ["coder"],
+                        "is_confirmed": False,
+                        "is_recorded": True,
+                    },
+                },
+            ],
+            "searched": 7,
+            "note": "left out, as the budget holds no more: Tom; as memory was at aaaaaaaa",
+            "left_out": ["Tom"],
+            "as_of": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        },
+    ),
+    "recall that found nothing": (
+        Recall("dog", (), 7, 0, True),
+        {"query": "dog", "hits": [], "searched": 7, "note": "no match among 7 entries", "left_out": []},
+    ),
+    "saved": (
+        Saved(*CHANGED, ENTRY),
+        {
+            "name": "Luna",
+            "slug": "luna",
+            "path": "memory/MEMORY.md",
+            "version": "0123456789ab",
+            "commit": "cccccccccccccccccccccccccccccccccccccccc",
+            "created": False,
+            "diff": "-a\n+b\n",
+            "warnings": ["mind"],
+        },
+    ),
+    "changed": (
+        Changed(*CHANGED),
+        {
+            "path": "memory/MEMORY.md",
+            "version": "0123456789ab",
+            "commit": "cccccccccccccccccccccccccccccccccccccccc",
+            "created": False,
+            "diff": "-a\n+b\n",
+            "warnings": ["mind"],
+        },
+    ),
+    "proposed": (
+        Proposed(*CHANGED, PROPOSAL),
+        {
+            "path": "memory/MEMORY.md",
+            "version": "0123456789ab",
+            "commit": "cccccccccccccccccccccccccccccccccccccccc",
+            "created": False,
+            "diff": "-a\n+b\n",
+            "warnings": ["mind"],
+            "proposal": "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+        },
+    ),
+    "proposal": (
+        PROPOSAL,
+        {
+            "id": "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+            "time": "2026-11-20T09:30:00+00:00",
+            "author": "coder",
+            "agent": "coder",
+            "session": None,
+            "reason": "why",
+            "path": "Crab.md",
+            "diff": "-old\n+new\n",
+            "clashes": False,
+            "text": "new\n",
+        },
+    ),
+    "forgotten": (
+        Forgotten("Luna", "memory/entries/luna.md", None),
+        {"name": "Luna", "path": "memory/entries/luna.md", "commit": None},
+    ),
+    "reindexed": (
+        Reindexed(3, "http", 256, 2, 5),
+        {"entries": 3, "embedder": "http", "dimension": 256, "made": 2, "sections": 5},
+    ),
+    "restored": (
+        Restored("c" * 40, "b" * 40, ("a.md",), "-a\n", ("b.md",)),
+        {
+            "commit": "cccccccccccccccccccccccccccccccccccccccc",
+            "to": "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+            "paths": ["a.md"],
+            "removed": ["b.md"],
+            "diff": "-a\n",
+        },
+    ),
+    "undone": (
+        Restored(None, "b" * 40, (), "", operation=COMMIT),
+        {
+            "commit": None,
+            "to": "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+            "operation": {
+                "commit": "cccccccccccccccccccccccccccccccccccccccc",
+                "time": "2026-11-20T09:30:00+00:00",
+                "author": "coder",
+                "subject": "remember: Luna",
+                "tool": "remember",
+                "agent": "coder",
+                "session": "s-42",
+                "paths": ["memory/entries/luna.md"],
+            },
+            "paths": [],
+            "removed": [],
+            "diff": "",
+        },
+    ),
+    "reverted": (
+        Reverted("c" * 40, (COMMIT, PERSON), ("a.md",), "-a\n", (PERSON,)),
+        {
+            "commit": "cccccccccccccccccccccccccccccccccccccccc",
+            "reverted": ["cccccccccccccccccccccccccccccccccccccccc", "dddddddddddddddddddddddddddddddddddddddd"],
+            "in_part": ["dddddddddddddddddddddddddddddddddddddddd"],
+            "paths": ["a.md"],
+            "diff": "-a\n",
+        },
+    ),
+    "conflicts": (
+        Conflicting((Conflict("a.md", "ours", None),)),
+        {"conflicts": [{"path": "a.md", "ours": "ours", "theirs": None}]},
+    ),
+    "purge": (
+        Purge(
+            ("Luna",), ("a.md",), 9, 2, 1, 3, 1, 0, 4, 0, {"log": 2}, {"origin": "x"}, {"y": "z"}, ("sub",), ("b.md",)
+        ),
+        {
+            "entries": ["Luna"],
+            "paths": ["a.md"],
+            "commits": 9,
+            "rewritten": 2,
+            "messages": 1,
+            "versions": 3,
+            "refs": 1,
+            "signatures": 0,
+            "unreachable": 4,
+            "leftovers": 0,
+            "copies": {"log": 2},
+            "remotes": {"origin": "x"},
+            "unknown": {"y": "z"},
+            "nested": ["sub"],
+            "erased": ["b.md"],
+            "purged": False,
+            "standing": None,
+        },
+    ),
+    "purged": (
+        Purge((), (), 9, 2, 1, 3, 1, 0, 4, 0, {}, {}, is_done=True, standing=STANDING),
+        {
+            "entries": [],
+            "paths": [],
+            "commits": 9,
+            "rewritten": 2,
+            "messages": 1,
+            "versions": 3,
+            "refs": 1,
+            "signatures": 0,
+            "unreachable": 4,
+            "leftovers": 0,
+            "copies": {},
+            "remotes": {},
+            "unknown": {},
+            "nested": [],
+            "erased": [],
+            "purged": True,
+            "standing": {"objects": 3, "files": 4, "bytes": 500, "places": ["a pack"], "unread": ["locked"]},
+        },
+    ),
+    "standing": (STANDING, {"objects": 3, "files": 4, "bytes": 500, "places": ["a pack"], "unread": ["locked"]}),
+    "begun": (
+        Begun("/notes", True, None, ("Crab.md",), ("memory/MEMORY.md",)),
+        {"path": "/notes", "made": True, "commit": None, "paths": ["Crab.md"], "left": ["memory/MEMORY.md"]},
+    ),
+    "agent": (
+        Agent("coder", "/notes/agents/coder", 3, NOW),
+        {"name": "coder", "path": "/notes/agents/coder", "entries": 3, "written": "2026-11-20T09:30:00+00:00"},
+    ),
+    "agent that wrote nothing": (
+        Agent("coder", "/notes/agents/coder", 0, None),
+        {"name": "coder", "path": "/notes/agents/coder", "entries": 0, "written": None},
+    ),
+    "due": (
+        Due(("flush",), {"flush": 100}, "store", "", "NO_REPLY"),
+        {"due": ["flush"], "thresholds": {"flush": 100}, "prompt": "store", "warning": "", "silent": "NO_REPLY"},
+    ),
+    "document": (
+        Document("memory/MEMORY.md", "\ufeff# O\r\n", None),
+        {"path": "memory/MEMORY.md", "text": "\ufeff# O\r\n", "version": None},
+    ),
+    "context": (
+        Context("main", (Told("overview", "ok", 10, 9, 100),), ("recall",), "text", 100, 1000, {"a": 50}),
+        {
+            "kind": "main",
+            "parts": [
+                {
+                    "name": "overview",
+                    "status": "ok",
+                    "raw": 10,
+                    "injected": 9,
+                    "limit": 100,
+                    "raw_tokens": 3,
+                    "injected_tokens": 3,
+                }
+            ],
+            "limits": {"file": 100, "total": 1000, "shares": {"a": 50}},
+            "characters": 4,
+            "tokens": 1,
+            "tools": ["recall"],
+        },
+    ),
+    "links": (
+        Links("a.md", (REFERENCE,), (Reference("b.md", "a", "a.md"),), ()),
+        {
+            "path": "a.md",
+            "out": [{"path": "a.md", "target": "Luna", "to": "memory/entries/luna.md"}],
+            "in": [{"path": "b.md", "target": "a", "to": "a.md"}],
+            "broken": [],
+        },
+    ),
+    "reference": (Reference("a.md", "Tom", None), {"path": "a.md", "target": "Tom", "to": None}),
+    "renamed": (
+        Renamed("Luna", "Lune", "l.md", "x.md", None, ("l.md",), ("y.md",), "-a\n"),
+        {
+            "name": "Luna",
+            "before": "Lune",
+            "path": "l.md",
+            "path_before": "x.md",
+            "commit": None,
+            "paths": ["l.md"],
+            "left": ["y.md"],
+            "diff": "-a\n",
+        },
+    ),
+    "commit": (
+        COMMIT,
+        {
+            "commit": "cccccccccccccccccccccccccccccccccccccccc",
+            "time": "2026-11-20T09:30:00+00:00",
+            "author": "coder",
+            "subject": "remember: Luna",
+            "tool": "remember",
+            "agent": "coder",
+            "session": "s-42",
+            "paths": ["memory/entries/luna.md"],
+        },
+    ),
+    "line": (
+        Line.of(3, "A vet.", COMMIT),
+        {
+            "number": 3,
+            "text": "A vet.",
+            "commit": "cccccccccccccccccccccccccccccccccccccccc",
+            "time": "2026-11-20T09:30:00+00:00",
+            "author": "coder",
+            "tool": "remember",
+            "agent": "coder",
+            "session": "s-42",
+            "is_person": False,
+        },
+    ),
+    "line that is not recorded": (
+        Line.of(3, "A vet.", None),
+        {
+            "number": 3,
+            "text": "A vet.",
+            "commit": None,
+            "time": None,
+            "author": None,
+            "tool": None,
+            "agent": None,
+            "session": None,
+            "is_person": True,
+        },
+    ),
+    "provenance": (
+        Provenance(COMMIT, PERSON, ("Ann", "coder"), True, False),
+        {
+            "learned": {
+                "commit": "cccccccccccccccccccccccccccccccccccccccc",
+                "time": "2026-11-20T09:30:00+00:00",
+                "author": "coder",
+                "subject": "remember: Luna",
+                "tool": "remember",
+                "agent": "coder",
+                "session": "s-42",
+                "is_person": False,
+            },
+            "changed": {
+                "commit": "dddddddddddddddddddddddddddddddddddddddd",
+                "time": "2026-11-20T09:30:00+00:00",
+                "author": "Ann",
+                "subject": "edit: luna.md",
+                "tool": None,
+                "agent": None,
+                "session": None,
+                "is_person": True,
+            },
+            "authors": ["Ann", "coder"],
+            "is_confirmed": True,
+            "is_recorded": False,
+        },
+    ),
+    "provenance of nothing": (
+        Provenance(None, None, (), False, False),
+        {"learned": None, "changed": None, "authors": [], "is_confirmed": False, "is_recorded": False},
+    ),
+    "sightings": (
+        Sightings("vet", True, (Sighting(PERSON, "appeared", "a.md", "A", (), ("A vet.",)),), ("A",), ("B",)),
+        {
+            "query": "vet",
+            "is_exact": True,
+            "steps": [
+                {
+                    "what": "appeared",
+                    "name": "A",
+                    "path": "a.md",
+                    "before": [],
+                    "after": ["A vet."],
+                    "commit": "dddddddddddddddddddddddddddddddddddddddd",
+                    "time": "2026-11-20T09:30:00+00:00",
+                    "author": "Ann",
+                    "subject": "edit: luna.md",
+                    "tool": None,
+                    "agent": None,
+                    "session": None,
+                    "is_person": True,
+                }
+            ],
+            "now": ["A"],
+            "unrecorded": ["B"],
+        },
+    ),
+    "digest": (
+        Digest(None, "c" * 40, (COMMIT, PERSON), (News("A", "a.md", "about", (PERSON, COMMIT)),), (), (), ()),
+        {
+            "since": None,
+            "until": "cccccccccccccccccccccccccccccccccccccccc",
+            "commits": 2,
+            "authors": ["coder", "Ann"],
+            "learned": [
+                {
+                    "name": "A",
+                    "path": "a.md",
+                    "description": "about",
+                    "authors": ["Ann", "coder"],
+                    "commits": [
+                        {
+                            "commit": "dddddddddddddddddddddddddddddddddddddddd",
+                            "time": "2026-11-20T09:30:00+00:00",
+                            "author": "Ann",
+                            "subject": "edit: luna.md",
+                            "tool": None,
+                            "agent": None,
+                            "session": None,
+                            "is_person": True,
+                        },
+                        {
+                            "commit": "cccccccccccccccccccccccccccccccccccccccc",
+                            "time": "2026-11-20T09:30:00+00:00",
+                            "author": "coder",
+                            "subject": "remember: Luna",
+                            "tool": "remember",
+                            "agent": "coder",
+                            "session": "s-42",
+                            "is_person": False,
+                        },
+                    ],
+                }
+            ],
+            "changed": [],
+            "dropped": [],
+            "passing": [],
+        },
+    ),
+    "bisected": (
+        Bisected((COMMIT,), "a" * 40, "b" * 40, 3, 9),
+        {
+            "commit": {
+                "commit": "cccccccccccccccccccccccccccccccccccccccc",
+                "time": "2026-11-20T09:30:00+00:00",
+                "author": "coder",
+                "subject": "remember: Luna",
+                "tool": "remember",
+                "agent": "coder",
+                "session": "s-42",
+                "paths": ["memory/entries/luna.md"],
+            },
+            "suspects": [
+                {
+                    "commit": "cccccccccccccccccccccccccccccccccccccccc",
+                    "time": "2026-11-20T09:30:00+00:00",
+                    "author": "coder",
+                    "subject": "remember: Luna",
+                    "tool": "remember",
+                    "agent": "coder",
+                    "session": "s-42",
+                    "paths": ["memory/entries/luna.md"],
+                }
+            ],
+            "good": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "bad": "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+            "looked_at": 3,
+            "commits": 9,
+        },
+    ),
+    "bisected in part": (
+        Bisected((COMMIT, PERSON), "a" * 40, "b" * 40, 3, 9),
+        {
+            "commit": None,
+            "suspects": [
+                {
+                    "commit": "cccccccccccccccccccccccccccccccccccccccc",
+                    "time": "2026-11-20T09:30:00+00:00",
+                    "author": "coder",
+                    "subject": "remember: Luna",
+                    "tool": "remember",
+                    "agent": "coder",
+                    "session": "s-42",
+                    "paths": ["memory/entries/luna.md"],
+                },
+                {
+                    "commit": "dddddddddddddddddddddddddddddddddddddddd",
+                    "time": "2026-11-20T09:30:00+00:00",
+                    "author": "Ann",
+                    "subject": "edit: luna.md",
+                    "tool": None,
+                    "agent": None,
+                    "session": None,
+                    "paths": [],
+                },
+            ],
+            "good": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "bad": "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+            "looked_at": 3,
+            "commits": 9,
+        },
+    ),
+    "stats": (
+        Stats(1, 2, 3, 4, 5, 6, 7, NOW),
+        {
+            "entries": 1,
+            "unreadable": 2,
+            "turns": 3,
+            "spoke": 4,
+            "facts": 5,
+            "characters": 6,
+            "sessions": 7,
+            "since": "2026-11-20T09:30:00+00:00",
+        },
+    ),
+    "stats of silence": (
+        Stats(1, 2, 3, 4, 5, 6, 7, None),
+        {
+            "entries": 1,
+            "unreadable": 2,
+            "turns": 3,
+            "spoke": 4,
+            "facts": 5,
+            "characters": 6,
+            "sessions": 7,
+            "since": None,
+        },
+    ),
+    "finding": (
+        Finding("warning", "a.md", "odd", "names"),
+        {"level": "warning", "check": "names", "path": "a.md", "message": "odd"},
+    ),
+    "evaluation": (
+        Evaluation((RIGHT, WRONG), 5, (Expectation("x", ("y",)),)),
+        {
+            "limit": 5,
+            "elsewhere": 1,
+            "questions": 2,
+            "figures": {"r@1": 0.5, "r@5": 0.5, "r@10": 0.5, "mrr": 0.5, "ndcg@10": 0.5, "right": 0.5},
+            "misses": [
+                {
+                    "query": "cat",
+                    "find": ["Tom"],
+                    "first": True,
+                    "missing": ["Tom"],
+                    "found": [],
+                    "figures": {"r@1": 0, "r@5": 0, "r@10": 0, "mrr": 0, "ndcg@10": 0},
+                }
+            ],
+            "past": None,
+        },
+    ),
+    "evaluation against the past": (
+        Evaluation((RIGHT, WRONG), 5, past=Evaluation((RIGHT, PAST), 5)),
+        {
+            "limit": 5,
+            "elsewhere": 0,
+            "questions": 2,
+            "figures": {"r@1": 0.5, "r@5": 0.5, "r@10": 0.5, "mrr": 0.5, "ndcg@10": 0.5, "right": 0.5},
+            "misses": [
+                {
+                    "query": "cat",
+                    "find": ["Tom"],
+                    "first": True,
+                    "missing": ["Tom"],
+                    "found": [],
+                    "figures": {"r@1": 0, "r@5": 0, "r@10": 0, "mrr": 0, "ndcg@10": 0},
+                }
+            ],
+            "past": {
+                "questions": 2,
+                "figures": {"r@1": 0.5, "r@5": 1.0, "r@10": 1.0, "mrr": 0.75, "ndcg@10": 0.75, "right": 1.0},
+                "misses": [],
+                "better": [],
+                "worse": [
+                    {
+                        "query": "cat",
+                        "past": {
+                            "query": "cat",
+                            "find": ["Tom"],
+                            "first": True,
+                            "missing": [],
+                            "found": ["luna"],
+                            "figures": {"r@1": 0, "r@5": 1, "r@10": 1, "mrr": 0.5, "ndcg@10": 0.5},
+                        },
+                        "now": {
+                            "query": "cat",
+                            "find": ["Tom"],
+                            "first": True,
+                            "missing": ["Tom"],
+                            "found": [],
+                            "figures": {"r@1": 0, "r@5": 0, "r@10": 0, "mrr": 0, "ndcg@10": 0},
+                        },
+                    }
+                ],
+            },
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("value", "data"), CASES.values(), ids=CASES)
+def test_the_json_of_a_result(value: object, data: object) -> None:
+    made = json_of(value)
+    assert json.dumps(made) == json.dumps(data)  # in this order, too
