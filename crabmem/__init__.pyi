@@ -62,14 +62,14 @@ from .results import Stats as Stats
 from .session.snapshot import Snapshot as Snapshot
 from .text.entry import Entry as Entry
 from .text.entry import Fact as Fact
+from .text.evaluation import Expectation as Expectation
+from .text.keys import Key as Key
 from .text.merge import Conflict as Conflict
 from .text.merge import Conflicting as Conflicting
-from .text.questions import Expectation as Expectation
-from .text.slots import Slot as Slot
 from .tools.result import Result as Result
 from .tools.toolbox import Tool as Tool
+from .workspace.layout import Layout as Layout
 from .workspace.settings import Settings as Settings
-from .workspace.workspace import Layout as Layout
 from .write.losses import Losses as Losses
 from .write.tree import Tree as Tree
 

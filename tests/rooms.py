@@ -26,7 +26,6 @@ ROWS: list[list[str]] = [
     ["prompt"],
     ["session"],
     ["operations"],
-    ["wire"],
     ["tools"],
     ["memory"],
     # Faces and annexes.

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from crabmem import Memory
-from crabmem.text.entry import Fact, written
+from crabmem.text.entry import Fact, render_entry
 from crabmem.write.actor import Actor
 from tests.opening import opened_with
 

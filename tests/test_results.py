@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crabmem.git.traces import Digest, Line, News, Sighting, Sightings
-from crabmem.prompt.context import Context, Told
-from crabmem.prompt.windows import Due
+from crabmem.operations.traces import Digest, Line, News, Sighting, Sightings
+from crabmem.prompt.compaction import Due
+from crabmem.prompt.context import Context, ContextRow
 from crabmem.results import (
     Agent,
     Answer,
@@ -312,7 +312,7 @@ CASES = {
         {"path": "memory/MEMORY.md", "text": "\ufeff# O\r\n", "version": None},
     ),
     "context": (
-        Context("main", (Told("overview", "ok", 10, 9, 100),), ("recall",), "text", 100, 1000, {"a": 50}),
+        Context("main", (ContextRow("overview", "ok", 10, 9, 100),), ("recall",), "text", 100, 1000, {"a": 50}),
         {
             "kind": "main",
             "parts": [

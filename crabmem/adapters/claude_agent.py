@@ -18,7 +18,7 @@ from ..hosts.host import Json
 from ..memory import Memory
 from ..session.locate import workspace_at
 from ..session.opening import local_time
-from ..text.templates import joined
+from ..text.quoting import joined
 from ..tools.toolbox import Tool
 from . import missing
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
 from ..memory import Memory
-from ..text.templates import joined
+from ..text.quoting import joined
 from . import missing
 
 try:

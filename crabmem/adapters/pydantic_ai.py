@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..memory import Memory
-from ..text.templates import joined
+from ..text.quoting import joined
 from ..tools.toolbox import Tool
 from . import missing
 

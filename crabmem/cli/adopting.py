@@ -10,18 +10,18 @@ from pathlib import Path
 
 import click
 
-from .. import wire
 from ..disk import fs
 from ..disk.allowed import Allowed
 from ..operations import files, history, maintenance, revert, setup
 from ..operations.adopting import prepared
 from ..operations.doctor.files import left_out
 from ..prompt.profile import load_profile
-from ..results import Commit
+from ..results import Commit, json_of
 from ..session.locate import outside
 from ..session.session import Session
-from ..text.edit import counted
-from ..workspace.workspace import AGENTS, FLAT, SETTINGS, Workspace
+from ..text.words import counted
+from ..workspace.layout import AGENTS, FLAT, SETTINGS
+from ..workspace.workspace import Workspace
 from .base import Failure, as_json, as_profile, bar, opened, plain, recorded, show, tell, wanted_of
 
 # Files at the top of a folder that are looked at, to know whose it is.

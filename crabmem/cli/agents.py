@@ -2,10 +2,9 @@
 
 import click
 
-from .. import wire
 from ..operations import agents
-from ..results import Agent, Begun
-from ..text.edit import counted
+from ..results import Agent, Begun, json_of
+from ..text.words import counted
 from .base import LINE, as_json, complete_agents, opened, plain, show, tell
 
 
@@ -34,7 +33,7 @@ def list_(ctx: click.Context, json_wanted: bool) -> None:
     """List the agents, with how many facts each has and when it was last written."""
     memory = opened(ctx)
     found = agents.agents(memory)
-    data = {"workspace": str(memory.root), "agents": [wire.agent(agent) for agent in found]}
+    data = {"workspace": str(memory.root), "agents": [json_of(agent) for agent in found]}
     show(json_wanted, data, lambda: "\n".join(map(_line, found)))
     if not found and not json_wanted:
         tell(f"no agent has a workspace of its own in {memory.root}; `crabmem agents new NAME` makes one")

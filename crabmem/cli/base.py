@@ -29,7 +29,7 @@ from ..session import rules
 from ..session.locate import workspace_at
 from ..session.opening import session_at
 from ..session.session import Session
-from ..text.templates import visible
+from ..text.quoting import visible
 from ..workspace.workspace import root_of
 
 _SURROGATES = re.compile("[\ud800-\udfff]")

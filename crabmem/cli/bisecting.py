@@ -8,11 +8,10 @@ from pathlib import Path
 
 import click
 
-from .. import wire
 from ..operations import facts, history
 from ..operations.assertions import Claim, parsed
 from ..operations.bisect import Test
-from ..results import Bisected, Commit, Step
+from ..results import Bisected, Commit, Step, json_of
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.hashes import short
@@ -61,7 +60,7 @@ def bisect(
     _check_names(memory, claims, until)
     test = _by_command(command) if command else _by_claims(claims, limit)
     done = history.bisect(memory, test, since, until, None if json_wanted else _told)
-    show(json_wanted, wire.bisected(done), lambda: _words(done))
+    show(json_wanted, json_of(done), lambda: _words(done))
 
 
 def _claims(option: str, sentences: Sequence[str], is_wanted: bool) -> list[Claim]:

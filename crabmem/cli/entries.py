@@ -9,17 +9,16 @@ from contextlib import suppress
 
 import click
 
-from .. import wire
 from ..disk import fs
 from ..errors import NotFound
 from ..operations import agents, facts, setup
 from ..operations import recall as recall_operations
 from ..recall.marking import on_terminal
 from ..recall.ranking import text_of
-from ..results import Hit, Match
+from ..results import Hit, Match, json_of
 from ..session.session import Session
-from ..text.edit import shortened
-from ..text.entry import Entry, decoded
+from ..text.answers import BETWEEN, answer_text
+from ..text.entry import Entry, decode
 from ..text.hashes import short, version_of
 from ..text.quoting import entry_text
 from ..text.slug import name_key
@@ -245,7 +244,7 @@ def _places(matches: Sequence[Match]) -> str:
 def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> None:
     """Print one fact, looked up by name, file name or alias."""
     entry = facts.get(opened(ctx), name, at)
-    show(json_wanted, wire.entry(entry), lambda: plain(entry_text(entry.name, entry.description, entry.content)))
+    show(json_wanted, json_of(entry), lambda: plain(entry_text(entry.name, entry.description, entry.content)))
 
 
 @click.command("list")
@@ -361,7 +360,7 @@ def edit(ctx: click.Context, name: str) -> None:
         edited(file)
         return recorded(memory, setup.adopt(memory))
     before = fs.read(file)[0]
-    text, version = decoded(str(file), before), version_of(before)
+    text, version = decode(str(file), before), version_of(before)
     done = edited_by_agent(file.name, text, lambda text: facts.rewrite_entry(memory, name, text, version))
     tell(f"recorded: edit: {entry.name}" if done else "nothing changed")
     warn(done.warnings if done else ())
@@ -374,7 +373,7 @@ def edit(ctx: click.Context, name: str) -> None:
 def forget(ctx: click.Context, name: str, json_wanted: bool) -> None:
     """Remove one fact. History still holds it: `crabmem undo` brings it back, and `crabmem purge` erases it."""
     gone = facts.forget(opened(ctx), name)
-    show(json_wanted, wire.forgotten(gone), lambda: f"forgot: {plain(gone.name)}")
+    show(json_wanted, json_of(gone), lambda: f"forgot: {plain(gone.name)}")
 
 
 COMMANDS = (remember, recall, show_, list_, tags_, edit, forget)

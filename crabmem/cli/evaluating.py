@@ -5,12 +5,10 @@ from collections.abc import Iterable
 
 import click
 
-from .. import wire
 from ..operations import recall
-from ..results import Answer, Evaluation
-from ..text.edit import shortened
-from ..text.measures import NAMES
-from ..text.questions import parsed
+from ..results import Answer, Evaluation, json_of
+from ..text.evaluation import FIGURE_NAMES, parse_questions
+from ..text.words import shortened
 from .base import Failure, as_json, content_of, opened, plain, show, tell
 
 _GATES = (*FIGURE_NAMES, "right")
@@ -79,9 +77,9 @@ def eval_(
     of them in the first place where that is asked for.
     """
     given = content_of(ctx, None, file, None)
-    questions = parsed(given, "stdin" if file == "-" else file)
+    questions = parse_questions(given, "stdin" if file == "-" else file)
     done = recall.evaluate(opened(ctx), questions, limit, compare, _asking if sys.stderr.isatty() else None)
-    show(json_wanted, wire.evaluation(done), lambda: plain(_told(done)))
+    show(json_wanted, json_of(done), lambda: plain(_told(done)))
     if done.elsewhere and not json_wanted:
         tell(f"{_counted(len(done.elsewhere))} passed over, for other workspaces")
     _check(done, gates)

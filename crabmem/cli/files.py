@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import wire
 from ..disk import fs
 from ..operations import files, proposals, setup
-from ..results import Changed, Document, Proposed
+from ..results import Changed, Document, Proposed, json_of
 from ..session.session import Session
-from ..text.entry import decoded
+from ..text.entry import decode
 from ..text.hashes import short, version_of
 from ..tools import guide
 from .base import TEXT, as_json, coloured_diff, content_of, opened, plain, recorded, show, tell, wanted_of, warn
@@ -155,7 +154,7 @@ def context(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
     """
     memory = opened(ctx)
     found = guide.context(memory, as_of=as_of)
-    show(json_wanted, {"workspace": str(memory.root), **wire.context(found)}, lambda: _account(memory, found))
+    show(json_wanted, {"workspace": str(memory.root), **json_of(found)}, lambda: _account(memory, found))
 
 
 def _account(memory: Session, found: "Context") -> str:

@@ -6,10 +6,8 @@ from itertools import chain, islice
 
 import click
 
-from .. import wire
 from ..operations import agents, history, revert
-from ..results import Commit, Restored
-from ..text.edit import counted
+from ..results import Commit, Restored, json_of
 from ..text.hashes import short
 from ..text.words import counted
 from .base import as_json, coloured_diff, complete_names, complete_writers, dry, here, opened, paged, plain, show, tell

@@ -2,8 +2,8 @@
 
 import click
 
-from .. import wire
 from ..operations import notes
+from ..results import json_of
 from ..text import learnings
 from ..text.learnings import Lesson
 from .base import TEXT, as_json, coloured_diff, opened, show, tell, warn

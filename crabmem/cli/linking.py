@@ -2,10 +2,9 @@
 
 import click
 
-from .. import wire
 from ..operations import facts
-from ..results import Links, Reference
-from ..text.edit import counted
+from ..results import Links, Reference, json_of
+from ..text.words import counted
 from .base import as_json, coloured_diff, complete_names, dry, opened, plain, show, tell, warn
 
 _WIDTH = 40
@@ -44,7 +43,7 @@ def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
     there are none. NAME may be MEMORY.md or Crab.md too.
     """
     found = facts.links(opened(ctx), name)
-    show(json_wanted, wire.links(found), lambda: _lines(found))
+    show(json_wanted, json_of(found), lambda: _lines(found))
     if not json_wanted:
         nowhere = len(set(found.broken))
         tell(f"{counted(nowhere, 'link')} {'leads' if nowhere == 1 else 'lead'} nowhere")

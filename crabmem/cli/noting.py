@@ -2,8 +2,8 @@
 
 import click
 
-from .. import wire
 from ..operations import context, notes
+from ..results import json_of
 from .base import as_json, opened, plain, show, tell, warn, words_of
 
 
@@ -19,7 +19,7 @@ def note(ctx: click.Context, text: tuple[str, ...], json_wanted: bool) -> None:
     pbpaste | crabmem note -
     """
     changed = notes.write_note(opened(ctx), words_of(ctx, text))
-    show(json_wanted, wire.changed(changed), lambda: f"noted in {plain(changed.path)}")
+    show(json_wanted, json_of(changed), lambda: f"noted in {plain(changed.path)}")
     warn(changed.warnings)
 
 
@@ -41,7 +41,7 @@ def flush(ctx: click.Context, tokens: int, window: int, cycle: int, flushed: int
     crabmem --profile claw flush --tokens 177000 --window 200000
     """
     due = context.due(opened(ctx, tells_place=False), tokens, window, cycle=cycle, flushed=flushed)
-    show(json_wanted, wire.due(due), lambda: "\n\n".join(filter(None, (due.prompt, due.warning))))
+    show(json_wanted, json_of(due), lambda: "\n\n".join(filter(None, (due.prompt, due.warning))))
     if not json_wanted:
         at = ", ".join(f"{step} at {least:,}" for step, least in due.thresholds.items())
         tell(f"due: {', '.join(due.steps) or 'nothing'} ({at or 'the profile has no [window] for that'})")

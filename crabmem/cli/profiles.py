@@ -3,7 +3,7 @@
 import click
 
 from ..prompt import profile as profiles
-from ..text.edit import counted
+from ..text.words import counted
 from ..tools.toolbox import toolset
 from .base import as_json, complete_profiles, opened, plain, show, wanted_of
 

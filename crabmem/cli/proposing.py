@@ -2,10 +2,8 @@
 
 import click
 
-from .. import wire
 from ..operations import proposals as proposals_operations
-from ..results import Proposal, byline
-from ..text.edit import shortened
+from ..results import Proposal, byline, json_of
 from ..text.hashes import short
 from ..text.words import shortened
 from .base import as_json, coloured_diff, completed, confirm, opened, plain, show, sure, tell
@@ -35,7 +33,7 @@ def proposals(ctx: click.Context, json_wanted: bool) -> None:
     """
     if ctx.invoked_subcommand is None:
         found = proposals_operations.proposals(opened(ctx))
-        show(json_wanted, [wire.proposal(each) for each in found], lambda: "\n".join(map(_line, found)))
+        show(json_wanted, [json_of(each) for each in found], lambda: "\n".join(map(_line, found)))
         if not found and not json_wanted:
             tell(_NONE)
 
@@ -47,7 +45,7 @@ def proposals(ctx: click.Context, json_wanted: bool) -> None:
 def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
     """Show who proposes what and why, as a diff against the identity of now."""
     found = proposals_operations.proposal(opened(ctx), id)
-    show(json_wanted, wire.proposal(found), lambda: f"{_heading(found)}\n\n{coloured_diff(found.diff)}")
+    show(json_wanted, json_of(found), lambda: f"{_heading(found)}\n\n{coloured_diff(found.diff)}")
 
 
 @proposals.command("apply")
@@ -70,7 +68,7 @@ def reject(ctx: click.Context, id: str, yes: bool, json_wanted: bool) -> None:
     if not yes:
         confirm(f"{_line(proposals_operations.proposal(memory, id))}\nReject this?", "rejected")
     done = proposals_operations.reject_proposal(memory, id)
-    show(json_wanted, wire.proposal(done), lambda: f"rejected: {plain(_line(done))}")
+    show(json_wanted, json_of(done), lambda: f"rejected: {plain(_line(done))}")
 
 
 def _line(proposal: Proposal) -> str:

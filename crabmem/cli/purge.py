@@ -5,10 +5,9 @@ from textwrap import indent
 
 import click
 
-from .. import wire
 from ..operations import agents, purging
 from ..operations.agents import ALL
-from ..results import Purge, Standing
+from ..results import Purge, Standing, json_of
 from .base import LINE, as_json, complete_names, confirm, opened, plain, show, sure
 
 _SHOWN = 10

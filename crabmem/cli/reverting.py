@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 import click
 
-from .. import wire
 from ..operations import revert as revert_operations
-from ..results import Commit, Reverted
-from ..text.edit import counted
+from ..results import Commit, Reverted, json_of
 from ..text.hashes import short
 from ..text.merge import Conflict, Conflicting, Take
 from ..text.words import counted

@@ -4,11 +4,9 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from .. import wire
 from ..operations import history
 from ..operations.traces import Digest, Line, News, Sighting, Sightings
-from ..results import byline
-from ..text.edit import shortened
+from ..results import byline, json_of
 from ..text.hashes import short
 from ..text.words import shortened
 from .base import as_json, complete_names, opened, paged, plain, show, tell, words_of
@@ -57,7 +55,7 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
     one entry. A star marks a person.
     """
     found = history.when(opened(ctx), words_of(ctx, query))
-    show(json_wanted, wire.sightings(found), lambda: "".join(map(_sighting, found.steps)))
+    show(json_wanted, json_of(found), lambda: "".join(map(_sighting, found.steps)))
     if not json_wanted:
         tell(_today(found))
 

@@ -7,13 +7,11 @@ import threading
 import click
 from click.shell_completion import get_completion_class
 
-from .. import wire
 from ..errors import CrabmemError
 from ..operations import maintenance, setup
 from ..operations.doctor.examine import CHECKS
-from ..results import Stats
+from ..results import Stats, json_of
 from ..session.session import Session
-from ..text.edit import counted
 from ..text.hashes import short
 from ..text.words import counted
 from ..tools.formats import FORMATS
@@ -80,7 +78,7 @@ def path(ctx: click.Context, json_wanted: bool) -> None:
 def stats(ctx: click.Context, json_wanted: bool) -> None:
     """How much there is, and how often it spoke before a turn without being asked."""
     found = maintenance.stats(opened(ctx))
-    show(json_wanted, wire.stats(found), lambda: _told(found))
+    show(json_wanted, json_of(found), lambda: _told(found))
 
 
 def _told(found: Stats) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..errors import Busy
 from ..text.hashes import blob_id
-from ..workspace.workspace import SETTINGS, Layout
+from ..workspace.layout import SETTINGS, Layout
 from . import fs
 from . import stat as stamp
 from .inotify import Inotify

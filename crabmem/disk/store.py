@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InvalidArguments, Unreadable, Unwritable
-from ..workspace.workspace import SETTINGS, Workspace
+from ..workspace.layout import SETTINGS
+from ..workspace.workspace import Workspace
 from . import fs, state
 from . import stat as stamp
 from .fork_lock import Guard

@@ -13,8 +13,9 @@ from ..text.edit import lenient_text, unified_diff
 from ..text.entry import MAX_NAME
 from ..text.hashes import VERSION_DIGITS, blob_id
 from ..text.slug import name_key, slug_of
-from ..text.times import moment
-from ..workspace.workspace import Layout, Workspace
+from ..text.times import parse_time
+from ..workspace.layout import Layout
+from ..workspace.workspace import Workspace
 from .history import History
 from .walk import Line
 

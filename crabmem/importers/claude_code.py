@@ -34,11 +34,9 @@ def _type(data: bytes) -> str:
 def _facts(tree: Tree) -> Iterator[Found]:
     found = list(_read(tree))
     names = {stem(item.where): item.what.name for item in found if isinstance(item.what, Fact)}
-    redirect = partial(redirected, new=partial(_by_name, names=names))
+    led = partial(redirect, new=partial(_by_name, names=names))
     yield from (
-        item._replace(what=replace(item.what, content=redirect(item.what.content)))
-        if isinstance(item.what, Fact)
-        else item
+        item._replace(what=replace(item.what, content=led(item.what.content))) if isinstance(item.what, Fact) else item
         for item in found
     )
 

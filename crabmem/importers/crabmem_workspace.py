@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from ..text.entry import Fact, parsed
-from ..workspace.workspace import ORDINARY
+from ..text.entry import Fact, parse_entry
+from ..workspace.layout import ORDINARY
 from .base import Found, Skipped, Source, Tree, is_markdown
 from .openclaw import note_of
 from .texts import extra_keys, frontmatter
@@ -32,7 +32,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 def _fact(path: str, data: bytes) -> Fact:
     """A fact of crabmem's, word by word."""
-    entry = parsed(path, data)
+    entry = parse_entry(path, data)
     return Fact(
         entry.name,
         entry.description,

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from ..errors import CrabmemError, InvalidArguments
-from ..text.edit import shortened
-from ..text.entry import decoded
+from ..text.entry import decode
+from ..text.words import shortened
 from .base import JSON, Tree, without_path
 from .texts import MAX_SUMMARY
 
@@ -22,7 +22,7 @@ def rows(tree: Tree) -> Iterator[Row]:
     for path, reason in tree.files.items():
         if reason or path.lower().endswith(JSON):
             try:
-                yield from [(path, reason)] if reason else _parsed(path, decoded(path, tree.read(path)))
+                yield from [(path, reason)] if reason else _parsed(path, decode(path, tree.read(path)))
             except CrabmemError as error:
                 yield path, without_path(error, path)
 

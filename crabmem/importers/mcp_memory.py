@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..errors import CrabmemError, InvalidArguments
-from ..text.edit import shortened
 from ..text.entry import Fact
-from ..text.links import is_fit
+from ..text.links import is_linkable
+from ..text.words import shortened
 from .base import Found, Skipped, Source, Tree
 from .json_rows import MAX_NAME, has_rows_with, rows, short_text
 from .texts import summary, with_labels
@@ -46,7 +46,7 @@ def _is(row: object, kind: str, *keys: str) -> bool:
 
 def _relation(row: Mapping[str, Any]) -> str:
     to = " ".join(row["to"].split())
-    return f"- {' '.join(row['relationType'].split())} {f'[[{to}]]' if is_fit(to) else to}"
+    return f"- {' '.join(row['relationType'].split())} {f'[[{to}]]' if is_linkable(to) else to}"
 
 
 def _fact(row: Mapping[str, Any], relations: Iterable[str]) -> Fact:

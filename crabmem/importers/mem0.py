@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import CrabmemError, InvalidArguments
-from ..text.edit import shortened
 from ..text.entry import Fact
+from ..text.words import shortened
 from .base import Found, Source, Tree
 from .json_rows import MAX_NAME, has_rows_with, rows, short_text
 from .texts import MAX_SUMMARY, summary, with_labels

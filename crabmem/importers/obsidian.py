@@ -71,8 +71,8 @@ def _note(path: str, data: bytes, names: Mapping[str, str]) -> Fact | Skipped:
     if "excalidraw-plugin" in keys_of(data):
         return Skipped("it is a drawing")
     fact = with_labels(with_name(fact_of(path, data), names[path]), _tags(data))
-    redirect = partial(redirected, new=partial(_without_folders, names=names))
-    return replace(fact, content=redirect(fact.content), description=redirect(fact.description))
+    led = partial(redirect, new=partial(_without_folders, names=names))
+    return replace(fact, content=led(fact.content), description=led(fact.description))
 
 
 def _tags(data: bytes) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from ..text.entry import Fact
-from ..workspace.workspace import ORDINARY
+from ..workspace.layout import ORDINARY
 from .base import Found, Skipped, Source, Tree, is_markdown
 from .texts import fact_of, facts_of_sections, stem, with_labels, with_name
 

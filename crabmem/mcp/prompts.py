@@ -23,8 +23,9 @@ from mcp_types import (
 
 from ..operations import facts, history
 from ..session.session import Session
-from ..text.edit import counted, shortened
-from ..text.templates import asking, block, one_line, template, visible
+from ..text.quoting import block, one_line, visible
+from ..text.templates import storing_prompt, template
+from ..text.words import counted, shortened
 from ..tools.looking import told
 from .addresses import ENTRY
 from .served import Context, Served, in_thread, refuse_cursor

@@ -15,7 +15,8 @@ from ..session.session import Session
 from ..text.entry import MAX_NAME, check_text
 from ..text.hashes import short
 from ..text.patterns import matches
-from ..workspace.workspace import AGENTS, Layout, agent_folder
+from ..workspace.layout import AGENTS, Layout
+from ..workspace.workspace import agent_folder
 from .history import log
 from .maintenance import stats
 from .purging import purge, purge_plan

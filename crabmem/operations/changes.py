@@ -13,11 +13,11 @@ from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.credentials import Screen, warnings
-from ..text.edit import grown, in_style_of, shown, unified_diff
-from ..text.entry import check_text, parsed
+from ..text.edit import grown, in_style_of, lenient_text, unified_diff
+from ..text.entry import check_text, parse_entry
 from ..text.hashes import version_of
 from ..text.limits import MAX_REASON
-from ..text.templates import visible
+from ..text.quoting import visible
 from ..write.tree import drafted
 from ..write.writer import Draft, Written
 
@@ -90,7 +90,7 @@ def files_that_grow(session: Session, now: Snapshot, files: Mapping[str, bytes |
     """
     profile = session.profile
     paths = [path for path in files if path in now.files and profile.only_grows(path)]
-    texts = {path: grown(now.shown(path), shown(files[path]) or "") for path in paths}
+    texts = {path: grown(now.shown(path), lenient_text(files[path]) or "") for path in paths}
     if lost := next((path for path, text in texts.items() if text is None), None):
         raise Disabled(
             f"{lost} only grows, and something in it would change; read it again and add to its end, "
@@ -110,7 +110,7 @@ def changed(session: Session, done: Written[T], path: str) -> Changed:
     """What a write did to the file at `path`."""
     before, data = done.before[path], done.after[path]
     commit = None if before == data else done.commit
-    diff = unified_diff(shown(before), shown(data), path)
+    diff = unified_diff(lenient_text(before), lenient_text(data), path)
     notices, origin = notices_of(done, [path]), origin_of(session, path, commit)
     return Changed(path, version_of(data or b""), commit, before is None, diff, notices, origin)
 
@@ -127,12 +127,12 @@ def _origin(session: Session, path: str, commit: str | None) -> Commit | None:
 def saved(session: Session, done: Written[T], path: str) -> Saved:
     """What a write did to the entry at `path`."""
     change = changed(session, done, path)
-    return Saved(**vars(change), entry=parsed(path, done.after[path] or b""))
+    return Saved(**vars(change), entry=parse_entry(path, done.after[path] or b""))
 
 
 def notices_of(done: Written[T], paths: Iterable[str]) -> tuple[str, ...]:
     """What whoever wrote `paths` should know: what looks like a credential, what was lost, what Git would take back."""
-    texts = ((shown(done.after[path]) or "", shown(done.before[path])) for path in paths)
+    texts = ((lenient_text(done.after[path]) or "", lenient_text(done.before[path])) for path in paths)
     found = tuple(words for text, before in texts for words in warnings(text, before, done.secrets))
     if done.unrecorded:
         found = (*found, done.unrecorded.words)
@@ -141,4 +141,6 @@ def notices_of(done: Written[T], paths: Iterable[str]) -> tuple[str, ...]:
 
 def diff_of(done: Written[T]) -> str:
     """What a write changed, as a unified diff."""
-    return "".join(unified_diff(shown(done.before[path]), shown(data), path) for path, data in done.after.items())
+    return "".join(
+        unified_diff(lenient_text(done.before[path]), lenient_text(data), path) for path, data in done.after.items()
+    )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from ..recall.auto_recall import bearing
 from ..session import family
 from ..session.session import Session
-from ..text.edit import counted
-from ..text.entry import decoded
+from ..text.entry import decode
 from ..text.own_words import own_words
 from ..text.templates import template
-from ..workspace.workspace import Layout
+from ..text.words import counted
+from ..workspace.layout import Layout
 from .files import notes
 from .salience import salient_text
 
@@ -153,7 +153,7 @@ def _file_text(session: Session, of: str, file: str, at: str | None) -> str | No
     data = family.own_file(session, path, at) if is_own else family.parents_file(session, path_in, at)
     if data is None and of == "nearest":
         data = family.parents_file(session, path_in, at)
-    return None if data is None else decoded(path, data)
+    return None if data is None else decode(path, data)
 
 
 def _sayings(session: Session, as_of: str | None) -> "dict[Generated, str]":

@@ -15,12 +15,13 @@ from ..operations import facts as facts_operations
 from ..prompt.compaction import Window
 from ..session.session import Session
 from ..text.credentials import Screen
-from ..text.edit import shortened
 from ..text.entry import Fact, checked
-from ..text.messages import Message, facts_in, parted, portions, told
-from ..text.slots import Slot
+from ..text.keys import Key
+from ..text.messages import Message, facts_in, portions, split_messages, transcript
+from ..text.quoting import escaped
 from ..text.slug import name_key
-from ..text.templates import escaped, filled, template, worth
+from ..text.templates import fill, template, worth
+from ..text.words import shortened
 
 #: Where facts lie that a model took from a conversation: each again under its key, none in the place of another's.
 NAMESPACE = ("conversation",)
@@ -113,8 +114,8 @@ def _next(work: _Work, answer: Answer) -> str | Compacted:
 
 
 def _compacting(memory: Session, messages: list[Message], window: Window, store: bool) -> _Work:
-    first, old, kept = parted(messages, window.keep, window.unit)
-    text, done = told(old), Compacted(messages)
+    first, old, kept = split_messages(messages, window.keep, window.unit)
+    text, done = transcript(old), Compacted(messages)
     if len(text) < max(window.least, 1):
         return replace(done, trouble=(f"there are only {len(text)} characters of old text; nothing was done",))
     try:

@@ -10,7 +10,7 @@ from ..git.timeline import Timeline
 from ..results import CREATOR, Commit
 from ..text.entry import parse_entry
 from ..text.slug import name_key
-from ..workspace.workspace import SETTINGS, Layout
+from ..workspace.layout import SETTINGS, Layout
 from .traces import Digest, News
 
 

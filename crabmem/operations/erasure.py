@@ -17,9 +17,9 @@ from pathlib import PurePosixPath
 from ..errors import InvalidArguments, Unreadable
 from ..text import frontmatter as header
 from ..text import plain
-from ..text.entry import Entry, parsed
+from ..text.entry import Entry, parse_entry
 from ..text.slug import name_key, slug_of
-from ..workspace.workspace import Layout, way
+from ..workspace.layout import Layout, way
 from .entry_lives import Lives, Version, versions_of_entry
 
 #: What stands in the place of what was erased: in a text, and in the name of a file.
@@ -241,7 +241,7 @@ def redacted_file(path: str, data: bytes, redaction: Redaction) -> bytes:
     if redaction.is_in(text):
         bare = redaction.redact(text).encode("utf-8", "surrogateescape")
         if _is_sound(path, data) and not _is_sound(path, bare):  # a mark broke the frontmatter: it is written anew
-            parts = header.taken_apart(text)
+            parts = header.parts_of(text)
             bare = _joined(parts, _header_anew(parts, redaction.redact), redaction.redact(parts.content)).encode()
         data = bare
     data = _redacted_values(data, redaction)
@@ -264,9 +264,9 @@ def _wide(data: bytes) -> Iterator[str]:
 
 def _is_in_values(text: str, redaction: Redaction) -> bool:
     """Whether a value of the frontmatter holds it that is written another way: with escapes, or folded."""
-    if not text.startswith(_FRONTMATTER) or plain.taken_apart(text):
+    if not text.startswith(_FRONTMATTER) or plain.read_plain(text):
         return False
-    written = header.taken_apart(text).header or ""
+    written = header.parts_of(text).header or ""
     change = _redacted_value(redaction, written)
     return any(change(value) != value for value in header.texts(written))
 
@@ -276,9 +276,9 @@ def _redacted_values(data: bytes, redaction: Redaction) -> bytes:
     text = data.decode("utf-8", "surrogateescape")
     if not _is_in_values(text, redaction):
         return data
-    parts = header.taken_apart(text)
+    parts = header.parts_of(text)
     change = _redacted_value(redaction, parts.header or "")
-    for new in (header.mapped(parts.header or "", change, (), parts.newline), _header_anew(parts, change)):
+    for new in (header.map_texts(parts.header or "", change, (), parts.newline), _header_anew(parts, change)):
         text = _joined(parts, new, parts.content)
         if not _is_in_values(text, redaction):
             break
@@ -308,7 +308,7 @@ def _header_anew(parts: header.Parts, change: Callable[[str], str]) -> str:
         return {change(key): changed(each) for key, each in value.items()}
 
     keys = {change(key): changed(value) for key, value in header.load(parts.header or "").items()}
-    return header.exported(keys, parts.newline)
+    return header.dump(keys, parts.newline)
 
 
 def _joined(parts: header.Parts, lines: str, content: str) -> str:
@@ -323,7 +323,7 @@ def _is_sound(path: str, data: bytes) -> bool:
 def entry_in(path: str, data: bytes) -> Entry | None:
     """The entry in a file; None when there is none that can be read."""
     try:
-        return parsed(path, data)
+        return parse_entry(path, data)
     except Unreadable:
         return None
 

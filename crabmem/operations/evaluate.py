@@ -8,8 +8,7 @@ from ..errors import InvalidArguments, NotFound
 from ..recall.ranking import check_question
 from ..results import Answer, Evaluation, Recall
 from ..session.snapshot import Snapshot
-from ..text.measures import figures
-from ..text.questions import Expectation
+from ..text.evaluation import Expectation, figures
 from ..text.slug import name_key
 
 #: Told how many questions of how many were asked.

@@ -9,15 +9,16 @@ from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..git.commits import Note, moving, one_line
 from ..recall.catalog import Progress
 from ..recall.labels import note_of
-from ..recall.ranking import Fits
+from ..recall.ranking import PathFilter
 from ..recall.reader import readable
 from ..results import Changed, Forgotten, Links, Reference, Renamed, Saved
 from ..session import beginning, family, rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
-from ..text.edit import counted, shown
-from ..text.entry import MAX_NAME, Entry, Fact, checked, checked_or_why, parsed, written
+from ..text.edit import lenient_text
+from ..text.entry import MAX_NAME, Entry, Fact, checked, checked_or_why, parse_entry, render_entry
 from ..text.slug import slug_of
+from ..text.words import counted
 from ..write.writer import Draft
 from .changes import diff_of, saved, write_file
 from .plan import Plan
@@ -77,7 +78,7 @@ def remember_all(
     """
     given = [checked_or_why(fact) for fact in facts]
     screen = rules.screen(session, *(fact.words for fact in given if isinstance(fact, Fact)))
-    text_of = cache(written)  # others wait while it is asked for the second time
+    text_of = cache(render_entry)  # others wait while it is asked for the second time
     stage = partial(_reporter, progress, max(len(given), 1), 2 if dry_run else 4)
 
     def deciding(report: Callable[[int], None]) -> Callable[[Snapshot], Draft[list[str | CrabmemError]]]:
@@ -143,7 +144,7 @@ def rename(session: Session, old: str, new: str, *, keep_alias: bool = False, dr
     def decide(now: Snapshot) -> Draft[tuple[Entry, Renaming]]:
         entry = now.get(old)
         plan = renaming(now.whole.listing, entry, name, keep_alias, rules.kept_from_actor(session), now.view.allows)
-        screen.refuse_new(name, shown(now.read(entry.path)))
+        screen.refuse_new(name, lenient_text(now.read(entry.path)))
         return Draft(plan.files, _renaming_note(session, entry, name, plan.path), (entry, plan))
 
     done = session.write(decide, dry_run=dry_run)
@@ -187,7 +188,7 @@ def get(session: Session, name: str, at: str | None = None) -> Entry:
                 return note
             for path in [] if now.is_past else _places_of(now, slug_of(name[:MAX_NAME])):
                 if data := family.own_file(session, path):
-                    parsed(path, data)  # says so when the file is there and cannot be read
+                    parse_entry(path, data)  # says so when the file is there and cannot be read
             raise
 
     return session.look(read, at)
@@ -246,7 +247,7 @@ def links(session: Session, name: str | None = None) -> Links:
     return Links(path, own, into, tuple(link for link in own if link.to is None))
 
 
-def changed_within(session: Session, now: Snapshot, since: str | None, until: str | None) -> Fits | None:
+def changed_within(session: Session, now: Snapshot, since: str | None, until: str | None) -> PathFilter | None:
     """Tells of a path whether what is there was not yet at `since`, and already at `until`; None for neither.
 
     In a snapshot of a commit, what came after it is not known.

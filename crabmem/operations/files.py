@@ -16,11 +16,11 @@ from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.credentials import warnings
 from ..text.edit import lines_in
-from ..text.entry import decoded
+from ..text.entry import decode
 from ..text.hashes import version_of
 from ..text.patterns import matches
 from ..text.templates import template
-from ..workspace.workspace import Layout
+from ..workspace.layout import Layout
 from ..write.tree import Tree
 from ..write.writer import Draft
 from .changes import changed, diff_of, files_with, look_ahead, notices_of, write_file
@@ -168,7 +168,7 @@ def excerpt(session: Session, path: str, start: int = 1, lines: int | None = Non
             raise NotFound(
                 f"there was no {path} at {at}" if is_of_old else f"there is no {path}; it may not have been written yet"
             )
-        all_lines = lines_in(decoded(path, data))
+        all_lines = lines_in(decode(path, data))
         return Excerpt(path, start, tuple(all_lines[start - 1 :][:lines]), len(all_lines), version_of(data))
 
     return session.look(read, at)
@@ -190,5 +190,5 @@ def _document(session: Session, path_in: Callable[[Layout], str], at: str | None
     if not session.view.allows(path):
         return Document(path, "", None)
     data = family.own_file(session, path, at)
-    text = decoded(path, (family.parents_file(session, path_in, at) if data is None else data) or b"")
+    text = decode(path, (family.parents_file(session, path_in, at) if data is None else data) or b"")
     return Document(path, text, None if data is None else version_of(data))

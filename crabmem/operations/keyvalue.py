@@ -16,9 +16,9 @@ from ..recall.labels import LIFE, NAME, kept_at, within
 from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
-from ..text.edit import counted
 from ..text.entry import Entry, Fact, checked
-from ..text.slots import ELSEWHERE, Slot, check_slot, own_slot
+from ..text.keys import DEFAULT_NAMESPACE, Key, check_key, key_in
+from ..text.words import counted
 from ..write.losses import LEAST
 from ..write.writer import Draft
 from .plan import Plan
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from ..embeddings.embedder import Array, Embedder
 
 
-def item(session: Session, slot: Slot) -> Entry | None:
+def item(session: Session, slot: Key) -> Entry | None:
     """The entry that is kept at `slot`; None when there is none."""
-    check_slot(slot)
+    check_key(slot)
     return session.look(lambda now: kept_at(now.listing, slot))
 
 
@@ -57,7 +57,7 @@ def items(
 def namespaces(session: Session, without: Container[str] = ()) -> set[tuple[str, ...]]:
     """All namespaces in which something is kept, at another path than those to be left out."""
     slots = session.look(lambda now: within(now.index, (), now.notes))
-    return {slot.namespace if slot else ELSEWHERE for path, slot in slots.items() if path not in without}
+    return {slot.namespace if slot else DEFAULT_NAMESPACE for path, slot in slots.items() if path not in without}
 
 
 def expired(session: Session) -> frozenset[str]:
@@ -65,7 +65,7 @@ def expired(session: Session) -> frozenset[str]:
     return frozenset(session.look(partial(_expired, session)))
 
 
-def prolong(session: Session, slots: Iterable[Slot]) -> None:
+def prolong(session: Session, slots: Iterable[Key]) -> None:
     """Have the lives of what is in these slots begin anew, where they end at all. No file of memory changes."""
     session.engine.reads.add([slot.mark for slot in slots], session.engine.clock())
 
@@ -86,7 +86,7 @@ def vectors_of(session: Session, embedder: "Embedder", texts: Sequence[str]) -> 
     return session.engine.item_vectors.of(embedder, texts)
 
 
-def keep(session: Session, items: Mapping[Slot, Fact | None]) -> str | None:
+def keep(session: Session, items: Mapping[Key, Fact | None]) -> str | None:
     """Save facts in slots and empty those of None, all in one commit; its id, None when nothing was to be done.
 
     What is in a slot already keeps its name; a new fact whose name another has gets a digest of its slot after it.
@@ -94,7 +94,7 @@ def keep(session: Session, items: Mapping[Slot, Fact | None]) -> str | None:
     Raises: as `remember`.
     """
     for slot in items:
-        check_slot(slot)
+        check_key(slot)
     facts = {
         slot: fact and checked(dataclasses.replace(fact, keys={**fact.keys, **slot.keys}))
         for slot, fact in items.items()
@@ -164,12 +164,12 @@ def _times(session: Session, entries: Sequence[Entry], now: Snapshot) -> list[tu
     return found
 
 
-def _expired(session: Session, now: Snapshot) -> dict[str, Slot]:
+def _expired(session: Session, now: Snapshot) -> dict[str, Key]:
     """The slots of the items whose life is over, by path."""
     lives = {path: float(label.removeprefix(LIFE)) for label, path in now.index.pairs(LIFE)}
     if not lives:
         return {}
-    slots = {path: slot for path in lives if (slot := own_slot(now.at(path).keys))}
+    slots = {path: slot for path in lives if (slot := key_in(now.at(path).keys))}
     read, moment = session.engine.reads.known(), session.engine.clock()
 
     def is_over(path: str, since: datetime | None) -> bool:

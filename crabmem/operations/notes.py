@@ -12,10 +12,10 @@ from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.credentials import Screen
-from ..text.edit import appended, shortened
+from ..text.edit import appended
 from ..text.entry import MAX_NOTE, Entry, Fact, check_text, checked
-from ..text.learnings import Lesson, learned
-from ..text.naming import ALIKE, SAME, filed, name_of
+from ..text.fact_names import ALIKE, SAME, name_of, tags_for
+from ..text.learnings import Lesson, with_lesson
 from ..text.slug import name_key
 from ..text.words import shortened
 from ..write.writer import Draft
@@ -39,7 +39,7 @@ def save_fact(session: Session, content: str, category: str | None = None) -> Sa
     if not name:
         raise InvalidArguments("the content is blank; say the fact")
     before, like = session.look(lambda now: _known(now, name, content))
-    tags = filed(category, before, like)
+    tags = tags_for(category, before, like)
     fact = checked(Fact(name, before.description if before else "", content, tags=tags))
     line = f"- [{moment:%H:%M}] {shortened(content, _NOTED)}\n"
     screen = rules.screen(session, fact.words, line)
@@ -98,7 +98,7 @@ def learn(session: Session, lesson: Lesson) -> Changed:
 
     def decide(now: Snapshot) -> Draft[None]:
         before = now.text(path) or ""
-        after = learned(before, lesson, session.engine.clock())
+        after = with_lesson(before, lesson, session.engine.clock())
         screen.refuse_new(lesson.words, before)
         return Draft({path: after.encode()}, rules.note(session, "learn", lesson.kind), None)
 

@@ -9,8 +9,8 @@ from ..git.changes import Difference
 from ..git.history import History
 from ..search import tokens
 from ..text.daily_notes import title
-from ..text.entry import parsed
-from ..workspace.workspace import Layout
+from ..text.entry import parse_entry
+from ..workspace.layout import Layout
 from .traces import Sighting, Sightings
 
 #: The lines of a text that say what is looked for; none when it does not.

@@ -21,7 +21,9 @@ _DIGEST = 8
 class Plan:
     """The files of one write, by path, as facts are added. Touches no disk."""
 
-    def __init__(self, now: Snapshot, screen: Screen, text_of: Callable[[Fact, str | None], str] = written) -> None:
+    def __init__(
+        self, now: Snapshot, screen: Screen, text_of: Callable[[Fact, str | None], str] = render_entry
+    ) -> None:
         """`screen` should know the words of the facts that will be added. `text_of` is `written`, or remembers what
         that said."""
         self.files: dict[str, bytes | None] = {}
@@ -30,7 +32,7 @@ class Plan:
         self._scan = now.scan
         self._screen = screen
         self._sees = now.view.allows
-        self._written = text_of
+        self._render = render
         self._names: set[str] = set()
         self._names_at: dict[str, str] = {}
         self._slugs: set[str] = set()
@@ -131,7 +133,7 @@ class Plan:
         data = self._scan.data(path)
         before = None if data is None else decode(path, data)
         fact = replace(fact, name=name) if name else fact
-        text = self._written(fact, before)
+        text = self._render(fact, before)
         if before not in (None, text) and not may_replace and not self._says(fact, before):
             raise AlreadyThere("another fact of that name is there" + (f": {path}" if self._sees(path) else ""))
         if self._screen.doubts(fact.words):
@@ -148,7 +150,7 @@ class Plan:
     def _says(self, fact: Fact, before: str | None) -> bool:
         """Whether the text `before` is that of the fact, but for what it was imported from."""
         bare = replace(fact, keys={key: value for key, value in fact.keys.items() if key != IMPORTED})
-        return bool(fact.origin) and before is not None and self._written(bare, before) == before
+        return bool(fact.origin) and before is not None and self._render(bare, before) == before
 
     def tried(self, fact: Fact, may_replace: bool = True) -> str | CrabmemError:
         """The path of a fact that was checked, or why it cannot be kept."""

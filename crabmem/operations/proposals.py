@@ -20,10 +20,10 @@ from ..session.rules import check_may_write
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.credentials import warnings
-from ..text.edit import shown, unified_diff
-from ..text.entry import check_text, decoded
+from ..text.edit import lenient_text, unified_diff
+from ..text.entry import check_text, decode
 from ..text.hashes import version_of
-from ..text.merge import Conflicting, Merged, merged
+from ..text.merge import Conflicting, Merged, merge
 from ..write.writer import Draft
 from .changes import changed, file_with, note_with_reason, origin_of, write_file
 from .files import identity
@@ -90,7 +90,7 @@ class Proposals:
         return made
 
     def _made(self, data: bytes, now: Now, note: Note, when: datetime) -> Proposal:
-        is_new = shown(data) != now.text
+        is_new = lenient_text(data) != now.text
         commit = self._history.set_aside({self._path: self._history.put(data)}, note, when) if is_new else None
         made = self._read(commit) if commit else None
         if not made:
@@ -118,14 +118,16 @@ class Proposals:
 
 def applied(proposal: Proposal, now: bytes | None) -> Merged:
     """The file with what was proposed, and with what was changed since."""
-    return merged(proposal.path, proposal.base, now, proposal.data)
+    return merge(proposal.path, proposal.base, now, proposal.data)
 
 
 def against(proposal: Proposal, now: Now) -> Proposal:
     """The proposal with what applying it would change."""
     done = applied(proposal, now.data)
     after = proposal.data if done.conflicts else done.data
-    return replace(proposal, diff=unified_diff(now.text, shown(after), proposal.path), clashes=bool(done.conflicts))
+    return replace(
+        proposal, diff=unified_diff(now.text, lenient_text(after), proposal.path), clashes=bool(done.conflicts)
+    )
 
 
 # What a session does with it
@@ -189,7 +191,7 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
         beginning.begin(session)
     secrets = session.settings.secrets  # now: what can fail comes before what cannot be taken back
     made, there, version = _beside(session, propose)
-    notices = warnings(f"{shown(made.data)}\n{reason}", there.text, secrets)
+    notices = warnings(f"{lenient_text(made.data)}\n{reason}", there.text, secrets)
     return Proposed(path, version, None, False, made.diff, notices, origin_of(session, path, None), made)
 
 
@@ -259,7 +261,7 @@ def _may_write(session: Session) -> bool:
 
 def _identity_in(session: Session, now: Snapshot) -> Now:
     data = now.read(path := session.layout.identity)
-    return Now(data, identity(session).text if data is None else decoded(path, data))
+    return Now(data, identity(session).text if data is None else decode(path, data))
 
 
 def _waiting(session: Session) -> Proposals:

@@ -10,7 +10,7 @@ from ..results import Evaluation, Recall
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.entry import Entry
-from ..text.questions import Expectation
+from ..text.evaluation import Expectation
 from .facts import changed_within, labels_of
 from .provenance import with_provenance
 

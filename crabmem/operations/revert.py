@@ -17,9 +17,9 @@ from ..results import Commit, Restored, Reverted
 from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
-from ..text.edit import counted
 from ..text.hashes import short
-from ..text.merge import Conflict, Conflicting, Side, Take, merged
+from ..text.merge import Conflict, Conflicting, Side, Take, merge
+from ..text.words import counted
 from ..write.writer import Draft, Written
 from .changes import diff_of
 from .paths import path_at
@@ -273,7 +273,7 @@ class Reverting:
         for path, steps in self._steps(commits).items():
             data = scan.data(path)
             for step in steps:
-                done = merged(path, self._data(step.after), data, self._data(step.before), take)
+                done = merge(path, self._data(step.after), data, self._data(step.before), take)
                 data = done.data
                 conflicts += done.conflicts
                 kept |= step.commits if done.conflicts and take == "ours" else set()

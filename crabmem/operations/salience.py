@@ -5,16 +5,16 @@ from heapq import nsmallest
 
 from msgspec.structs import replace
 
-from ..recall.ranking import Fits, Ranking, Search, check_question
+from ..recall.ranking import PathFilter, Ranking, Search, check_question
 from ..recall.salience import favoured, salience
 from ..results import Hit, Recall
 from ..search import Ranked
 from ..session.session import Session
 from ..session.snapshot import Snapshot
-from ..text.edit import shortened
 from ..text.entry import Entry
-from ..text.naming import category_of, tiered
-from ..text.templates import block
+from ..text.fact_names import by_category, category_of
+from ..text.quoting import block
+from ..text.words import shortened
 from .keyvalue import changed_at
 from .recall import with_origins
 
@@ -79,7 +79,7 @@ def _answered(
     session: Session, now: Snapshot, query: str, tags: tuple[str, ...], limit: int | None, budget: int | None
 ) -> Recall:
     ranker, notes = now.ranker, now.notes
-    fits: Fits | None = (lambda path: path not in notes) if notes else None
+    fits: PathFilter | None = (lambda path: path not in notes) if notes else None
     ranking = _in_tiers(session, now, ranker and ranker(query))
     found = now.recall(query, limit, tags, budget, fits=fits, ranker=lambda query: ranking)
     return replace(found, notes=0, is_filtered=bool(tags))
@@ -92,12 +92,12 @@ def _in_tiers(session: Session, now: Snapshot, by_more: Ranking | None) -> Ranki
     def weight(path: str) -> float:
         return salience(moment, changed_at(session, now, path), known(path))
 
-    def ranking(search: Search, limit: int, fits: Fits | None) -> tuple[list[Ranked], str]:
+    def ranking(search: Search, limit: int, fits: PathFilter | None) -> tuple[list[Ranked], str]:
         pool = max(limit, _POOL)
         found, trouble = by_more(search, pool, fits) if by_more else (search(pool), "")
         ranked = [Ranked(each.key, favoured(each.score, weight(each.key))) for each in found]
         ranked.sort(key=lambda each: (-each.score, each.key))
-        return tiered(ranked, lambda each: category_of(now.at(each.key)))[:limit], trouble
+        return by_category(ranked, lambda each: category_of(now.at(each.key)))[:limit], trouble
 
     return ranking
 

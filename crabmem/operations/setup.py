@@ -10,8 +10,8 @@ from ..results import CREATOR, Begun, Commit
 from ..session import beginning, rules
 from ..session.locate import outside
 from ..session.session import Session
-from ..text.entry import decoded
-from ..workspace.workspace import SETTINGS
+from ..text.entry import decode
+from ..workspace.layout import SETTINGS
 from ..write.bylines import kept_paths
 from ..write.losses import Losses
 
@@ -47,7 +47,7 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
     )
 
     def wanted(scan: Scan) -> dict[str, bytes]:
-        text = naming(decoded(SETTINGS, scan.data(SETTINGS) or b""), name)
+        text = naming(decode(SETTINGS, scan.data(SETTINGS) or b""), name)
         return {SETTINGS: text.encode(), **beginning.seeds(session, scan)}
 
     if not dry_run:

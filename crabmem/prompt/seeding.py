@@ -7,7 +7,7 @@ from ..text.edit import BOM
 from ..text.jsonc import at
 from ..text.templates import fill, template
 from ..text.toml import check_extent
-from ..workspace.workspace import SETTINGS, Layout
+from ..workspace.layout import SETTINGS, Layout
 from .profile import Profile, Seed
 
 

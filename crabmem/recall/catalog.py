@@ -9,7 +9,8 @@ from ..disk.scan import File, Scan, Unusable
 from ..errors import Unreadable
 from ..search import Document, Index, rules
 from ..text.entry import Entry
-from ..workspace.workspace import Layout, Workspace
+from ..workspace.layout import Layout
+from ..workspace.workspace import Workspace
 from .labels import document, notes_in
 from .reader import EntryReader
 from .synced import WORTH_SAVING, SyncedIndex, differing

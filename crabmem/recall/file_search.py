@@ -247,7 +247,7 @@ def searched(
     factor = partial(way.freshness, today) if way.search.recent else None
     question = Question(query, limit or way.search.results, (), way.language, factor=factor)
     found = recalled(shelf, question, None, ranking)
-    words = wanted(asked(query), shelf.index, way.language)
+    words = terms_of(parse_query(query), shelf.index, way.language)
     worth, scale = worth_of(words, shelf.index), 1.0 if ranking else _scale(words, shelf.index, way.search.among)
     hits = tuple(_hit(shelf, hit.entry.path, hit.score * scale, worth, way) for hit in found)
     return FileSearch(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..search import Document, Index, tokens
 from ..text.daily_notes import day_in
 from ..text.entry import Entry
-from ..text.slots import ELSEWHERE, Slot, from_label, label_prefix, life_of, own_slot
+from ..text.keys import DEFAULT_NAMESPACE, Key, key_in, key_with_label, label_prefix, ttl_of
 from ..text.slug import name_key
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def labels_of(entry: Entry) -> list[str]:
     """The labels of an entry, or of a daily note."""
     if entry.is_note:
         return [NOTE + entry.slug]
-    slot = own_slot(entry.keys)
+    slot = key_in(entry.keys)
     slots = [SLOT + slot.label] if slot else []
-    if slot and (life := life_of(entry.keys)) is not None:
+    if slot and (life := ttl_of(entry.keys)) is not None:
         slots.append(f"{LIFE}{life.total_seconds()}")
     aliases = [ALIAS + name_key(alias) for alias in entry.aliases]
     origins = [ORIGIN + entry.origin] if entry.origin else []
@@ -75,15 +75,15 @@ def words(entry: Entry, language: str) -> list[str]:
     return list(chain.from_iterable(fields(entry, language).values()))
 
 
-def kept_at(listing: "Listing", slot: Slot) -> Entry | None:
+def kept_at(listing: "Listing", slot: Key) -> Entry | None:
     """The entry that a store keeps at `slot`; the first, where a person copied its file."""
     kept = [
         *listing.having(SLOT + slot.label),
-        *(half for half in listing.being_written if own_slot(half.keys) == slot),
+        *(half for half in listing.being_written if key_in(half.keys) == slot),
     ]
-    if not kept and slot.namespace == ELSEWHERE:
+    if not kept and slot.namespace == DEFAULT_NAMESPACE:
         called = listing.having(NAME + name_key(slot.key))
-        kept = [entry for entry in called if entry.name == slot.key and own_slot(entry.keys) is None]
+        kept = [entry for entry in called if entry.name == slot.key and key_in(entry.keys) is None]
     return kept[0] if kept else None
 
 
@@ -97,13 +97,13 @@ def note_of(entries: Labelled, name: str) -> Entry | None:
     return next((each for each in entries.having(NOTE + day_in(name)) if name in each.path or name == each.name), None)
 
 
-def within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Slot | None]:
+def within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Key | None]:
     """The paths of the entries in a namespace and below it, with their slots; None for those of no store.
 
     `notes` are the paths in the index that are no entries'.
     """
-    depth, has_others = len(namespace), ELSEWHERE[: len(namespace)] == namespace
+    depth, has_others = len(namespace), DEFAULT_NAMESPACE[: len(namespace)] == namespace
     start = SLOT if has_others else SLOT + label_prefix(namespace)
-    kept = {path: from_label(label.removeprefix(SLOT)) for label, path in index.pairs(start)}
-    found: dict[str, Slot | None] = {path: slot for path, slot in kept.items() if slot.namespace[:depth] == namespace}
+    kept = {path: key_with_label(label.removeprefix(SLOT)) for label, path in index.pairs(start)}
+    found: dict[str, Key | None] = {path: slot for path, slot in kept.items() if slot.namespace[:depth] == namespace}
     return found | dict.fromkeys(index.marks().keys() - kept.keys() - notes) if has_others else found

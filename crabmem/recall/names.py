@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 from ..disk.scan import Scan
 from ..errors import InvalidArguments, NotFound, Unwritable
 from ..search import Index
-from ..text.edit import shortened
 from ..text.entry import MAX_NAME, Entry
 from ..text.slug import free_slug, name_key, slug_of, spelled
-from ..workspace.workspace import Layout
+from ..text.words import shortened
+from ..workspace.layout import Layout
 from .labels import ALIAS, FILE, NAME, Labelled
 
 if TYPE_CHECKING:

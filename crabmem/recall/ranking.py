@@ -20,7 +20,6 @@ from ..text.limits import MAX_LIMIT, MAX_QUERY
 from ..text.passages import blocks_with, passage, shares
 from ..text.quoting import hit_text
 from ..text.slug import name_key
-from ..text.templates import hit_text
 from .labels import ALIAS, NAME, fields, within
 
 if TYPE_CHECKING:

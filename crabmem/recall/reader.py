@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 
 from ..disk.fork_lock import Guard
 from ..errors import Unreadable
-from ..text.entry import Entry, note, parsed
-from ..workspace.workspace import Layout
+from ..text.entry import Entry, parse_entry, parse_note
+from ..workspace.layout import Layout
 
 # Entries that are kept: so many, and so many characters of content.
 _PARSED, _PARSED_CHARACTERS = 4_096, 8_000_000
@@ -29,7 +29,7 @@ class EntryReader:
         """
         found = self._parsed.get((path, blob))
         if found is None:
-            found = note(path, data()) if self._layout.is_note(path) else parsed(path, data())
+            found = parse_note(path, data()) if self._layout.is_note(path) else parse_entry(path, data())
             self._keep(path, blob, found)
         return found
 
@@ -48,7 +48,7 @@ def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
     entries = []
     for path, data in files:
         try:
-            entries.append(parsed(path, data))
+            entries.append(parse_entry(path, data))
         except Unreadable:
             continue
     return entries

@@ -11,9 +11,8 @@ import sys
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, pairwise
 
-from .scoring import K1, B, count_of, damping, rarity
-
 from ..disk import derived
+from .scoring import K1, B, count_of, damping, rarity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +29,29 @@ if TYPE_CHECKING:
 _LABEL = f"search 2 {sys.byteorder}"
 _TABLE = struct.Struct("<" + "cQ" * 16)
 _START = derived.BODY + _TABLE.size
+#: So many documents are counted one by one, and so many at most are indexed at once.
+FEW = 500
+_AT_ONCE = 10_000
+
+
+class Document:
+    """One document to be indexed, by the key it has in the index.
+
+    `mark` is for the caller to tell its version by: any bytes, of one length in an index. `words` are
+    ranked; `labels` are found exactly, and never ranked. `length` is how many words it counts as, None for all of
+    them: those that it is found by and does not say, as its day, make no text longer.
+    """
+
+    __slots__ = ("key", "labels", "length", "mark", "words")
+
+    def __init__(
+        self, key: str, mark: bytes, words: Sequence[str], labels: Collection[str] = (), length: int | None = None
+    ) -> None:
+        self.key = key
+        self.mark = mark
+        self.words = words
+        self.labels = labels
+        self.length = len(words) if length is None else length
 
 
 class Damaged(ValueError):

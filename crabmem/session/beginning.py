@@ -10,7 +10,7 @@ from ..disk.scan import Scan
 from ..git.commits import Note, identity
 from ..recall.catalog import Progress
 from ..results import CREATOR, Begun
-from ..workspace.workspace import SETTINGS
+from ..workspace.layout import SETTINGS
 from ..write.writer import Draft
 from .rules import check_may_write
 

@@ -29,11 +29,11 @@ from ..recall.ranking import Ranking
 from ..recall.snapshots import Pasts
 from ..recall.uses import Reads, Uses
 from ..search import Index
-from ..text.entry import decoded
 from ..text.hashes import blob_id
 from ..workspace import settings
+from ..workspace.layout import DEFAULT, LAYOUTS, SETTINGS
 from ..workspace.settings import Settings
-from ..workspace.workspace import DEFAULT, LAYOUTS, SETTINGS, Workspace
+from ..workspace.workspace import Workspace
 from ..write.writer import Writer
 from .locate import profile_at, workspace_at
 from .view import View
@@ -209,8 +209,7 @@ class Engine:
         """The settings in a blob, which `read` reads when it was not met before."""
         found = self._settings.get(blob)
         if found is None:
-            text = decoded(SETTINGS, read() or b"")
-            found = settings.parsed_as_known(text, str(self.workspace.file(SETTINGS)))
+            found = settings.read_settings(read() or b"", str(self.workspace.file(SETTINGS)))
             remember(self._settings, blob, found, _SETTINGS)
         return found
 

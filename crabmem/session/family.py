@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..disk.store import Store
-from ..workspace.workspace import DEFAULT, Layout
+from ..workspace.layout import DEFAULT, Layout
 from .view import View
 
 if TYPE_CHECKING:

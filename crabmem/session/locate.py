@@ -12,8 +12,9 @@ from ..disk import fs
 from ..disk.allowed import Allowed, Reach
 from ..errors import InvalidSettings, Unreadable
 from ..workspace import settings
+from ..workspace.layout import DEFAULT, LAYOUTS, SETTINGS, Layout
 from ..workspace.settings import Settings
-from ..workspace.workspace import DEFAULT, LAYOUTS, SETTINGS, Layout, Workspace
+from ..workspace.workspace import Workspace
 
 
 def workspace_at(root: Path, profile: str | None, allowed: Allowed) -> Workspace:
@@ -75,9 +76,7 @@ def known_settings_at(root: Path) -> tuple[Settings, str]:
         return Settings(), ""
     except OSError as error:
         raise Unreadable(f"{file} cannot be read: {fs.reason(error)}") from None
-    from ..text.entry import decoded  # late: most workspaces have no settings
-
-    return settings.parsed_as_known(decoded(SETTINGS, data), str(file))
+    return settings.read_settings(data, str(file))
 
 
 def reach_of(root: Path, rules: Settings) -> Reach:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import CrabmemError
 from ..recall.catalog import Progress
-from ..text.names import refuse_taken
+from ..text.agent_names import refuse_taken
 from ..workspace.settings import Settings
 from ..workspace.workspace import root_of
 from ..write.actor import Actor

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ..errors import CrabmemError, InvalidSettings
 from ..git.commits import Note
 from ..text.credentials import Screen
+from ..workspace.layout import SETTINGS
 from ..workspace.settings import Settings
-from ..workspace.workspace import SETTINGS
 
 if TYPE_CHECKING:
     from .session import Session

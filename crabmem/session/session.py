@@ -11,8 +11,8 @@ from ..errors import Busy, Disabled, InvalidSettings
 from ..git.commits import one_line
 from ..git.timeline import Timeline
 from ..recall.auto_recall import Speaker
+from ..workspace.layout import Layout
 from ..workspace.settings import Settings
-from ..workspace.workspace import Layout
 from ..write.actor import Actor
 from ..write.writer import Draft, Written
 from .beginning import begin

@@ -10,15 +10,16 @@ from ..disk import fs
 from ..disk.scan import Scan
 from ..recall.catalog import Listing
 from ..recall.names import found
-from ..recall.ranking import Fits, Question, check_question, recalled
+from ..recall.ranking import PathFilter, Question, check_question, recalled
 from ..recall.snapshots import Past
 from ..results import Recall
 from ..search import Index
-from ..search.rank import day_of, recency
-from ..text.edit import shown
-from ..text.entry import Entry, decoded
+from ..search.recency import day_of, recency
+from ..text.edit import lenient_text
+from ..text.entry import Entry, decode
+from ..workspace.layout import Layout
 from ..workspace.settings import Settings
-from ..workspace.workspace import Layout, Workspace
+from ..workspace.workspace import Workspace
 from ..write.tree import Tree
 from .engine import Engine, Ranker
 from .view import EVERYTHING, View
@@ -95,11 +96,11 @@ class Snapshot:
             Unreadable: it is not UTF-8.
         """
         data = self.read(path)
-        return None if data is None else decoded(path, data)
+        return None if data is None else decode(path, data)
 
     def shown(self, path: str) -> str:
         """The text of a file with a mark where it is not UTF-8; "" where there is none."""
-        return shown(self.read(path)) or ""
+        return lenient_text(self.read(path)) or ""
 
     def tree(self) -> Tree:
         """The files below `memory/`, as tools see them that keep memory as files."""
@@ -200,7 +201,7 @@ class Snapshot:
         tags: tuple[str, ...] = (),
         budget: int | None = None,
         explain: bool = False,
-        fits: Fits | None = None,
+        fits: PathFilter | None = None,
         ranker: Ranker | None = None,
     ) -> Recall:
         """The entries that answer `query` best, of those that `fits` accepts; `limit` of None is the setting.

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from .. import wire
 from ..operations import facts
 from ..operations import recall as recall_operations
+from ..results import Forgotten, Recall, Saved, json_of
 from ..session.session import Session
 from .result import Hints, Result, ToolFunction, recall_text, saved_text
 
@@ -30,13 +30,13 @@ def remember(
 ) -> Annotated[Result, Saved]:
     """Save one fact for later conversations; the same name again replaces it. No secrets."""
     saved = facts.remember(memory, name, description, content, aliases=aliases, tags=tags, if_version=if_version)
-    return Result(saved_text(f"remembered: {saved.entry.name}", saved, memory.agent), dict(wire.saved(saved)))
+    return Result(saved_text(f"remembered: {saved.entry.name}", saved, memory.agent), json_of(saved))
 
 
-def forget(memory: Session, name: Name) -> Annotated[Result, wire.ForgottenData]:
+def forget(memory: Session, name: Name) -> Annotated[Result, Forgotten]:
     """Remove one fact that is wrong or no longer wanted. History keeps it until a person purges it."""
     gone = facts.forget(memory, name)
-    return Result(f"forgot: {gone.name}", dict(wire.forgotten(gone)))
+    return Result(f"forgot: {gone.name}", json_of(gone))
 
 
 def recall(
@@ -59,7 +59,7 @@ def recall(
     found = recall_operations.recall(
         memory, query, limit, tags or (), budget=memory.settings.recall_budget, as_of=as_of
     )
-    return Result(recall_text(found), dict(wire.recall(found)))
+    return Result(recall_text(found), json_of(found))
 
 
 TOOLS = (

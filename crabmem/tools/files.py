@@ -4,9 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from .. import wire
 from ..operations import files, proposals
-from ..results import Changed, Proposed
+from ..results import Changed, Proposed, json_of
 from ..session import rules
 from ..session.session import Session as _Memory
 from ..text.hashes import short
@@ -39,7 +38,7 @@ def soul(
 
 def identity_result(done: Changed) -> Result:
     """The answer to an agent that wrote the identity, or proposed a change of it."""
-    return Result(changed_text(_words(done), done), dict(wire.identity(done)))
+    return Result(changed_text(_words(done), done), json_of(done))
 
 
 def _words(done: Changed) -> str:

@@ -8,9 +8,9 @@ from msgspec import Meta
 from ..errors import InvalidArguments
 from ..operations import facts as facts_operations
 from ..operations import history
-from ..results import Commit
+from ..results import Commit, json_of
 from ..session.session import Session
-from ..text.edit import counted, shortened
+from ..text.answers import DATA
 from ..text.entry import Entry
 from ..text.hashes import short
 from ..text.limits import MAX_LIMIT
@@ -89,7 +89,7 @@ def log(
     """List who wrote what when, newest first: yourself, other agents, or a person, whom a star marks."""
     _check_limit(limit)
     commits = tuple(islice(history.commits(memory, name, since=since), limit))
-    return Result(told(commits), {"commits": [dict(wire.commit(commit)) for commit in commits]})
+    return Result(told(commits), {"commits": [json_of(commit) for commit in commits]})
 
 
 def told(commits: tuple[Commit, ...]) -> str:

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from .. import wire
 from ..operations import notes
+from ..results import Changed, json_of
 from ..session.session import Session
 from .result import Hints, Result, ToolFunction, warned
 
@@ -16,7 +16,7 @@ def note(
 ) -> Annotated[Result, Changed]:
     """Add a text to the note of today. What is there stays; for what happened, and is no fact of its own yet."""
     changed = notes.write_note(memory, text)
-    return Result(warned(f"noted in {changed.path}", changed.warnings), dict(wire.changed(changed)))
+    return Result(warned(f"noted in {changed.path}", changed.warnings), json_of(changed))
 
 
 _ADDS = Hints(read_only=False, destructive=False, idempotent=False)

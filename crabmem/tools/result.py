@@ -13,13 +13,12 @@ from ..errors import CrabmemError, Stale
 from ..recall.ranking import text_of
 from ..results import Changed, Hit, Recall, Saved
 from ..session.session import Session
-from ..text import edit
-from ..text.edit import counted
-from ..text.plain import DATA, answer
-from ..text.templates import block, escaped, joined, one_line, shortened, visible
-from ..workspace.workspace import AGENTS
+from ..text.answers import DATA, answer_text
+from ..text.quoting import block, escaped, first_lines, joined, one_line, visible
+from ..text.words import counted, shortened
+from ..workspace.layout import AGENTS
 
-#: Characters of the diff in an answer_text. Whoever wrote knows what stands there now; what is gone is in the history.
+#: Characters of the diff in an answer. Whoever wrote knows what stands there now; what is gone is in the history.
 MOST_OF_A_DIFF = 400
 # Characters of one of its lines, and of a name.
 _WIDTH, _NAME = 160, 80
@@ -35,7 +34,7 @@ class Refusal(CrabmemError):
 
 @dataclass(frozen=True)
 class Result:
-    """A tool's answer_text: `text` for the model, `data` for programs."""
+    """A tool's answer: `text` for the model, `data` for programs."""
 
     text: str
     data: dict[str, Any] = field(default_factory=dict)

@@ -19,7 +19,7 @@ import msgspec
 
 from ..errors import CrabmemError, Disabled, InvalidArguments, InvalidSettings, NotFound, Stale
 from ..session.session import Session
-from ..text.templates import visible
+from ..text.quoting import visible
 from .result import Hints, Result, ToolFunction, stale_text, without_root
 
 #: The toolsets that several families have. In every profile a host may ask for their tools by name.

@@ -9,19 +9,6 @@ from ..errors import InvalidArguments
 from ..text.slug import slug_of
 from .layout import AGENTS, ORDINARY, Layout
 
-SETTINGS = "crabmem.toml"
-#: The profile of a workspace that names none.
-DEFAULT = "crab"
-AGENTS = "agents"
-_ENDINGS = """
-adoc bash c cfg conf cpp cs css csv diff go h hpp htm html ini java js json json5 jsonl jsx kt log lua markdown md mdx
-org patch php pl properties py r rb rs rst sh sql srt swift tex text toml ts tsv tsx txt vue xml yaml yml
-"""
-#: What names of texts end in, in lower case; a name without an ending is that of a text, too.
-TEXTS = frozenset(_ENDINGS.split())
-# What editors and programs call a file for the moment in which they save another: vim 4913, `sed -i` sedAbC123.
-_PASSING = re.compile(r"[0-9]+|sed\w{6}|tmp\w*|#.*|.*~", re.IGNORECASE | re.ASCII)
-
 
 @dataclass(frozen=True)
 class Workspace:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ..errors import InvalidArguments
 from ..git.commits import Note, identity, identity_of_agent, one_line
+from ..text.agent_names import agent_name
 from ..text.limits import MAX_WHO
 
 _ABOUT_AN_ENTRY = ("remember", "forget", "edit")

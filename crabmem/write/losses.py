@@ -10,9 +10,9 @@ from pathlib import Path
 
 from ..disk import fs, state
 from ..errors import MassLoss
-from ..text.frontmatter import taken_apart
+from ..text.frontmatter import parts_of
 from ..text.hashes import blob_id
-from ..workspace.workspace import Layout
+from ..workspace.layout import Layout
 
 #: Fewer of many are no accident that anybody must be asked about.
 LEAST = 10

@@ -6,8 +6,9 @@ from pathlib import PurePosixPath
 
 from ..errors import Unreadable
 from ..git.commits import Note, identity
-from ..text.entry import parsed
-from ..workspace.workspace import Layout
+from ..text.entry import parse_entry
+from ..text.words import listed
+from ..workspace.layout import Layout
 from .actor import Actor
 
 _NAMED = 3
@@ -39,7 +40,6 @@ def _note(
     moves = _moves(edits)
     named = {path: edit for path, edit in edits.items() if path not in moves}
     names = list(dict.fromkeys(_title(path, edit, layout) for path, edit in named.items()))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     came_from = {new: old for old, new in moves.items()}
     lines = [_line(path, edit, came_from.get(path)) for path, edit in named.items()]
     # One saved file is said by its name.

@@ -15,7 +15,7 @@ from ..disk import fs, state
 from ..disk.jsonl import JsonLines, encoded
 from ..disk.seal import Seal
 from ..text.hashes import blob_id
-from ..workspace.workspace import Layout
+from ..workspace.layout import Layout
 
 # Decoded, a journal takes many times its bytes.
 _LARGEST_FOREIGN = 1_000_000

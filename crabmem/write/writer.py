@@ -26,7 +26,7 @@ from ..text.hashes import SHORT_DIGITS, blob_id
 from ..text.merge import merge
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import Settings
-from ..workspace.workspace import SETTINGS, Workspace
+from ..workspace.workspace import Workspace
 from ..write.bylines import Byline, Bylines, bylines_for
 from ..write.recovery import Displaced, Intent, Journal, Step
 from .actor import Actor

@@ -28,7 +28,7 @@ from langgraph.store.base import (
 )
 from langgraph.store.memory import InMemoryStore
 
-from crabmem import EmbedderFailed, HoldsSecret, InvalidArguments, Memory
+from crabmem import EmbedderFailed, HoldsSecret, InvalidArguments, Key, Memory
 from crabmem.adapters.langgraph import Store
 from crabmem.adapters.langgraph.values import fact_of as as_fact
 from crabmem.adapters.langgraph.values import value_of as as_value
@@ -36,9 +36,8 @@ from crabmem.embeddings.kept import load
 from crabmem.git.commits import Note, raw_commit, read_commit
 from crabmem.operations import history, keyvalue
 from crabmem.session import opening
-from crabmem.text.entry import checked, parsed, written
+from crabmem.text.entry import checked, parse_entry, render_entry
 from crabmem.text.hashes import blob_id
-from crabmem.text.keys import Key
 from tests.conftest import git
 from tests.embedding import Own
 
@@ -570,7 +569,7 @@ def test_putting_the_same_again_has_its_life_begin_anew(clock: Clock, memory: Me
 def test_what_was_put_again_lives_before_its_time_is_noted(clock: Clock, memory: Memory, store: Store) -> None:
     store.put(USER, "a", {"content": "x"}, ttl=5)
     clock.pass_minutes(10)
-    keyvalue.keep(memory, {Slot(USER, "a"): as_fact(Slot(USER, "a"), {"content": "y"}, None, 5)})
+    keyvalue.keep(memory, {Key(USER, "a"): as_fact(Key(USER, "a"), {"content": "y"}, None, 5)})
     assert store.sweep_ttl() == 0
     item = store.get(USER, "a")
     assert item and item.value == {"content": "y"}

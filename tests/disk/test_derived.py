@@ -13,8 +13,7 @@ from crabmem.disk import state
 from crabmem.disk.derived import Cache, are_ours, load, packed, save
 from crabmem.disk.user_state import key_of_user, state_folder
 from crabmem.quick import as_kept
-from crabmem.search.build import _counted_postings
-from crabmem.search.segment import numbers, segment_of, texts
+from crabmem.search.segment import _counted_postings, numbers, segment_of, texts
 from tests import forked
 
 

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from crabmem import CrabmemError, Fact, Memory, Slot
+from crabmem import CrabmemError, Fact, Key, Memory
 from crabmem.operations import files as files_operations
 from crabmem.operations import keyvalue, setup
 from crabmem.text import entry
@@ -100,7 +100,7 @@ def _rewrite(memory: Memory) -> None:
 
 
 def _keep(memory: Memory) -> None:
-    slots = [Slot(("memory",), "Other"), Slot(("memory",), "Luna's vet"), Slot(("users", "ada"), "coffee")]
+    slots = [Key(("memory",), "Other"), Key(("memory",), "Luna's vet"), Key(("users", "ada"), "coffee")]
     keyvalue.keep(memory, {slots[0]: None, **{slot: Fact(slot.name, "what a store keeps", NEW) for slot in slots[1:]}})
 
 

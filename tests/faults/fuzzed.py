@@ -572,8 +572,8 @@ def commits(data: bytes) -> None:
     raw = raw_commit("4b825dc642cb6eb9a060e54bf8d69288fbee4904", [], note, when, 0)
     again = RawCommit.from_string(raw)
     again.check()
-    read_plain = read_commit(again.id.decode(), raw)
-    assert read_plain.subject.startswith("edit:") and "\n" not in read_plain.subject and read_plain.author
+    read = read_commit(again.id.decode(), raw)
+    assert read.subject.startswith("edit:") and "\n" not in read.subject and read.author
     assert note.message == again.message.decode() or "\ufffd" in again.message.decode()
     assert (header_of(raw).committed, header_of(raw).authored) == (again.commit_time, again.author_time)
     assert read.author == who.partition(" <")[0]

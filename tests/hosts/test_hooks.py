@@ -25,7 +25,8 @@ from crabmem.hosts.hooks.input import HookInput, parse_input
 from crabmem.hosts.hooks.quickly import before_turn
 from crabmem.hosts.host import EVENTS
 from crabmem.hosts.table import HOSTS
-from crabmem.text.templates import asking, units
+from crabmem.text.quoting import units
+from crabmem.text.templates import storing_prompt
 from crabmem.tools import guide as guide_of
 from crabmem.workspace.settings import Hooks, Settings
 from crabmem.workspace.workspace import Workspace

@@ -15,8 +15,8 @@ from mcp_types import Implementation
 
 from crabmem import Memory, NotFound
 from crabmem.hosts.hooks.input import parse_input
+from crabmem.text.agent_names import session_name
 from crabmem.text.limits import MAX_WHO
-from crabmem.text.names import session_name
 from crabmem.write.actor import Actor
 from tests import forked
 from tests.serving import Mode, command, connected, dialled, environment, web

@@ -14,8 +14,8 @@ from crabmem import Memory
 from crabmem.operations import context
 from crabmem.operations.conversations import NAMESPACE, Compacted, compacted, compacted_async, pruned
 from crabmem.prompt.compaction import Window
-from crabmem.text.messages import Message, portions, told
-from crabmem.text.slots import slot_of
+from crabmem.text.keys import key_of
+from crabmem.text.messages import Message, portions, transcript
 from crabmem.write.actor import Actor
 from tests.conftest import Clock
 from tests.opening import opened_with
@@ -298,7 +298,7 @@ def test_a_long_conversation_in_a_small_window_loses_nothing_that_was_worth_it(t
     with Memory(tmp_path / "m", agent="coder", profile=family) as memory:
         for number in range(150):
             messages.append({"role": "user", "content": f"Please note that {number} is prime. " + "Well. " * 20})
-            due = context.due(memory, tokens := len(told(messages)) // 4, size, cycle=cycle, flushed=flushed)
+            due = context.due(memory, tokens := len(transcript(messages)) // 4, size, cycle=cycle, flushed=flushed)
             assert tokens < size and ("prune" not in due.steps)
             if "flush" in due.steps:
                 flushes.append(cycle)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from crabmem.operations.entry_lives import Lives
 from crabmem.operations.erasure import by_pattern, by_text, erasure_of_entry, erasure_of_text
-from crabmem.text.entry import Fact, parsed, written
+from crabmem.text.entry import Fact, parse_entry, render_entry
 from crabmem.text.slug import slug_of
-from crabmem.workspace.workspace import ORDINARY
+from crabmem.workspace.layout import ORDINARY
 
 #: Few letters, so that they meet; some that have several forms, and what YAML and JSON quote.
 LETTERS = st.text(alphabet="abé'\"\\-: (pu)\n", max_size=30)
@@ -42,9 +42,9 @@ def test_every_form_of_a_text_is_found(secret: str) -> None:
 @given(LETTERS, SECRETS, LETTERS)
 def test_an_entry_without_a_text_is_still_an_entry(name: str, secret: str, content: str) -> None:
     path, label = "memory/entries/x.md", " ".join(f"a{name} {secret}".split())
-    data = written(Fact(label, secret, f"{content}{secret}", (secret.strip(),), ("tag",)), None).encode()
+    data = render_entry(Fact(label, secret, f"{content}{secret}", (secret.strip(),), ("tag",)), None).encode()
     erasure = erasure_of_text(by_text(secret.strip()), ORDINARY, [path], [(path, data)])
-    entry = parsed(path, erasure.new_file(path, data))
+    entry = parse_entry(path, erasure.new_file(path, data))
     assert entry.problem is None
     assert entry.tags == ("tag",)
     assert secret.strip() not in entry.name + entry.description + entry.content + "".join(entry.aliases)
@@ -70,7 +70,7 @@ def test_the_names_of_crabmem_itself_stay() -> None:
 
 def test_a_name_is_left_where_it_is_part_of_another() -> None:
     versions = {
-        (f"memory/entries/{slug_of(name)}.md", "0" * 40): written(Fact(name, "d", "c"), None).encode()
+        (f"memory/entries/{slug_of(name)}.md", "0" * 40): render_entry(Fact(name, "d", "c"), None).encode()
         for name in ("Vet", "Vet bills")
     }
     erasure = erasure_of_entry("vet", versions, Lives(lambda version: b""), {}, None)

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 from crabmem import Fact, InvalidArguments, Memory, NotFound, Saved, Unreadable, Unwritable
 from crabmem.cli import cli
 from crabmem.operations import facts, files, keyvalue, purging
+from crabmem.text.keys import Key
 from crabmem.text.limits import DEEPEST
-from crabmem.text.slots import Slot
 from tests import forked
 from tests.conftest import assert_clean, git
 
@@ -376,7 +376,7 @@ def test_purge_says_which_files_it_erases(readmes: Memory) -> None:
 
 
 def test_a_store_of_keys_keeps_its_items_apart_from_files_of_their_names(ordered: Memory) -> None:
-    slot = Slot(("People",), "marta-alves")
+    slot = Key(("People",), "marta-alves")
     keyvalue.keep(ordered, {slot: Fact("People/marta-alves", "", "Hers.")})
     assert (ordered.root / _PLACE).read_text() == _MARTA
     item = keyvalue.item(ordered, slot)

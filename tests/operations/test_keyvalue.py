@@ -4,10 +4,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crabmem import Fact, InvalidArguments, MassLoss, Memory, Slot
+from crabmem import Fact, InvalidArguments, Key, MassLoss, Memory
 from crabmem.operations import keyvalue
-from crabmem.text.entry import Entry, checked, parsed, written
-from crabmem.text.slots import ELSEWHERE, from_label, own_slot, slot_of
+from crabmem.text.entry import Entry, checked, parse_entry, render_entry
+from crabmem.text.keys import DEFAULT_NAMESPACE, key_in, key_of, key_with_label
 
 ADA = ("users", "Ada")
 parts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
@@ -65,21 +65,21 @@ def test_keys_of_a_fact_are_set_and_removed_and_all_others_stay() -> None:
 
 
 def test_recall_looks_in_one_namespace_and_where_it_is_told_today_and_in_the_past(memory: Memory) -> None:
-    facts = {Slot(ADA, "a"): fact("tea", "a"), Slot(("users", "Bob"), "b"): fact("tea", "b")}
-    keyvalue.keep(memory, {**facts, Slot(ELSEWHERE, "c"): fact("tea", "c")})
+    facts = {Key(ADA, "a"): fact("tea", "a"), Key(("users", "Bob"), "b"): fact("tea", "b")}
+    keyvalue.keep(memory, {**facts, Key(DEFAULT_NAMESPACE, "c"): fact("tea", "c")})
 
     def found(as_of: str | None = None, namespace: tuple[str, ...] = (), without: str = "") -> list[str]:
         hits = memory.recall("tea", namespace=namespace, where=lambda entry: entry.name != without, as_of=as_of)
         return sorted(hit.entry.name for hit in hits)
 
-    keyvalue.keep(memory, {Slot(ADA, "a"): None})
+    keyvalue.keep(memory, {Key(ADA, "a"): None})
     assert (found(), found(namespace=("users",)), found(without="b")) == (["b", "c"], ["b"], ["c"])
     assert found("HEAD~1", ("users",)) == ["a", "b"] and found("HEAD~1", ADA) == ["a"]
     assert found(namespace=DEFAULT_NAMESPACE) == ["c"]
 
 
 def test_entries_of_a_namespace_come_by_namespace_and_key_in_pages(memory: Memory) -> None:
-    keyvalue.keep(memory, {Slot((space,), key): fact("x", f"{space}{key}") for space in "ba" for key in "21"})
+    keyvalue.keep(memory, {Key((space,), key): fact("x", f"{space}{key}") for space in "ba" for key in "21"})
 
     def is_first(entry: Entry) -> bool:
         return key_of(entry).key == "1"
@@ -91,17 +91,17 @@ def test_entries_of_a_namespace_come_by_namespace_and_key_in_pages(memory: Memor
 
 
 def test_a_new_process_knows_the_slots_that_an_earlier_one_made(memory: Memory) -> None:
-    keyvalue.keep(memory, {Slot(ADA, str(number)): fact("x", str(number)) for number in range(40)})
+    keyvalue.keep(memory, {Key(ADA, str(number)): fact("x", str(number)) for number in range(40)})
     memory.entries()
     memory.close()
     with Memory(memory.root) as other:
-        found = keyvalue.item(other, Slot(ADA, "7"))
+        found = keyvalue.item(other, Key(ADA, "7"))
         assert found and found.name == "7"
-        assert keyvalue.item(other, Slot(("users",), "7")) is None
+        assert keyvalue.item(other, Key(("users",), "7")) is None
 
 
 def test_emptying_many_slots_at_once_takes_the_same_word_as_any_mass_loss(memory: Memory) -> None:
-    made = [Slot(ADA, str(number)) for number in range(12)]
+    made = [Key(ADA, str(number)) for number in range(12)]
     keyvalue.keep(memory, {slot: fact("x", slot.key) for slot in made})
     with pytest.raises(MassLoss):
         keyvalue.keep(memory, dict.fromkeys(made))
@@ -111,7 +111,7 @@ def test_emptying_many_slots_at_once_takes_the_same_word_as_any_mass_loss(memory
 def test_a_page_of_a_listing_is_by_namespace_and_key_and_reads_no_other_file(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keyvalue.keep(memory, {Slot(ADA, key): fact("x", key) for key in ("b", "A", "c")})
+    keyvalue.keep(memory, {Key(ADA, key): fact("x", key) for key in ("b", "A", "c")})
     memory.remember_all([Fact(name, "", "x") for name in ("zebra", "Ant", "bee")], "notes")
     read: list[str] = []
 

@@ -15,7 +15,7 @@ from crabmem.cli import cli
 from crabmem.disk import fs
 from crabmem.operations import setup
 from crabmem.prompt.seeding import naming
-from crabmem.workspace.settings import parsed
+from crabmem.workspace.settings import parse_settings
 from tests.conftest import assert_clean, git
 from tests.faults.crashes import in_child
 from tests.faults.shim import KILLED

@@ -22,9 +22,9 @@ from crabmem import CrabmemError, Fact, Memory, operations
 from crabmem.errors import Stale
 from crabmem.prompt.profile import KINDS, profile_names
 from crabmem.session.session import Session
-from crabmem.text.learnings import failed
-from crabmem.text.questions import Expectation
-from crabmem.text.slots import Slot
+from crabmem.text.evaluation import Expectation
+from crabmem.text.keys import Key
+from crabmem.text.learnings import tool_failure
 
 Operation = Callable[..., object]
 
@@ -32,7 +32,7 @@ Operation = Callable[..., object]
 CANARY = "quokka"
 #: Hidden, too, and asked for by name: what is said of them must not tell that they are there.
 HIDDEN_NAMES = ("Marsupial", "marsupia", "Vet")
-SLOT = Slot(("zoo",), "feeding")
+SLOT = Key(("zoo",), "feeding")
 CUSTOM = """
 about = "one keeper has secrets"
 tools = ["entries", "files", "looking", "notes"]
@@ -97,7 +97,7 @@ def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
         "slot": [SLOT],
         "slots": [[SLOT]],
         "namespace": [(), ("zoo",)],
-        "lesson": [failed("a tool", "an error")],
+        "lesson": [tool_failure("a tool", "an error")],
         "questions": [[Expectation("feeding", ("Wifi",))], [Expectation("feeding", ("Marsupial",))]],
         "tools": [["recall"]],
         "what": ["words"],

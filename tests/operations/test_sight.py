@@ -10,8 +10,8 @@ from crabmem import CrabmemError, Fact, Memory
 from crabmem.errors import Stale
 from crabmem.operations import files, history, keyvalue, salience, setup
 from crabmem.prompt.profile import load_profile, parse_profile
-from crabmem.text.questions import Expectation
-from crabmem.text.slots import Slot
+from crabmem.text.evaluation import Expectation
+from crabmem.text.keys import Key
 from tests.conftest import git
 
 FAMILY = """

@@ -11,6 +11,7 @@ from crabmem import Commit, InvalidArguments, Memory, NotFound
 from crabmem.git.changes import Changes
 from crabmem.git.history import History
 from crabmem.operations import history as history_operations
+from crabmem.results import json_of
 from crabmem.workspace.workspace import Workspace
 from tests import story
 from tests.conftest import git

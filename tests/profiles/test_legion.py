@@ -16,7 +16,7 @@ from crabmem import CrabmemError, Disabled, Memory
 from crabmem.operations import files, notes, salience, uses
 from crabmem.prompt.profile import KINDS, Kind
 from crabmem.session import opening
-from crabmem.text.learnings import corrected, failed, worked
+from crabmem.text.learnings import correction, tool_failure, win
 from tests import forked
 from tests.conftest import FIXTURES, git
 from tests.stories.test_fixtures import everything
@@ -137,7 +137,7 @@ def test_notes_and_the_heartbeat_file_are_for_heartbeats(root: Path) -> None:
 def test_a_group_neither_sees_nor_finds_what_is_about_the_person(root: Path) -> None:
     with Memory(root, profile="legion") as memory:
         notes.save_fact(memory, "Marit takes pills for her heart", "health")
-        notes.learn(memory, corrected("No, Marit takes two pills"))
+        notes.learn(memory, correction("No, Marit takes two pills"))
     put(root, "MEMORY.md", "Marit takes pills.")
     put(root, "SYSTEM.md", "The tower takes paint.")
     with Memory(root, profile="legion", kind="group") as memory:
@@ -196,7 +196,7 @@ def legion(root: Path) -> Memory:
     put(root, "MEMORY.md", "# Memory\n\nThe foghorn must rest ten minutes after each hour.\n")
     notes.save_fact(memory, "The foghorn is oiled on Mondays. Use the thin oil.", "upkeep")
     notes.save_fact(memory, "Marit sleeps until five in the morning", "people")
-    notes.learn(memory, failed("http_request", "timeout at the harbour's station"))
+    notes.learn(memory, tool_failure("http_request", "timeout at the harbour's station"))
     return memory
 
 
@@ -286,7 +286,7 @@ def test_no_tool_of_it_writes_the_overview(root: Path) -> None:
 
 def test_the_history_keeps_learnings_and_a_person_may_edit_them(root: Path) -> None:
     with Memory(root, profile="legion") as memory:
-        notes.learn(memory, worked("Asking first"))
+        notes.learn(memory, win("Asking first"))
         file = root / "learnings/wins.md"
         file.write_text(file.read_text() + "- mine\n")
         put(root, "elsewhere/wins.md", "- not kept\n")
@@ -326,7 +326,7 @@ def test_an_agent_of_its_own_has_its_own_facts_and_lessons_and_the_person_of_all
     with Memory(root, profile="legion") as memory:
         notes.save_fact(memory, "The lamp is in the tower")
     with Memory(root / "agents" / "cook", profile="legion") as cook:
-        notes.learn(cook, failed("oven", "too hot"))
+        notes.learn(cook, tool_failure("oven", "too hot"))
         assert "Marit" in cook.prompt() and "too hot" in cook.prompt()
         assert cook.call("memory_search", {"query": "lamp"}).data["results"] == []
     assert "too hot" not in prompt(root)
@@ -431,7 +431,7 @@ def test_the_first_write_into_a_workspace_that_is_there_keeps_it_as_it_was(sampl
     root = sample("legion")
     with Memory(root, profile="legion") as memory:
         notes.save_fact(memory, "The relay was tightened at 3:30.")
-        notes.learn(memory, failed("http_request", "timeout number 30"))
+        notes.learn(memory, tool_failure("http_request", "timeout number 30"))
     old = {file: file.read_bytes() for file in (FIXTURES / "legion").rglob("*") if file.is_file()}
     for file, data in old.items():
         now = (root / file.relative_to(FIXTURES / "legion")).read_bytes()

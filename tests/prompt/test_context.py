@@ -15,8 +15,8 @@ from crabmem.cli import cli
 from crabmem.errors import InvalidArguments, InvalidSettings
 from crabmem.prompt.context import Context, Piece, assemble, guidance
 from crabmem.prompt.profile import KINDS, Generated, Kind, Profile, load_profile, parse_profile, profile_names
-from crabmem.text.templates import units
-from tests.text.test_templates import HOSTILE
+from crabmem.text.quoting import units
+from tests.text.test_quoting import HOSTILE
 
 FAMILY = """
 about = "a family of its own"

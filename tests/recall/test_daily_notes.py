@@ -13,9 +13,9 @@ from crabmem import Memory, NotFound, quick
 from crabmem.cli import cli
 from crabmem.operations import context, history, keyvalue, maintenance, salience
 from crabmem.prompt.profile import load_profile, profile_names
+from crabmem.text.keys import Key
 from crabmem.text.passages import blocks_with
-from crabmem.text.slots import Slot
-from crabmem.workspace.workspace import FLAT, ORDINARY
+from crabmem.workspace.layout import FLAT, ORDINARY
 from crabmem.write.actor import Actor
 from tests.conftest import Clock
 from tests.opening import opened_with
@@ -128,7 +128,7 @@ def test_notes_are_no_facts(noted: Memory) -> None:
     assert noted.stats().entries == maintenance.reindex(noted).entries == 1
     assert [hit.entry.name for hit in salience.salient(noted)] == ["Boiler"]
     assert salience.recall_facts(noted, "vet").note == "no match among 1 entry"
-    assert [entry.name for entry in keyvalue.items(noted)] == ["Boiler"] and keyvalue.item(noted, Slot((), day)) is None
+    assert [entry.name for entry in keyvalue.items(noted)] == ["Boiler"] and keyvalue.item(noted, Key((), day)) is None
     assert not noted.recall("vet", where=lambda entry: True) and not noted.recall("vet", namespace=["anywhere"])
     with pytest.raises(NotFound):
         noted.forget(day)

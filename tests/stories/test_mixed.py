@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabmem import CrabmemError, Fact, Memory, Slot
+from crabmem import CrabmemError, Fact, Key, Memory
 from crabmem.operations import files, keyvalue, setup
 from tests.conftest import assert_clean, git
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
 from crabmem.operations import setup
-from crabmem.text.names import agent_name, refuse_taken
+from crabmem.text.agent_names import agent_name, refuse_taken
 from crabmem.write.actor import Actor
 from tests import forked
 from tests.conftest import git

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from crabmem import Busy, Fact, HoldsSecret, Memory
+from crabmem import Busy, Fact, HoldsSecret, Key, Memory
 from crabmem.cli import cli
 from crabmem.disk.lock import WriterLock
 from crabmem.operations import files as files_operations
 from crabmem.operations import keyvalue, notes, proposals
 from crabmem.text import credentials
 from crabmem.text.credentials import credentials_in
-from crabmem.text.keys import Key
 from crabmem.text.learnings import Lesson
 from tests.conftest import FIXTURES, git
 from tests.secrets import HEX, ORDINARY, SECRETS, some
@@ -148,7 +147,7 @@ def test_no_text_is_looked_into_while_others_wait_for_the_lock(memory: Memory, m
     writes: list[Callable[[], object]] = [
         lambda: memory.remember("Luna", "dog", "Friday"),
         lambda: memory.remember_all([Fact("Rex", "dog", "Monday"), Fact("Luna", "dog", "Sunday")], "a list"),
-        lambda: keyvalue.keep(memory, {Slot(("pets",), "ada"): Fact("Ada", "cat", "Tuesday")}),
+        lambda: keyvalue.keep(memory, {Key(("pets",), "ada"): Fact("Ada", "cat", "Tuesday")}),
         lambda: memory.rename("Rex", "Max"),
         lambda: memory.write_overview("# Overview\n"),
         lambda: files_operations.rewrite(memory, "more", lambda tree: {"MEMORY.md": tree.text("MEMORY.md") + "more\n"}),

@@ -18,9 +18,9 @@ from crabmem.text.edit import (
     lines_in,
     newline_of,
     replace_once,
-    shortened,
     unified_diff,
 )
+from crabmem.text.words import shortened
 from tests.conftest import git
 
 PIECES = ["a", "b", "Käse", "\n", "\n\n", "\r\n", "\f", "\u2028", "---"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem.errors import InvalidArguments
 from crabmem.operations import notes, salience, uses
-from crabmem.text.naming import name_of, tiered
+from crabmem.text.fact_names import by_category, name_of
 from tests.conftest import git
 from tests.embedding import Own
 

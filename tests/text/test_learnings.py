@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem.errors import HoldsSecret, InvalidArguments, InvalidSettings
 from crabmem.operations import notes
-from crabmem.text.learnings import BEGINNINGS, MOST, Lesson, corrected, failed, is_correction, learned, worked
+from crabmem.text.learnings import BEGINNINGS, MOST, Lesson, correction, is_correction, tool_failure, win, with_lesson
 from tests.conftest import git
 
 NOW = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
@@ -99,20 +99,20 @@ def test_a_blank_lesson_is_refused(make: object) -> None:
 
 def test_each_lesson_is_one_commit_and_history_keeps_what_went(memory: Memory) -> None:
     file = memory.root / "memory/learnings/errors.md"
-    notes.learn(memory, failed("first", "the oldest of all"))
+    notes.learn(memory, tool_failure("first", "the oldest of all"))
     file.write_text(file.read_text() + "- [2026-01-01 00:00] **old**: it failed\n" * 1_300)
-    notes.learn(memory, failed("last", "the newest of all"))
+    notes.learn(memory, tool_failure("last", "the newest of all"))
     assert "oldest" not in file.read_text() and "newest" in file.read_text()
     assert git(memory.root, "log", "--format=%s", "-3").split("\n")[::2] == ["learn: errors", "learn: errors"]
     assert "the oldest of all" in git(memory.root, "log", "-p", "--", "memory/learnings/errors.md")
-    assert notes.learn(memory, failed("last", "the newest of all")).commit is None
+    assert notes.learn(memory, tool_failure("last", "the newest of all")).commit is None
 
 
 def test_a_credential_is_refused_where_the_settings_say_so(memory: Memory) -> None:
     memory.init()
     (memory.root / "crabmem.toml").write_text('secrets = "refuse"\n')
     with pytest.raises(HoldsSecret):
-        notes.learn(memory, failed("push", "ghp_0123456789abcdefghijklmnopqrstuvwxyz"))
+        notes.learn(memory, tool_failure("push", "ghp_0123456789abcdefghijklmnopqrstuvwxyz"))
     assert not (memory.root / "memory/learnings").exists()
 
 
@@ -128,7 +128,7 @@ def test_lessons_lie_where_memory_is_or_the_profile_says(tmp_path: Path, layout:
     file = tmp_path / "own.toml"
     file.write_text(f'about = "x"\npart = []\n[layout]\n{layout}\n')
     with Memory(tmp_path / "m", profile=str(file)) as memory:
-        assert notes.learn(memory, worked("Asking first")).path == f"{path}/wins.md"
+        assert notes.learn(memory, win("Asking first")).path == f"{path}/wins.md"
         assert git(memory.root, "status", "--porcelain") == ""
 
 

@@ -19,7 +19,7 @@ from crabmem.git import packing
 from crabmem.operations import files, keyvalue, salience
 from crabmem.results import Proposed
 from crabmem.text.entry import Fact
-from crabmem.text.slots import Slot
+from crabmem.text.keys import Key
 from crabmem.write.recovery import Intent
 from crabmem.write.writer import Writer
 from tests.conftest import assert_clean, git
@@ -158,7 +158,7 @@ class Failing:
 
 WRITES: dict[str, Callable[[Memory], object]] = {
     "remember": lambda memory: memory.remember("One", "d", "another"),
-    "keep": lambda memory: keyvalue.keep(memory, {Slot(("a",), "b"): Fact("New", "d", "text")}),
+    "keep": lambda memory: keyvalue.keep(memory, {Key(("a",), "b"): Fact("New", "d", "text")}),
     "remember_all": lambda memory: memory.remember_all([Fact("New", "d", "text")], "here"),
     "forget": lambda memory: memory.forget("One"),
     "rename": lambda memory: memory.rename("One", "Uno"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabmem.disk.seal import Seal
-from crabmem.workspace.workspace import ORDINARY
+from crabmem.workspace.layout import ORDINARY
 from crabmem.write.recovery import Intent, Journal, Pending, Step
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -26,7 +26,7 @@ from langgraph.store.base import (
 from ...errors import CrabmemError, InvalidArguments
 from ...memory import Memory
 from ...operations import keyvalue
-from ...text.slots import Slot, life_of, slot_of
+from ...text.keys import Key, key_of, ttl_of
 from .filters import listed
 from .lane import Lane
 from .searching import Found, found
@@ -124,7 +124,7 @@ class Store(BaseStore):
 
     def _answer(self, op: Op, gone: frozenset[str]) -> _Answer:
         if isinstance(op, GetOp):
-            entry = keyvalue.item(self._memory, Slot(tuple(op.namespace), op.key))
+            entry = keyvalue.item(self._memory, Key(tuple(op.namespace), op.key))
             return [] if entry is None or entry.path in gone else [Found(entry, None)]
         if isinstance(op, SearchOp):
             return found(self._memory, op, self._vectors, gone)
@@ -136,9 +136,7 @@ class Store(BaseStore):
         """Have lives begin anew where reading does that, as the configuration says."""
         if (self.ttl_config or {}).get("refresh_on_read"):
             read = (each for op, answer in answers if getattr(op, "refresh_ttl", False) for each in _found(answer))
-            keyvalue.prolong(
-                self._memory, {slot_of(each.entry) for each in read if life_of(each.entry.keys) is not None}
-            )
+            keyvalue.prolong(self._memory, {key_of(each.entry) for each in read if ttl_of(each.entry.keys) is not None})
 
     def _results(self, answers: Sequence[tuple[Op, _Answer]]) -> list[Result]:
         """Answers as LangGraph has them; when things were written is looked up once for all."""

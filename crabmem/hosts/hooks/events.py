@@ -9,8 +9,9 @@ from typing import NamedTuple
 from ...disk import fs, state
 from ...disk.turns import Kind, Talk, Turn, Turns
 from ...session.locate import known_settings_at, settings_at
+from ...workspace.layout import DEFAULT
 from ...workspace.settings import Hooks, Settings
-from ...workspace.workspace import DEFAULT, Workspace
+from ...workspace.workspace import Workspace
 from ...write.bylines import Bylines, bylines_for, kept_paths
 from ..host import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
 from .input import HookInput
@@ -139,9 +140,9 @@ def _stop(call: Call) -> Json:
     if _has_stored(call, talk):
         call.note("stored")
         return {}
-    from ...text.templates import asking
+    from ...text.templates import storing_prompt
 
-    text = asking("stop").strip()
+    text = storing_prompt("stop").strip()
     if not call.claim():
         return {}
     call.note("asked")

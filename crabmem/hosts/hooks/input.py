@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ...errors import InvalidArguments
-from ...text.names import session_name
+from ...text.agent_names import session_name
 from ...text.own_words import own_words
 from ..host import EVENTS, HookDialect
 from ..table import HOSTS, host_named

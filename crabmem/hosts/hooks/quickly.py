@@ -14,10 +14,11 @@ from ...quick import as_kept
 from ...recall.auto_recall import Speaker
 from ...recall.labels import notes_in
 from ...search import Index
-from ...text.entry import Entry, decoded, note, parsed
+from ...text.entry import Entry, decode, parse_entry, parse_note
 from ...text.templates import template
+from ...workspace.layout import ORDINARY
 from ...workspace.settings import Settings
-from ...workspace.workspace import ORDINARY, Workspace
+from ...workspace.workspace import Workspace
 
 
 class _Shelf:

@@ -14,6 +14,7 @@ from ...results import Finding
 from ...text.credentials import credentials_in
 from ...text.edit import lenient_text
 from ...text.hashes import short
+from ...text.words import counted
 from ..proposals import Proposals
 from .patient import Patient, error, info, warning
 

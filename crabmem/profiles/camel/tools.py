@@ -8,7 +8,7 @@ from ...errors import NotFound
 from ...operations import files
 from ...results import Excerpt, FileHit, FileSearch
 from ...session.session import Session
-from ...text.templates import one_line, quoted
+from ...text.quoting import one_line, quoted
 from ...tools.result import Hints, Positive, Result, ToolFunction
 
 _BETWEEN = "\n\n---\n\n"

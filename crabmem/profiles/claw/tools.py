@@ -9,7 +9,7 @@ from msgspec import Meta
 from ...errors import CrabmemError, InvalidArguments, NotFound
 from ...operations import files
 from ...session.session import Session
-from ...text.templates import visible
+from ...text.quoting import visible
 from ...tools.result import Hints, Positive, Result, ToolFunction
 
 

@@ -9,19 +9,19 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from ... import wire
 from ...errors import InvalidArguments
 from ...operations import files as files_operations
 from ...operations import proposals
-from ...results import Document
+from ...results import Changed, Document, Proposed, json_of
 from ...session.session import Session
-from ...text.edit import BOM, NoSuchLine, NotOnce, counted, in_breaks_of, insert_lines, replace_once
+from ...text.edit import BOM, NoSuchLine, NotOnce, in_breaks_of, insert_lines, replace_once
 from ...text.hashes import version_of
 from ...text.markdown import with_section
+from ...text.words import counted
 from ...tools.entries import Version
 from ...tools.files import Reason, identity_result
 from ...tools.result import Hints, Refusal, Result, ToolFunction, warned
-from ...workspace.workspace import way
+from ...workspace.layout import way
 from ...write.tree import Tree, check_markdown, inside
 
 _MOST_LISTED = 1_000
@@ -38,7 +38,7 @@ class FilesData(TypedDict):
     files: tuple[str, ...]
 
 
-def memory_read(memory: Session, filename: Filename) -> Annotated[Result, wire.DocumentData]:
+def memory_read(memory: Session, filename: Filename) -> Annotated[Result, Document]:
     """Read a file of memory whole. Look here for decisions and insights of earlier sessions before you ask for them."""
     path = _placed(memory, filename)
     text = files_operations.browse(memory, partial(_text, path, filename))
@@ -98,7 +98,7 @@ def prompt_propose(
     section: Annotated[str, Meta(description="The heading in your identity that it is about; a new one is added.")],
     reason: Reason,
     proposal: Annotated[str, Meta(description="All that should stand under that heading, in Markdown.")],
-) -> Annotated[Result, wire.IdentityData]:
+) -> Annotated[Result, Proposed]:
     """Propose a change to a section of the file that says who you are. Nothing changes before a person decides."""
     text = with_section(files_operations.identity(memory).text, section, proposal)
     return identity_result(proposals.propose_identity(memory, text, reason))
@@ -115,7 +115,7 @@ def _changed(
     """Change a file in one commit, and answer `reply`."""
     path = _placed(memory, filename)
     done = files_operations.rewrite_file(memory, f"{verb} {path}", path, change, if_version)
-    return Result(warned(reply, done.warnings), dict(wire.changed(done)))
+    return Result(warned(reply, done.warnings), json_of(done))
 
 
 def _placed(memory: Session, filename: str) -> str:
