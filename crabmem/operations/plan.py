@@ -21,11 +21,8 @@ _DIGEST = 8
 class Plan:
     """The files of one write, by path, as facts are added. Touches no disk."""
 
-    def __init__(
-        self, now: Snapshot, screen: Screen, text_of: Callable[[Fact, str | None], str] = render_entry
-    ) -> None:
-        """`screen` should know the words of the facts that will be added. `text_of` is `written`, or remembers what
-        that said."""
+    def __init__(self, now: Snapshot, screen: Screen, render: Callable[[Fact, str | None], str] = render_entry) -> None:
+        """`screen` should know the words of the facts that will be added. `render` is `render_entry`, or a cache of it."""
         self.files: dict[str, bytes | None] = {}
         # A fact must not take the place of one that is hidden.
         self._listing = now.whole.listing
