@@ -16,13 +16,15 @@ from ..text.slug import name_key
 from ..workspace.layout import is_contained
 
 _DIGEST = 8
+#: Makes the text of a file of a fact and the text that is there.
+Render = Callable[[Fact, str | None], str]
 
 
 class Plan:
     """The files of one write, by path, as facts are added. Touches no disk."""
 
-    def __init__(self, now: Snapshot, screen: Screen, render: Callable[[Fact, str | None], str] = render_entry) -> None:
-        """`screen` should know the words of the facts that will be added. `render` is `render_entry`, or a cache of it."""
+    def __init__(self, now: Snapshot, screen: Screen, render: Render = render_entry) -> None:
+        """`screen` should know the words of the facts that will be added; `render` is `render_entry`, or caches it."""
         self.files: dict[str, bytes | None] = {}
         # A fact must not take the place of one that is hidden.
         self._listing = now.whole.listing

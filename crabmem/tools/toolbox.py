@@ -21,6 +21,7 @@ from ..errors import CrabmemError, Disabled, InvalidArguments, InvalidSettings, 
 from ..session.session import Session
 from ..text.quoting import visible
 from .result import Hints, Result, ToolFunction, stale_text, without_root
+from .schemas import schema_of
 
 #: The toolsets that several families have. In every profile a host may ask for their tools by name.
 SHARED = ("entries", "files", "looking", "notes")
@@ -206,7 +207,8 @@ def _described(item: ToolFunction) -> Tool:
     own.pop("title", None)
     own["properties"] = {name: _plain(rules) for name, rules in own["properties"].items()}
     purpose = inspect.cleandoc(item.function.__doc__ or "")
-    return Tool(item.name, purpose, own, item.hints, item.title, _schema_of_data(item.function))
+    [data] = get_type_hints(item.function, include_extras=True)["return"].__metadata__
+    return Tool(item.name, purpose, own, item.hints, item.title, schema_of(data))
 
 
 def _plain(rules: dict[str, Any]) -> dict[str, Any]:
@@ -217,15 +219,6 @@ def _plain(rules: dict[str, Any]) -> dict[str, Any]:
     [kind] = [each for each in rules.get("anyOf", [{}]) if each != {"type": "null"}]
     rest = {key: value for key, value in rules.items() if key != "anyOf" and (key, value) != ("default", None)}
     return {**kind, **rest}
-
-
-def _schema_of_data(function: Callable[..., Result]) -> dict[str, Any]:
-    """The schema of the type that a tool's `Result` is annotated with; the root is the object itself, as MCP wants."""
-    [data] = get_type_hints(function, include_extras=True)["return"].__metadata__
-    _, parts = msgspec.json.schema_components([data], ref_template="#/$defs/{name}")
-    own = parts.pop(data.__name__)
-    own.pop("title", None)
-    return {**own, "$defs": parts} if parts else own
 
 
 @cache
