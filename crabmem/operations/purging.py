@@ -1,10 +1,14 @@
 """Purging, as a session asks for it."""
 
+from typing import TYPE_CHECKING
+
 from ..results import Purge, Standing
 from ..session import rules
 from ..session.session import Session
-from .purge import Purger
 from .uses import forget_gone
+
+if TYPE_CHECKING:
+    from .purge import Purger
 
 
 def purge_plan(
@@ -53,6 +57,8 @@ def standing(
     return _purger(session).verify(name, text, pattern)
 
 
-def _purger(session: Session) -> Purger:
+def _purger(session: Session) -> "Purger":
+    from .purge import Purger  # late: it rewrites histories, which few do
+
     engine = session.engine
     return Purger(engine.workspace, engine.history, engine.writer, lambda: session.look(lambda now: now.whole.listing))

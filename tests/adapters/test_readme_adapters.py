@@ -23,7 +23,7 @@ SCRIPTS: dict[str, tuple[Reply, ...]] = {
     "crabmem.adapters.anthropic": (Call("memory", FILE), "Noted."),
     "crabmem.adapters.claude_agent": (Call("mcp__crabmem__remember", VET), "Noted."),
     "crabmem.adapters.openai_agents": (Call("remember", VET), "Noted."),
-    "functions.openai_chat": (Call("remember", VET), "Noted."),
+    "formats.openai_chat": (Call("remember", VET), "Noted."),
 }
 
 
@@ -67,7 +67,7 @@ def test_every_adapter_has_an_example() -> None:
     adapters = [file.stem for file in (ROOT / "crabmem" / "adapters").glob("[!_]*.py")]
     text = "\n".join(code for code, printed in EXAMPLES)
     assert sorted(name for name in adapters if f"from crabmem.adapters.{name} import " in text) == sorted(adapters)
-    assert "functions.openai_chat(" in text
+    assert "formats.openai_chat(" in text
 
 
 @pytest.mark.parametrize(("example", "printed"), EXAMPLES)

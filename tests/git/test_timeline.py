@@ -129,7 +129,7 @@ def crab(tmp_path_factory: pytest.TempPathFactory) -> Ground:
 
 def usual(tool: Tool) -> dict[str, Any]:
     """Arguments with which a tool does something."""
-    known = {"name": "Dog", "query": "dog", "section": "Actor"}
+    known = {"name": "Dog", "query": "dog", "section": "Voice"}
     types = {"integer": 1, "array": [], "boolean": False}
     properties = tool.input_schema["properties"]
     return {

@@ -160,11 +160,12 @@ def test_what_a_tool_is_given_arrives_as_it_was_sent(value: object) -> None:
 
 def test_what_anybody_prints_does_not_get_onto_the_wire(root: Path) -> None:
     noisy = (
-        "import os, sys; from crabmem import api; from crabmem.__main__ import main; quiet = api.Memory.call\n"
+        "import os, sys; from crabmem.tools.toolbox import Toolbox; from crabmem.__main__ import main\n"
+        "quiet = Toolbox.call\n"
         "def call(self, *given):\n"
         "    print('a print', flush=True); os.write(1, b'a write'); os.system('echo a child; cat')\n"
         "    return quiet(self, *given)\n"
-        f"api.Memory.call = call; sys.argv = ['crabmem', '--dir', {str(root)!r}, 'mcp']; main()"
+        f"Toolbox.call = call; sys.argv = ['crabmem', '--dir', {str(root)!r}, 'mcp']; main()"
     )
     with piped([sys.executable, "-c", noisy]) as wire:
         assert "Deploy key" in wire.call("recall", query="deploy")["content"][0]["text"]

@@ -121,7 +121,7 @@ def test_a_page_of_a_listing_is_by_namespace_and_key_and_reads_no_other_file(
 
     with Memory(memory.root) as other:
         other.recall("x")
-        monkeypatch.setattr("crabmem.recall.reader.parsed", noted)
+        monkeypatch.setattr("crabmem.recall.reader.parse_entry", noted)
         other.engine.catalog.reader._parsed.clear()
         assert [entry.name for entry in keyvalue.items(other, (), None, 1, 2)] == ["bee", "zebra"] and len(read) == 2
         assert [entry.name for entry in keyvalue.items(other)] == ["Ant", "bee", "zebra", "A", "b", "c"]

@@ -116,7 +116,7 @@ def test_a_page_is_the_entries_after_a_path_and_only_they_are_parsed(
         parsed.append(path)
         return entry.parse_entry(path, data)
 
-    monkeypatch.setattr(reader, "parsed", counted)
+    monkeypatch.setattr(reader, "parse_entry", counted)
     with Memory(tmp_path) as memory:
         page = facts.page(memory, "memory/entries/fact-100.md", 20)
         assert parsed == [found.path for found in page]

@@ -41,7 +41,7 @@ from tests.git.test_purge_crashes import Death, Died
 from tests.opening import opened_with
 from tests.operations.test_purge import traces
 
-TEXT = "# Who I am\n\nA crab.\n\n## Actor\n\nLoud.\n\n## Limits\n\nNone.\n"
+TEXT = "# Who I am\n\nA crab.\n\n## Voice\n\nLoud.\n\n## Limits\n\nNone.\n"
 LOUDER = TEXT.replace("Loud.", "Louder.")
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 REFS = "refs/crabmem/proposals"
@@ -607,13 +607,13 @@ def test_a_section_of_the_identity_is_proposed_by_its_heading(root: Path, agent:
     from crabmem.profiles.harness.tools import prompt_propose
 
     before = state(root)
-    result = prompt_propose(agent, "Actor", "Ann cannot hear me.", "Louder.")
+    result = prompt_propose(agent, "Voice", "Ann cannot hear me.", "Louder.")
     [waiting] = agent.proposals()
     assert (waiting.data.decode(), waiting.reason) == (LOUDER, "Ann cannot hear me.")
     assert result.data["proposal"] == waiting.id and "the person decides" in result.text
     assert state(root) == before
     with pytest.raises(InvalidArguments, match="already"):
-        prompt_propose(agent, "Actor", "Again.", "Loud.")
+        prompt_propose(agent, "Voice", "Again.", "Loud.")
 
 
 # feature: 15
@@ -654,7 +654,7 @@ def test_a_profile_that_names_the_tool_proposes_for_the_identity_of_its_layout(t
     (root / "self" / "IDENTITY.md").write_text(TEXT)
     with Memory(root, agent="ox", profile=str(family)) as memory:
         assert [tool.name for tool in memory.tools] == ["prompt_propose"]
-        arguments = {"section": "Actor", "reason": "Ann cannot hear me.", "proposal": "Louder."}
+        arguments = {"section": "Voice", "reason": "Ann cannot hear me.", "proposal": "Louder."}
         result = memory.call("prompt_propose", arguments)
         [waiting] = memory.proposals()
     assert result.text.startswith(f"self/IDENTITY.md is as it was: this is proposal {waiting.id[:8]} now")
@@ -671,8 +671,8 @@ def test_a_tool_that_is_called_badly_proposes_nothing(tmp_path: Path, family: Pa
     with Memory(tmp_path / "theirs", agent="ox", profile=str(family)) as memory:
         for arguments in (
             {"section": section, "reason": "r", "proposal": "p"},
-            {"section": "Actor", "reason": "r", "proposal": " \n"},
-            {"section": "Actor", "proposal": "p"},
+            {"section": "Voice", "reason": "r", "proposal": " \n"},
+            {"section": "Voice", "proposal": "p"},
         ):
             assert memory.call("prompt_propose", arguments).text.startswith("invalid arguments: ")
     assert not (tmp_path / "theirs").exists()

@@ -37,7 +37,8 @@ TOOLS = '''
 
 from typing import Annotated, TypedDict
 
-from ...memory import Memory
+from ...operations.files import overview
+from ...session.session import Session
 from ...tools.result import Hints, Result, ToolFunction
 
 
@@ -47,9 +48,9 @@ class HivesData(TypedDict):
     hives: int
 
 
-def hives(memory: Memory) -> Annotated[Result, HivesData]:
+def hives(memory: Session) -> Annotated[Result, HivesData]:
     """Count the hives on the board."""
-    count = memory.overview().text.count("- hive")
+    count = overview(memory).text.count("- hive")
     return Result(f"{count} hives", {"hives": count})
 
 

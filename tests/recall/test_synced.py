@@ -30,7 +30,7 @@ def joining(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
         may_go.wait(20)
         return joined(index)
 
-    monkeypatch.setattr("crabmem.search.segment.FEW", 10)
+    monkeypatch.setattr("crabmem.search.index.FEW", 10)
     monkeypatch.setattr(Index, "joined", slow)
     return may_go
 

@@ -142,10 +142,10 @@ def test_a_folder_whose_history_is_not_kept_is_refused(tmp_path: Path) -> None:
 
 def test_lessons_of_many_processes_are_all_kept(tmp_path: Path) -> None:
     code = (
-        "import sys; from crabmem import Memory; from crabmem.text.learnings import failed\n"
+        "import sys; from crabmem import Memory; from crabmem.text.learnings import tool_failure\n"
         "from crabmem.operations.notes import learn\n"
         "with Memory(sys.argv[1], agent=sys.argv[2]) as memory:\n"
-        "    for n in range(5): learn(memory, failed(sys.argv[2], f'error {n}'))"
+        "    for n in range(5): learn(memory, tool_failure(sys.argv[2], f'error {n}'))"
     )
     Memory(tmp_path).init()
     started = [subprocess.Popen([sys.executable, "-c", code, tmp_path, agent]) for agent in ("ann", "bob", "cid")]

@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from crabmem.errors import InvalidArguments
 from crabmem.text.markdown import code_lines, with_section
 
-TEXT = "# Who I am\n\nA crab.\n\n## Actor\n\nLoud.\n\n### Where\n\nAt sea.\n\n## Limits\n\nNone.\n"
+TEXT = "# Who I am\n\nA crab.\n\n## Voice\n\nLoud.\n\n### Where\n\nAt sea.\n\n## Limits\n\nNone.\n"
 PLAIN = st.text(st.characters(categories=["L", "N", "Zs"]), min_size=1).filter(lambda text: text.strip())
 BODIES = st.lists(PLAIN, min_size=1).map("\n".join)
 
 
-@pytest.mark.parametrize("section", ["Actor", "voice", "## Actor", "## Actor ##", "  VOICE  "])
+@pytest.mark.parametrize("section", ["Voice", "voice", "## Voice", "## Voice ##", "  VOICE  "])
 def test_all_under_a_heading_goes_up_to_the_next_of_its_depth(section: str) -> None:
     assert with_section(TEXT, section, "Soft.") == (
-        "# Who I am\n\nA crab.\n\n## Actor\n\nSoft.\n\n## Limits\n\nNone.\n"
+        "# Who I am\n\nA crab.\n\n## Voice\n\nSoft.\n\n## Limits\n\nNone.\n"
     )
 
 
@@ -33,9 +33,9 @@ def test_a_body_that_brings_its_heading_along_does_not_have_it_twice() -> None:
 
 
 def test_what_stands_in_a_block_of_code_is_no_heading() -> None:
-    text = "## Actor\n\n```sh\n# Limits\n```\n~~~\n## Limits\n~~~~\n\n## Limits\n\nNone.\n"
+    text = "## Voice\n\n```sh\n# Limits\n```\n~~~\n## Limits\n~~~~\n\n## Limits\n\nNone.\n"
     assert with_section(text, "Limits", "Some.") == text.replace("None.", "Some.")
-    assert with_section(text, "Actor", "Soft.") == "## Actor\n\nSoft.\n\n## Limits\n\nNone.\n"
+    assert with_section(text, "Voice", "Soft.") == "## Voice\n\nSoft.\n\n## Limits\n\nNone.\n"
 
 
 def test_headings_know_the_code_that_links_know() -> None:
@@ -54,7 +54,7 @@ def test_lines_of_code_are_those_of_fences_and_the_indented() -> None:
 
 def test_of_two_headings_alike_none_is_guessed() -> None:
     with pytest.raises(InvalidArguments, match="2 headings voice, at lines 5, 17"):
-        with_section(TEXT + "\n# Actor\n", "voice", "Soft.")
+        with_section(TEXT + "\n# Voice\n", "voice", "Soft.")
 
 
 @pytest.mark.parametrize("section", ["", " ", "#", "## ", "a\nb", "a\rb"])
@@ -63,10 +63,10 @@ def test_a_section_is_the_text_of_a_heading(section: str) -> None:
         with_section(TEXT, section, "Soft.")
 
 
-@pytest.mark.parametrize("body", ["", " \n\t\n", "## Actor\n", "# voice #"])
+@pytest.mark.parametrize("body", ["", " \n\t\n", "## Voice\n", "# voice #"])
 def test_a_section_is_not_emptied(body: str) -> None:
-    with pytest.raises(InvalidArguments, match="nothing would stand under the heading Actor"):
-        with_section(TEXT, "Actor", body)
+    with pytest.raises(InvalidArguments, match="nothing would stand under the heading Voice"):
+        with_section(TEXT, "Voice", body)
 
 
 @given(PLAIN, BODIES)
