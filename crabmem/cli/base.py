@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,15 +22,12 @@ from ..disk import fs
 from ..disk.allowed import Allowed
 from ..disk.fork_lock import BEYOND_TIME
 from ..errors import CrabmemError, InvalidArguments, MassLoss, NotFound
-from ..operations import agents, facts, history
-from ..operations import files as files_operations
-from ..results import Commit
-from ..session import rules
-from ..session.locate import workspace_at
-from ..session.opening import session_at
-from ..session.session import Session
 from ..text.quoting import visible
 from ..workspace.workspace import root_of
+
+if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
+    from ..results import Commit
+    from ..session.session import Session
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNSEEN = re.compile(
@@ -189,13 +186,15 @@ def bar(label: str) -> Iterator[Callable[[int, int], None]]:
         yield told
 
 
-def completed(of: Callable[[Session], Iterable[str]], is_around: bool = False) -> Callable[..., list[str]]:
+def completed(of: "Callable[[Session], Iterable[str]]", is_around: bool = False) -> Callable[..., list[str]]:
     """What a shell completes an argument with: of the texts that `of` finds in the workspace, those that begin so.
 
     With `is_around`, in the workspace around an agent's own.
     """
 
     def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+        from ..session.opening import session_at
+
         try:
             wanted = _wanted_so_far(ctx)
             folder = replace(wanted, workspace="").root if is_around else wanted.root
@@ -216,6 +215,8 @@ def _wanted_so_far(ctx: click.Context) -> Wanted:
 
 def complete_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
     """The files of facts whose names begin so, without their ending: they name facts too, and none need be read."""
+    from ..session.locate import workspace_at
+
     try:
         wanted = _wanted_so_far(ctx)
         layout = workspace_at(wanted.root, wanted.profile, Allowed(os.environ)).layout
@@ -247,10 +248,28 @@ def _complete_kinds(ctx: click.Context, param: click.Parameter, begun: str) -> l
     return [kind for kind in KINDS if kind.startswith(begun)]
 
 
-complete_agents = completed(lambda memory: [agent.name for agent in agents.agents(memory)], is_around=True)
-complete_tags = completed(lambda memory: sorted({tag for entry in facts.entries(memory) for tag in entry.labels}))
-complete_writers = completed(
-    lambda memory: sorted({commit.agent for commit in history.log(memory, limit=200) if commit.agent})
+def _agents(memory: "Session") -> list[str]:
+    from ..operations.agents import agents
+
+    return [agent.name for agent in agents(memory)]
+
+
+def _tags(memory: "Session") -> list[str]:
+    from ..operations.facts import entries
+
+    return sorted({tag for entry in entries(memory) for tag in entry.labels})
+
+
+def _writers(memory: "Session") -> list[str]:
+    from ..operations.history import log
+
+    return sorted({commit.agent for commit in log(memory, limit=200) if commit.agent})
+
+
+complete_agents, complete_tags, complete_writers = (
+    completed(_agents, is_around=True),
+    completed(_tags),
+    completed(_writers),
 )
 _WORKSPACE = "The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]"
 
@@ -297,12 +316,16 @@ def wanted_of(ctx: click.Context) -> Wanted:
     return wanted
 
 
-def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True) -> Session:
+def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True) -> "Session":
     """The memory that the global options name, closed when the verb is done.
 
     Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
     yet, the person is told, for the folder may be mistyped; not so without `tells_place`.
     """
+    from ..session.beginning import is_begun
+    from ..session.opening import session_at
+    from ..session.rules import settings_problem
+
     wanted, progress = wanted_of(ctx), _reading if sys.stderr.isatty() else None
     memory = session_at(
         wanted.root,
@@ -315,30 +338,33 @@ def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True)
         is_parent_named=wanted.names_agent,
     )
     ctx.call_on_close(partial(memory.close, wait=False))
-    if is_person and tells_place and not agents.is_begun(memory):
+    if is_person and tells_place and not is_begun(memory):
         ctx.with_resource(_telling_place(memory))
     for repair in memory.recovered:
         tell(repair)
-    if problem := rules.settings_problem(memory):
+    if problem := settings_problem(memory):
         warn([problem])
     return memory
 
 
 @contextmanager
-def _telling_place(memory: Session) -> Iterator[None]:
+def _telling_place(memory: "Session") -> Iterator[None]:
     """Say of a folder without a memory that it is one, or that a verb began a memory there.
 
     Raises:
         NotFound: the verb did not find something, which says now that there is nothing at all.
     """
-    near = difflib.get_close_matches(memory.root.name, agents.neighbours(memory), n=1)
+    from ..session.beginning import is_begun
+    from ..session.family import neighbours
+
+    near = difflib.get_close_matches(memory.root.name, neighbours(memory), n=1)
     hint = f"; did you mean --workspace {near[0]}?" if near else ""
     nothing = f"there is no memory in {memory.root} yet{hint}"
     try:
         yield
     except NotFound as error:
         raise NotFound(f"{error}; {nothing}") from None
-    if not agents.is_begun(memory):
+    if not is_begun(memory):
         tell(nothing)
     elif memory.root != Path.home() / ".crabmem":  # which nobody mistypes
         tell(f"began a new memory in {memory.root}{hint}")
@@ -472,15 +498,17 @@ def confirm(question: str, refused: str) -> None:
     click.confirm(question, abort=True, err=True)
 
 
-def recorded(memory: Session, commit: Commit | None) -> None:
+def recorded(memory: "Session", commit: "Commit | None") -> None:
     """Say what became of the person's own edit."""
     tell(f"recorded: {commit.subject}" if commit else "nothing changed")
     warn_of_secrets(memory, commit.paths if commit else ())
 
 
-def warn_of_secrets(memory: Session, paths: Iterable[str]) -> None:
+def warn_of_secrets(memory: "Session", paths: Iterable[str]) -> None:
     """Say which of the person's files hold what looks like a credential."""
-    warn(f"{found.path}: {found.message}" for found in files_operations.secrets(memory, paths))
+    from ..operations.files import secrets
+
+    warn(f"{found.path}: {found.message}" for found in secrets(memory, paths))
 
 
 def here(time: datetime) -> datetime:

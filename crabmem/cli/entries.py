@@ -11,11 +11,12 @@ import click
 
 from ..disk import fs
 from ..errors import NotFound
-from ..operations import agents, facts, setup
+from ..operations import facts, setup
 from ..operations import recall as recall_operations
 from ..recall.marking import on_terminal
 from ..recall.ranking import text_of
 from ..results import Hit, Match, json_of
+from ..session import beginning
 from ..session.session import Session
 from ..text.answers import BETWEEN, answer_text
 from ..text.entry import Entry, decode
@@ -287,7 +288,7 @@ def list_(
     if json_wanted:
         return show(True, json_of(shown), str)
     paged(ctx, (_line(label, entry, width) for label, entry in zip(labels, shown, strict=True)))
-    if not shown and agents.is_begun(memory):
+    if not shown and beginning.is_begun(memory):
         tell("no fact is like that" if wanted or since else "nothing has been remembered yet")
 
 
@@ -341,7 +342,7 @@ def tags_(ctx: click.Context, json_wanted: bool) -> None:
     if json_wanted:
         return show(True, data, str)
     paged(ctx, (f"{count:6,}  {plain(spelled[label])}\n" for label, count in found))
-    if not found and agents.is_begun(memory):
+    if not found and beginning.is_begun(memory):
         tell("no fact has a tag; `crabmem remember NAME -t TAG …` gives one")
 
 

@@ -1,16 +1,16 @@
 """Named agents: each has a workspace of its own inside that of all, with its own history."""
 
-import os
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from ..disk import fs
-from ..errors import AlreadyThere, CrabmemError, InvalidArguments, NotFound, Unwritable
+from ..errors import AlreadyThere, InvalidArguments, NotFound, Unwritable
 from ..git.commits import Note, identity, one_line
 from ..results import CREATOR, Agent, Begun, Purge
 from ..session import beginning, rules
 from ..session.engine import Engine
+from ..session.family import folders_in
 from ..session.session import Session
 from ..text.entry import MAX_NAME, check_text
 from ..text.hashes import short
@@ -28,23 +28,7 @@ ALL = "."
 
 def agents(session: Session) -> list[Agent]:
     """The agents that have a workspace of their own here, by name."""
-    return [_agent(session, folder) for folder in _agent_folders(session)]
-
-
-def is_begun(session: Session) -> bool:
-    """Whether there is a memory in this folder: a history of ours, or files that would be kept in one."""
-    try:
-        private = session.engine.workspace.private
-        return fs.is_own_folder(private) or bool(session.look(lambda now: now.whole.files))
-    except (CrabmemError, OSError):  # something is there, and whoever needs it says what is wrong with it
-        return True
-
-
-def neighbours(session: Session) -> list[str]:
-    """The names of the agents that have a workspace beside this one; none where this is no agent's own."""
-    if session.engine.workspace.around is None:
-        return []
-    return [each.name for each in _folders(session.root.parent) if each.name != session.root.name]
+    return [_agent(session, folder) for folder in _agentfolders_in(session)]
 
 
 def new_agent(session: Session, name: str, description: str = "") -> Begun:
@@ -128,7 +112,7 @@ def purge_everywhere(
 def _in_each(session: Session, work: Callable[[Session], Purge]) -> dict[str, Purge]:
     """What `work` did in each workspace of an agent, and at last in this one, where there was something to do."""
     found, nothing = dict[str, Purge](), NotFound("there is nothing to purge")
-    for folder in _agent_folders(session):
+    for folder in _agentfolders_in(session):
         with suppress(NotFound), _opened(session, folder) as agent:
             theirs = _in_each(agent, work)
             found |= {f"{AGENTS}/{folder.name}/{place}".removesuffix(f"/{ALL}"): theirs[place] for place in theirs}
@@ -164,13 +148,13 @@ def _agent(session: Session, folder: Path) -> Agent:
         return Agent(folder.name, str(folder), stats(agent).entries, newest.time if newest else None)
 
 
-def _agent_folders(session: Session) -> list[Path]:
+def _agentfolders_in(session: Session) -> list[Path]:
     """The folders of agents, and none that only links lead to."""
-    return _folders(session.root / AGENTS)
+    return folders_in(session.root / AGENTS)
 
 
 def _existing(session: Session, name: str) -> Path:
-    root, there = _agent_root(session, name), {folder.name: folder for folder in _agent_folders(session)}
+    root, there = _agent_root(session, name), {folder.name: folder for folder in _agentfolders_in(session)}
     if root.name not in there:
         raise NotFound(f"no agent named: {name} (there are: {', '.join(there) or 'none'})")
     return root
@@ -189,11 +173,3 @@ def _opened(session: Session, root: Path) -> Session:
     own = session.engine
     engine = Engine(root, own.clock, own.environment, soul_editable=own.soul_editable, profile=own.given_profile)
     return Session(engine, session.actor, session.kind)
-
-
-def _folders(home: Path) -> list[Path]:
-    """The folders in `home`, by name; none that only links lead to."""
-    if os.path.islink(home) or not os.path.isdir(home):
-        return []
-    seen = (each for each in home.iterdir() if each.name[0] != "." and not each.is_symlink())
-    return sorted(each for each in seen if each.is_dir())

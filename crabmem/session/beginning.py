@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from ..disk import fs
 from ..disk.scan import Scan
+from ..errors import CrabmemError
 from ..git.commits import Note, identity
 from ..recall.catalog import Progress
 from ..results import CREATOR, Begun
@@ -90,3 +92,12 @@ def seeds(session: Session, scan: Scan, name: str = "", description: str = "") -
         return head is not None and next(history.commits(path=path), None) is not None
 
     return {path: text.encode() for path, text in found.items() if path in scan.files or not was_there(path)}
+
+
+def is_begun(session: Session) -> bool:
+    """Whether there is a memory in this folder: a history of ours, or files that would be kept in one."""
+    try:
+        private = session.engine.workspace.private
+        return fs.is_own_folder(private) or bool(session.look(lambda now: now.whole.files))
+    except (CrabmemError, OSError):  # something is there, and whoever needs it says what is wrong with it
+        return True

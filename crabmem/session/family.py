@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..disk.store import Store
@@ -39,3 +41,18 @@ def parents_file(session: Session, path_in: Callable[[Layout], str], at: str | N
         return session.timeline.file_of(parent, session.timeline.commit_at(at), path)
     now_ns = int(session.engine.clock().timestamp() * 1_000_000_000)
     return Store(parent, lambda: now_ns).read(path)
+
+
+def neighbours(session: Session) -> list[str]:
+    """The names of the agents that have a workspace beside this one; none where this is no agent's own."""
+    if session.engine.workspace.around is None:
+        return []
+    return [each.name for each in folders_in(session.root.parent) if each.name != session.root.name]
+
+
+def folders_in(home: Path) -> list[Path]:
+    """The folders in `home`, by name; none that only links lead to."""
+    if os.path.islink(home) or not os.path.isdir(home):
+        return []
+    seen = (each for each in home.iterdir() if each.name[0] != "." and not each.is_symlink())
+    return sorted(each for each in seen if each.is_dir())
