@@ -21,7 +21,7 @@ SOURCE = "\n".join(file.read_text("utf-8") for file in PACKAGE.rglob("*.py"))
 
 def test_the_table_is_what_the_script_prints() -> None:
     [written] = re.findall(r"<!-- rooms -->\n(.*?)\n<!-- /rooms -->", PAGE, re.DOTALL)
-    assert written == table(), "paste what `python -m tests.rooms` prints"
+    assert written == table(), "python -m tests.rooms --write"
 
 
 def test_every_room_is_in_the_picture() -> None:
