@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from crabmem.hosts import table
+from crabmem.hosts.host import Host
+
 GUIDES = Path(__file__).parent.parent / "docs" / "extending"
 
 
@@ -21,12 +24,10 @@ def test_the_example_of_a_guide_prints_what_it_says(name: str, tmp_path: Path) -
 
 
 def test_the_example_of_a_host_makes_a_host() -> None:
-    from crabmem.hosts import table
-
     [example] = re.findall(r"^```python\n(.*?)^```", (GUIDES / "host.md").read_text("utf-8"), re.DOTALL | re.M)
     names = dict(vars(table))
     exec(example, names)
-    assert isinstance(names["_EXAMPLE"], table.Host)
+    assert isinstance(names["_EXAMPLE"], Host)
 
 
 def test_the_example_of_an_adapter_uses_what_there_is() -> None:
