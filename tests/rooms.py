@@ -1,9 +1,12 @@
 """The rooms of the package, and what each imports: `python -m tests.rooms` prints the table of ARCHITECTURE.md.
 
+With `--write` it puts the table there.
+
 A room is a folder of the package, or a module beside the folders. The entrances (`__init__`, `__main__`) are none.
 """
 
 import ast
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
@@ -160,5 +163,12 @@ def table() -> str:
     return "\n".join(lines)
 
 
+def write(page: Path) -> None:
+    """Put the table into a page, between its two marks."""
+    before, begin, rest = page.read_text("utf-8").partition("<!-- rooms -->\n")
+    _, end, after = rest.partition("\n<!-- /rooms -->")
+    page.write_text(f"{before}{begin}{table()}{end}{after}", "utf-8")
+
+
 if __name__ == "__main__":
-    print(table())
+    write(PACKAGE / "ARCHITECTURE.md") if "--write" in sys.argv else print(table())
