@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .operations import agents, context, facts, files, history, maintenance, notes, proposals, purging, recall, revert
+from .operations import agents, context, facts, files, history, maintenance, notes, proposals, purge, recall, revert
 from .operations import setup as begin
 from .session.opening import engine_at, recover
 from .session.session import Session
@@ -78,7 +78,7 @@ class Memory(Session):
     # The way back
     undo, redo, restore = revert.undo, revert.redo, revert.restore
     rollback, revert = revert.rollback, revert.revert
-    purge = purging.purge
+    purge = purge.purge
 
     # What waits for a person
     proposals, apply_proposal, reject_proposal = (

@@ -5,7 +5,8 @@ from textwrap import indent
 
 import click
 
-from ..operations import agents, purging
+from ..operations import agents
+from ..operations import purge as operation
 from ..operations.agents import ALL
 from ..results import Purge, Standing, json_of
 from .base import LINE, as_json, complete_names, confirm, opened, plain, show, sure
@@ -50,13 +51,13 @@ def purge(
     """
     memory = opened(ctx)
     if verify:
-        return _verified(ctx, purging.standing(memory, name, text=text, pattern=pattern), json_wanted)
+        return _verified(ctx, operation.standing(memory, name, text=text, pattern=pattern), json_wanted)
     plans: dict[str, Purge] = {}
     if dry_run or not yes:
         if everywhere:
             plans = agents.purge_plans(memory, name, text=text, pattern=pattern)
         else:
-            plans = {ALL: purging.purge_plan(memory, name, text=text, pattern=pattern)}
+            plans = {ALL: operation.purge_plan(memory, name, text=text, pattern=pattern)}
         if not json_wanted:
             click.echo(plain("\n".join(_headed(place, _plan(each)) for place, each in plans.items())))
     if dry_run:
@@ -66,7 +67,7 @@ def purge(
     if everywhere:
         done = agents.purge_everywhere(memory, name, text=text, pattern=pattern, force=force)
     else:
-        done = {ALL: purging.purge(memory, name, text=text, pattern=pattern, force=force)}
+        done = {ALL: operation.purge(memory, name, text=text, pattern=pattern, force=force)}
     told = "\n".join(_headed(place, _done(each, with_plan=not plans)) for place, each in done.items())
     show(json_wanted, _data(done, everywhere), lambda: plain(told))
     if any(each.standing and each.standing.places for each in done.values()):

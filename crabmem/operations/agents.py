@@ -19,7 +19,7 @@ from ..workspace.layout import AGENTS, Layout
 from ..workspace.workspace import agent_folder
 from .history import log
 from .maintenance import stats
-from .purging import purge, purge_plan
+from .purge import purge, purge_plan
 from .setup import adopt
 
 #: What the workspace of all is called among its agents.

@@ -1,437 +1,64 @@
-"""Purge: an entry or a text is erased from history, files and whatever was made of them, as if it had never been said.
+"""Purge an entry, a text or a pattern: the plan, the purge, and whether it still stands anywhere."""
 
-What is found and put out of a text is `erasure`'s, how a history is made anew `git.rewrite`'s. Here the two meet the
-files of a workspace: what they hold, how they change, and whether it still stands anywhere afterwards.
-"""
+from typing import TYPE_CHECKING
 
-import dataclasses
-import glob
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from itertools import chain
-from pathlib import Path
-
-from msgspec.structs import replace
-
-from ..disk import fs, state
-from ..errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable
-from ..git.history import History
-from ..git.objects import Objects
-from ..git.repository import foreign_format
-from ..git.rewrite.objects import Survey
-from ..git.rewrite.repository import FileChange, NewHistory, RepositoryRewrite
-from ..git.rewrite.verification import Inspection, inspect_file, inspect_git_files, inspect_objects
-from ..recall.names import EntrySource, found, is_place_of
 from ..results import Purge, Standing
-from ..text.hashes import blob_id, short
-from ..workspace.workspace import Workspace
-from ..write.writer import Writer
-from .entry_lives import Lives, Version
-from .erasure import (
-    NO_REDACTION,
-    Erasure,
-    Redaction,
-    by_pattern,
-    by_text,
-    entry_in,
-    erasure_of_entry,
-    erasure_of_name,
-    erasure_of_text,
-)
+from ..session import rules
+from ..session.session import Session
+from .uses import forget_gone
 
-# What editors leave beside a file.
-_BESIDE = ("{}~", ".{}.sw[a-p]", "#{}#", ".#{}", ".{}.un~", "{}.tmp", "{}.bak", "{}.orig", "{}.rej")
-# What is larger is nobody's memory, and no editor's copy of it.
-_TOO_LARGE = 50_000_000
-# How an inspection calls a blob, and how many digits of its id it gives.
-_BLOB, _DIGITS = "blob ", 12
-
-#: The files of a workspace by path, each with its bytes and mode; None for what is no regular file, or not there.
-_Files = Mapping[str, tuple[bytes, int] | None]
+if TYPE_CHECKING:
+    from .purger import Purger
 
 
-@dataclasses.dataclass(frozen=True)
-class _Plan:
-    """A purge that has changed nothing yet.
-
-    `leftovers` are editors' copies that go, `recovered` the files below `.git` of unknown saves that hold it.
-    """
-
-    new: NewHistory
-    erasure: Erasure
-    changes: list[FileChange]
-    leftovers: list[FileChange]
-    recovered: list[str]
-
-
-class Purger:
-    """Purges one workspace. Each method is given an entry's name, a text, or a regular expression: one of the three."""
-
-    def __init__(
-        self, workspace: Workspace, history: History, writer: Writer, shelf: Callable[[], EntrySource]
-    ) -> None:
-        """`shelf` returns the entries there are now."""
-        self._workspace = workspace
-        self._history = history
-        self._writer = writer
-        self._shelf = shelf
-
-    def plan(self, name: str | None, text: str | None, pattern: str | None) -> Purge:
-        """Return what purging would do; change nothing.
-
-        Raises:
-            NotFound: there is nothing to purge.
-            Unwritable: this history cannot be rewritten alone.
-        """
-        with _all_readable():
-            rewrite = self._rewrite()
-            plan = self._plan(_target(name, text, pattern), rewrite, packs=False)
-            return replace(_report(plan, rewrite), nested=self._nested(plan.erasure))
-
-    def purge(self, name: str | None, text: str | None, pattern: str | None, force: bool) -> Purge:
-        """Purge, and inspect everything that is left.
-
-        Raises:
-            NotFound: there is nothing to purge.
-            Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have it.
-        """
-        target = _target(name, text, pattern)
-        return self._writer.rewrite(lambda scan: self._purge(target, force))
-
-    def _purge(self, target: "str | Redaction", force: bool) -> Purge:
-        rewrite = self._rewrite()
-        with rewrite.alone():
-            plan = self._plan(target, rewrite, packs=True)
-            report = _report(plan, rewrite)
-            if plan.new.pushed and not force:
-                remotes = ", ".join(report.remotes)
-                raise Unwritable(
-                    f"what is to be purged was pushed to {remotes}: it stays there; give --force to purge here all "
-                    f"the same, and then rewrite {remotes} with `git push --force`"
-                )
-            rewrite.put_in_place(plan.new, [*plan.changes, *plan.leftovers], plan.recovered)
-        return replace(report, is_done=True, standing=self._verify(plan.erasure))
-
-    def verify(self, name: str | None, text: str | None, pattern: str | None) -> Standing:
-        """Return where it still stands, in any object or file; change nothing."""
-        with _all_readable():
-            target = _target(name, text, pattern)
-            if isinstance(target, Redaction):
-                return self._verify(erasure_of_text(target, self._workspace.layout, (), ()))
-            with suppress(NotFound):
-                rewrite = self._rewrite()
-                return self._verify(self._erasure(target, rewrite, rewrite.survey(), self._files(rewrite)))
-            return self._verify(erasure_of_name(target))
-
-    # What is to be done
-
-    def _rewrite(self) -> RepositoryRewrite:
-        if not self._history.has_begun():
-            raise NotFound("there is nothing to purge: the memory has no history yet")
-        rewrite = self._history.rewrite()
-        rewrite.check_possible(self._history.in_progress())
-        return rewrite
-
-    def _plan(self, target: str | Redaction, rewrite: RepositoryRewrite, packs: bool) -> _Plan:
-        """Find all that a purge is going to do.
-
-        Raises:
-            NotFound: it does nothing.
-        """
-        survey, files = rewrite.survey(), self._files(rewrite)
-        erasure = self._erasure(target, rewrite, survey, files)
-        new = rewrite.new_history(survey, erasure, packs)
-        changes = [change for path in sorted(files) for change in _changes(path, files[path], erasure)]
-        plan = _Plan(new, erasure, changes, [*self._leftovers(files, changes, erasure)], self._recovered(erasure))
-        if not (new.changes_anything or changes or plan.leftovers or plan.recovered):
-            here = self._verify_here(erasure)
-            if not here.places:  # else an object holds it that nothing reaches
-                if nested := self._nested(erasure):
-                    raise NotFound(
-                        f"nothing to purge here, but it stands in {', '.join(nested)}: purge there, or --agents"
-                    )
-                if here.unread:
-                    raise NotFound(f"nothing to purge in what was read; not looked into: {', '.join(here.unread)}")
-                raise NotFound("nothing to purge: that stands nowhere in the files or their history")
-        return plan
-
-    def _erasure(self, target: str | Redaction, rewrite: RepositoryRewrite, survey: Survey, files: _Files) -> Erasure:
-        layout = self._workspace.layout
-        on_disk = {path: file[0] for path, file in files.items() if file}
-        versions = chain(rewrite.versions(survey), on_disk.items())  # the disk has some that are in no commit yet
-        if isinstance(target, Redaction):
-            return erasure_of_text(target, layout, [*survey.files, *files], versions)
-        is_entry = layout.is_entry
-        contents = {(path, blob_id(data)): data for path, data in versions if is_entry(path)}
-        now = {path: blob_id(data) for path, data in on_disk.items() if is_entry(path)}
-        path_now, is_place = None, False
-        with suppress(NotFound):
-            entry = found(self._shelf(), target)
-            path_now, is_place = entry.path, is_place_of(entry, target)
-        erasure = erasure_of_entry(target, contents, self._lives(survey, contents, now), now, path_now, is_place)
-        if erasure is None:
-            raise NotFound(f"no entry was ever named: {target}; `crabmem purge --text` purges any text")
-        everywhere = [(path, blob) for path, held in survey.files.items() for blob in held]
-        going = {blob for path, blob in everywhere if erasure.new_path(path, blob) is None}
-        staying = {blob for path, blob in everywhere if erasure.new_path(path, blob) is not None}
-        return dataclasses.replace(erasure, blobs=frozenset(going - staying))
-
-    def _lives(self, survey: Survey, versions: Mapping[Version, bytes], now: Mapping[str, str]) -> Lives:
-        """Return the lives of all entries, up to what Git's index and the disk have: `now`, blobs by path."""
-        is_entry = self._workspace.layout.is_entry
-
-        def content(version: Version) -> bytes:
-            entry = entry_in(version[0], versions[version])
-            return entry.content.encode() if entry else versions[version]
-
-        lives = Lives(content)
-        for oid in survey.commits:
-            commit = self._history.commit(oid, with_paths=False)
-            sides = [self._history.changes(oid, parent) for parent in commit.parents or (None,)]
-            lives.add([{path: side[path] for path in filter(is_entry, side)} for side in sides], commit.renamed)
-        head = self._history.files(self._history.head())
-        gone = {path: (head[path], None) for path in filter(is_entry, head) if path not in now}
-        staged = ((path, blob) for path, held in survey.files.items() if is_entry(path) for blob in held)
-        for path, blob in (*staged, *now.items()):
-            if not lives.knows((path, blob)):
-                lives.add([{**gone, path: (head.get(path), blob)}])
-        return lives
-
-    # The files of the workspace
-
-    def _files(self, rewrite: RepositoryRewrite) -> _Files:
-        """Read the files that Git's index has, or that stand where memory does."""
-        root = self._workspace.root
-        below = (item for folder in _folders_below(root) for item in folder.iterdir() if item.name != ".git")
-        paths = (file.relative_to(root).as_posix() for file in below if file.is_file() and not file.is_symlink())
-        return {
-            path: self._read(path)
-            for path in {*rewrite.staged(), *filter(self._workspace.layout.is_within, paths)}
-            if path.isprintable()  # which lone surrogates are not: such a name is not UTF-8
-        }
-
-    def _read(self, path: str) -> tuple[bytes, int] | None:
-        """Return the bytes and mode of a regular file; None for anything else."""
-        with suppress(OSError), fs.inside(self._workspace.root, path) as spot:
-            data, status = fs.read(spot)
-            return data, status.st_mode & 0o777
-        return None
-
-    def _leftovers(self, files: _Files, changes: Iterable[FileChange], erasure: Erasure) -> Iterator[FileChange]:
-        """Yield editors' copies beside the files that go: those that hold it, or belong to a file that changes."""
-        file = self._workspace.file
-        changed = {file(change.path) for change in changes if change.was}
-        beside = {left for each in changed for left in _left_beside(each.parent, glob.escape(each.name))}
-        for folder in sorted({file(path).parent for path in files}):
-            for left in sorted(_left_beside(folder, "*")):
-                path = left.relative_to(self._workspace.root).as_posix()
-                read = self._read(path)
-                if read and (left in beside or erasure.is_in_file(read[0]) or erasure.is_in_name(path)):
-                    yield FileChange(path, blob_id(read[0]), None, read[1])
-
-    def _recovered(self, erasure: Erasure) -> list[str]:
-        """Return the files below `.git` that keep texts of unknown saves, and hold it."""
-        files = (file for file in (self._workspace.private / state.RECOVERED).glob("*") if file.is_file())
-        held = (file for file in files if erasure.is_in_file(fs.read(file, limit=fs.LARGE)[0]))
-        return [file.relative_to(self._workspace.git).as_posix() for file in held]
-
-    # Whether it still stands anywhere
-
-    def _verify(self, erasure: Erasure) -> Standing:
-        """Inspect every object and file, those of repositories inside the workspace too."""
-        parts = [self._verify_here(erasure), *(self._verify_in(folder, erasure) for folder in self._repositories())]
-        return Standing(
-            objects=sum(part.objects for part in parts),
-            files=sum(part.files for part in parts),
-            size=sum(part.size for part in parts),
-            places=tuple(place for part in parts for place in part.places),
-            unread=tuple(place for part in parts for place in part.unread),
-        )
-
-    def _verify_here(self, erasure: Erasure) -> Standing:
-        """Inspect what is the workspace's own."""
-
-        def is_in(data: bytes, path: str) -> bool:
-            return erasure.is_in_file(data) or erasure.new_path(path, blob_id(data)) is None
-
-        objects = self._history.rewrite().inspect_objects(erasure)
-        files = _inspect_below(self._workspace.root, erasure, is_in)
-        look = _standing(objects, [*inspect_git_files(erasure, self._workspace.git), *files])
-        return replace(look, places=self._located(look.places))
-
-    def _located(self, places: Iterable[str]) -> tuple[str, ...]:
-        """Add to each blob among places that a reference reaches its path and its first commit."""
-        located = {place: place for place in places}
-        blobs = {place.removeprefix(_BLOB) for place in located if place.startswith(_BLOB)}
-        with suppress(CrabmemError):  # their ids name them all the same
-            for oid in self._history.rewrite().survey().commits if blobs else ():
-                for path, (_, after) in self._history.changes(oid).items():
-                    if after and (digits := after[:_DIGITS]) in blobs:
-                        blobs.remove(digits)
-                        located[_BLOB + digits] = f"{path} in commit {short(oid)} ({_BLOB}{digits})"
-        return tuple(located.values())
-
-    def _verify_in(self, folder: Path, erasure: Erasure) -> Standing:
-        """Inspect a repository inside the workspace, such as an agent's own: whether it holds it, and in what.
-
-        Of an entry only what it said counts: somebody else's may have the same name.
-        """
-        name = folder.relative_to(self._workspace.root).as_posix()
-        git = folder / ".git" if os.path.lexists(folder / ".git") else folder
-
-        def not_looked_into(why: str) -> Standing:
-            return Standing(0, 0, 0, (f"{name} (its history {why})",))
-
-        if not git.is_dir():
-            return not_looked_into("lies elsewhere and was not looked into")
-        if form := foreign_format(git):
-            return not_looked_into(f"is kept as {form} and was not looked into")
-        history = Objects(git / "objects", git / "crabmem" / state.RECENT)
-        if not erasure.contents:
-            erasure = dataclasses.replace(erasure, messages=NO_REDACTION)
-        try:
-            objects = list(inspect_objects(erasure, history))
-        except OSError as error:
-            return not_looked_into(f"was not looked into: {fs.reason(error)}")
-        except DamagedHistory:
-            return not_looked_into("is damaged and was not looked into")
-        finally:
-            history.close()
-        own = list(inspect_git_files(erasure, git))
-        below = _inspect_below(folder, erasure, lambda data, path: erasure.is_in_file(data))
-        files = list(below) if git != folder else []
-        kinds = {
-            "name": erasure.is_in_name(name),
-            "history": any(look.place for look in [*objects, *own]),
-            "files": any(look.place for look in files),
-        }
-        held = [kind for kind, is_in in kinds.items() if is_in]
-        places = [f"{name} ({' and '.join(held)})"] if held else []
-        if (git / "objects/info/alternates").exists():
-            places.append(f"{name} (it borrows objects from elsewhere, which were not looked into)")
-        look = _standing(objects, [*own, *files])
-        return replace(look, places=tuple(places), unread=tuple(f"{name}/{each}" for each in look.unread))
-
-    def _nested(self, erasure: Erasure) -> tuple[str, ...]:
-        """Return the repositories inside the workspace that hold it, and in what."""
-        return tuple(place for folder in self._repositories() for place in self._verify_in(folder, erasure).places)
-
-    def _repositories(self) -> list[Path]:
-        """Return the folders inside the workspace, or inside its `.git`, that are repositories of their own."""
-        root, git = self._workspace.root, self._workspace.git
-        folders = [*_folders_below(root), *(_folders_below(git) if git.is_dir() else ())]
-        return sorted(folder for folder in folders if folder not in (root, git) and _is_repository(folder))
-
-
-def _target(name: str | None, text: str | None, pattern: str | None) -> str | Redaction:
-    """Return what is to be purged: the name of an entry, or what finds a text.
+def purge_plan(
+    session: Session, name: str | None = None, *, text: str | None = None, pattern: str | None = None
+) -> Purge:
+    """What `purge` would do; nothing is changed.
 
     Raises:
-        InvalidArguments: not one of the three was given, or what was given cannot be looked for.
+        NotFound: there is nothing to purge.
+        Unwritable: this history cannot be rewritten alone.
     """
-    if sum(item is not None for item in (name, text, pattern)) != 1:
-        raise InvalidArguments("say what to purge: the name of an entry, or a text, or a pattern")
-    if text is not None:
-        return by_text(text)
-    return by_pattern(pattern) if pattern is not None else name or ""
+    session.view.check_whole()
+    return _purger(session).plan(name, text, pattern)
 
 
-def _report(plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
-    """Return what a purge does, in figures."""
-    new, erasure, rewriter = plan.new, plan.erasure, plan.new.rewriter
-    touched = rewriter.paths | {change.path for change in plan.changes}
-    versions = [(path, blob) for path, held in new.survey.files.items() for blob in held]
-    remotes = rewrite.remotes()
-    return Purge(
-        entries=erasure.entries,
-        erased=tuple(sorted(path for path, new_path in erasure.paths.items() if new_path is None)),
-        paths=tuple(sorted({erasure.paths.get(path, path) or path for path in touched})),
-        commits=len(new.survey.commits),
-        rewritten=new.rewritten(new.survey.commits),
-        messages=rewriter.messages,
-        versions=rewriter.versions or sum(erasure.new_path(path, blob) != path for path, blob in versions),
-        refs=new.rewritten(new.refs.values()),
-        signatures=rewriter.signatures,
-        unreachable=new.unreachable,
-        leftovers=len(plan.leftovers) + len(plan.recovered),
-        copies=_copies(erasure, rewrite.versions(new.survey)) if not erasure.contents else {},
-        remotes={name: remotes[name] for name in new.pushed},
-        unknown={name: url for name, url in remotes.items() if name not in new.pushed},
-    )
+def purge(
+    session: Session,
+    name: str | None = None,
+    *,
+    text: str | None = None,
+    pattern: str | None = None,
+    force: bool = False,
+) -> Purge:
+    """Erase an entry, a text, or what a regular expression finds, from the files and all of their history.
 
-
-def _copies(erasure: Erasure, versions: Iterable[tuple[str, bytes]]) -> dict[str, int]:
-    """Return the files that quote what goes altogether, and how many of its lines at most."""
-    quoting: dict[str, int] = {}
-    for path, data in versions:
-        if erasure.new_path(path, blob_id(data)) and (lines := erasure.quoted_in(data)):
-            quoting[path] = max(lines, quoting.get(path, 0))
-    return dict(sorted(quoting.items()))
-
-
-def _changes(path: str, file: tuple[bytes, int] | None, erasure: Erasure) -> Iterator[FileChange]:
-    """Yield how a file of the workspace has to change."""
-    if file is None:
-        return
-    data, mode = file
-    new_path, bare = erasure.new_path(path, blob_id(data)), erasure.new_file(path, data)
-    if new_path is None:
-        yield FileChange(path, blob_id(data), None, mode)
-    elif new_path != path:
-        yield FileChange(new_path, None, bare, mode)
-        yield FileChange(path, blob_id(data), None, mode)
-    elif bare != data:
-        yield FileChange(path, blob_id(data), bare, mode)
-
-
-def _left_beside(folder: Path, name: str) -> set[Path]:
-    """Return what editors left in a folder beside the files whose names match `name`."""
-    return {left for form in _BESIDE for left in folder.glob(form.format(name))}
-
-
-def _inspect_below(root: Path, erasure: Erasure, is_in: Callable[[bytes, str], bool]) -> Iterator[Inspection]:
-    """Inspect the files below a folder, links and empty folders too, but for those of repositories in it.
-
-    `is_in` says whether the file of those bytes at that path holds it.
-    """
-    folders = _folders_below(root, lambda folder: not _is_repository(folder))
-    for item in sorted(item for folder in folders for item in folder.iterdir() if item.name != ".git"):
-        path = item.relative_to(root).as_posix()
-        yield from inspect_file(item, path, erasure, is_in, _TOO_LARGE)
-
-
-def _standing(objects: Iterable[Inspection], files: Iterable[Inspection]) -> Standing:
-    objects, files = list(objects), list(files)
-    looks = [*objects, *files]
-    places = tuple(look.place for look in looks if look.place)
-    unread = tuple(look.unread for look in looks if look.unread)
-    return Standing(len(objects), len(files), sum(look.size for look in looks), places, unread)
-
-
-def _folders_below(folder: Path, enters: Callable[[Path], bool] = lambda folder: True) -> Iterator[Path]:
-    """Yield a folder and all below it that `enters` says to enter, but for what is Git's own."""
-    waiting = [folder]
-    while waiting:
-        yield (each := waiting.pop())
-        below = (item for item in each.iterdir() if item.is_dir() and not item.is_symlink() and item.name != ".git")
-        waiting += filter(enters, below)
-
-
-def _is_repository(folder: Path) -> bool:
-    """Return whether a folder has a repository, or is a bare one, whatever it is called."""
-    is_bare = (folder / "HEAD").is_file() and all((folder / name).is_dir() for name in ("objects", "refs"))
-    return is_bare or os.path.lexists(folder / ".git")
-
-
-@contextmanager
-def _all_readable() -> Iterator[None]:
-    """Within it, what may not be read is an error: nobody could say that it holds nothing.
+    Every commit from the first that holds it on gets another id; all else of them stays, but signatures.
+    Nothing brings it back. Then every object and file is read: `standing` says where it still stands.
 
     Raises:
-        Unreadable: naming the file or folder.
+        NotFound: there is nothing to purge.
+        Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have what is purged.
     """
-    try:
-        yield
-    except PermissionError as error:
-        raise Unreadable(f"{error.filename} cannot be read: {fs.reason(error)}") from None
+    session.view.check_whole()
+    session.engine.upkeep.close()
+    rules.check_may_write(session)
+    done = _purger(session).purge(name, text, pattern, force)
+    forget_gone(session)
+    return done
+
+
+def standing(
+    session: Session, name: str | None = None, *, text: str | None = None, pattern: str | None = None
+) -> Standing:
+    """Where an entry, a text, or what a regular expression finds, stands in any object or file; changes nothing."""
+    session.view.check_whole()
+    return _purger(session).verify(name, text, pattern)
+
+
+def _purger(session: Session) -> "Purger":
+    from .purger import Purger  # late: it rewrites histories, which few do
+
+    engine = session.engine
+    return Purger(engine.workspace, engine.history, engine.writer, lambda: session.look(lambda now: now.whole.listing))

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from crabmem import InvalidArguments, InvalidSettings, MassLoss, Memory, NotFound, Unreadable, Unwritable
 from crabmem.cli import cli
 from crabmem.disk import fs
-from crabmem.operations import purging, setup
+from crabmem.operations import purge, setup
 from crabmem.operations.adopting import prepared
 from crabmem.workspace.layout import FLAT
 from tests.conftest import FIXTURES, assert_clean, git
@@ -399,7 +399,7 @@ def test_the_past_of_a_fact_is_told_in_either_folder(tmp_path: Path, folder: str
         memory.rollback("HEAD~1", "Luna")
         memory.revert("HEAD~2")
         assert file.read_text() == LUNA
-        assert memory.purge("Luna").is_done and purging.standing(memory, "Luna").places == ()
+        assert memory.purge("Luna").is_done and purge.standing(memory, "Luna").places == ()
         with pytest.raises(NotFound):
             memory.get("luna")
     assert_clean(root)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crabmem import CrabmemError, InvalidArguments, Memory
 from crabmem.cli import cli
-from crabmem.operations import purging
+from crabmem.operations import purge
 from crabmem.text.hashes import blob_id, short
 from tests.conftest import git
 from tests.operations.test_purge import traces
@@ -34,7 +34,7 @@ def coded(memory: Memory) -> Memory:
 def test_a_purge_takes_the_life_that_an_undo_of_a_rename_ended(coded: Memory) -> None:
     coded.rename("Alpha", "Beta")
     coded.undo()
-    plan = purging.purge_plan(coded, "Alpha")
+    plan = purge.purge_plan(coded, "Alpha")
     assert plan.entries == ("Alpha", "Beta") and plan.copies == {}
     done = coded.purge("Alpha")
     assert done.standing and done.standing.places == ()
@@ -140,7 +140,7 @@ def test_verify_names_the_path_and_commit_of_a_text(coded: Memory) -> None:
     commit = coded.log(1)[0].commit
     text = coded.file("memory/entries/alpha.md").read_bytes()
     coded.forget("Alpha")
-    places = purging.standing(coded, text="banana-seven").places
+    places = purge.standing(coded, text="banana-seven").places
     assert [place for place in places if "blob" in place] == [
         f"memory/entries/alpha.md in commit {short(commit)} (blob {blob_id(text)[:12]})"
     ], places

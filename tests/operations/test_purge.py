@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from crabmem import Busy, Fact, InvalidArguments, Memory, NotFound, Unwritable
 from crabmem.disk import fs
-from crabmem.operations import agents, maintenance, purging
+from crabmem.operations import agents, maintenance, purge
 from tests import forked, long_history, story
 from tests.conftest import assert_clean, git
 
@@ -123,7 +123,7 @@ def test_what_quotes_a_purged_entry_stays_and_is_told(told: Memory) -> None:
 
 def test_the_plan_says_what_is_done_and_changes_nothing(told: Memory) -> None:
     head, size = git(told.root, "rev-parse", "HEAD"), len(list(told.root.rglob("*")))
-    plan = purging.purge_plan(told, text=SECRET)
+    plan = purge.purge_plan(told, text=SECRET)
     assert git(told.root, "rev-parse", "HEAD") == head and len(list(told.root.rglob("*"))) == size
     done = told.purge(text=SECRET)
     assert replace(plan, is_done=True, standing=done.standing) == done
@@ -132,8 +132,8 @@ def test_the_plan_says_what_is_done_and_changes_nothing(told: Memory) -> None:
 
 def test_what_is_not_recorded_yet_is_purged_too(told: Memory) -> None:
     told.file("memory/entries/draft.md").write_text(f"---\nname: Draft\n---\n\n{SECRET} as a draft\n")
-    assert purging.purge_plan(told, "Draft").paths == ("memory/entries/draft.md",)
-    assert "memory/entries/draft.md" in purging.purge_plan(told, text=SECRET).paths
+    assert purge.purge_plan(told, "Draft").paths == ("memory/entries/draft.md",)
+    assert "memory/entries/draft.md" in purge.purge_plan(told, text=SECRET).paths
     told.purge(text=SECRET)
     assert traces(told.root, "HUNTER2") == []
     assert told.purge("Draft").entries == ("Draft",)
@@ -186,7 +186,7 @@ def test_tags_notes_stash_and_logs_are_rewritten(told: Memory) -> None:
 
 def test_what_nothing_reaches_goes_too(told: Memory) -> None:
     subprocess.run(["git", "-C", str(told.root), "hash-object", "-w", "--stdin"], input=b"HUNTER2 lost", check=True)
-    plan = purging.purge_plan(told, text=SECRET)
+    plan = purge.purge_plan(told, text=SECRET)
     assert plan.unreachable >= 1
     told.purge(text=SECRET)
     assert traces(told.root, "HUNTER2") == []
@@ -214,7 +214,7 @@ def test_where_it_still_stands_is_told(told: Memory) -> None:
     done = told.purge(text=SECRET)
     assert done.standing and done.standing.places == (".git/config", "shopping.txt")
     (told.root / "shopping.txt").unlink()
-    assert purging.standing(told, text=SECRET).places == (".git/config",)
+    assert purge.standing(told, text=SECRET).places == (".git/config",)
 
 
 def test_another_memory_brings_nothing_back(told: Memory) -> None:
@@ -368,10 +368,10 @@ def team(memory: Memory) -> Memory:
 
 @pytest.mark.parametrize("asked", [{"text": PIN}, {"name": "Code"}])
 def test_a_purge_names_the_agents_whose_workspaces_still_hold_it(team: Memory, asked: dict[str, Any]) -> None:
-    assert purging.purge_plan(team, **asked).nested == ("agents/bob (history)", "agents/eve (history and files)")
+    assert purge.purge_plan(team, **asked).nested == ("agents/bob (history)", "agents/eve (history and files)")
     done = team.purge(**asked)
     assert done.standing and done.standing.places == ("agents/bob (history)", "agents/eve (history and files)")
-    assert purging.standing(team, text=PIN).places == done.standing.places
+    assert purge.standing(team, text=PIN).places == done.standing.places
 
 
 def test_another_entry_of_the_same_name_in_the_workspace_of_an_agent_is_no_trace(memory: Memory) -> None:
@@ -379,7 +379,7 @@ def test_another_entry_of_the_same_name_in_the_workspace_of_an_agent_is_no_trace
     memory.new_agent("bob")
     with Memory(memory.root / "agents/bob", agent="bob") as bob:
         bob.remember("Code", "how bob writes it", "In Python, tests first.")
-    assert purging.purge_plan(memory, "Code").nested == ()
+    assert purge.purge_plan(memory, "Code").nested == ()
     done = memory.purge("Code")
     assert done.standing and done.standing.places == ()
 
@@ -440,7 +440,7 @@ def test_another_repository_inside_the_workspace_is_looked_into(memory: Memory) 
 def test_remotes_of_which_nobody_knows_what_they_have_are_named(memory: Memory) -> None:
     memory.remember("Code", "opens the door", f"It is {PIN}.")
     git(memory.root, "remote", "add", "origin", "https://example.org/notes.git")
-    assert purging.purge_plan(memory, text=PIN).unknown == {"origin": "https://example.org/notes.git"}
+    assert purge.purge_plan(memory, text=PIN).unknown == {"origin": "https://example.org/notes.git"}
     told = run(memory.root, "--text", PIN, "--yes")
     assert "origin https://example.org/notes.git may have it" in told.stdout
 
@@ -530,14 +530,14 @@ def test_a_value_of_frontmatter_that_is_written_with_escapes_or_folded_is_found_
         memory.remember("Wifi", "how to get online", rest)
         file.write_text(f"---\nname: Tea\n{rest}\n{line}\n---\n\nGreen.\n")
         memory.adopt()
-    assert len(purging.standing(memory, text=text).places) == 3
-    assert purging.purge_plan(memory, text=text).entries == ("Tea",)
+    assert len(purge.standing(memory, text=text).places) == 3
+    assert purge.purge_plan(memory, text=text).entries == ("Tea",)
     done = memory.purge(text=text)
     assert done.standing and done.standing.places == () and done.versions == 2
     entry = memory.get("Tea")
     assert (entry.problem, entry.content, entry.keys["author"]) == (None, "Green.", "Ben")
     assert text not in " ".join(str(entry).split())
-    assert purging.standing(memory, text=text).places == ()
+    assert purge.standing(memory, text=text).places == ()
 
 
 def test_a_pattern_for_whole_lines_takes_no_value_that_is_part_of_one(memory: Memory) -> None:
@@ -592,7 +592,7 @@ def test_what_was_not_looked_into_is_named_instead_of_nowhere(memory: Memory) ->
         "photos (compressed)",
     )
     assert all(f"not looked into: {each}\n" in done.stdout for each in unread)
-    looked = purging.standing(memory, text=PIN)
+    looked = purge.standing(memory, text=PIN)
     assert (looked.places, looked.unread) == ((), unread)
     again = run(memory.root, "--text", PIN, "--yes")
     assert again.returncode == 1 and "nowhere" not in again.stderr and "not looked into: all.bundle" in again.stderr
@@ -633,5 +633,5 @@ def test_every_file_of_the_repository_is_looked_into(memory: Memory, name: str) 
     before = file.read_bytes() if file.exists() else None
     said = f"blob 11\0{PIN}".encode()
     file.write_bytes(zlib.compress(said) if "tmp_obj" in name or "recent" in name else said)
-    assert purging.standing(memory, text=PIN).places == (f".git/{name}",)
+    assert purge.standing(memory, text=PIN).places == (f".git/{name}",)
     file.unlink() if before is None else file.write_bytes(before)

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import CrabmemError, DeniedHistory, Memory, Unreadable
 from crabmem.cli import base, cli
-from crabmem.operations import files, history, maintenance, purging, salience, setup
+from crabmem.operations import files, history, maintenance, purge, salience, setup
 from tests.conftest import assert_clean
 from tests.serving import command, piped
 
@@ -230,8 +230,8 @@ def test_memory_raises_errors_of_ours_alone(root: Path) -> None:
             *(partial(work, memory) for work in (files.blobs, files.notes, history.newest, maintenance.mend)),
             *(partial(work, memory) for work in (maintenance.compact, maintenance.reindex, setup.unrecorded)),
             lambda: memory.get("Vet"), lambda: memory.blame("Vet"), lambda: memory.before_turn("where is the boiler?"),
-            lambda: memory.when("boiler"), lambda: purging.standing(memory, "Vet"),
-            lambda: purging.purge_plan(memory, "Vet"),
+            lambda: memory.when("boiler"), lambda: purge.standing(memory, "Vet"),
+            lambda: purge.purge_plan(memory, "Vet"),
             lambda: memory.search("boiler"), lambda: salience.salient(memory), lambda: list(history.commits(memory)),
             lambda: memory.recall("boiler", as_of="1 minute ago"), lambda: memory.write_note("x"),
         ]  # fmt: skip
