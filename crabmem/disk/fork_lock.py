@@ -1,11 +1,13 @@
-"""A lock between threads that is free in a forked child, which does not have the thread that held it."""
+"""Threads and forks: a lock that is free in a forked child, which does not have the thread that held it, and a property
+that needs none."""
 
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from ..errors import CrabmemError
 
@@ -77,3 +79,35 @@ def _renew_all() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_renew_all)
+
+
+T = TypeVar("T")
+
+
+class once(Generic[T]):
+    """A property that is computed once for an object, and from then on is a plain attribute of it.
+
+    As `functools.cached_property`, which before Python 3.12 holds one lock for all objects of a class: a child that is
+    forked while another thread computes would wait for that lock for ever. Two threads may compute it both here.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object, owner: type) -> T | Self:
+        if instance is None:
+            return self
+        value = instance.__dict__[self._name] = self._compute(instance)
+        return value
+
+    if TYPE_CHECKING:  # a plain attribute can be set
+
+        def __set__(self, instance: object, value: T) -> None: ...

@@ -9,12 +9,12 @@ import weakref
 import zlib
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ..disk import fs, regular
-from ..disk.fork_lock import Guard, loading
+from ..disk.fork_lock import Guard, loading, once
 from ..errors import DamagedHistory, DeniedHistory
 from .commits import Header, header
 from .packs import is_packed
@@ -58,7 +58,7 @@ class Objects:
         self._whole: dict[str, tuple[int, ...] | None] = {}
         self._ends: tuple[tuple[int, ...], frozenset[bytes]] = ((), frozenset())
 
-    @cached_property
+    @once
     def _store(self) -> "Disk":
         with loading():
             from .store import Disk

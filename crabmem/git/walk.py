@@ -10,7 +10,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from heapq import heappop, heappush, nlargest
 from operator import le
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..disk import derived, state
+from ..disk.fork_lock import once
 from ..errors import DamagedHistory, DeniedHistory
 from .commits import Header
 from .objects import Objects
@@ -77,12 +78,12 @@ class Graph:
         #: How many rows are not in the file, and how many were learned since it was written.
         self._beside = self._new = 0
 
-    @cached_property
+    @once
     def _data(self) -> bytes:
         """The bytes of the file; those of an empty one where it is not whole and ours."""
         return bytes(derived.load(self._cache.place, _LABEL) or _HEAD.pack(0, 0))
 
-    @cached_property
+    @once
     def _places(self) -> dict[bytes, int]:
         """Where in the columns of the file each commit is, by its id."""
         count, start = _HEAD.unpack_from(self._data)[0], _HEAD.size
@@ -343,7 +344,7 @@ class Line:
         place = bisect_right(times, seconds) - 1
         return self[place] if place >= 0 else None
 
-    @cached_property
+    @once
     def _is_rising(self) -> bool:
         return all(map(le, self._times, self._times[1:]))
 

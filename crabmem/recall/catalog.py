@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import ClassVar
 
+from ..disk.fork_lock import once
 from ..disk.scan import File, Scan, Unusable
 from ..errors import Unreadable
 from ..search import Document, Index, rules
@@ -37,22 +37,22 @@ class Listing:
     layout: Layout
     is_past: ClassVar[bool] = False
 
-    @cached_property
+    @once
     def versions(self) -> dict[str, bytes]:
         """The id of the blob of each entry and note, in the order of their paths."""
         return {path: bytes.fromhex(self.scan.files[path].blob) for path in sorted(self.index.marks())}
 
-    @cached_property
+    @once
     def notes(self) -> frozenset[str]:
         """The paths of the daily notes that are recalled."""
         return notes_in(self.index)
 
-    @cached_property
+    @once
     def paths(self) -> tuple[str, ...]:
         """Those of the entries, in order."""
         return tuple(sorted(self.index.marks().keys() - self.notes))
 
-    @cached_property
+    @once
     def entries(self) -> tuple[Entry, ...]:
         """All of them, read if need be."""
         return tuple(map(self.at, self.paths))

@@ -8,10 +8,11 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..disk import state
+from ..disk.fork_lock import once
 from ..disk.scan import Scan
 from ..disk.stat import BLOB, SIZE
 from ..errors import Unreadable
@@ -110,7 +111,7 @@ class Sections:
         """Whether they are of another time."""
         return self.files.is_past
 
-    @cached_property
+    @once
     def versions(self) -> dict[str, bytes]:
         """The digest of each, in the order of their keys: what stands in two places means the same."""
         return {key: mark[_DIGEST] for key, mark in sorted(self.index.marks().items())}

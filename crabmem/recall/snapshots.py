@@ -8,14 +8,13 @@ time, and disposable. The index of a moment is made from one that is like it, so
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
 from .. import search
 from ..disk import fs, state
 from ..disk.derived import Cache
-from ..disk.fork_lock import Guard
+from ..disk.fork_lock import Guard, once
 from ..disk.stat import BLOB, SIZE
 from ..errors import Unreadable
 from ..git.timeline import Timeline
@@ -43,17 +42,17 @@ class Past:
         self.unreadable = unreadable
         self.entry_of = read
 
-    @cached_property
+    @once
     def versions(self) -> dict[str, bytes]:
         """The id of the blob of each, in the order of their paths."""
         return {path: mark[BLOB] for path, mark in sorted(self.index.marks().items())}
 
-    @cached_property
+    @once
     def notes(self) -> frozenset[str]:
         """The paths of the daily notes among them."""
         return notes_in(self.index)
 
-    @cached_property
+    @once
     def paths(self) -> tuple[str, ...]:
         """Those of the entries, in order."""
         return tuple(path for path in self.versions if path not in self.notes)

@@ -1,11 +1,11 @@
 """A session on a workspace: who reads and writes, and what they see. Every operation is a function over one."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from ..disk.fork_lock import once
 from ..disk.scan import Scan
 from ..errors import Busy, Disabled, InvalidSettings
 from ..git.commits import one_line
@@ -126,12 +126,12 @@ class Session:
         """What this session may see just now."""
         return EVERYTHING if self.kind == "main" else View.of(self.profile, self.kind)
 
-    @cached_property
+    @once
     def timeline(self) -> Timeline:
         """The past, as far as the actor may look: a person into every branch, an agent into memory's own."""
         return self.engine.timeline(any_revision=not self.actor.is_agent)
 
-    @cached_property
+    @once
     def speaker(self) -> Speaker:
         """What memory says before turns, once in a session."""
         return Speaker(self.engine.turns, one_line(self.actor.session or "") or None)

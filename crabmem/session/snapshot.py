@@ -2,11 +2,11 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence, Set
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..disk import fs
+from ..disk.fork_lock import once
 from ..disk.scan import Scan
 from ..recall.catalog import Listing
 from ..recall.names import found
@@ -62,7 +62,7 @@ class Snapshot:
         assert self._scan is not None, "a commit is no look at the files"
         return self._scan
 
-    @cached_property
+    @once
     def settings(self) -> Settings:
         """What the settings said; of a commit the usual ones where they cannot be read."""
         if self._scan is None:
@@ -71,7 +71,7 @@ class Snapshot:
 
     # Files
 
-    @cached_property
+    @once
     def files(self) -> Mapping[str, str]:
         """The blob of every file, by path."""
         if self._scan is None:
@@ -117,7 +117,7 @@ class Snapshot:
 
     # Entries
 
-    @cached_property
+    @once
     def shelf(self) -> Listing | Past:
         """The entries, and the daily notes that are recalled, as they are found and searched."""
         engine, allows = self._engine, self.view.allows

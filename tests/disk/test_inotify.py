@@ -258,7 +258,7 @@ def test_a_look_at_everything_takes_a_fiftieth_of_the_time_at_most(
     for _ in range(2):
         store.scan()
     began, first = time.monotonic(), len(looks)
-    while (took := time.monotonic() - began) < 1.5:
+    while (took := time.monotonic() - began) < 1.5 or (len(looks) == first and took < 30):  # a first look may take long
         store.scan()
     assert 0 < sum(looks[first:]) < took / 20
     store.close()

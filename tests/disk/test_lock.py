@@ -1,5 +1,6 @@
 """One writer at a time, whatever happens to the one before."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Busy
+from crabmem.disk.fork_lock import once
 from crabmem.disk.lock import WriterLock
 
 HOLD = """
@@ -93,3 +95,21 @@ def test_thread_that_waits_too_long_is_told_so(tmp_path: Path) -> None:
         thread.start()
         thread.join()
     assert told == ["another thread has been writing for 0.05 s; try again"]
+
+
+def test_a_property_that_another_thread_computes_keeps_no_forked_child_waiting() -> None:
+    class Slow:
+        @once
+        def value(self) -> int:
+            time.sleep(0.5)
+            return 1
+
+    thread = threading.Thread(target=lambda: Slow().value)
+    thread.start()
+    time.sleep(0.1)
+    child = os.fork()
+    if child == 0:
+        os._exit(Slow().value)
+    status = os.waitpid(child, 0)[1]
+    thread.join()
+    assert os.waitstatus_to_exitcode(status) == 1

@@ -8,7 +8,7 @@ hidden files is what it says of a memory that has only the others.
 import inspect
 import pkgutil
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +25,7 @@ from crabmem.session.session import Session
 from crabmem.text.evaluation import Expectation
 from crabmem.text.keys import Key
 from crabmem.text.learnings import tool_failure
+from crabmem.text.slug import slug_of
 
 Operation = Callable[..., object]
 
@@ -168,22 +169,33 @@ def all_that_is_said(operation: Operation, session: Session, arguments: dict[str
         return repr(error) + (repr(vars(error)) if isinstance(error, Stale) else "")
 
 
+def words_in(values: Iterable[object]) -> Iterator[str]:
+    """The texts among arguments, and in lists of them, also as the names of files."""
+    for value in values:
+        if isinstance(value, str) and value:
+            yield from (value, slug_of(value))
+        elif isinstance(value, list):
+            yield from words_in(value)
+
+
 def with_secrets(root: Path, profile: str, kind: str) -> list[str]:
     """Make a memory in which files are hidden from sessions of a kind; the paths of these."""
     with Memory(root, profile=profile) as memory:
         memory.remember("Wifi", "the network", "The network of the house. See [[Marsupial]].", tags=["home"])
         memory.remember("Boiler", "the heating", "The boiler is in the cellar, beside the dawn lamp.")
         view, layout = memory.of_kind(kind).view, memory.layout  # type: ignore[arg-type]
-        places = ["memory/entries/private-marsupial.md", layout.overview, layout.note_path(memory.engine.today())]
+        places = [f"memory/entries/private-{CANARY}.md", layout.overview, layout.note_path(memory.engine.today())]
         hidden = [path for path in places if not view.allows(path)]
-        head = f"name: Marsupial\ndescription: feeding the {CANARY} at dawn\naliases: [Vet]\ntags: [{CANARY}s]"
-        entry = f"---\n{head}\n---\n\nThe {CANARY} is fed at dawn, by hand. [[Wifi]] [[Vet]]\n"
+        head = f"name: Marsupial {CANARY}\ndescription: feeding the {CANARY} at dawn\naliases: [Vet, Marsupial]"
+        entry = f"---\n{head}\ntags: [{CANARY}s]\n---\n\nThe {CANARY} is fed at dawn, by hand. [[Wifi]] [[Vet]]\n"
         for path in hidden:
             place = memory.file(path)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(entry if "private" in path else f"# Notes\n\nThe {CANARY} is fed at dawn. [[Wifi]]\n")
         memory.adopt()
         memory.remember("Wifi", "the network", "The network of the house, and of the shed. See [[Marsupial]].")
+        for path in hidden:  # an edit that nobody has recorded yet
+            memory.file(path).write_text(f"{memory.file(path).read_text()}\nAnd at dusk.\n")
     return hidden
 
 
@@ -209,6 +221,8 @@ def test_nothing_that_is_hidden_comes_out_of_any_operation(profile: str, kind: s
             head = guest.timeline.head()
             for arguments in calls_of(operation, values_of(root, hidden)):
                 said = all_that_is_said(operation, guest, arguments)
+                for word in words_in(arguments.values()):  # which the caller knows
+                    said = said.replace(word, "")
                 assert CANARY not in said.casefold(), f"{name}({arguments}): {said}"
                 asked += 1
             is_changed = guest.timeline.head() != head
