@@ -172,22 +172,30 @@ def _nearest(bases: Iterable[Index], wanted: Mapping[str, bytes]) -> tuple[Index
 
 
 def _use(place: Path) -> None:
-    """Note that what is kept there was asked for."""
+    """Note that what is kept there was asked for last of all.
+
+    A step after the newest, not the time: two moments may be asked for within one tick of a system's clock.
+    """
     with suppress(OSError):
-        fs.touch(place)
+        fs.set_modified(place, max(map(_used, place.parent.iterdir())) + 1)
+
+
+def _used(place: Path) -> int:
+    """When it was asked for: greater for later."""
+    return place.stat().st_mtime_ns
 
 
 def _keep(index: Index, place: Path) -> None:
     """Keep an index for the next process, and so many of the others as there is room for."""
     if search.save(index, place):
+        _use(place)
         with suppress(OSError):
-            _use(place)
             _trim(place.parent)
 
 
 def _trim(folder: Path) -> None:
     room = MOST_BYTES
-    places = sorted(filter(Path.is_dir, folder.iterdir()), key=lambda place: place.stat().st_mtime_ns, reverse=True)
+    places = sorted(filter(Path.is_dir, folder.iterdir()), key=_used, reverse=True)
     for number, place in enumerate(places):
         room -= sum(file.stat().st_size for file in place.iterdir())
         if number and (number >= MOST or room < 0):

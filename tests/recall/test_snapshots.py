@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from crabmem.recall import snapshots as pasts
 from tests.conftest import allow, git
 from tests.embedding import Own, saved_model
 
+KEPT = ".git/crabmem/index/past"
 WORDS = ("luna", "vet", "walks", "walked", "harbour", "deploy key", "2026-03-01", "Thursday", "wifi_password")
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
 NAMES = st.sampled_from(("Luna", "Deploy key", "2026-02-20 standup", "Harbour", "Vet"))
@@ -111,7 +112,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def kept(root: Path) -> list[str]:
-    folder = root / ".git/crabmem/index/past"
+    folder = root / KEPT
     return sorted(os.listdir(folder)) if folder.exists() else []
 
 
@@ -220,11 +221,19 @@ def test_so_many_moments_are_kept_and_those_asked_for_of_late(story: Path, monke
     monkeypatch.setattr(pasts, "MOST", 3)
     with Memory(story) as memory:
         commits = [commit.commit for commit in memory.log() if commit.tool == "remember"][:6]
-    for commit in (*commits[:3], commits[0], *commits[3:5]):
-        with Memory(story) as memory:
-            memory.recall("deploy key", as_of=commit)
+    ask(story, commits[:3])
+    for name in kept(story):  # in one tick of a slow clock, which was put back afterwards
+        os.utime(story / KEPT / name, ns=(1 << 61, 1 << 61))
+    ask(story, (commits[0], *commits[3:5]))
     folders = [git(story, "rev-parse", f"{commit}:memory/entries").strip() for commit in commits]
     assert {name.partition("-")[0] for name in kept(story)} == {folders[at] for at in (0, 3, 4)}
+
+
+def ask(root: Path, commits: Iterable[str]) -> None:
+    """Each moment is asked for by a memory of its own."""
+    for commit in commits:
+        with Memory(root) as memory:
+            memory.recall("deploy key", as_of=commit)
 
 
 def test_they_take_no_more_room_than_they_may(story: Path, monkeypatch: pytest.MonkeyPatch) -> None:
