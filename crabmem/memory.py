@@ -7,8 +7,21 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .operations import agents, context, facts, files, history, maintenance, notes, proposals, purge, recall, revert
-from .operations import setup as begin
+from .operations import (
+    adoption,
+    agents,
+    context,
+    facts,
+    files,
+    history,
+    maintenance,
+    notes,
+    proposals,
+    purge,
+    recall,
+    revert,
+    setup,
+)
 from .session.opening import engine_at, recover
 from .session.session import Session
 from .tools import guide
@@ -88,7 +101,7 @@ class Memory(Session):
     )
 
     # The workspace
-    init, adopt = begin.init, begin.adopt
+    init, adopt = setup.init, adoption.adopt
     doctor, stats = maintenance.doctor, maintenance.stats
     agents, new_agent = agents.agents, agents.new_agent
 

@@ -15,8 +15,8 @@ from watchfiles import Change, watch
 from .disk import state
 from .disk.lock import WriterLock
 from .errors import Busy, CrabmemError, Moved
+from .operations import adoption, history, setup
 from .operations import files as files_operations
-from .operations import history, setup
 from .results import Commit
 from .session.session import Session
 from .workspace.workspace import Workspace
@@ -238,7 +238,7 @@ def _polled_files(memory: Session, stop: threading.Event) -> Iterator[set[str]]:
 
 def _adopted(memory: Session) -> Iterator[Commit | CrabmemError]:
     try:
-        commit, held = setup.adopt(memory), setup.unrecorded(memory)
+        commit, held = adoption.adopt(memory), adoption.unrecorded(memory)
     except Moved:
         raise
     except CrabmemError as error:

@@ -12,8 +12,7 @@ import click
 
 from ..disk import fs
 from ..disk.allowed import Allowed
-from ..operations import files, history, maintenance, revert, setup
-from ..operations.adopting import prepared
+from ..operations import adoption, files, history, maintenance, revert, setup
 from ..operations.doctor.files import left_out
 from ..prompt.profile import load_profile
 from ..results import Commit, json_of
@@ -59,7 +58,7 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted:
         return _adopt_folder(ctx, folder, yes_really, json_wanted)
     memory = opened(ctx)
     with bar("recording") as progress:
-        commit = setup.adopt(memory, yes_really, progress)
+        commit = adoption.adopt(memory, yes_really, progress)
     _report(memory, commit, {}, json_wanted)
     _fail_if_unrecorded(memory)
 
@@ -76,7 +75,7 @@ def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, json_wanted
     before = history.log(memory, limit=1)
     with bar("recording") as progress:
         setup.init(memory, claim=True, is_seeded=False, progress=progress)
-    setup.adopt(memory, yes_really)
+    adoption.adopt(memory, yes_really)
     commit = next((newest for newest in history.log(memory, limit=1) if newest not in before), None)
     facts = maintenance.stats(memory).entries
     _report(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
@@ -127,10 +126,10 @@ def _is_claude_code(memory: Session) -> bool:
 
 def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
     if profile is None:
-        return prepared(root, "layout", FLAT.name, is_meant)
+        return setup.declare(root, "layout", FLAT.name, is_meant)
     load_profile(profile)  # raises for an unknown profile, before anything is written
     whole = os.path.abspath(os.path.expanduser(profile)) if profile.endswith(".toml") else profile
-    prepared(root, "profile", whole, is_meant)
+    setup.declare(root, "profile", whole, is_meant)
     Allowed(os.environ).allow_profile(root, outside(root, whole))
     _join(root, profile)
 
@@ -161,7 +160,7 @@ def _report(memory: Session, commit: Commit | None, about: dict[str, object], js
 
 
 def _fail_if_unrecorded(memory: Session) -> None:
-    if held := setup.unrecorded(memory):
+    if held := adoption.unrecorded(memory):
         raise Failure(str(held.error))
 
 

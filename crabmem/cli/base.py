@@ -322,7 +322,7 @@ def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True)
     Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
     yet, the person is told, for the folder may be mistyped; not so without `tells_place`.
     """
-    from ..session.beginning import is_begun
+    from ..session.init import is_begun
     from ..session.opening import session_at
     from ..session.rules import settings_problem
 
@@ -354,8 +354,8 @@ def _telling_place(memory: "Session") -> Iterator[None]:
     Raises:
         NotFound: the verb did not find something, which says now that there is nothing at all.
     """
-    from ..session.beginning import is_begun
     from ..session.family import neighbours
+    from ..session.init import is_begun
 
     near = difflib.get_close_matches(memory.root.name, neighbours(memory), n=1)
     hint = f"; did you mean --workspace {near[0]}?" if near else ""

@@ -11,12 +11,12 @@ import click
 
 from ..disk import fs
 from ..errors import NotFound
-from ..operations import facts, setup
+from ..operations import adoption, facts
 from ..operations import recall as recall_operations
 from ..recall.marking import on_terminal
 from ..recall.ranking import text_of
 from ..results import Hit, Match, json_of
-from ..session import beginning
+from ..session.init import is_begun
 from ..session.session import Session
 from ..text.answers import BETWEEN, answer_text
 from ..text.entry import Entry, decode
@@ -288,7 +288,7 @@ def list_(
     if json_wanted:
         return show(True, json_of(shown), str)
     paged(ctx, (_line(label, entry, width) for label, entry in zip(labels, shown, strict=True)))
-    if not shown and beginning.is_begun(memory):
+    if not shown and is_begun(memory):
         tell("no fact is like that" if wanted or since else "nothing has been remembered yet")
 
 
@@ -342,7 +342,7 @@ def tags_(ctx: click.Context, json_wanted: bool) -> None:
     if json_wanted:
         return show(True, data, str)
     paged(ctx, (f"{count:6,}  {plain(spelled[label])}\n" for label, count in found))
-    if not found and beginning.is_begun(memory):
+    if not found and is_begun(memory):
         tell("no fact has a tag; `crabmem remember NAME -t TAG …` gives one")
 
 
@@ -359,7 +359,7 @@ def edit(ctx: click.Context, name: str) -> None:
     file = memory.file(entry.path)
     if not wanted_of(ctx).agent:
         edited(file)
-        return recorded(memory, setup.adopt(memory))
+        return recorded(memory, adoption.adopt(memory))
     before = fs.read(file)[0]
     text, version = decode(str(file), before), version_of(before)
     done = edited_by_agent(file.name, text, lambda text: facts.rewrite_entry(memory, name, text, version))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..disk import fs
-from ..operations import files, proposals, setup
+from ..operations import adoption, files, proposals, setup
 from ..results import Changed, Document, Proposed, json_of
 from ..session.session import Session
 from ..text.entry import decode
@@ -82,7 +82,7 @@ def _file_verbs(
         finally:
             if made and file.read_bytes() == text.encode():
                 fs.unlink(file)
-        recorded(memory, setup.adopt(memory))
+        recorded(memory, adoption.adopt(memory))
 
     def _edit_as_agent(memory: Session, file: Path, seeded: str) -> None:
         before = fs.read(file)[0] if file.exists() else None

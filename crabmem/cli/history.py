@@ -8,7 +8,7 @@ import click
 
 from ..operations import history, revert
 from ..results import Commit, Restored, json_of
-from ..session import beginning
+from ..session.init import is_begun
 from ..text.hashes import short
 from ..text.words import counted
 from .base import as_json, coloured_diff, complete_names, complete_writers, dry, here, opened, paged, plain, show, tell
@@ -56,7 +56,7 @@ def log(
         lines = (f"{_line(commit)}\n{coloured_diff(diff)}" for commit, diff in diffs)
         if first := next(lines, ""):
             paged(ctx, chain([first], lines))
-        elif beginning.is_begun(memory):
+        elif is_begun(memory):
             tell("no commit is like that")
 
 

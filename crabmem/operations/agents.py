@@ -8,19 +8,20 @@ from ..disk import fs
 from ..errors import AlreadyThere, InvalidArguments, NotFound, Unwritable
 from ..git.commits import Note, identity, one_line
 from ..results import CREATOR, Agent, Begun, Purge
-from ..session import beginning, rules
+from ..session import rules
 from ..session.engine import Engine
 from ..session.family import folders_in
+from ..session.init import init, init_with, seeds
 from ..session.session import Session
 from ..text.entry import MAX_NAME, check_text
 from ..text.hashes import short
 from ..text.patterns import matches
 from ..workspace.layout import AGENTS, Layout
 from ..workspace.workspace import agent_folder
+from .adoption import adopt
 from .history import log
 from .maintenance import stats
 from .purge import purge, purge_plan
-from .setup import adopt
 
 #: What the workspace of all is called among its agents.
 ALL = "."
@@ -52,9 +53,9 @@ def new_agent(session: Session, name: str, description: str = "") -> Begun:
     with _opened(session, root) as agent:
         if _is_made(agent):
             raise AlreadyThere(f"there is an agent in {root} already; `crabmem agents` lists them")
-        beginning.begin(session)
+        init(session)
         note = Note(f"init: the agent {one_line(name)}", identity(CREATOR))
-        return beginning.begin_with(agent, lambda scan: beginning.seeds(agent, scan, name, description), note)
+        return init_with(agent, lambda scan: seeds(agent, scan, name, description), note)
 
 
 def clone_agent(session: Session, source: str, target: str) -> Begun:
@@ -69,16 +70,14 @@ def clone_agent(session: Session, source: str, target: str) -> Begun:
     root = _agent_root(session, target)
     if target == ALL or (source != ALL and _agent_root(session, source) == root):
         raise InvalidArguments(f"{target} cannot be a copy of {source}; name another agent")
-    beginning.begin(session)
+    init(session)
     with ExitStack() as stack:
         origin = session if source == ALL else stack.enter_context(_opened(session, _existing(session, source)))
         adopt(origin)
         head = short(origin.timeline.head() or "")
         agent = stack.enter_context(_opened(session, root))
         files = _cloned(origin, agent.layout)
-        return beginning.begin_with(
-            agent, lambda scan: files, rules.note(agent, "clone", f"from {one_line(source)} at {head}")
-        )
+        return init_with(agent, lambda scan: files, rules.note(agent, "clone", f"from {one_line(source)} at {head}"))
 
 
 def purge_plans(
@@ -128,7 +127,7 @@ def _in_each(session: Session, work: Callable[[Session], Purge]) -> dict[str, Pu
 def _is_made(session: Session) -> bool:
     """Whether there is this workspace, whole: who made it may have been killed before the first commit."""
     is_there = fs.is_own_folder(session.engine.workspace.private)
-    return is_there and bool(session.timeline.head() or not beginning.seeds(session, session.engine.store.scan()))
+    return is_there and bool(session.timeline.head() or not seeds(session, session.engine.store.scan()))
 
 
 def _cloned(session: Session, layout: Layout) -> dict[str, bytes]:

@@ -12,7 +12,8 @@ from ..recall.labels import note_of
 from ..recall.ranking import PathFilter
 from ..recall.reader import readable
 from ..results import Changed, Forgotten, Links, Reference, Renamed, Saved
-from ..session import beginning, family, rules
+from ..session import family, rules
+from ..session.init import init
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.edit import lenient_text
@@ -96,7 +97,7 @@ def remember_all(
         done = session.write(deciding(stage(0)), dry_run=True)
     else:
         planned = session.write(deciding(stage(0)), dry_run=True)
-        beginning.begin(session)
+        init(session)
         after, before = planned.after, planned.before
         new = dict.fromkeys(data for path, data in after.items() if data is not None and before[path] != data)
         with session.engine.writer.ahead(new, stage(1)):

@@ -15,7 +15,8 @@ from ..errors import CrabmemError, DamagedHistory, Disabled, Full, InvalidArgume
 from ..git.commits import Note
 from ..git.history import History
 from ..results import Changed, Proposal, Proposed
-from ..session import beginning, rules
+from ..session import rules
+from ..session.init import init
 from ..session.rules import check_may_write
 from ..session.session import Session
 from ..session.snapshot import Snapshot
@@ -188,7 +189,7 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
 
     if not session.engine.history.has_begun():
         session.look(decide)  # what is refused anyway makes no workspace
-        beginning.begin(session)
+        init(session)
     secrets = session.settings.secrets  # now: what can fail comes before what cannot be taken back
     made, there, version = _beside(session, propose)
     notices = warnings(f"{lenient_text(made.data)}\n{reason}", there.text, secrets)

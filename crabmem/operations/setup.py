@@ -1,35 +1,25 @@
-"""How a workspace begins, and how what others wrote into it is recorded."""
+"""Making a workspace: a new one, one of a profile's family, and of a folder that a host uses already.
 
-from collections.abc import Iterable
+What is in the new workspace, and its first commit, are the work of `session/init.py`: the first write needs it, too.
+"""
+
+import os
 from pathlib import Path
+from typing import Literal
 
+from ..disk import fs
 from ..disk.scan import Scan
+from ..errors import InvalidArguments, Unwritable
 from ..git.commits import Note, identity, one_line
-from ..recall.catalog import Progress
-from ..results import CREATOR, Begun, Commit
-from ..session import beginning, rules
+from ..results import CREATOR, Begun
+from ..session.init import init as init
+from ..session.init import init_with, seeds
 from ..session.locate import outside
 from ..session.session import Session
 from ..text.entry import decode
 from ..workspace.layout import SETTINGS
-from ..write.bylines import kept_paths
-from ..write.losses import Losses
-
-
-def init(
-    session: Session,
-    claim: bool = False,
-    is_seeded: bool = True,
-    dry_run: bool = False,
-    progress: Progress | None = None,
-) -> Begun:
-    """Make the workspace, with the files that its profile has one begin with; nothing where there is one.
-
-    With `claim`, also in an ordinary repository that holds no memory yet. Without `is_seeded` no file is made.
-    With `dry_run` nothing is written, and the answer says what would be. `progress` is called with how many of the
-    files that are there already were stored.
-    """
-    return beginning.begin(session, claim, is_seeded, dry_run, progress)
+from ..workspace.settings import layout_in
+from ..workspace.workspace import Workspace
 
 
 def use_profile(session: Session, claim: bool = False, dry_run: bool = False) -> Begun:
@@ -48,60 +38,57 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
 
     def wanted(scan: Scan) -> dict[str, bytes]:
         text = naming(decode(SETTINGS, scan.data(SETTINGS) or b""), name)
-        return {SETTINGS: text.encode(), **beginning.seeds(session, scan)}
+        return {SETTINGS: text.encode(), **seeds(session, scan)}
 
     if not dry_run:
         session.engine.allowed.allow_profile(session.root, outside(session.root, session.engine.profile_name))
     note = Note(f"init: the profile {one_line(name)}", identity(CREATOR))
-    return beginning.begin_with(session, wanted, note, claim, dry_run)
+    return init_with(session, wanted, note, claim, dry_run)
 
 
-def adopt(session: Session, even_if_many: bool = False, progress: Progress | None = None) -> Commit | None:
-    """Record what was changed on disk from outside as a commit of the person; None when nothing was.
-
-    In a folder without a history it begins one; then the commit is that of the files that lay there.
-    That too many of the entries are gone at once is recorded only with `even_if_many`; see `unrecorded`.
-    `progress` is called with how many of the files that were changed are stored.
-    """
-    history, writer = session.engine.history, session.engine.writer
-    before = history.head() if history.exists() else None
-    begun = beginning.begin(session, progress=progress)
-    rules.check_may_write(session)
-    writer.record_ahead(progress or (lambda done, total: None))
-    after = writer.adopt(even_if_many)
-    if after is None or after == before:
-        return None
-    edits = history.parent(after) if after == begun.commit else after
-    return session.view.of_commit(history.commit(edits if edits and edits != before else after))
-
-
-def wrote(session: Session, files: Iterable[str]) -> Commit | None:
-    """Record `files` that a tool of the agent's host wrote as a commit of this agent, `write: NAME`.
-
-    What others changed is recorded before it, as the person's. Passed over are files elsewhere, and those whose
-    history is not kept. An agent that writes `Crab.md` so cannot be stopped any more: that is recorded, too. When
-    this fails, whoever records the files next still says who wrote them, unless they were changed again. None
-    when there was nothing of these files to record.
+def declare(root: Path, key: Literal["profile", "layout"], value: str, is_meant: bool = False) -> None:
+    """Have the settings of the folder `root` say what it is; with `is_meant`, also inside a repository.
 
     Raises:
-        Unwritable: the folder is in a repository of something else.
+        InvalidArguments: it is no folder, a workspace of something else, or has settings of its own.
+        Unwritable: it lies in a repository, or the disk refused.
     """
-    engine = session.engine
-    paths = kept_paths(engine.workspace, files)
-    before = engine.history.head() if engine.history.exists() else None
-    if paths:
-        rules.check_may_write(session)
-    after = engine.writer.adopt_written(paths, session.actor) if paths else None
-    made = engine.history.commits(after, before) if after and after != before else ()
-    return session.view.of_commit(
-        next((each for each in made if each.tool == "write" and not set(paths).isdisjoint(each.paths)), None)
-    )
+    from ..text import toml_edit  # late: it loads what reads TOML
+
+    if not os.path.isdir(root):
+        raise InvalidArguments(f"there is no folder {root} to adopt")
+    said = _said(root)
+    if said and dict(zip(("profile", "layout"), layout_in(said), strict=True))[key] == value:
+        return
+    if fs.is_own_folder(Workspace(root).private):
+        way = f"init --profile {value}` makes it one of {value}" if key == "profile" else "adopt` records your edits"
+        raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} {way}")
+    line = toml_edit.put("", (key,), value)
+    if said is not None and not line.startswith(said):  # half of it is left where a crash or a full disk cut it
+        raise InvalidArguments(f"{root / SETTINGS} says something else; add `{line.strip()}` at its top")
+    _refuse_repository(root, is_meant)
+    try:
+        (fs.create if said is None else fs.overwrite)(root / SETTINGS, line.encode())
+    except OSError as error:
+        raise Unwritable(f"{root / SETTINGS} cannot be written: {fs.reason(error)}") from error
 
 
-def unrecorded(session: Session) -> Losses | None:
-    """What was lost on disk, when it is so many entries that no write records it before it is confirmed.
+def _said(root: Path) -> str | None:
+    """What the settings of a folder say; None without any."""
+    try:
+        return fs.read(root / SETTINGS)[0].decode("utf-8", "replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InvalidArguments(f"{root / SETTINGS} cannot be read: {fs.reason(error)}") from None
 
-    `restore` brings them back; `adopt(even_if_many=True)` records that they are gone.
-    """
-    engine = session.engine
-    return session.look(lambda now: engine.writer.unrecorded(now.scan))
+
+def _refuse_repository(root: Path, is_meant: bool) -> None:
+    around = next((folder for folder in (root, *root.parents) if os.path.exists(folder / ".git")), None)
+    if around and fs.is_own_folder(Workspace(around).private):
+        raise InvalidArguments(f"{root} is part of the workspace {around}, which has its history")
+    if around and not is_meant:
+        where = "is a Git repository" if around == root else f"lies in a Git repository, {around}"
+        raise Unwritable(
+            f"{root} {where}, perhaps a project's; --yes-really if memory is to have a history of its own there"
+        )

@@ -15,8 +15,8 @@ from ..workspace.layout import Layout
 from ..workspace.settings import Settings
 from ..write.actor import Actor
 from ..write.writer import Draft, Written
-from .beginning import begin
 from .engine import Engine
+from .init import init
 from .rules import check_may_write
 from .snapshot import Snapshot
 from .view import EVERYTHING, View
@@ -194,7 +194,7 @@ class Session:
             return Written(None, before, draft.changes, self.settings.secrets, draft.result)
         if not engine.history.has_begun():
             decided(engine.store.scan())  # what is refused anyway makes no workspace
-            begin(self, is_seeded=is_seeded)
+            init(self, is_seeded=is_seeded)
         done = engine.writer.write(decided)
         engine.upkeep.nudge()
         return done

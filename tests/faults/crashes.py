@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from crabmem import CrabmemError, Fact, Key, Memory
+from crabmem.operations import adoption, keyvalue
 from crabmem.operations import files as files_operations
-from crabmem.operations import keyvalue, setup
 from crabmem.text import entry
 from crabmem.write import writer
 from tests.faults.repository import complaints, git
@@ -105,7 +105,7 @@ def _keep(memory: Memory) -> None:
 
 
 def _wrote(memory: Memory) -> None:
-    setup.wrote(memory, [str(memory.root / path) for path in (VET, OTHER)])
+    adoption.wrote(memory, [str(memory.root / path) for path in (VET, OTHER)])
 
 
 def _compact(memory: Memory) -> None:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from crabmem import Memory
-from crabmem.operations import maintenance, setup
+from crabmem.operations import adoption, maintenance
 from tests import fork_server
 from tests.faults.repository import git
 
@@ -290,7 +290,7 @@ def ordinary(root: Path) -> None:
         memory.purge(text="at eight")
         memory.remember("Vet", "where the vet of Luna is", "In the new town.")
         memory.before_turn("where is the vet of Luna?")
-        setup.wrote(memory, [str(root / "memory/entries/vet.md")])
+        adoption.wrote(memory, [str(root / "memory/entries/vet.md")])
         memory.search("vet") if hasattr(memory, "search") else None
         (root / "memory/2026-01-01.md").write_text("- walked Luna\n")
         memory.adopt()

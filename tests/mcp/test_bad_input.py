@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.mcp.stdio import Refusal, parse_message, to_json
-from crabmem.operations import history, setup
+from crabmem.operations import adoption, history
 from tests.conftest import assert_clean
 from tests.serving import META, TODAY, TOKEN, Wire, command, piped, request, web
 
@@ -203,7 +203,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_call_leaves_nothing_half_writte
             assert wire.process.stderr and wire.process.stderr.read() == b""
         assert_clean(root)
         with Memory(root) as memory:
-            assert setup.unrecorded(memory) is None
+            assert adoption.unrecorded(memory) is None
             assert {len(entry.content) for entry in memory.entries()} <= {13, 100_000}
 
 

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 from crabmem import InvalidArguments, InvalidSettings, MassLoss, Memory, NotFound, Unreadable, Unwritable
 from crabmem.cli import cli
 from crabmem.disk import fs
-from crabmem.operations import purge, setup
-from crabmem.operations.adopting import prepared
+from crabmem.operations import adoption, purge
+from crabmem.operations.setup import declare
 from crabmem.workspace.layout import FLAT
 from tests.conftest import FIXTURES, assert_clean, git
 from tests.faults.crashes import in_child
@@ -284,7 +284,7 @@ def test_the_folder_to_adopt_is_named_once(adopted: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "crabmem.toml").mkdir()
     with pytest.raises(InvalidArguments, match="cannot be read"):
-        prepared(tmp_path, "layout", FLAT.name)
+        declare(tmp_path, "layout", FLAT.name)
 
 
 @pytest.mark.parametrize("broken", ['layout = "flat"\nrecal_limit = 3\n', 'layout = "flat"\n[vectors\n'])
@@ -305,7 +305,7 @@ def test_a_layout_that_changes_under_a_running_process_is_an_error_that_says_so(
     root = sample("claude-code")
     with Memory(root) as memory:
         assert not memory.entries()
-        prepared(root, "layout", FLAT.name)
+        declare(root, "layout", FLAT.name)
         for call in (lambda: memory.recall("tide"), lambda: memory.remember("Luna", "the dog", "x")):
             with pytest.raises(InvalidSettings, match="start it again"):
                 call()
@@ -432,7 +432,7 @@ def test_many_facts_are_not_lost_by_a_slip_in_either_folder(tmp_path: Path, fold
         before = files(memory.root)
         for number in range(12):
             (memory.root / folder / f"fact-{number}.md").unlink()
-        assert memory.adopt() is None and (held := setup.unrecorded(memory)) and (held.count, held.total) == (12, 12)
+        assert memory.adopt() is None and (held := adoption.unrecorded(memory)) and (held.count, held.total) == (12, 12)
         memory.restore()
         assert files(memory.root) == before
         with pytest.raises(MassLoss):

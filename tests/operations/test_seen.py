@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from crabmem import CrabmemError, Fact, Memory, operations
 from crabmem.errors import Stale
+from crabmem.operations import setup
 from crabmem.prompt.profile import KINDS, profile_names
 from crabmem.session.session import Session
 from crabmem.text.evaluation import Expectation
@@ -140,7 +141,7 @@ def every_operation() -> dict[str, Operation]:
             takes_session = first is not None and first.annotation in (Session, "Session")
             if function.__module__ == home.__name__ and takes_session and not name.startswith("_"):
                 found[f"{module.name}.{name}"] = function
-    return found
+    return found | {"setup.init": setup.init}  # which is the session room's, where the first write finds it
 
 
 def calls_of(operation: Operation, values: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:

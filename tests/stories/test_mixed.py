@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem import CrabmemError, Fact, Key, Memory
-from crabmem.operations import files, keyvalue, setup
+from crabmem.operations import adoption, files, keyvalue
 from tests.conftest import assert_clean, git
 
 #: Names that share a slug, a key or a file that has a meaning, and some that do not.
@@ -104,7 +104,7 @@ class Play:
         self.memory.adopt()
         file = self._file()
         file.write_text(self._text(token))
-        setup.wrote(self.memory, [str(file)])
+        adoption.wrote(self.memory, [str(file)])
         return True
 
     def _moved(self, token: str) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
-from crabmem.operations import setup
+from crabmem.operations import adoption
 from crabmem.text.agent_names import agent_name, refuse_taken
 from crabmem.write.actor import Actor
 from tests import forked
@@ -105,7 +105,7 @@ def test_what_a_host_wrote_for_such_an_agent_is_marked_too(memory: Memory) -> No
     memory.remember("Tea", "d", "Green.")
     file = memory.file("memory/entries/tea.md")
     file.write_text(file.read_text().replace("Green", "Black"))
-    setup.wrote(memory.for_actor("person", None), [str(file)])
+    adoption.wrote(memory.for_actor("person", None), [str(file)])
     newest = memory.log(limit=1)[0]
     assert (newest.tool, newest.author) == ("write", "person (agent)")
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import CrabmemError, DeniedHistory, Memory, Unreadable
 from crabmem.cli import base, cli
-from crabmem.operations import files, history, maintenance, purge, salience, setup
+from crabmem.operations import adoption, files, history, maintenance, purge, salience
 from tests.conftest import assert_clean
 from tests.serving import command, piped
 
@@ -228,7 +228,7 @@ def test_memory_raises_errors_of_ours_alone(root: Path) -> None:
             memory.entries, memory.overview, memory.identity, memory.links, memory.log, memory.diff, memory.digest,
             memory.stats, memory.doctor, memory.adopt, memory.init, memory.agents, memory.proposals, memory.prompt,
             *(partial(work, memory) for work in (files.blobs, files.notes, history.newest, maintenance.mend)),
-            *(partial(work, memory) for work in (maintenance.compact, maintenance.reindex, setup.unrecorded)),
+            *(partial(work, memory) for work in (maintenance.compact, maintenance.reindex, adoption.unrecorded)),
             lambda: memory.get("Vet"), lambda: memory.blame("Vet"), lambda: memory.before_turn("where is the boiler?"),
             lambda: memory.when("boiler"), lambda: purge.standing(memory, "Vet"),
             lambda: purge.purge_plan(memory, "Vet"),

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from crabmem import CrabmemError, Fact, MassLoss, Memory
 from crabmem.cli import cli
 from crabmem.disk import fs
-from crabmem.operations import setup
+from crabmem.operations import adoption
 from crabmem.results import Commit
 from crabmem.watch import watched
 from crabmem.workspace.layout import ORDINARY
@@ -80,12 +80,12 @@ def test_all_facts_of_a_small_memory_are_not_lost_by_accident(tmp_path: Path) ->
             memory.rollback("HEAD~3")
         remove(root, 3)
         memory.write_overview("# Overview\n")
-        lost = setup.unrecorded(memory)
+        lost = adoption.unrecorded(memory)
         assert lost and recorded(root) == 3 and "3 of 3 entries are gone" in lost.words
         assert len(memory.restore().paths) == 3
         for number in range(3):  # one by one is no accident
             memory.forget(f"Fact {number}")
-        assert setup.unrecorded(memory) is None and memory.entries() == []
+        assert adoption.unrecorded(memory) is None and memory.entries() == []
     assert_clean(root)
 
 
@@ -173,7 +173,7 @@ def test_facts_lost_on_disk_are_one_command_from_being_back(root: Path, lose: Ca
     with Memory(root, is_person=True) as memory:
         assert len(memory.restore().paths) == MANY
         assert memory.get("Fact 1").content == "Text 1."
-        assert (setup.unrecorded(memory), memory.restore().paths) == (None, ())
+        assert (adoption.unrecorded(memory), memory.restore().paths) == (None, ())
         # What somebody saved is recorded before it is replaced; that files were gone for a while is not.
         subject = "import: 30 facts from notes" if lose is remove else "restore: 12 files"
         assert memory.log(1)[0].subject == subject
@@ -186,7 +186,7 @@ def test_facts_lost_on_disk_are_recorded_when_that_is_confirmed(root: Path, lose
     with Memory(root, is_person=True) as memory:
         commit = memory.adopt(even_if_many=True)
         assert commit and len(commit.paths) == MANY
-        assert setup.unrecorded(memory) is None
+        assert adoption.unrecorded(memory) is None
     assert_clean(root)
 
 
@@ -202,7 +202,7 @@ def test_a_persons_own_commit_confirms_it(root: Path) -> None:
 def test_a_few_lost_files_are_recorded_at_once_and_come_back_too(root: Path) -> None:
     remove(root, 3)
     with Memory(root, is_person=True) as memory:
-        assert setup.unrecorded(memory) is None
+        assert adoption.unrecorded(memory) is None
         done = memory.restore()
         assert len(done.paths) == 3 and len(memory.entries()) == ALL
         assert [commit.subject for commit in memory.log(2)] == ["restore: 3 files", "edit: Fact 0, Fact 1, Fact 2"]
@@ -225,7 +225,7 @@ def test_a_lost_fact_that_is_remembered_anew_is_not_lost_any_more(root: Path) ->
     with Memory(root, agent="coder") as memory:
         memory.remember("Fact 1", "what", "New.")
         memory.remember("Fact 20", "what", "New, too.")
-        held = setup.unrecorded(memory)
+        held = adoption.unrecorded(memory)
         assert held and len(held.paths) == MANY - 1
         assert "+mine: yes" in git(root, "log", "-p", "--format=", "--", f"{ENTRIES}/fact-20.md")
         memory.restore()
@@ -301,7 +301,7 @@ def test_a_loss_that_was_told_stays_unrecorded_however_many_facts_come_after_it(
     with Memory(tmp_path, is_person=True) as memory:
         assert memory.adopt() is None
         assert len(memory.restore().paths) == many
-        assert len(memory.entries()) == many + 40 and setup.unrecorded(memory) is None
+        assert len(memory.entries()) == many + 40 and adoption.unrecorded(memory) is None
         memory.remember("Last", "what", "Last text.")
     assert not (tmp_path / ".git/crabmem/unconfirmed").exists()
 
@@ -312,5 +312,5 @@ def test_a_loss_that_was_told_is_recorded_when_it_is_meant(tmp_path: Path) -> No
         for file in (tmp_path / "memory/entries").iterdir():
             file.unlink()
         memory.remember("New", "what", "New text.")
-        assert memory.adopt(even_if_many=True) and setup.unrecorded(memory) is None
+        assert memory.adopt(even_if_many=True) and adoption.unrecorded(memory) is None
         assert not memory.remember("Newer", "what", "Newer text.").warnings

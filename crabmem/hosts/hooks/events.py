@@ -173,7 +173,7 @@ def _session_end(call: Call) -> Json:
     Only what the host said that its agent wrote is the agent's; all else may be the person's, and is recorded as
     theirs.
     """
-    from ...operations.setup import adopt
+    from ...operations.adoption import adopt
 
     with _memory(call) as memory:
         adopt(memory)
@@ -186,7 +186,7 @@ def _wrote(call: Call) -> Json:
     if paths := kept_paths(call.workspace, files):
         # A watcher may be about to record them as the person's.
         Bylines(call.workspace.private / state.BYLINES).add(bylines_for(root, paths, call.agent, call.session))
-        from ...operations.setup import wrote
+        from ...operations.adoption import wrote
 
         with _memory(call) as memory:
             wrote(memory, files)

@@ -1,4 +1,7 @@
-"""How a workspace begins: its history, and the files that its profile has one begin with."""
+"""How a workspace begins: its history, and the files that its profile has one begin with.
+
+The operation `init`; it lies here because the first write begins a workspace, too.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 
-def begin(
+def init(
     session: Session,
     claim: bool = False,
     is_seeded: bool = True,
@@ -40,10 +43,10 @@ def begin(
     def wanted(scan: Scan) -> Mapping[str, bytes]:
         return seeds(session, scan) if is_seeded else {}
 
-    return begin_with(session, wanted, note, claim, dry_run, progress)
+    return init_with(session, wanted, note, claim, dry_run, progress)
 
 
-def begin_with(
+def init_with(
     session: Session,
     wanted: Callable[[Scan], Mapping[str, bytes]],
     note: Note,
@@ -53,7 +56,7 @@ def begin_with(
 ) -> Begun:
     """Write the files that are `wanted` where nothing stands, and settings; the first commit, where there is none.
 
-    The other arguments are those of `begin`.
+    The other arguments are those of `init`.
     """
     history, store, writer = session.engine.history, session.engine.store, session.engine.writer
     made = not history.exists()
