@@ -167,8 +167,10 @@ class Session:
     ) -> Written[T]:
         """Write what `decide` makes of memory as it is while nobody else writes; with `dry_run` only say what.
 
-        `decide` may be called several times; what it says last is written. Where there is no workspace it is begun
-        first, `is_seeded` with the files of its profile.
+        `decide` is called while the lock is held, and what it says then is written. It must change nothing: where there
+        is no workspace, it was called once before, so that what is refused makes none; and an operation may have called
+        it to have its texts looked into while nobody waits (`changes.look_ahead`). With `is_seeded` a workspace begins with
+        the files of its profile.
 
         Raises:
             Disabled: it would change a file that this session may not see.

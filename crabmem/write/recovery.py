@@ -1,4 +1,4 @@
-"""What a crash leaves to be finished: the intent of the write under way, and the files that writes displaced.
+"""What a crash leaves, and how the next write finishes it: the intent of the write under way, and displaced files.
 
 The intent is durable before the first file is touched, and cleared at the end of the write.
 """
@@ -14,9 +14,14 @@ import msgspec
 from ..disk import fs, state
 from ..disk.jsonl import JsonLines, encoded
 from ..disk.seal import Seal
+from ..errors import Unreadable
+from ..git.commits import Note, identity
 from ..text.hashes import blob_id
 from ..workspace.layout import Layout
+from .recorder import Recorder
 
+#: Nanoseconds for which a replaced file is kept for an editor that still has it open.
+LATE_NS = 2_000_000_000
 # Decoded, a journal takes many times its bytes.
 _LARGEST_FOREIGN = 1_000_000
 _STAGED = re.compile(r"write-[0-9a-f]{16}\Z")
@@ -43,6 +48,11 @@ class Intent(msgspec.Struct, frozen=True):
     when: datetime
     steps: Mapping[str, Step]
     head: str | None = None
+
+    @property
+    def note(self) -> Note:
+        """The words of its commit."""
+        return Note(self.subject, self.author, self.body, self.trailers)
 
 
 class Pending(NamedTuple):
@@ -150,3 +160,155 @@ class Displaced:
     def keep(self, paths: Mapping[str, str]) -> None:
         """Forget all but these."""
         fs.hint(self._file, encoded([paths] if paths else []))
+
+
+class Recovery:
+    """Finishes the write that a crash interrupted, and clears what writes leave behind.
+
+    `seal` is what this user seals journals with: one of somebody else is not finished before a person says so.
+    """
+
+    def __init__(self, recorder: Recorder, seal: Seal) -> None:
+        self._recorder = recorder
+        self._store = recorder.store
+        self._history = recorder.history
+        self._private = recorder.workspace.private
+        self._journal = Journal(self._private, recorder.layout, seal)
+        self._displaced = Displaced(self._private, recorder.layout)
+
+    def begin(self, intent: Intent) -> None:
+        """Put a write into the journal: from here on it can be finished by anybody."""
+        self._journal.begin(intent)
+
+    def end(self, intent: Intent) -> None:
+        """The write is over; what it displaced stays a while for editors that have it open."""
+        self._displaced.add({step.temporary: path for path, step in intent.steps.items()})
+        self._journal.finish()
+
+    def record_raced(self, intent: Intent, displaced: Mapping[str, bytes | None]) -> None:
+        """Record what the person saved between our look and our exchange, of what a write `displaced`."""
+        raced = {
+            path: data
+            for path, data in displaced.items()
+            if data is not None and blob_id(data) not in (intent.steps[path].old, intent.steps[path].new)
+        }
+        if raced:
+            self._recorder.record_saved(raced, journalled=True)
+
+    def is_interrupted(self) -> bool:
+        """Whether this user began a write, or a purge, on this machine, and it did not end."""
+        if not fs.is_own_folder(self._private):
+            return False
+        if self._journal.is_open():
+            pending = self._journal.pending()
+            return pending is not None and pending.is_ours
+        return self._history.has_own_purge()
+
+    def waiting(self) -> list[str]:
+        """What other users, or other machines, began and nobody ended: it waits for a person's word."""
+        if not fs.is_own_folder(self._private):
+            return []
+        pending = self._journal.pending()
+        theirs = [pending.intent] if pending and not pending.is_ours else []
+        writes = [f"the write {intent.subject!r}" for intent in (*theirs, *self._journal.waiting().values())]
+        return writes + ["a purge"] * self._history.has_foreign_purge()
+
+    def finish(self) -> None:
+        """Finish the write that a crash interrupted, or take it back where it had changed nothing; clear the rest."""
+        pending = self._journal.pending()
+        if pending and pending.is_ours:
+            self._carry_on(pending.intent)
+        elif pending:
+            place = self._journal.set_aside(pending)
+            self._recorder.report(
+                f"a write that was begun elsewhere waits in {place}; `crabmem doctor --fix` finishes it"
+            )
+        elif self._journal.is_open():
+            self._journal.finish()
+        self._clear_leftovers()
+
+    def finish_waiting(self) -> None:
+        """Finish what others began: a person asked for it."""
+        for place, intent in self._journal.waiting().items():
+            self._carry_on(intent)
+            fs.unlink(place)
+            self._recorder.report(f"a write that was begun elsewhere was finished: {intent.subject}")
+
+    def _carry_on(self, intent: Intent) -> None:
+        on_disk = {path: self._blob_at(path) for path in intent.steps}
+        if self._history.has_made(intent.note, intent.when, intent.head):
+            blobs = self._history.files(self._history.head())
+            self._history.settle({path: (blobs.get(path), None) for path in intent.steps})
+            self.end(intent)
+        elif any(blob == intent.steps[path].new for path, blob in on_disk.items()):
+            self._roll_forward(intent, on_disk)
+            self.end(intent)
+        else:
+            self._journal.finish()
+
+    def _blob_at(self, path: str) -> str | None:
+        """The blob of what is at `path`; "" for what cannot be read, which is nobody's blob."""
+        try:
+            return _blob_of(self._store.read(path))
+        except Unreadable:
+            return ""
+
+    def _roll_forward(self, intent: Intent, on_disk: Mapping[str, str | None]) -> None:
+        for path, step in intent.steps.items():
+            if on_disk[path] == step.old != step.new and (name := self._stage_again(step)):
+                self._store.place(path, name, step.new is not None, step.old is not None)
+        self._store.sync(list(intent.steps))
+        self.record_raced(intent, {path: self._store.staged(step.temporary) for path, step in intent.steps.items()})
+        blobs = {path: step.new for path, step in intent.steps.items() if self._is_stored(path, step.new)}
+        self._recorder.record(blobs, intent.note, intent.when, journalled=True)
+        self._history.settle({path: (blob, None) for path, blob in blobs.items()})
+
+    def _stage_again(self, step: Step) -> str | None:
+        """The name of a step's temporary file; of another one where a power cut took it, or what it held."""
+        if step.new is None or _blob_of(self._store.staged(step.temporary)) == step.new:
+            return step.temporary
+        return self._store.stage(self._history.blob(step.new), None) if self._history.has(step.new) else None
+
+    def _is_stored(self, path: str, blob: str | None) -> bool:
+        """Whether history has `blob`, if need be again from the file, after a `git prune` since the crash."""
+        if blob is None or self._history.has(blob):
+            return True
+        return self._blob_at(path) == blob and self._history.put(self._store.read(path) or b"") == blob
+
+    def _clear_leftovers(self) -> None:
+        """Remove temporary files whose text is in history, displaced ones after a while; record what is not."""
+        self._store.clear_ahead()
+        displaced, staying = self._displaced.all(), {}
+        waiting = {step.temporary for intent in self._journal.waiting().values() for step in intent.steps.values()}
+        for name in (each for each in self._store.leftovers() if each not in waiting):
+            path = displaced.get(name)
+            # Asked before the look: what is written after it is still there at the next one.
+            stays = path and (self._store.is_open(name) or self._store.age_ns(name) < LATE_NS)
+            try:
+                data = self._store.staged(name)
+            except OSError:
+                self._recorder.report(f"a file that cannot be read was kept in {self._store.set_aside(name)}")
+                continue
+            if data and not self._history.has(blob_id(data)):
+                if path is None:
+                    self._recorder.report(f"text of an unknown save was kept in {self._store.set_aside(name)}")
+                    continue
+                self._record_late(path, data)
+            if path and stays:
+                staying[name] = path
+            else:
+                self._store.discard(name)
+        if staying != displaced:
+            self._displaced.keep(staying)
+
+    def _record_late(self, path: str, data: bytes) -> None:
+        """Record what an editor wrote to a file after it was replaced; what replaced it stays."""
+        if self._blob_at(path) == blob_id(data):
+            return  # a power cut left both names to one file: it is in its place, and will be recorded as such
+        current = self._history.files(self._history.head()).get(path)
+        self._recorder.record_saved({path: data})
+        self._recorder.record({path: current}, Note("keep: what replaced it stays", identity("crabmem")))
+
+
+def _blob_of(data: bytes | None) -> str | None:
+    return None if data is None else blob_id(data)

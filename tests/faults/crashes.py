@@ -25,7 +25,7 @@ from crabmem import CrabmemError, Fact, Key, Memory
 from crabmem.operations import adoption, keyvalue
 from crabmem.operations import files as files_operations
 from crabmem.text import entry
-from crabmem.write import writer
+from crabmem.write import recovery
 from tests.faults.repository import complaints, git
 from tests.faults.shim import KILLED, MOMENTS, Call, Fault, Shim
 
@@ -465,7 +465,7 @@ def _hook(root: Path, *names: str) -> None:
 
 def sweeps(names: list[str], kinds: list[str], stride: int, durability: str) -> Counter[str]:
     """Sweep operations with kinds of faults."""
-    writer.LATE_NS = 0  # so that what stays behind is told from what was forgotten
+    recovery.LATE_NS = 0  # so that what stays behind is told from what was forgotten
     counted: Counter[str] = Counter()
     for name in names:
         with tempfile.TemporaryDirectory() as folder:

@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from crabmem import CrabmemError, Memory
 from crabmem.workspace.layout import ORDINARY
-from crabmem.write import writer
+from crabmem.write import recovery
 from tests.faults import crashes
 from tests.faults.crashes import OPERATIONS, OTHER, VET, State, check_repository, copied, in_child, next_write, opened
 from tests.faults.shim import Call, Shim
@@ -414,7 +414,7 @@ def _build(disk: Disk, top: Path) -> None:
 
 def cuts(names: list[str], long: bool, stride: int) -> Counter[str]:
     """Cut the power in stories."""
-    writer.LATE_NS = 0
+    recovery.LATE_NS = 0
     counted: Counter[str] = Counter()
     for name in names:
         with tempfile.TemporaryDirectory() as folder:

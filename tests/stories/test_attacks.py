@@ -75,7 +75,7 @@ def test_private_folder_that_vanishes_is_an_error_and_no_endless_loop(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whether a file is open")
 def test_slow_editor_keeps_its_words_however_late_it_saves(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.write.writer.LATE_NS", 0)
+    monkeypatch.setattr("crabmem.write.recovery.LATE_NS", 0)
     with (memory.root / "memory/entries/luna.md").open("a") as still_open:
         memory.remember("Luna", "dog", "Friday")
         memory.remember("Other", "x", "y")

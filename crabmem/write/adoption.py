@@ -1,0 +1,153 @@
+"""Adoption: what others wrote to files is recorded as theirs before a write of ours, or when somebody asks for it."""
+
+from collections.abc import Callable, Container, Mapping
+
+from ..disk import state
+from ..disk.scan import File, Scan
+from ..disk.stat import changed_ns
+from .actor import Actor
+from .after_rebase import KEPT_NOTE
+from .bylines import Byline, Bylines
+from .losses import LEAST_OF_FEW, Losses, Unconfirmed, is_blank, losses
+from .outside_edits import written_note
+from .recorder import Recorder, counts
+
+#: Nanoseconds within which a host tells of what its tools wrote at once.
+AT_ONCE_NS = 10_000_000_000
+#: So many files that were changed last are looked up in the history, in case a prune took them.
+_RECENT = 8
+
+#: Whether the edit of a file, None for one that is gone, waits for a later look.
+IsLater = Callable[[str, File | None], bool]
+
+
+class Adoption:
+    """Records outside edits of one workspace: the person's, those of agents that signed them, and our own."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._history = recorder.history
+        self._layout = recorder.layout
+        self.bylines = Bylines(recorder.workspace.private / state.BYLINES)
+        #: What the last look found lost outside, and did not record.
+        self.unrecorded: Losses | None = None
+        self._unconfirmed = Unconfirmed(recorder.workspace.private)
+        #: The last scan whose newest files were looked up in the history.
+        self._examined: Scan | None = None
+
+    def forget(self) -> None:
+        """Forget which files were looked up in the history: it is another one."""
+        self._examined = None
+
+    def adopt(self, even_if_many: bool, is_later: IsLater) -> Scan:
+        """The files, after what differs from the head, and is whole, was recorded as the person's.
+
+        What may be a mishap is not, unless `even_if_many`: nobody's own write has to wait for that. Nor is what
+        `is_later` says of.
+        """
+        scan = self._recorder.store.scan()
+        since = scan.since(self._examined) if self._examined else None
+        self._recorder.put_back(scan, scan.newest(_RECENT) if since is None else since & scan.files.keys())
+        self._examined = scan
+        edits = {
+            path: file
+            for path, file in self._recorder.outside(scan).items()
+            if not (file and file.is_partial) and not is_later(path, file)
+        }
+        self.unrecorded = None if even_if_many else self._lost(edits, scan)
+        held = self.unrecorded.paths if self.unrecorded else ()
+        self._unconfirmed.note(held)
+        self._record({path: file for path, file in edits.items() if path not in held}, scan)
+        self.bylines.forget()
+        return scan
+
+    def is_later_than(self, own: Container[str]) -> IsLater:
+        """What tells the edits of a moment ago that are not at the paths `own`, and that nobody signed.
+
+        Of tools that run at once each tells of its own file, a little later.
+        """
+        since = int(self._recorder.clock().timestamp() * 1_000_000_000) - AT_ONCE_NS
+        known = self.bylines.signed()
+
+        def is_later(path: str, file: File | None) -> bool:
+            is_new = path not in own and file is not None and changed_ns(file.mark) > since
+            return is_new and file is not None and (path, file.blob) not in known
+
+        return is_later
+
+    def record_replaced(self, changes: Mapping[str, bytes | None], scan: Scan) -> None:
+        """Record what is about to be replaced, and what the last look therefore left unrecorded.
+
+        Half a save is, only there, for the next write records the whole one; a text that somebody emptied; and one
+        that is no Markdown and that no commit has.
+        """
+        held = self.unrecorded.paths if self.unrecorded else ()
+        files = {path: file for path in changes if (file := scan.files.get(path))}
+        known = self._history.files(self._history.head()) if self._history.exists() else {}
+        self._record(
+            {
+                path: file
+                for path, file in files.items()
+                if (file.is_partial or path in held or not counts(path, known)) and known.get(path) != file.blob
+            },
+            scan,
+        )
+
+    def lost_outside(self, scan: Scan) -> Losses | None:
+        """What was lost outside, when it is so many facts that nobody records it before it is confirmed; else None."""
+        return self._lost(self._recorder.outside(scan), scan)
+
+    def _lost(self, edits: Mapping[str, File | None], scan: Scan) -> Losses | None:
+        """What edits cost, when it is too many facts; then files that went with them are told, too.
+
+        What the person was told of stays too much until they decide, however many new facts there are by then.
+        """
+        if not edits:
+            return None
+        shown = self._unconfirmed.among(edits)
+        if not shown and sum(map(self._layout.is_entry, edits)) < LEAST_OF_FEW:
+            return None
+        head = self._history.files(self._history.head())
+        came = {file.blob for path, file in edits.items() if file and path not in head}
+        gone = (path for path in edits if path in head and head[path] not in came)
+        emptied = {path for path in gone if self._is_emptied(path, head[path], scan)}
+        found = losses(emptied, head, self._layout)
+        if not found.are_many:
+            found = losses(emptied & shown, head, self._layout)
+        return found if found.paths else None
+
+    def _is_emptied(self, path: str, blob: str, scan: Scan) -> bool:
+        """Whether the text of `blob`, which was at `path`, is gone from there without another one."""
+        return is_blank(scan.data(path)) and (
+            path not in scan.files or (self._history.has(blob) and not is_blank(self._history.blob(blob)))
+        )
+
+    def _record(self, edits: Mapping[str, File | None], scan: Scan) -> None:
+        """Record edits as the person's, those apart that are writes of ours, or of an agent as its host told."""
+        if edits:
+            recorder, ours = self._recorder, self._kept_by_us(edits)
+            if ours:
+                recorder.record_files({path: edits[path] for path in ours}, KEPT_NOTE, scan)
+            rest = {path: file for path, file in edits.items() if path not in ours}
+            bylines = self.bylines.of({path: file.blob if file else None for path, file in rest.items()})
+            theirs = {path: file for path, file in rest.items() if path not in bylines}
+            if theirs:
+                recorder.record_files(theirs, recorder.edit_note({path: scan.data(path) for path in theirs}), scan)
+            self._record_signed(rest, bylines, scan)
+
+    def _record_signed(self, edits: Mapping[str, File | None], bylines: Mapping[str, Byline], scan: Scan) -> None:
+        """Record the edits that are signed, a commit for each agent and session."""
+        for agent, session in dict.fromkeys((byline.agent, byline.session) for byline in bylines.values()):
+            own = [path for path, byline in bylines.items() if (byline.agent, byline.session) == (agent, session)]
+            edits_of_agent = self._recorder.edits_of({path: scan.data(path) for path in own})
+            person = self._recorder.settings().person
+            note = written_note(edits_of_agent, Actor(agent, session), person, self._layout)
+            self._recorder.record_files({path: edits[path] for path in own}, note, scan)
+
+    def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
+        """Those edits that are writes of ours which a rebase or merge of the person kept off the branch."""
+        kept = self._history.kept()
+        if kept is None or kept == self._history.head():
+            return set()
+        blobs = self._history.files(kept)
+        return {path for path, file in edits.items() if file and blobs.get(path) == file.blob}

@@ -1,0 +1,59 @@
+"""After a rebase or merge of the person: what was written in the middle of it is merged into the files again."""
+
+from collections.abc import Callable, Iterable
+
+from ..disk.scan import Scan
+from ..git.commits import Note, identity
+from ..git.history import History
+from ..git.kept import Stretch
+from ..text.hashes import SHORT_DIGITS
+from ..text.merge import merge
+from ..workspace.layout import Layout
+
+#: The words of the commit that has such writes on the branch.
+KEPT_NOTE = Note("keep: what was written during a rebase or merge", identity("crabmem"))
+
+
+def changes_to_bring_back(
+    history: History, layout: Layout, waiting: Iterable[Stretch], scan: Scan, report: Callable[[str], None]
+) -> dict[str, bytes | None] | None:
+    """What files have to say, by path, so that what was written meanwhile is in them again; None when the person is
+    not done, and the next write has to look again.
+
+    A file that says what it said before all that is what `--abort` or `--skip` made of it. What the person changed
+    is merged with it; where that is the same lines, theirs stays, and a repair says where the other is.
+    """
+    changes = dict[str, bytes | None]()
+    for path, (base, written, tip) in _written_meanwhile(history, layout, waiting).items():
+        now, file = scan.data(path), scan.files.get(path)
+        if (file and file.is_partial) or path in {item.path for item in scan.unusable}:
+            return None
+        before, after = (None if blob is None else history.blob(blob) for blob in (base, written))
+        merged = merge(path, before, now, after)
+        if merged.conflicts:
+            report(
+                f"{path} was written during your rebase or merge, and you changed the same lines: yours stays; "
+                f"`crabmem show` with --at {tip[:SHORT_DIGITS]} shows the other"
+            )
+        elif merged.data != now:
+            changes[path] = merged.data
+    return changes
+
+
+def _written_meanwhile(
+    history: History, layout: Layout, waiting: Iterable[Stretch]
+) -> dict[str, tuple[str | None, str | None, str]]:
+    """The files that were written: what they said before on the way to the head, what then, and in which commit.
+
+    Not those that the person changed: what they did in the middle of it, they took back themselves.
+    """
+    found = dict[str, tuple[str | None, str | None, str]]()
+    for base, tip, before in waiting:
+        behind = base if history.is_behind(base) or not history.is_behind(before) else before
+        for commit in history.commits_between(base, tip):
+            if history.commit(commit).tool is None:
+                continue  # an outside edit that was recorded
+            for path, (_, written) in history.changes(commit).items():
+                if layout.is_kept(path):
+                    found[path] = history.file(behind, path), written, commit
+    return found

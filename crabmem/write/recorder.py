@@ -1,0 +1,147 @@
+"""Recording: what lies in files becomes commits, and it is remembered what files and history agree on."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..disk import fs, state
+from ..disk.scan import File, Scan
+from ..disk.store import Store
+from ..errors import Unreadable
+from ..git.commits import Note
+from ..git.history import History
+from ..workspace.layout import SETTINGS
+from ..workspace.settings import Settings
+from ..workspace.workspace import Workspace
+from .outside_edits import Edit, edit_note
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """What files and history agree on: all files of `scan` are in the commit `head`, apart from `doubts`."""
+
+    scan: Scan
+    head: str | None
+    doubts: frozenset[str]
+
+
+class Recorder:
+    """The files and the history of one workspace, and the commits that bring the second in step with the first.
+
+    What writes, adopts and recovers has it in common. `clock` tells the time of commits; `settings` are asked for at
+    each write. Commits are made under the writer's lock; `outside` and `repairs` need none.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        store: Store,
+        history: History,
+        clock: Callable[[], datetime],
+        settings: Callable[[], Settings],
+    ) -> None:
+        self.workspace = workspace
+        self.layout = workspace.layout
+        self.store = store
+        self.history = history
+        self.clock = clock
+        self.settings = settings
+        self._repairs = workspace.private / state.REPAIRS
+        self._agreed: Agreed | None = None
+
+    def forget(self) -> None:
+        """Forget what files and history agree on: somebody changed both in another way."""
+        self._agreed = None
+
+    def outside(self, scan: Scan) -> dict[str, File | None]:
+        """What differs from the head on disk, by path; None for a file that is gone.
+
+        A text other than Markdown counts from the first commit on that has it: until something of ours is written
+        there, it may be a program's, a log that grows, or somebody's keys.
+        """
+        head = self.history.head() if self.history.exists() else None
+        agreed, since = self._agreed, scan.since(self._agreed.scan) if self._agreed else None
+        if agreed and agreed.head == head and since is not None:
+            paths = since | agreed.doubts
+            known = {path: self.history.file(head, path) for path in paths}
+            return self._differing(scan, head, [p for p in paths if scan.blob(p) != known[p] and counts(p, known)])
+        files = self.history.files(head)
+        paths = {path for path, file in scan.files.items() if files.get(path) != file.blob and counts(path, files)}
+        return self._differing(scan, head, [*paths, *filter(self.layout.is_kept, files.keys() - scan.files.keys())])
+
+    def _differing(self, scan: Scan, head: str | None, paths: Iterable[str]) -> dict[str, File | None]:
+        """`paths`, which differ from the head. The others agree with it, as is remembered."""
+        found = {path: scan.files.get(path) for path in paths}
+        gone = {path for path, file in found.items() if file is None}
+        kept = gone if gone and self.history.is_sparse() else {path for path in gone if self._stands(scan, path)}
+        # What hides or is hidden may go without a scan seeing it.
+        self._agreed = None if kept or scan.unusable else Agreed(scan, head, frozenset(found))
+        return {path: file for path, file in found.items() if path not in kept}
+
+    def _stands(self, scan: Scan, path: str) -> bool:
+        """Whether something is at `path`, or keeps us from looking there, that a scan does not take for a file."""
+        return scan.is_hidden(path) or os.path.lexists(self.workspace.file(path))
+
+    def record(
+        self, blobs: Mapping[str, str | None], note: Note, when: datetime | None = None, journalled: bool = False
+    ) -> str | None:
+        """Commit blobs by path, at this moment unless one is given; None when the head has them already.
+
+        What files and history agree on stays known while nobody else commits.
+        """
+        commit, agreed = self.history.record(blobs, note, when or self.clock(), journalled), self._agreed
+        if commit and agreed:
+            follows = self.history.parent(commit) == agreed.head
+            self._agreed = Agreed(agreed.scan, commit, agreed.doubts | blobs.keys()) if follows else None
+        return commit
+
+    def record_files(self, files: Mapping[str, File | None], note: Note, scan: Scan) -> None:
+        """Commit files as the scan has them; None for one that is gone."""
+        blobs = {path: self.history.put(scan.data(path) or b"") if file else None for path, file in files.items()}
+        self.record(blobs, note)
+        self.history.settle({path: (blobs[path], file.stamp if file else None) for path, file in files.items()})
+
+    def record_saved(self, texts: Mapping[str, bytes], journalled: bool = False) -> None:
+        """Commit what the person saved to files that hold something else by now."""
+        blobs = {path: self.history.put(data) for path, data in texts.items()}
+        self.record(blobs, self.edit_note(texts), journalled=journalled)
+
+    def edit_note(self, edits: Mapping[str, bytes | None]) -> Note:
+        """The words for outside edits of the person: the bytes by path, None for a file that is gone."""
+        return edit_note(self.edits_of(edits), self.settings().person, self.layout)
+
+    def edits_of(self, edits: Mapping[str, bytes | None]) -> dict[str, Edit]:
+        """Files before, as the head has them, and after."""
+        head = self.history.files(self.history.head())
+        known = {path: head[path] for path in edits if path in head and self.history.has(head[path])}
+        before = {path: self.history.blob(blob) for path, blob in known.items()}
+        return {path: Edit(before.get(path), data) for path, data in sorted(edits.items())}
+
+    def put_back(self, scan: Scan, paths: Iterable[str]) -> None:
+        """Store again the texts that a prune, or a power cut, took from the history while they are on disk."""
+        for path in self.history.lost({path: scan.files[path].blob for path in paths}):
+            self.history.put(scan.data(path) or b"")
+            self.report(f"the text of {path} was missing from the history and was put back")
+        self.history.flush()
+
+    def report(self, repair: str | None) -> None:
+        """Note a repair for `doctor`; None for none."""
+        if repair:
+            line = f"{self.clock():%Y-%m-%d %H:%M} {repair}\n"
+            fs.append(self._repairs, line.encode())
+
+    def repairs(self) -> list[str]:
+        """What writes had to repair, a line each, oldest first."""
+        try:
+            is_ours = fs.is_own_folder(self.workspace.private)
+            return fs.read(self._repairs)[0].decode("utf-8", "replace").splitlines() if is_ours else []
+        except PermissionError as error:
+            raise Unreadable(f"{self._repairs} cannot be read: {fs.reason(error)}") from None
+        except OSError:
+            return []  # there is none; one that is no file of ours is named by `doctor`
+
+
+def counts(path: str, known: Mapping[str, str | None]) -> bool:
+    """Whether a file is memory by itself: Markdown and settings are, other texts where the head, `known`, has them."""
+    return path.endswith((".md", SETTINGS)) or known.get(path) is not None
