@@ -169,8 +169,8 @@ class Session:
 
         `decide` is called while the lock is held, and what it says then is written. It must change nothing: where there
         is no workspace, it was called once before, so that what is refused makes none; and an operation may have called
-        it to have its texts looked into while nobody waits (`changes.look_ahead`). With `is_seeded` a workspace begins with
-        the files of its profile.
+        it to have its texts looked into while nobody waits (`changes.look_ahead`). A new workspace has the files of its
+        profile if it `is_seeded`.
 
         Raises:
             Disabled: it would change a file that this session may not see.
