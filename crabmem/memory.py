@@ -22,6 +22,7 @@ from .operations import (
     revert,
     setup,
 )
+from .session.engine import Options
 from .session.opening import engine_at, recover
 from .session.session import Session
 from .tools import guide
@@ -59,15 +60,8 @@ class Memory(Session):
         kind: str = "main",
         is_parent_named: bool = False,
     ) -> None:
-        engine = engine_at(
-            root,
-            soul_editable=soul_editable,
-            progress=progress,
-            embedder=embedder,
-            profile=profile,
-            is_parent_named=is_parent_named,
-        )
-        super().__init__(engine, Actor(agent, session, is_person), kind)
+        options = Options(soul_editable, progress, embedder, profile, is_parent_named)
+        super().__init__(engine_at(root, options), Actor(agent, session, is_person), kind)
         recover(self)
 
     # Facts

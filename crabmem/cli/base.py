@@ -193,12 +193,13 @@ def completed(of: "Callable[[Session], Iterable[str]]", is_around: bool = False)
     """
 
     def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+        from ..session.engine import Options
         from ..session.opening import session_at
 
         try:
             wanted = _wanted_so_far(ctx)
             folder = replace(wanted, workspace="").root if is_around else wanted.root
-            with session_at(folder, profile=wanted.profile) as memory:
+            with session_at(folder, options=Options(profile=wanted.profile)) as memory:
                 return [text for text in of(memory) if text.startswith(begun)]
         except CrabmemError:
             return []
@@ -322,21 +323,15 @@ def opened(ctx: click.Context, is_person: bool = True, tells_place: bool = True)
     Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
     yet, the person is told, for the folder may be mistyped; not so without `tells_place`.
     """
+    from ..session.engine import Options
     from ..session.init import is_begun
     from ..session.opening import session_at
     from ..session.rules import settings_problem
+    from ..write.actor import Actor
 
     wanted, progress = wanted_of(ctx), _reading if sys.stderr.isatty() else None
-    memory = session_at(
-        wanted.root,
-        agent=wanted.agent,
-        session=wanted.session,
-        is_person=is_person,
-        progress=progress,
-        profile=wanted.profile,
-        kind=wanted.kind,
-        is_parent_named=wanted.names_agent,
-    )
+    options = Options(progress=progress, profile=wanted.profile, is_parent_named=wanted.names_agent)
+    memory = session_at(wanted.root, Actor(wanted.agent, wanted.session, is_person), wanted.kind, options)
     ctx.call_on_close(partial(memory.close, wait=False))
     if is_person and tells_place and not is_begun(memory):
         ctx.with_resource(_telling_place(memory))

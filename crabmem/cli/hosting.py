@@ -18,6 +18,7 @@ from ..hosts.installation import Installation
 from ..hosts.options import InstallOptions, Surroundings, Whose
 from ..hosts.table import HOSTS, host_named
 from ..results import Finding
+from ..session.engine import Options
 from ..session.locate import workspace_at
 from ..session.opening import session_at
 from ..text.extras import how_to_get, whole
@@ -338,7 +339,7 @@ def _options(ctx: click.Context, host: Host) -> InstallOptions:
     workspace = workspace_at(root, wanted.profile, Allowed(os.environ))
     chosen: tuple[str, ...] = () if root == Path.home() / ".crabmem" else ("--dir", str(root))
     chosen += ("--profile", workspace.profile) if wanted.profile and workspace.profile else ()
-    with session_at(root, profile=wanted.profile) as memory:
+    with session_at(root, options=Options(profile=wanted.profile)) as memory:
         tools = tuple(Toolbox(memory).usual)
     folder = root / workspace.layout.memory
     return InstallOptions(host, (*_program(), *chosen), sys.platform, folder, tools=tools)

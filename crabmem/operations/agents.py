@@ -9,7 +9,7 @@ from ..errors import AlreadyThere, InvalidArguments, NotFound, Unwritable
 from ..git.commits import Note, identity, one_line
 from ..results import CREATOR, Agent, Begun, Purge
 from ..session import rules
-from ..session.engine import Engine
+from ..session.engine import Engine, Options
 from ..session.family import folders_in
 from ..session.init import init, init_with, seeds
 from ..session.session import Session
@@ -170,5 +170,5 @@ def _agent_root(session: Session, name: str) -> Path:
 def _opened(session: Session, root: Path) -> Session:
     """The workspace of an agent, for whoever reads and writes here."""
     own = session.engine
-    engine = Engine(root, own.clock, own.environment, soul_editable=own.soul_editable, profile=own.given_profile)
-    return Session(engine, session.actor, session.kind)
+    options = Options(soul_editable=own.options.soul_editable, profile=own.options.profile)
+    return Session(Engine(root, own.clock, own.environment, options), session.actor, session.kind)

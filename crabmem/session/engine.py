@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -52,6 +53,26 @@ _SETTINGS = 64
 _SEEN = 4
 
 
+@dataclass(frozen=True)
+class Options:
+    """How a workspace is opened; `soul_editable`, `embedder` and `profile` override its settings.
+
+    `progress` is called with how many of the entries were read that have to be before recall can answer.
+    `is_parent_named`: a person named the folder around an agent's own as the workspace, so that it is one before
+    crabmem has written to it.
+    """
+
+    soul_editable: bool | None = None
+    progress: Progress | None = None
+    embedder: "Embedder | None" = None
+    profile: str | None = None
+    is_parent_named: bool = False
+
+
+#: Of a workspace that is opened as its settings say.
+USUAL = Options()
+
+
 class Engine:
     """Holds a workspace open: its files, its history, its indexes, its writer. Knows nobody who reads or writes."""
 
@@ -60,37 +81,27 @@ class Engine:
         root: Path,
         clock: Callable[[], datetime],
         environment: Mapping[str, str] | None = None,
-        *,
-        soul_editable: bool | None = None,
-        progress: Progress | None = None,
-        embedder: "Embedder | None" = None,
-        profile: str | None = None,
-        is_parent_named: bool = False,
+        options: Options = USUAL,
     ) -> None:
-        """`clock` returns the local time; `soul_editable`, `embedder` and `profile` override the settings.
-
-        `progress` is called with how many of the entries were read that have to be before recall can answer;
-        `environment` holds the keys that settings name, and says where it is kept what this user allowed them.
-        `is_parent_named`: a person named the folder around an agent's own as the workspace, so that it is one before
-        crabmem has written to it.
-        """
+        """`clock` returns the local time; `environment` holds the keys that settings name, and says where it is kept
+        what this user allowed them."""
         self.environment = environment or {}
         self.clock = clock
-        self.soul_editable = soul_editable
-        self.given_profile = profile
+        self.options = options
         state = state_folder(self.environment, root)
         self.allowed = Allowed(self.environment)
-        self.workspace = workspace = workspace_at(usable_folder(root), profile, self.allowed)
-        self._is_parent_named = is_parent_named
+        self.workspace = workspace = workspace_at(usable_folder(root), options.profile, self.allowed)
         self._settings: dict[str | None, Read] = {None: (Settings(), "")}
         self._fit: Settings | None = None
         self._seen: list[tuple[Index, View, Index]] = []
-        self.meaning = Meaning(workspace, self.environment, clock, embedder)
-        self.meaning_of_sections = Meaning(workspace, self.environment, clock, embedder, state_files.SECTION_VECTORS)
+        self.meaning = Meaning(workspace, self.environment, clock, options.embedder)
+        self.meaning_of_sections = Meaning(
+            workspace, self.environment, clock, options.embedder, state_files.SECTION_VECTORS
+        )
         self.item_vectors = TextVectors(workspace, state_files.ITEM_VECTORS)
         #: The index of the files that the profile has searched; made when somebody first searches them.
         self.searcher = cache(partial(_searcher, workspace))
-        self.catalog = Catalog(workspace, self._language, progress)
+        self.catalog = Catalog(workspace, self._language, options.progress)
         self.store = Store(workspace, self._now_ns, self._marks)
         claim_caches(workspace.private, state)
         self.history = History(workspace, Seal(state, "purge"), partial(claim_caches, folder=state))
@@ -219,7 +230,7 @@ class Engine:
             return rules
         opened = self.workspace
         profile = opened.profile
-        if self.given_profile is None:
+        if self.options.profile is None:
             profile = profile_at(opened.root, rules.profile, self.allowed)
         # Of a profile that has a layout of its own, what the settings say of it means nothing.
         layout = rules.layout if opened.layout.name in LAYOUTS else opened.layout.name
@@ -253,8 +264,8 @@ class Engine:
         beside = self.allowed.reach(self.workspace.root).parent
         place = Path(beside) if beside else around
         if fs.is_own_folder(Workspace(place).private):
-            return workspace_at(place, self.given_profile, self.allowed)
-        return None if beside or not self._is_parent_named else self._hand_made(place)
+            return workspace_at(place, self.options.profile, self.allowed)
+        return None if beside or not self.options.is_parent_named else self._hand_made(place)
 
     def _hand_made(self, place: Path) -> Workspace | None:
         """The workspace in a folder to which crabmem has not written yet: one that has files of its profile.
@@ -265,7 +276,7 @@ class Engine:
 
         if os.path.lexists(place / ".git"):
             return None
-        parent = workspace_at(place, self.given_profile, self.allowed)
+        parent = workspace_at(place, self.options.profile, self.allowed)
         shown = (part.file for part in load_profile(parent.profile or DEFAULT).part if part.file)
         paths = [SETTINGS, parent.layout.identity, parent.layout.overview, *map(parent.layout.named, shown)]
         return parent if any(os.path.lexists(parent.file(path)) for path in paths) else None

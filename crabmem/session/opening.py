@@ -1,21 +1,17 @@
 """Opening a workspace on this machine: the one place below the faces that knows its clock and its environment."""
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..errors import CrabmemError
-from ..recall.catalog import Progress
 from ..text.agent_names import refuse_taken
 from ..workspace.settings import Settings
 from ..workspace.workspace import root_of
 from ..write.actor import Actor
-from .engine import Engine
+from .engine import USUAL, Engine, Options
 from .session import Session
-
-if TYPE_CHECKING:
-    from ..embeddings.embedder import Embedder
 
 
 def local_time() -> datetime:
@@ -26,45 +22,18 @@ def local_time() -> datetime:
         return datetime.now(UTC)
 
 
-def engine_at(
-    root: str | os.PathLike[str] | None,
-    *,
-    soul_editable: bool | None = None,
-    progress: Progress | None = None,
-    embedder: "Embedder | None" = None,
-    profile: str | None = None,
-    is_parent_named: bool = False,
-) -> Engine:
+def engine_at(root: str | os.PathLike[str] | None, options: Options = USUAL) -> Engine:
     """The parts of the workspace in `root`; of None in what the command line would take: $CRABMEM_DIR, else
-    `~/.crabmem`, in it agent $CRABMEM_WORKSPACE. The other arguments are those of `Engine`."""
+    `~/.crabmem`, in it agent $CRABMEM_WORKSPACE."""
     folder, own = (None, None) if root is None else (os.fspath(root), "")
-    return Engine(
-        root_of(folder, own, os.environ, Path.home()),
-        local_time,
-        os.environ,
-        soul_editable=soul_editable,
-        progress=progress,
-        embedder=embedder,
-        profile=profile,
-        is_parent_named=is_parent_named or root is None,
-    )
+    options = replace(options, is_parent_named=options.is_parent_named or root is None)
+    return Engine(root_of(folder, own, os.environ, Path.home()), local_time, os.environ, options)
 
 
-def session_at(
-    root: Path,
-    *,
-    agent: str | None = None,
-    session: str | None = None,
-    is_person: bool = False,
-    progress: Progress | None = None,
-    profile: str | None = None,
-    kind: str = "main",
-    is_parent_named: bool = False,
-) -> Session:
-    """A session on the workspace in `root`; the arguments are those of `Memory`, which loads every operation."""
-    actor = Actor(agent, session, is_person)
-    engine = engine_at(root, progress=progress, profile=profile, is_parent_named=is_parent_named)
-    opened = Session(engine, actor, kind)
+def session_at(root: Path, actor: Actor | None = None, kind: str = "main", options: Options = USUAL) -> Session:
+    """A session on the workspace in `root`, of nobody unless an `actor` is named. `Memory` has all operations, too,
+    and takes longer to load."""
+    opened = Session(engine_at(root, options), actor or Actor(), kind)
     recover(opened)
     return opened
 

@@ -51,7 +51,7 @@ def check_may_write(session: Session) -> None:
 
 def soul_editable(session: Session) -> bool:
     """Whether agents may write `Crab.md`."""
-    given = session.engine.soul_editable
+    given = session.engine.options.soul_editable
     return session.settings.soul_editable if given is None else given
 
 

@@ -199,10 +199,13 @@ def is_due(messages: int, grown: int, rules: Hooks) -> bool:
 
 
 def _memory(call: Call) -> "Session":
+    from ...session.engine import Options
     from ...session.opening import session_at
+    from ...write.actor import Actor
 
     profile = call.workspace.profile or DEFAULT  # found already, and not always in the settings
-    return session_at(call.workspace.root, agent=call.agent, session=call.session, profile=profile, kind=call.kind)
+    actor = Actor(call.agent, call.session)
+    return session_at(call.workspace.root, actor, call.kind, Options(profile=profile))
 
 
 _HANDLERS: dict[str, Callable[[Call], Json]] = {
