@@ -349,10 +349,10 @@ def _telling_place(memory: "Session") -> Iterator[None]:
     Raises:
         NotFound: the verb did not find something, which says now that there is nothing at all.
     """
-    from ..session.family import neighbours
     from ..session.init import is_begun
+    from ..session.locate import neighbours
 
-    near = difflib.get_close_matches(memory.root.name, neighbours(memory), n=1)
+    near = difflib.get_close_matches(memory.root.name, neighbours(memory.engine.workspace), n=1)
     hint = f"; did you mean --workspace {near[0]}?" if near else ""
     nothing = f"there is no memory in {memory.root} yet{hint}"
     try:

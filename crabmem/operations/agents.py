@@ -10,8 +10,8 @@ from ..git.commits import Note, identity, one_line
 from ..results import CREATOR, Agent, Begun, Purge
 from ..session import rules
 from ..session.engine import Engine, Options
-from ..session.family import folders_in
 from ..session.init import init, init_with, seeds
+from ..session.locate import agent_folders
 from ..session.session import Session
 from ..text.entry import MAX_NAME, check_text
 from ..text.hashes import short
@@ -29,7 +29,7 @@ ALL = "."
 
 def agents(session: Session) -> list[Agent]:
     """The agents that have a workspace of their own here, by name."""
-    return [_agent(session, folder) for folder in _agentfolders_in(session)]
+    return [_agent(session, folder) for folder in agent_folders(session.engine.workspace)]
 
 
 def new_agent(session: Session, name: str, description: str = "") -> Begun:
@@ -111,7 +111,7 @@ def purge_everywhere(
 def _in_each(session: Session, work: Callable[[Session], Purge]) -> dict[str, Purge]:
     """What `work` did in each workspace of an agent, and at last in this one, where there was something to do."""
     found, nothing = dict[str, Purge](), NotFound("there is nothing to purge")
-    for folder in _agentfolders_in(session):
+    for folder in agent_folders(session.engine.workspace):
         with suppress(NotFound), _opened(session, folder) as agent:
             theirs = _in_each(agent, work)
             found |= {f"{AGENTS}/{folder.name}/{place}".removesuffix(f"/{ALL}"): theirs[place] for place in theirs}
@@ -147,13 +147,11 @@ def _agent(session: Session, folder: Path) -> Agent:
         return Agent(folder.name, str(folder), stats(agent).entries, newest.time if newest else None)
 
 
-def _agentfolders_in(session: Session) -> list[Path]:
-    """The folders of agents, and none that only links lead to."""
-    return folders_in(session.root / AGENTS)
-
-
 def _existing(session: Session, name: str) -> Path:
-    root, there = _agent_root(session, name), {folder.name: folder for folder in _agentfolders_in(session)}
+    root, there = (
+        _agent_root(session, name),
+        {folder.name: folder for folder in agent_folders(session.engine.workspace)},
+    )
     if root.name not in there:
         raise NotFound(f"no agent named: {name} (there are: {', '.join(there) or 'none'})")
     return root

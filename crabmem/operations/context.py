@@ -7,7 +7,6 @@ from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from ..recall.auto_recall import bearing
-from ..session import family
 from ..session.session import Session
 from ..text.entry import decode
 from ..text.own_words import own_words
@@ -147,12 +146,10 @@ def _file_text(session: Session, of: str, file: str, at: str | None) -> str | No
     """The text of an agent's own file or of its parent's; None where there is none, or it is not to be seen."""
     path_in: Callable[[Layout], str] = methodcaller("named", file)
     path = path_in(session.layout)
-    if not session.view.allows(path):
-        return None
     is_own = of != "parent" or session.engine.parent() is None
-    data = family.own_file(session, path, at) if is_own else family.parents_file(session, path_in, at)
+    data = session.read(path, at) if is_own else session.read_of_parent(path_in, at)
     if data is None and of == "nearest":
-        data = family.parents_file(session, path_in, at)
+        data = session.read_of_parent(path_in, at)
     return None if data is None else decode(path, data)
 
 

@@ -12,7 +12,7 @@ from ..recall.labels import note_of
 from ..recall.ranking import PathFilter
 from ..recall.reader import readable
 from ..results import Changed, Forgotten, Links, Reference, Renamed, Saved
-from ..session import family, rules
+from ..session import rules
 from ..session.init import init
 from ..session.session import Session
 from ..session.snapshot import Snapshot
@@ -188,7 +188,7 @@ def get(session: Session, name: str, at: str | None = None) -> Entry:
             if note := note_of(now.shelf, name):
                 return note
             for path in [] if now.is_past else _places_of(now, slug_of(name[:MAX_NAME])):
-                if data := family.own_file(session, path):
+                if data := session.read(path):
                     parse_entry(path, data)  # says so when the file is there and cannot be read
             raise
 

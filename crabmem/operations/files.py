@@ -11,7 +11,7 @@ from ..errors import InvalidArguments, NotFound, Unreadable
 from ..git.commits import one_line
 from ..recall.ranking import check_question
 from ..results import Changed, Document, Excerpt, FileSearch, Finding, Rewritten
-from ..session import family, rules
+from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.credentials import warnings
@@ -187,8 +187,6 @@ def notes(session: Session) -> list[str]:
 def _document(session: Session, path_in: Callable[[Layout], str], at: str | None = None) -> Document:
     """A whole file; the parent's, without a version to write over, where there is none."""
     path = path_in(session.layout)
-    if not session.view.allows(path):
-        return Document(path, "", None)
-    data = family.own_file(session, path, at)
-    text = decode(path, (family.parents_file(session, path_in, at) if data is None else data) or b"")
+    data = session.read(path, at)
+    text = decode(path, (session.read_of_parent(path_in, at) if data is None else data) or b"")
     return Document(path, text, None if data is None else version_of(data))

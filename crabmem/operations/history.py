@@ -6,7 +6,6 @@ from itertools import islice
 from ..errors import InvalidArguments
 from ..git.timeline import State, limited, state_on_disk
 from ..results import Bisected, Commit, Step
-from ..session import family
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from .bisect import Test, bisected
@@ -63,7 +62,7 @@ def blame(session: Session, name: str) -> tuple[Line, ...]:
         NotFound: there is none; of a forgotten one the message names the commit that removed it.
     """
     path = path_of(session, name)
-    return blamed(session.engine.history, session.timeline, path, name, family.own_file(session, path))
+    return blamed(session.engine.history, session.timeline, path, name, session.read(path))
 
 
 def when(session: Session, query: str) -> Sightings:

@@ -102,7 +102,7 @@ class Engine:
         #: The index of the files that the profile has searched; made when somebody first searches them.
         self.searcher = cache(partial(_searcher, workspace))
         self.catalog = Catalog(workspace, self._language, options.progress)
-        self.store = Store(workspace, self._now_ns, self._marks)
+        self.store = Store(workspace, self.now_ns, self._marks)
         claim_caches(workspace.private, state)
         self.history = History(workspace, Seal(state, "purge"), partial(claim_caches, folder=state))
         #: Memory's own past, and no other branch.
@@ -147,6 +147,10 @@ class Engine:
     def today(self) -> date:
         """The day it is here."""
         return self.clock().date()
+
+    def now_ns(self) -> int:
+        """The time in nanoseconds since 1970."""
+        return int(self.clock().timestamp() * 1_000_000_000)
 
     def recover(self) -> None:
         """Finish what a crash interrupted, unless somebody is writing at this moment."""
@@ -325,9 +329,6 @@ class Engine:
         """How the files looked whose words are known from before."""
         entries = self.catalog.marks()
         return {**self.searcher().marks(), **entries} if self._has_searched() else entries
-
-    def _now_ns(self) -> int:
-        return int(self.clock().timestamp() * 1_000_000_000)
 
 
 def _searcher(workspace: Workspace) -> "Searcher":

@@ -1,4 +1,5 @@
-"""Which workspace a folder is: its settings say how it is laid out, or whose way of working it follows.
+"""Which workspace a folder is, and which agents have one in it. Its settings say how it is laid out, or whose way of
+working it follows.
 
 A profile that is a file outside of the folder whose settings name it is read only when this user allowed that.
 """
@@ -12,7 +13,7 @@ from ..disk import fs
 from ..disk.allowed import Allowed, Reach
 from ..errors import InvalidSettings, Unreadable
 from ..workspace import settings
-from ..workspace.layout import DEFAULT, LAYOUTS, SETTINGS, Layout
+from ..workspace.layout import AGENTS, DEFAULT, LAYOUTS, SETTINGS, Layout
 from ..workspace.settings import Settings
 from ..workspace.workspace import Workspace
 
@@ -94,6 +95,21 @@ def outside(root: Path, profile: str) -> str:
     except ValueError:  # no file has such a name
         return profile
     return "" if Path(file).is_relative_to(os.path.realpath(root)) else file
+
+
+def agent_folders(workspace: Workspace) -> list[Path]:
+    """The folders of the named agents of a workspace, by name; none that only links lead to."""
+    home = workspace.root / AGENTS
+    if os.path.islink(home) or not os.path.isdir(home):
+        return []
+    seen = (each for each in home.iterdir() if each.name[0] != "." and not each.is_symlink())
+    return sorted(each for each in seen if each.is_dir())
+
+
+def neighbours(workspace: Workspace) -> list[str]:
+    """The names of the agents that have a workspace beside this one; none where this is no agent's own."""
+    beside = agent_folders(Workspace(workspace.around)) if workspace.around else []
+    return [each.name for each in beside if each.name != workspace.root.name]
 
 
 def _whole(folder: Path, profile: str) -> str:

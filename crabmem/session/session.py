@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from ..disk.fork_lock import once
 from ..disk.scan import Scan
+from ..disk.store import Store
 from ..errors import Busy, Disabled, InvalidSettings
 from ..git.commits import one_line
 from ..git.timeline import Timeline
 from ..recall.auto_recall import Speaker
-from ..workspace.layout import Layout
+from ..workspace.layout import DEFAULT, Layout
 from ..workspace.settings import Settings
 from ..write.actor import Actor
 from ..write.writer import Draft, Written
@@ -19,7 +20,7 @@ from .engine import Engine
 from .init import init
 from .rules import check_may_write
 from .snapshot import Snapshot
-from .view import EVERYTHING, View
+from .view import View
 
 if TYPE_CHECKING:
     from ..prompt.profile import Kind, Profile
@@ -124,7 +125,7 @@ class Session:
     @property
     def view(self) -> View:
         """What this session may see just now."""
-        return EVERYTHING if self.kind == "main" else View.of(self.profile, self.kind)
+        return View.of(self.engine.profile_name, self.kind)
 
     @once
     def timeline(self) -> Timeline:
@@ -159,6 +160,35 @@ class Session:
             except Busy:
                 continue
         return once()
+
+    def read(self, path: str, at: str | None = None) -> bytes | None:
+        """The bytes of one file, now or as it was at a revision or time, without a look at the others.
+
+        None where there is none, or this session may not see it.
+        """
+        if not self.view.allows(path):
+            return None
+        if at is not None:
+            return self.timeline.file(self.timeline.commit_at(at), path)
+        data = self.engine.store.read(path)
+        if data is None:
+            self.engine.check_not_moved()
+        return data
+
+    def read_of_parent(self, path_in: Callable[[Layout], str], at: str | None = None) -> bytes | None:
+        """The bytes of a file of the workspace around an agent's own, now or then: at `path_in` its layout.
+
+        None where there is none, of either, or this session may not see it, in its own workspace or in that one.
+        """
+        parent = self.engine.parent()
+        if parent is None or not self.view.allows(path_in(self.layout)):
+            return None
+        path = path_in(parent.layout)
+        if not View.of(parent.profile or DEFAULT, self.kind).allows(path):
+            return None
+        if at is not None:
+            return self.timeline.file_of(parent, self.timeline.commit_at(at), path)
+        return Store(parent, self.engine.now_ns).read(path)
 
     # Writing
 

@@ -1,4 +1,5 @@
-"""What a session may see: made once for each look at memory, and asked where a snapshot or a write is made."""
+"""What a session may see: made once for each look at memory, and asked where a snapshot or a write is made, or where a
+file is read by itself."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from ..text.patterns import covers
 from ..text.slug import name_key
 
 if TYPE_CHECKING:
-    from ..prompt.profile import Kind, Profile
+    from ..prompt.profile import Kind
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,13 @@ class View:
     hidden: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, profile: "Profile", kind: "Kind") -> "View":
-        """What the profile lets a session of that kind see."""
-        return cls(kind, tuple(map(name_key, profile.hidden_from(kind))))
+    def of(cls, profile: str, kind: "Kind") -> "View":
+        """What the profile of that name lets a session of that kind see."""
+        if kind == "main":
+            return EVERYTHING
+        from ..prompt.profile import load_profile  # late: most sessions are main
+
+        return cls(kind, tuple(map(name_key, load_profile(profile).hidden_from(kind))))
 
     @property
     def is_whole(self) -> bool:
