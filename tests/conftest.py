@@ -17,7 +17,7 @@ from hypothesis import is_hypothesis_test, settings
 from crabmem import Memory
 from crabmem.cli import cli
 from crabmem.disk.allowed import Allowed
-from crabmem.disk.seal import can_keep_key
+from crabmem.disk.seal import Seal
 from crabmem.disk.user_state import state_folder
 from crabmem.session.locate import reach_of, settings_at
 from tests import forked
@@ -43,7 +43,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(PACKAGE, quiet=2)
         os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="crabmem-tests-")
-        can_keep_key(state_folder(os.environ))  # now: tests that count changes of the disk all find it
+        Seal(state_folder(os.environ), "").sealed(
+            b""
+        )  # makes the key: tests that count changes of the disk all find it
         forks = ExitStack()
         forks.enter_context(forked.server(Path(os.environ["XDG_STATE_HOME"])))
         config.add_cleanup(forks.close)

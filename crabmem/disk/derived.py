@@ -51,14 +51,8 @@ def _named(label: str) -> bytes:
 
 def mapped(file: "str | Path") -> mmap.mmap | None:
     """A derived file as it lies on the disk, read only where it is looked at; None where there is none of ours."""
-    if is_elsewhere(file):
-        return None
     try:
-        handle = regular.opened(os.fspath(file))
-        try:
-            return mmap.mmap(handle, 0, access=mmap.ACCESS_READ)
-        finally:
-            os.close(handle)
+        return None if is_elsewhere(file) else regular.mapped(file)
     except (OSError, ValueError):  # nothing there, or an empty file
         return None
 

@@ -6,7 +6,6 @@ plain OSError; who calls knows what it means. What differs between systems lives
 
 import ctypes
 import errno
-import mmap
 import os
 import shlex
 import shutil
@@ -15,7 +14,7 @@ import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -40,11 +39,11 @@ _EXCHANGE_IS_MISSING = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTS
 _waiting: ContextVar[bool] = ContextVar("waiting", default=True)
 
 
-def _nothing(operation: str, path: str) -> None:
+def _do_nothing(operation: str, path: str) -> None:
     """The ordinary `before`."""
 
 
-before: Callable[[str, str], None] = _nothing
+before: Callable[[str, str], None] = _do_nothing
 
 
 class BeingWritten(OSError):
@@ -80,8 +79,8 @@ class Folder(NamedTuple):
 
 def reason(error: OSError) -> str:
     """What the system said, without the number; where it forbade something, what stands in the way and the way out."""
-    said = (error.strerror or str(error)).lower()
-    return said + _way_in(error.filename) if isinstance(error, PermissionError) else said
+    words = (error.strerror or str(error)).lower()
+    return words + _way_in(error.filename) if isinstance(error, PermissionError) else words
 
 
 def _way_in(path: object) -> str:
@@ -92,18 +91,18 @@ def _way_in(path: object) -> str:
     for place in (*reversed(file.parents), file):
         with suppress(OSError):
             status, is_on_the_way = os.stat(place), place != file and place != file.parent
-            if not _may(place, status, os.X_OK if is_on_the_way else os.R_OK | os.W_OK):
-                return f"; {_given_back(place, status)}"
+            if not _may_access(place, status, os.X_OK if is_on_the_way else os.R_OK | os.W_OK):
+                return f"; {_way_to_regain(place, status)}"
     return ""
 
 
-def _may(place: Path, status: os.stat_result, how: int) -> bool:
+def _may_access(place: Path, status: os.stat_result, how: int) -> bool:
     if stat.S_ISDIR(status.st_mode):
         how |= os.X_OK
     return os.access(place, how, effective_ids=os.access in os.supports_effective_ids)
 
 
-def _given_back(place: Path, status: os.stat_result) -> str:
+def _way_to_regain(place: Path, status: os.stat_result) -> str:
     if status.st_uid == os.geteuid():
         return f"`chmod -R u+rwX {shlex.quote(str(place))}` gives you access"
     return f'{place} belongs to another user: `sudo chown -R "$(id -u)" {shlex.quote(str(place))}` makes it yours'
@@ -152,7 +151,7 @@ def durability(waits: bool) -> Iterator[None]:
 @contextmanager
 def opened(folder: Path) -> Iterator[Folder]:
     """A folder by its path, links followed: for the one that a person named."""
-    with _entered(Spot(folder, None), _FOLDER) as here:
+    with _open_folder(Spot(folder, None), _FOLDER) as here:
         yield here
 
 
@@ -165,12 +164,12 @@ def entered(folder: Folder, name: str) -> Iterator[Folder]:
     """
     if not _HAS_HANDLES and (folder.path / name).is_symlink():
         raise NotADirectoryError(errno.ENOTDIR, "it is a link", str(folder.path / name))
-    with _entered(folder.spot(name), _FOLDER | _NO_FOLLOW) as here:
+    with _open_folder(folder.spot(name), _FOLDER | _NO_FOLLOW) as here:
         yield here
 
 
 @contextmanager
-def _entered(place: Spot, flags: int) -> Iterator[Folder]:
+def _open_folder(place: Spot, flags: int) -> Iterator[Folder]:
     if not _HAS_HANDLES:
         yield Folder(place.path, None)
         return
@@ -240,28 +239,13 @@ def read(place: Place, steady: bool = False, limit: int = MAX_BYTES) -> tuple[by
     handle = regular.opened(name, folder, _path(place), limit)
     try:
         status = os.fstat(handle)
-        if steady:
-            with _nobody_writing(handle, _path(place)):
-                data = _all_of(handle, status.st_size, limit)
-        else:
+        with _nobody_writing(handle, _path(place)) if steady else nullcontext():
             data = _all_of(handle, status.st_size, limit)
     finally:
         os.close(handle)
     if len(data) > limit:  # it grew meanwhile
         raise NotAFile(errno.EFBIG, f"it is larger than {limit} bytes", _path(place))
     return data, status
-
-
-def mapped(file: Path) -> mmap.mmap:
-    """A large regular file as it lies on the disk, read only where it is looked at; to be closed by who has it.
-
-    Raises: as `read`; ValueError for an empty file.
-    """
-    handle = regular.opened(os.fspath(file))
-    try:
-        return mmap.mmap(handle, 0, access=mmap.ACCESS_READ)
-    finally:
-        os.close(handle)
 
 
 def _all_of(handle: int, size: int, limit: int) -> bytes:
@@ -281,7 +265,7 @@ def _nobody_writing(handle: int, path: str) -> Iterator[None]:
     Raises:
         BeingWritten: somebody has it open for writing already.
     """
-    if not _leased(handle, path):
+    if not _take_lease(handle, path):
         yield
         return
     import fcntl
@@ -292,7 +276,7 @@ def _nobody_writing(handle: int, path: str) -> Iterator[None]:
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
 
-def _leased(handle: int, path: str) -> bool:
+def _take_lease(handle: int, path: str) -> bool:
     """Whether the system gave a lease on an open file; not every system and owner gets one."""
     if sys.platform != "linux":
         return False
@@ -328,8 +312,10 @@ def make_folder(folder: Place) -> None:
             return
         if folder.parent != folder:
             make_folder(folder.parent)
-    elif _exists(folder):
-        return  # whatever it is: entering it tells
+    else:
+        with suppress(FileNotFoundError):
+            status(folder)
+            return  # whatever it is: entering it tells
     before("mkdir", _path(folder))
     try:
         with _naming(folder):
@@ -340,14 +326,6 @@ def make_folder(folder: Place) -> None:
         return
     path = folder if isinstance(folder, Path) else folder.path
     sync_folder(Folder(path.parent, parent))
-
-
-def _exists(place: Place) -> bool:
-    try:
-        status(place)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def status(place: Place) -> os.stat_result:
@@ -372,21 +350,21 @@ def create(file: Path, data: bytes, mode: int = PRIVATE_FILE) -> os.stat_result:
 
 def overwrite(file: Path, data: bytes) -> None:
     """Write `data` in place, durably. Not atomic: for files whose torn state is recognised."""
-    before("open", str(file))
-    handle = _opened_to_write(file, os.O_TRUNC)
-    try:
-        _write(handle, file, data)
-        _sync(handle, file)
-    finally:
-        os.close(handle)
+    _write_in_place("open", file, data, durable=True)
 
 
 def hint(file: Path, data: bytes) -> None:
     """Write in place without waiting for the disk: for what may be lost or torn without harm."""
-    before("hint", str(file))
-    handle = _opened_to_write(file, os.O_TRUNC)
+    _write_in_place("hint", file, data, durable=False)
+
+
+def _write_in_place(operation: str, file: Path, data: bytes, durable: bool) -> None:
+    before(operation, str(file))
+    handle = _open_to_write(file, os.O_TRUNC)
     try:
         _write(handle, file, data)
+        if durable:
+            _sync(handle, file)
     finally:
         os.close(handle)
 
@@ -419,7 +397,7 @@ def swap_in(file: Path, data: bytes) -> None:
 def append(file: Path, data: bytes, durable: bool = False) -> None:
     """Add `data` at the end of `file`, in one write; wait for the disk if it is to be `durable`."""
     before("append", str(file))
-    handle = _opened_to_write(file, os.O_APPEND)
+    handle = _open_to_write(file, os.O_APPEND)
     try:
         os.write(handle, data)
         if durable:
@@ -428,15 +406,10 @@ def append(file: Path, data: bytes, durable: bool = False) -> None:
         os.close(handle)
 
 
-def _opened_to_write(file: Path, flags: int) -> int:
+def _open_to_write(file: Path, flags: int) -> int:
     """A handle to write a regular file, made if there is none. Nothing is written to a pipe or device of its name."""
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | flags | _NO_FOLLOW | _NO_WAIT | _BINARY | _CLOEXEC, PRIVATE_FILE)
-    try:
-        regular.check(handle, str(file))
-    except BaseException:
-        os.close(handle)
-        raise
-    return handle
+    return regular.checked(handle, str(file))
 
 
 def rename(source: Place, target: Place) -> None:
@@ -528,7 +501,10 @@ def exchange(one: Path, other: Place) -> None:
     except OSError as error:
         if error.errno not in _EXCHANGE_IS_MISSING:
             raise
-        _exchange_by_names(one, other)
+        aside = one.with_name(one.name + ".aside")
+        link(other, aside)
+        rename(one, other)
+        rename(aside, one)
 
 
 def is_alive(pid: int) -> bool:
@@ -550,17 +526,10 @@ def is_from_before_start(file: Path) -> bool:
     False where the system does not tell when that was.
     """
     try:
-        told = Path("/proc/stat").read_text("ascii").partition("\nbtime ")[2]
-        return file.lstat().st_mtime < int(told.split()[0])
+        start = Path("/proc/stat").read_text("ascii").partition("\nbtime ")[2]
+        return file.lstat().st_mtime < int(start.split()[0])
     except (OSError, ValueError, IndexError):
         return False
-
-
-def _exchange_by_names(one: Path, other: Place) -> None:
-    aside = one.with_name(one.name + ".aside")
-    link(other, aside)
-    rename(one, other)
-    rename(aside, one)
 
 
 def _native_exchange(one: Place, other: Place) -> None:

@@ -73,7 +73,7 @@ class JsonLines(Generic[T]):
             lines = fs.read(self._file)[0].splitlines()
         except FileNotFoundError:
             return []
-        return [found for found in map(self._decoded, lines) if found is not None]
+        return [found for found in map(self._decode, lines) if found is not None]
 
     def append(self, lines: Iterable[T]) -> None:
         """Add lines in one write.
@@ -86,7 +86,7 @@ class JsonLines(Generic[T]):
     def _write(self, lines: Iterable[T]) -> None:
         fs.swap_in(self._file, encoded(lines))
 
-    def _decoded(self, line: bytes) -> T | None:
+    def _decode(self, line: bytes) -> T | None:
         try:
             return self._decoder.decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

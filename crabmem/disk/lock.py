@@ -76,10 +76,10 @@ class WriterLock:
     def _tell_holder(self, us: bytes) -> None:
         """Say who holds the lock, unless that is said already."""
         try:
-            told = fs.read(self._holder)[0]
+            known = fs.read(self._holder)[0]
         except OSError:
-            told = b""
-        if told != us:
+            known = b""
+        if known != us:
             fs.hint(self._holder, us)
 
     def _holder_name(self) -> str:
@@ -101,7 +101,7 @@ def _locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
     # A link may lead to a place where locking makes a file, or keeps somebody else waiting.
     handle = os.open(place, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, fs.PRIVATE_FILE)
     try:
-        while not _taken(handle):
+        while not _try_lock(handle):
             if time.monotonic() > deadline:
                 raise TimeoutError(str(place))
             time.sleep(_POLL)
@@ -112,7 +112,7 @@ def _locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
         os.close(handle)
 
 
-def _taken(handle: int) -> bool:
+def _try_lock(handle: int) -> bool:
     import fcntl
 
     try:

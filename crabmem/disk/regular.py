@@ -4,6 +4,7 @@ Everything that crabmem reads below a workspace is opened here. Loads next to no
 """
 
 import errno
+import mmap
 import os
 import stat
 
@@ -37,12 +38,7 @@ def opened(name: str, folder: int | None = None, path: str = "", limit: int = HU
         if error.errno in _IS_OTHER:
             raise NotAFile(error.errno, "it is not a regular file", path or name) from None
         raise
-    try:
-        check(handle, path or name, limit)
-    except BaseException:
-        os.close(handle)
-        raise
-    return handle
+    return checked(handle, path or name, limit)
 
 
 def read(name: str, size: int) -> bytes:
@@ -57,11 +53,27 @@ def read(name: str, size: int) -> bytes:
         os.close(handle)
 
 
-def check(handle: int, path: str, limit: int = HUGE) -> os.stat_result:
-    """The status of an open file; NotAFile when it is not a regular one of at most `limit` bytes."""
-    status = os.fstat(handle)
-    if not stat.S_ISREG(status.st_mode):
-        raise NotAFile(errno.EINVAL, "it is not a regular file", path)
-    if status.st_size > limit:
-        raise NotAFile(errno.EFBIG, f"it is larger than {limit} bytes", path)
-    return status
+def mapped(name: str | os.PathLike[str]) -> mmap.mmap:
+    """A large regular file as it lies on the disk, read only where it is looked at; to be closed by who has it.
+
+    Raises: as `opened`; ValueError for an empty file.
+    """
+    handle = opened(os.fspath(name))
+    try:
+        return mmap.mmap(handle, 0, access=mmap.ACCESS_READ)
+    finally:
+        os.close(handle)
+
+
+def checked(handle: int, path: str, limit: int = HUGE) -> int:
+    """The handle of an open file; NotAFile, and it is closed, when it is no regular one of at most `limit` bytes."""
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise NotAFile(errno.EINVAL, "it is not a regular file", path)
+        if status.st_size > limit:
+            raise NotAFile(errno.EFBIG, f"it is larger than {limit} bytes", path)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle

@@ -191,13 +191,13 @@ class Look:
         if known and known.mark == mark and path not in self._doubted:
             self.files[path] = known
         elif is_ours and (stat.S_ISREG(status.st_mode) or path.endswith((".md", SETTINGS))):
-            self._found(path, folder, name, status, mark, known)
+            self._take(path, folder, name, status, mark, known)
 
-    def _found(
+    def _take(
         self, path: str, folder: fs.Folder, name: str, status: os.stat_result, mark: bytes, known: File | None
     ) -> None:
         """Take a file from what an older process knew, or read it."""
-        file = self._remembered(path, mark)
+        file = self._from_mark(path, mark)
         try:
             file = file or self._read(path, folder.spot(name), status)
         except FileNotFoundError:
@@ -212,7 +212,7 @@ class Look:
         if file.is_partial:
             self.partial.add(path)
 
-    def _remembered(self, path: str, mark: bytes) -> File | None:
+    def _from_mark(self, path: str, mark: bytes) -> File | None:
         found = self._marks.get(path, b"")
         is_same = found[stamp.STAMP] == mark and path not in self._doubted
         return File(path, found[stamp.BLOB].hex(), mark) if is_same else None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import derived, fs, state
-from .user_state import KEY, KEY_SIZE
+from .user_state import KEY, KEY_SIZE, key_in
 
 
 class Opened(NamedTuple):
@@ -56,27 +56,14 @@ def claim_caches(private: Path, folder: Path | None) -> None:
         fs.swap_in(private / state.OWNER, derived.mark(private, key))
 
 
-def can_keep_key(folder: Path | None) -> bool:
-    """Whether processes to come will know again what this one seals."""
-    _key(folder, make=True)
-    return folder is not None and _read(folder) is not None
-
-
 def _key(folder: Path | None, make: bool) -> bytes:
     """The key in `folder`; where there is none, and none can be made, one that only this process has."""
-    found = _read(folder) if folder else None
+    found = key_in(folder) if folder else None
     if found is None and folder and make:
-        with suppress(OSError):  # `doctor` says that there is no place for it
+        with suppress(OSError):  # there is no place for it
             _make(folder)
-        found = _read(folder)
+        found = key_in(folder)
     return found or _key_of_this_process()
-
-
-def _read(folder: Path) -> bytes | None:
-    with suppress(OSError):
-        key = fs.read(folder / KEY, limit=KEY_SIZE)[0]
-        return key if len(key) == KEY_SIZE else None
-    return None
 
 
 def _make(folder: Path) -> None:

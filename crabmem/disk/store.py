@@ -77,7 +77,8 @@ class Store:
             if changed is None:
                 return self._look()
             may_hold = self._layout.may_hold_files
-            if any(_tells_of_folder(path) or (is_folder and may_hold(path)) for path, is_folder in changed):
+            # A folder is a repository of its own, or one no longer.
+            if any(path.endswith("/.git") or (is_folder and may_hold(path)) for path, is_folder in changed):
                 return self._look()
             try:
                 return self._glance(
@@ -104,7 +105,7 @@ class Store:
             raise Unreadable(f"{self._workspace.root} cannot be listed: {fs.reason(error)}") from None
         self._inotify, self._young, self._linked = inotify, set(), set()
         gone = self._scan.files.keys() - look.files.keys()
-        self._scan = self._seen(look, look.files, gone, look.unusable, frozenset(look.folders))
+        self._scan = self._scan_of(look, look.files, gone, look.unusable, frozenset(look.folders))
         ended = time.monotonic()
         self._due = ended + max(_LOOK_AGAIN, _SHARE * (ended - began))
         return self._scan
@@ -123,10 +124,10 @@ class Store:
         files.update(look.files)
         unusable = [item for item in self._scan.unusable if item.path not in paths] + look.unusable
         self._young -= paths
-        self._scan = self._seen(look, files, gone, unusable, self._scan.folders)
+        self._scan = self._scan_of(look, files, gone, unusable, self._scan.folders)
         return self._scan
 
-    def _seen(
+    def _scan_of(
         self,
         look: Look,
         files: Mapping[str, File],
@@ -224,7 +225,7 @@ class Store:
             self.check_place(path)
             try:
                 with fs.inside(self._workspace.root, path, make=new) as target:
-                    placed = self._exchanged(temporary, target, written, expected)
+                    placed = self._exchange(temporary, target, written, expected)
             except FileNotFoundError:
                 placed = None  # Git removes folders that it leaves empty
             if placed:
@@ -234,21 +235,21 @@ class Store:
             expected = not expected
         raise Unwritable(f"{path} comes and goes too fast to be replaced; close what else writes it")
 
-    def _exchanged(
+    def _exchange(
         self, temporary: Path, target: fs.Spot, written: os.stat_result | None, expected: bool
     ) -> Placed | None:
         """What one try did; None when there was, or was not, a file although none, or one, was `expected`."""
         if written is None:
-            return self._taken_away(target, temporary)
+            return self._take_away(target, temporary)
         if not expected:
-            return Placed(None, _stamp_if_same(target, written)) if _linked(temporary, target) else None
+            return Placed(None, _stamp_if_same(target, written)) if _link_into(temporary, target) else None
         try:
             fs.exchange(temporary, target)
         except FileNotFoundError:
             return None
-        return Placed(self._displaced(temporary, target), _stamp_if_same(target, written))
+        return Placed(self._read_displaced(temporary, target), _stamp_if_same(target, written))
 
-    def _displaced(self, temporary: Path, target: fs.Spot) -> bytes:
+    def _read_displaced(self, temporary: Path, target: fs.Spot) -> bytes:
         """What an exchange moved to `temporary`; put back when it is nothing that history can keep."""
         try:
             return fs.read(temporary)[0]
@@ -328,7 +329,7 @@ class Store:
         fs.rename(self._temporary / name, folder / name)
         return folder / name
 
-    def _taken_away(self, target: fs.Spot, temporary: Path) -> Placed | None:
+    def _take_away(self, target: fs.Spot, temporary: Path) -> Placed | None:
         try:
             fs.rename(target, temporary)
         except FileNotFoundError:
@@ -353,12 +354,7 @@ def usable_folder(root: Path) -> Path:
     return root.absolute()
 
 
-def _tells_of_folder(path: str) -> bool:
-    """Whether what changed at `path` makes a folder a repository, or one no longer."""
-    return path.endswith("/.git")
-
-
-def _linked(temporary: Path, target: fs.Spot) -> bool:
+def _link_into(temporary: Path, target: fs.Spot) -> bool:
     try:
         fs.link(temporary, target)
     except FileExistsError:

@@ -35,8 +35,13 @@ def state_folder(environment: "Mapping[str, str]", root: "Path | None" = None) -
 def key_of_user(environment: "Mapping[str, str]") -> bytes | None:
     """The key of this user, as `seal` makes it; None where there is none yet, or no place for one."""
     folder = _state_path(environment)
+    return key_in(folder) if folder else None
+
+
+def key_in(folder: "str | os.PathLike[str]") -> bytes | None:
+    """The key in a folder; None where there is none."""
     try:
-        key = regular.read(f"{folder}/{KEY}", KEY_SIZE) if folder else b""
+        key = regular.read(os.path.join(folder, KEY), KEY_SIZE)
     except OSError:
         return None
     return key if len(key) == KEY_SIZE else None

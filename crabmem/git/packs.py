@@ -13,7 +13,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..disk import fs
+from ..disk import fs, regular
 from ..disk.regular import HUGE
 
 #: Git's own limit for how many deltas lie between an object and a whole one.
@@ -38,7 +38,7 @@ def is_packed(objects: Path, oid: str) -> bool:
 
 def _lists(index: Path, name: bytes) -> bool:
     try:
-        with fs.mapped(index) as data:
+        with regular.mapped(index) as data:
             if data[:_FANOUT] != _INDEX:
                 return False
             first = struct.unpack_from(">I", data, _FANOUT + 4 * (name[0] - 1))[0] if name[0] else 0
