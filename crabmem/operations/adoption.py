@@ -30,7 +30,7 @@ def adopt(session: Session, even_if_many: bool = False, progress: Progress | Non
     return session.view.of_commit(history.commit(edits if edits and edits != before else after))
 
 
-def wrote(session: Session, files: Iterable[str]) -> Commit | None:
+def adopt_written(session: Session, files: Iterable[str]) -> Commit | None:
     """Record `files` that a tool of the agent's host wrote as a commit of this agent, `write: NAME`.
 
     What others changed is recorded before it, as the person's. Passed over are files elsewhere, and those whose

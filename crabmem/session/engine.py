@@ -35,6 +35,7 @@ from ..workspace import settings
 from ..workspace.layout import DEFAULT, LAYOUTS, SETTINGS
 from ..workspace.settings import Settings
 from ..workspace.workspace import Workspace
+from ..write.recorder import Recorder
 from ..write.writer import Writer
 from .locate import profile_at, workspace_at
 from .view import View
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from ..recall.file_search import Searcher
 
 #: Settings, and what is wrong with the keys of them that are unknown; "" for nothing.
-Read: TypeAlias = tuple[Settings, str]
+KnownSettings: TypeAlias = tuple[Settings, str]
 #: Ranks the answers to a question, which it is given, by more than words.
 Ranker: TypeAlias = Callable[[str], Ranking]
 # So many settings are remembered, for those who look back at moments that had others.
@@ -91,7 +92,7 @@ class Engine:
         state = state_folder(self.environment, root)
         self.allowed = Allowed(self.environment)
         self.workspace = workspace = workspace_at(usable_folder(root), options.profile, self.allowed)
-        self._settings: dict[str | None, Read] = {None: (Settings(), "")}
+        self._settings: dict[str | None, KnownSettings] = {None: (Settings(), "")}
         self._fit: Settings | None = None
         self._seen: list[tuple[Index, View, Index]] = []
         self.meaning = Meaning(workspace, self.environment, clock, options.embedder)
@@ -108,9 +109,8 @@ class Engine:
         #: Memory's own past, and no other branch.
         self.past = self.timeline(any_revision=False)
         self.pasts = Pasts(workspace, self.past, self.catalog, self.history.blob)
-        self.writer = Writer(
-            workspace, self.store, self.history, clock, lambda: self.settings_now()[0], Seal(state, "journal")
-        )
+        recorder = Recorder(workspace, self.store, self.history, clock, lambda: self.settings_now()[0])
+        self.writer = Writer(recorder, Seal(state, "journal"))
         self.turns = Turns(workspace.private / state_files.TURNS)
         self.uses = Uses(workspace.private / state_files.USES)
         self.reads = Reads(workspace.private / state_files.READS)
@@ -198,20 +198,18 @@ class Engine:
 
     # Settings
 
-    def settings_now(self) -> Read:
+    def settings_now(self) -> KnownSettings:
         """What `crabmem.toml` says now.
 
         Raises:
             InvalidSettings: it says something that cannot be.
         """
         data = self.store.read(SETTINGS) or b""
-        rules, problem = self._settings_in(blob_id(data), lambda: data)
-        return self._fitting(rules), problem
+        return self._fitting(*self._settings_in(blob_id(data), lambda: data))
 
-    def settings_of(self, scan: Scan) -> Read:
+    def settings_of(self, scan: Scan) -> KnownSettings:
         """What `crabmem.toml` says among the files of a look, which need not be read again."""
-        rules, problem = self._settings_in(scan.blob(SETTINGS), lambda: scan.data(SETTINGS))
-        return self._fitting(rules), problem
+        return self._fitting(*self._settings_in(scan.blob(SETTINGS), lambda: scan.data(SETTINGS)))
 
     def settings_at(self, commit: str) -> Settings:
         """The settings of a commit; the usual ones where they cannot be read."""
@@ -220,7 +218,7 @@ class Engine:
             return self._settings_in(blob, lambda: self.history.blob(blob) if blob else None)[0]
         return Settings()
 
-    def _settings_in(self, blob: str | None, read: Callable[[], bytes | None]) -> Read:
+    def _settings_in(self, blob: str | None, read: Callable[[], bytes | None]) -> KnownSettings:
         """The settings in a blob, which `read` reads when it was not met before."""
         found = self._settings.get(blob)
         if found is None:
@@ -228,10 +226,10 @@ class Engine:
             remember(self._settings, blob, found, _SETTINGS)
         return found
 
-    def _fitting(self, rules: Settings) -> Settings:
+    def _fitting(self, rules: Settings, problem: str) -> KnownSettings:
         """These settings, which have to be those of the workspace as it was opened."""
         if rules is self._fit:  # every recall asks
-            return rules
+            return rules, problem
         opened = self.workspace
         profile = opened.profile
         if self.options.profile is None:
@@ -246,7 +244,7 @@ class Engine:
                 )
         # What the workspace around an agent's own says may change meanwhile.
         self._fit = None if opened.around else rules
-        return rules
+        return rules, problem
 
     def _language(self, scan: Scan) -> str:
         """Whose endings recall removes; whoever needs settings that cannot be read says what is wrong with them."""
@@ -281,8 +279,8 @@ class Engine:
         if os.path.lexists(place / ".git"):
             return None
         parent = workspace_at(place, self.options.profile, self.allowed)
-        shown = (part.file for part in load_profile(parent.profile or DEFAULT).part if part.file)
-        paths = [SETTINGS, parent.layout.identity, parent.layout.overview, *map(parent.layout.named, shown)]
+        files = (part.file for part in load_profile(parent.profile or DEFAULT).part if part.file)
+        paths = [SETTINGS, parent.layout.identity, parent.layout.overview, *map(parent.layout.named, files)]
         return parent if any(os.path.lexists(parent.file(path)) for path in paths) else None
 
     # Searching
@@ -319,8 +317,8 @@ class Engine:
         now = self.settings_now()[0].vectors
         if not now.asks_like(rules.vectors):
             return None
-        asked = replace(rules.vectors, key=now.key, timeout=now.timeout)
-        return self.ranker(entries, replace(rules, vectors=asked), meaning)
+        vectors = replace(rules.vectors, key=now.key, timeout=now.timeout)
+        return self.ranker(entries, replace(rules, vectors=vectors), meaning)
 
     def _has_searched(self) -> bool:
         return bool(self.searcher.cache_info().currsize)

@@ -111,7 +111,7 @@ class Layout:
         """Whether `path` is a file of text where memory is, whatever its name begins with."""
         top, below, _ = path.partition("/")
         if not path.endswith(".md"):
-            return self.has_texts and top == self.memory and bool(below) and is_text(path)
+            return self._is_text_of_memory(path)
         return not below or ((top in self._tops or not self.memory) and top != AGENTS)
 
     def is_kept(self, path: str) -> bool:

@@ -104,8 +104,8 @@ class Adoption:
         """
         if not edits:
             return None
-        shown = self._unconfirmed.among(edits)
-        if not shown and sum(map(self._layout.is_entry, edits)) < LEAST_OF_FEW:
+        noted = self._unconfirmed.among(edits)
+        if not noted and sum(map(self._layout.is_entry, edits)) < LEAST_OF_FEW:
             return None
         head = self._history.files(self._history.head())
         came = {file.blob for path, file in edits.items() if file and path not in head}
@@ -113,7 +113,7 @@ class Adoption:
         emptied = {path for path in gone if self._is_emptied(path, head[path], scan)}
         found = losses(emptied, head, self._layout)
         if not found.are_many:
-            found = losses(emptied & shown, head, self._layout)
+            found = losses(emptied & noted, head, self._layout)
         return found if found.paths else None
 
     def _is_emptied(self, path: str, blob: str, scan: Scan) -> bool:

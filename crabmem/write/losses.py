@@ -60,12 +60,16 @@ class Losses:
         return MassLoss(self.words, self.count, self.total)
 
 
-def lost(
+def losses_of_change(
     before: Mapping[str, bytes | None], after: Mapping[str, bytes | None], files: Iterable[str], layout: Layout
 ) -> Losses:
     """What a change costs a memory of these `files`; what only moved is not lost."""
     stays = {None, *after.values()}
-    gone = (path for path, data in after.items() if before[path] not in stays and _is_emptied(before[path], data))
+    gone = (
+        path
+        for path, data in after.items()
+        if before[path] not in stays and (data is None or (is_blank(data) and not is_blank(before[path])))
+    )
     return losses(gone, files, layout)
 
 
@@ -78,10 +82,6 @@ def losses(gone: Iterable[str], files: Iterable[str], layout: Layout) -> Losses:
 def is_blank(data: bytes | None) -> bool:
     """Whether there is no file, or one without content."""
     return data is None or not parts_of(data.decode("utf-8", "replace")).content.strip("\ufeff \t\r\n")
-
-
-def _is_emptied(before: bytes | None, after: bytes | None) -> bool:
-    return after is None or (is_blank(after) and not is_blank(before))
 
 
 class Unconfirmed:

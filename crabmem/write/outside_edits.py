@@ -41,7 +41,12 @@ def _note(
     named = {path: edit for path, edit in edits.items() if path not in moves}
     names = list(dict.fromkeys(_title(path, edit, layout) for path, edit in named.items()))
     came_from = {new: old for old, new in moves.items()}
-    lines = [_line(path, edit, came_from.get(path)) for path, edit in named.items()]
+    lines = [
+        f"renamed {came_from[path]} to {path}"
+        if path in came_from
+        else f"{'removed' if edit.after is None else 'saved'} {path}"
+        for path, edit in named.items()
+    ]
     # One saved file is said by its name.
     body = "" if len(lines) == 1 and lines[0].startswith("saved") else "\n".join(lines)
     entries = tuple(("Entry", name) for name in names[:_TRAILERS])
@@ -56,12 +61,6 @@ def _moves(edits: Mapping[str, Edit]) -> dict[str, str]:
         for path, edit in edits.items()
         if edit.after is None and edit.before is not None and edit.before in came
     }
-
-
-def _line(path: str, edit: Edit, old: str | None) -> str:
-    if old:
-        return f"renamed {old} to {path}"
-    return f"{'removed' if edit.after is None else 'saved'} {path}"
 
 
 def _title(path: str, edit: Edit, layout: Layout) -> str:

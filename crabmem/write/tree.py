@@ -90,16 +90,12 @@ def drafted(tree: Tree, changes: Mapping[str, str | None], screen: Screen, large
         is_markdown = path.endswith(".md")
         if text not in (said for other, said in before.items() if other.endswith(".md") == is_markdown):
             check_text("content", text, largest if is_markdown else MAX_BYTES)
-            _check_size(path, text)
+            # One that would be too large could not be read again.
+            if len(text) > MAX_BYTES // _WIDEST and (size := len(text.encode())) > MAX_BYTES:
+                raise InvalidArguments(f"{path} would have {size:,} bytes; at most {MAX_BYTES:,} fit")
         if text not in before.values():
             screen.refuse_new(text, *before.values())
     return {tree.whole(path): None if text is None else text.encode() for path, text in changes.items()}
-
-
-def _check_size(path: str, text: str) -> None:
-    """Refuse a text that would be too large to be read again."""
-    if len(text) > MAX_BYTES // _WIDEST and (size := len(text.encode())) > MAX_BYTES:
-        raise InvalidArguments(f"{path} would have {size:,} bytes; at most {MAX_BYTES:,} fit")
 
 
 def check_markdown(path: str) -> None:

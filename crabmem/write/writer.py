@@ -8,25 +8,21 @@ import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Generic, TypeVar
 
 from ..disk import fs, state
 from ..disk.lock import WriterLock
 from ..disk.scan import File, Scan
 from ..disk.seal import Seal
-from ..disk.store import Placed, Store
+from ..disk.store import Placed
 from ..errors import CrabmemError, MassLoss, Unwritable
 from ..git.commits import Note
-from ..git.history import History
 from ..text.hashes import blob_id
-from ..workspace.settings import Settings
-from ..workspace.workspace import Workspace
 from .actor import Actor
 from .adoption import Adoption, IsLater
 from .after_rebase import KEPT_NOTE, changes_to_bring_back
 from .bylines import bylines_for
-from .losses import LEAST_OF_FEW, Losses, lost
+from .losses import LEAST_OF_FEW, Losses, losses_of_change
 from .recorder import Recorder
 from .recovery import Intent, Recovery, Step
 
@@ -78,35 +74,24 @@ class Written(Generic[T_co]):
 
 
 class Writer:
-    """Writes one workspace. `clock` tells the time of commits; `settings` are asked for at each write.
+    """Writes one workspace. `seal` is what this user seals journals with.
 
-    `seal` is what this user seals journals with. Here is the way of a write; what others wrote is recorded by
-    `Adoption`, what a crash left is finished by `Recovery`, and all of them commit by one `Recorder`.
+    Here is the way of a write; what others wrote is recorded by `Adoption`, what a crash left is finished by
+    `Recovery`, and all of them commit by one `Recorder`.
     """
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        store: Store,
-        history: History,
-        clock: Callable[[], datetime],
-        settings: Callable[[], Settings],
-        seal: Seal,
-    ) -> None:
-        self._workspace = workspace
-        self._layout = workspace.layout
-        self._store = store
-        self._history = history
-        self._clock = clock
-        self._settings = settings
-        self._lock = WriterLock(workspace.private / state.LOCK)
-        self._recorder = Recorder(workspace, store, history, clock, settings)
-        self._adoption = Adoption(self._recorder)
-        self._recovery = Recovery(self._recorder, seal)
+    def __init__(self, recorder: Recorder, seal: Seal) -> None:
+        self._recorder = recorder
+        self._workspace, self._layout = recorder.workspace, recorder.layout
+        self._store, self._history = recorder.store, recorder.history
+        self._settings = recorder.settings
+        self._lock = WriterLock(recorder.workspace.private / state.LOCK)
+        self._adoption = Adoption(recorder)
+        self._recovery = Recovery(recorder, seal)
         #: The temporary files, by blob, that hold what is about to be written.
         self._ahead: dict[str, str] = {}
         # What can be asked without the lock.
-        self.outside, self.repairs = self._recorder.outside, self._recorder.repairs
+        self.outside, self.repairs = recorder.outside, recorder.repairs
         self.unrecorded = self._adoption.lost_outside
         self.is_interrupted, self.waiting = self._recovery.is_interrupted, self._recovery.waiting
 
@@ -252,6 +237,7 @@ class Writer:
         return scan
 
     def _apply(self, draft: Draft[T], scan: Scan) -> Written[T]:
+        """Stage, note in the journal, put in place, commit: what a draft changes of the files of `scan`."""
         changes = {path: data for path, data in draft.changes.items() if scan.data(path) != data}
         unrecorded = self._adoption.unrecorded
         before, secrets = {path: scan.data(path) for path in draft.changes}, self._settings().secrets
@@ -259,10 +245,17 @@ class Writer:
             return Written(None, before, draft.changes, secrets, draft.result, unrecorded)
         self._refuse_unusable(changes, scan)
         if len(changes) >= LEAST_OF_FEW and not draft.even_if_many:
-            _refuse_mass_loss(lost(before, changes, scan.files, self._layout))
+            cost = losses_of_change(before, changes, scan.files, self._layout)
+            if cost.are_many:
+                words = f"that would delete or empty {cost.share}, more than a third, so nothing was changed"
+                raise MassLoss(words, cost.count, cost.total, may_be_meant=True)
         self._adoption.record_replaced(changes, scan)
         intent = self._begin(changes, draft.note, scan)
-        placed = self._place(intent)
+        placed = {
+            path: self._store.place(path, step.temporary, step.new is not None, step.old is not None)
+            for path, step in intent.steps.items()
+        }
+        self._store.sync(list(placed))
         commit = self._commit(intent, placed)
         self._conclude(intent, placed)
         displaced = {path: place.displaced for path, place in placed.items()}
@@ -289,7 +282,9 @@ class Writer:
         }
         if len(steps) > 1:  # what one file holds is on the disk under its temporary name, and then under its own
             self._history.flush()
-        intent = Intent(note.subject, note.author, note.body, note.trailers, self._clock(), steps, self._history.head())
+        intent = Intent(
+            note.subject, note.author, note.body, note.trailers, self._recorder.clock(), steps, self._history.head()
+        )
         self._recovery.begin(intent)
         return intent
 
@@ -298,14 +293,6 @@ class Writer:
         is_plain = data is not None and (before is None or before.stamp.mode & 0o777 == fs.PRIVATE_FILE)
         name = self._ahead.pop(blob_id(data), None) if data is not None and is_plain else None
         return (self._store.take_ahead(name) if name else None) or self._store.stage(data, before)
-
-    def _place(self, intent: Intent) -> dict[str, Placed]:
-        placed = {
-            path: self._store.place(path, step.temporary, step.new is not None, step.old is not None)
-            for path, step in intent.steps.items()
-        }
-        self._store.sync(list(placed))
-        return placed
 
     def _commit(self, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
         """Commit what was put in place, after what it displaced that no commit holds yet."""
@@ -328,16 +315,6 @@ class Writer:
             self._recorder.report(
                 f"after a write that stands, something failed, and the next write made it good: {failed}"
             )
-
-
-def _refuse_mass_loss(losses: Losses) -> None:
-    if losses.are_many:
-        raise MassLoss(
-            f"that would delete or empty {losses.share}, more than a third, so nothing was changed",
-            losses.count,
-            losses.total,
-            may_be_meant=True,
-        )
 
 
 def _unwritable(error: OSError) -> CrabmemError:

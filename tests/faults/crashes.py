@@ -105,7 +105,7 @@ def _keep(memory: Memory) -> None:
 
 
 def _wrote(memory: Memory) -> None:
-    adoption.wrote(memory, [str(memory.root / path) for path in (VET, OTHER)])
+    adoption.adopt_written(memory, [str(memory.root / path) for path in (VET, OTHER)])
 
 
 def _compact(memory: Memory) -> None:

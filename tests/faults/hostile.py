@@ -290,7 +290,7 @@ def ordinary(root: Path) -> None:
         memory.purge(text="at eight")
         memory.remember("Vet", "where the vet of Luna is", "In the new town.")
         memory.before_turn("where is the vet of Luna?")
-        adoption.wrote(memory, [str(root / "memory/entries/vet.md")])
+        adoption.adopt_written(memory, [str(root / "memory/entries/vet.md")])
         memory.search("vet") if hasattr(memory, "search") else None
         (root / "memory/2026-01-01.md").write_text("- walked Luna\n")
         memory.adopt()

@@ -104,7 +104,7 @@ class Play:
         self.memory.adopt()
         file = self._file()
         file.write_text(self._text(token))
-        adoption.wrote(self.memory, [str(file)])
+        adoption.adopt_written(self.memory, [str(file)])
         return True
 
     def _moved(self, token: str) -> bool:

@@ -105,7 +105,7 @@ def test_what_a_host_wrote_for_such_an_agent_is_marked_too(memory: Memory) -> No
     memory.remember("Tea", "d", "Green.")
     file = memory.file("memory/entries/tea.md")
     file.write_text(file.read_text().replace("Green", "Black"))
-    adoption.wrote(memory.for_actor("person", None), [str(file)])
+    adoption.adopt_written(memory.for_actor("person", None), [str(file)])
     newest = memory.log(limit=1)[0]
     assert (newest.tool, newest.author) == ("write", "person (agent)")
 

@@ -29,27 +29,27 @@ def written(memory: Memory, path: str, text: str = TEXT) -> str:
 
 def test_file_that_the_host_wrote_is_the_agents_commit(memory: Memory) -> None:
     memory.init()
-    commit = adoption.wrote(memory, [written(memory, LAMP)])
+    commit = adoption.adopt_written(memory, [written(memory, LAMP)])
     assert commit and (commit.author, commit.subject, commit.tool) == ("coder", "write: Lamp", "write")
     assert (commit.session, commit.entries, commit.paths) == ("s-1", ("Lamp",), (LAMP,))
-    assert adoption.wrote(memory, [written(memory, LAMP)]) is None
+    assert adoption.adopt_written(memory, [written(memory, LAMP)]) is None
     assert memory.get("lamp").content == "E27."
 
 
 def test_files_of_one_call_are_one_commit(memory: Memory) -> None:
     memory.init()
     files = [written(memory, f"memory/entries/{name}.md", name) for name in "abcde"]
-    commit = adoption.wrote(memory, files)
+    commit = adoption.adopt_written(memory, files)
     assert commit and commit.subject == "write: a, b, c and 2 more" and len(commit.paths) == 5
 
 
 def test_edits_of_others_are_recorded_before_unless_they_are_of_this_moment(memory: Memory) -> None:
     memory.init()
     written(memory, "memory/entries/theirs.md", "of a person, or of another tool\n")
-    commit = adoption.wrote(memory, [written(memory, LAMP)])
+    commit = adoption.adopt_written(memory, [written(memory, LAMP)])
     assert commit and memory.log()[1].subject == "init: a new memory"
     later = opened_with(memory.root, Actor("coder"), lambda: local_time() + timedelta(minutes=1))
-    assert adoption.wrote(later, [written(memory, LAMP, TEXT.replace("27", "14"))])
+    assert adoption.adopt_written(later, [written(memory, LAMP, TEXT.replace("27", "14"))])
     told = [(commit.author, commit.subject) for commit in memory.log()[:2]]
     assert told == [("coder", "write: Lamp"), ("person", "edit: theirs")]
 
@@ -77,7 +77,7 @@ def test_what_another_tool_told_of_is_recorded_with_its_name_even_if_it_never_ge
     written(memory, stove, "wood")
     Bylines(memory.root / ".git/crabmem/bylines").add(bylines_for(memory.root, [stove], "other", "s-2"))
     # Of this moment both; the other tool was ended while it waited.
-    assert (adoption.wrote(memory, [written(memory, LAMP)]) or memory.log()[0]).paths == (LAMP,)
+    assert (adoption.adopt_written(memory, [written(memory, LAMP)]) or memory.log()[0]).paths == (LAMP,)
     memory.adopt()
     told = {commit.author: commit.paths for commit in memory.log()[:2]}
     assert told == {"coder": (LAMP,), "other": (stove,)}
@@ -110,7 +110,7 @@ def test_names_that_no_file_here_can_have_are_passed_over(memory: Memory) -> Non
     memory.init()
     root = memory.root
     assert (
-        adoption.wrote(
+        adoption.adopt_written(
             memory, ["", "/", "\0", f"{root}/memory/\0.md", f"{root}/..", f"{root}/memory/", "/nowhere/x.md"]
         )
         is None

@@ -186,10 +186,10 @@ def _wrote(call: Call) -> Json:
     if paths := kept_paths(call.workspace, files):
         # A watcher may be about to record them as the person's.
         Bylines(call.workspace.private / state.BYLINES).add(bylines_for(root, paths, call.agent, call.session))
-        from ...operations.adoption import wrote
+        from ...operations.adoption import adopt_written
 
         with _memory(call) as memory:
-            wrote(memory, files)
+            adopt_written(memory, files)
     return {}
 
 
