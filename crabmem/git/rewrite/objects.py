@@ -10,20 +10,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ...errors import DamagedHistory, Unwritable
+from ..commits import header_lines
 from ..objects import Objects, oid_of
 from ..reach import Piece
+from ..trees import FOLDER, SUBMODULE, parsed_row, row_of, rows_of, sort_key
 from .rule import Rule
 
-# What is none is taken whole, as "": a search for the next one would read the rest again from each byte.
-_ROW = re.compile(rb"([0-7]{5,6} [^\0/]+\0.{20})|.+", re.DOTALL)
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>(?P<when>.*)", re.DOTALL)
 _SIGNATURES = (b"gpgsig", b"gpgsig-sha256", b"mergetag")
 _IDENTITIES = (b"author", b"committer", b"tagger")
 _SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----.*", re.DOTALL | re.MULTILINE)
 _ID = re.compile(rb"(?<![0-9a-zA-Z])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
 _SHORTEST_ID = 7
-_SUBMODULE = 0o160000
-_FOLDER = 0o40000
 # What a note holds stands at no path of the workspace.
 _NOTE = "notes"
 
@@ -89,7 +87,7 @@ def _add_tree(root: str, found: Survey, rows: dict[str, set[bytes]], objects: Ob
             path = folder + _text(name)
             if stat.S_ISDIR(mode):
                 waiting.append((oid, f"{path}/"))
-            elif stat.S_IFMT(mode) == _SUBMODULE:
+            elif stat.S_IFMT(mode) == SUBMODULE:
                 raise Unwritable("the history has submodules, which purge does not rewrite: use `git filter-repo`")
             else:
                 found.objects.add(oid)
@@ -224,7 +222,7 @@ class Rewriter:
         for name in files.keys() - items.keys():
             folder, _, rest = name.partition("/")
             below.setdefault(folder, {})[rest] = files[name]
-        items |= {name: (_FOLDER, self._nested_tree(each, f"{path}{name}/")) for name, each in sorted(below.items())}
+        items |= {name: (FOLDER, self._nested_tree(each, f"{path}{name}/")) for name, each in sorted(below.items())}
         rows = sorted(
             (row_of(name.encode("utf-8", "surrogateescape"), *item) for name, item in items.items()), key=sort_key
         )
@@ -280,46 +278,6 @@ def _rows_of(tree: str, objects: Objects) -> list[bytes]:
 
 def _text(name: bytes) -> str:
     return name.decode("utf-8", "surrogateescape")
-
-
-# The bytes of objects
-
-
-def rows_of(raw: bytes) -> list[bytes]:
-    """What a tree stores for each name in it; ValueError for bytes that are no tree's."""
-    rows: list[bytes] = _ROW.findall(raw)
-    if sum(map(len, rows)) != len(raw):
-        raise ValueError("not a tree of Git's")
-    return rows
-
-
-def parsed_row(row: bytes) -> tuple[bytes, int, str]:
-    """The name, mode and id in a row of a tree."""
-    mode, _, name = row[:-21].partition(b" ")
-    return name, int(mode, 8), row[-20:].hex()
-
-
-def row_of(name: bytes, mode: int, oid: str) -> bytes:
-    """The row of a tree for a name."""
-    return b"%o %s\0%s" % (mode, name, bytes.fromhex(oid))
-
-
-def sort_key(row: bytes) -> bytes:
-    """What Git sorts the rows of a tree by: the name, a folder's with a `/`."""
-    mode, _, name = row[:-21].partition(b" ")
-    return name + b"/" if int(mode, 8) == _FOLDER else name
-
-
-def header_lines(raw: bytes) -> list[tuple[bytes, bytes]]:
-    """The lines before the message of a commit or tag, by key; a value of several lines has its line breaks."""
-    found: list[tuple[bytes, bytes]] = []
-    for line in raw.partition(b"\n\n")[0].split(b"\n"):
-        key, _, value = line.partition(b" ")
-        if key or not found:
-            found.append((key, value))
-        else:
-            found[-1] = found[-1][0], found[-1][1] + b"\n " + value
-    return found
 
 
 # What people wrote into objects
