@@ -40,9 +40,6 @@ _KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
 _LARGE = 16_384
 _REMEMBERED = 6
 
-#: The blobs of a file before and after; None for no file.
-Change = tuple[str | None, str | None]
-
 
 class Objects:
     """The object store of one repository. Ids are 40 hex digits as text."""

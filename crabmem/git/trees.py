@@ -200,13 +200,12 @@ class Trees:
     def file(self, tree: str | None, path: str) -> str | None:
         """Return the blob of the regular file at `path` in `tree`; None when there is none."""
         above, _, name = path.rpartition("/")
-        within = self.folder(tree, above) if above else tree
-        mode, oid = self.tree(within).get(name.encode("utf-8", "surrogateescape")) or (0, None)
+        mode, oid = self.tree(self.folder(tree, above)).get(name.encode("utf-8", "surrogateescape")) or (0, None)
         return oid if stat.S_ISREG(mode) else None
 
     def folder(self, tree: str | None, path: str) -> str | None:
-        """Return the id of the folder at `path` in `tree`; None when there is none."""
-        for step in path.encode("utf-8", "surrogateescape").split(b"/"):
+        """Return the id of the folder at `path` in `tree`, which is itself at ""; None when there is none."""
+        for step in path.encode("utf-8", "surrogateescape").split(b"/") if path else ():
             mode, tree = self.tree(tree).get(step) or (0, None)
             if mode != FOLDER:
                 return None

@@ -109,7 +109,7 @@ def patch(session: Session, commit: str, name: str | None = None) -> str:
     """What a commit changed, as a unified diff; with `name`, in that entry."""
     timeline = session.timeline
     found_at = timeline.commit_at(commit)
-    before, after = timeline.state_of(timeline.parent(found_at)), timeline.state_of(found_at)
+    before, after = timeline.state_of(timeline.history.parent(found_at)), timeline.state_of(found_at)
     only = timeline.places(path_of(session, name), found_at) if name else None
     return session.look(lambda now: _diff(session, before, after, only, now))
 

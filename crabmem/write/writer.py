@@ -22,6 +22,7 @@ from ..errors import CrabmemError, MassLoss, Unreadable, Unwritable
 from ..git.commits import Note, identity
 from ..git.history import History
 from ..git.kept import Stretch
+from ..git.repository import is_sparse
 from ..text.hashes import SHORT_DIGITS, blob_id
 from ..text.merge import merge
 from ..workspace.layout import SETTINGS
@@ -254,7 +255,7 @@ class Writer:
 
     def _put_back(self, scan: Scan, paths: Iterable[str]) -> None:
         """Store again the texts that a prune, or a power cut, took from the history while they are on disk."""
-        for path in self._history.lost({path: scan.files[path].blob for path in paths}):
+        for path in self._history.without_text({path: scan.files[path].blob for path in paths}):
             self._history.put(scan.data(path) or b"")
             self._report(f"the text of {path} was missing from the history and was put back")
         self._history.flush()
@@ -279,7 +280,7 @@ class Writer:
         """`paths`, which differ from the head. The others agree with it, as is remembered."""
         found = {path: scan.files.get(path) for path in paths}
         gone = {path for path, file in found.items() if file is None}
-        kept = gone if gone and self._history.is_sparse() else {path for path in gone if self._stands(scan, path)}
+        kept = gone if gone and is_sparse(self._workspace.git) else {path for path in gone if self._stands(scan, path)}
         # What hides or is hidden may go without a scan seeing it.
         self._agreed = None if kept or scan.unusable else Agreed(scan, head, frozenset(found))
         return {path: file for path, file in found.items() if path not in kept}
@@ -417,9 +418,9 @@ class Writer:
         """
         found = dict[str, tuple[str | None, str | None, str]]()
         for base, tip, before in waiting:
-            behind = base if self._history.is_behind(base) or not self._history.is_behind(before) else before
+            behind = base if self._history.reaches(base) or not self._history.reaches(before) else before
             for commit in filter(self._is_asked_for, self._history.commits_between(base, tip)):
-                for path, (_, written) in self._history.changes(commit).items():
+                for path, _, written in self._history.changes.of(commit):
                     if self._layout.is_kept(path):
                         found[path] = self._history.file(behind, path), written, commit
         return found
@@ -598,7 +599,7 @@ class Writer:
 
     def _carry_on(self, intent: Intent) -> None:
         on_disk = {path: self._blob_at(path) for path in intent.steps}
-        if self._history.has_made(_note(intent), intent.when, intent.head):
+        if self._history.has_recorded(_note(intent), intent.when, intent.head):
             blobs = self._history.files(self._history.head())
             self._history.settle({path: (blobs.get(path), None) for path in intent.steps})
             self._end(intent)

@@ -381,10 +381,10 @@ def test_person_collects_before_and_after(history: History, tmp_path: Path, word
         written(history, 8, part * 8)
         if part % 2:
             git(tmp_path, *words)
-        assert [commit.commit for commit in reader.log()] == git(tmp_path, "rev-list", "HEAD").split()
+        assert [commit.commit for commit in reader.commits()] == git(tmp_path, "rev-list", "HEAD").split()
         history.compact()
         assert_fine(tmp_path)
-        assert [commit.commit for commit in reader.log()] == git(tmp_path, "rev-list", "HEAD").split()
+        assert [commit.commit for commit in reader.commits()] == git(tmp_path, "rev-list", "HEAD").split()
         git(tmp_path, *words)
     assert_fine(tmp_path)
     reader.close()
@@ -481,7 +481,7 @@ def test_writers_and_readers_go_on_meanwhile(history: History, tmp_path: Path) -
         other = opened(tmp_path)
         try:
             while not stop.is_set():
-                assert len(other.log()) >= 60
+                assert len(list(other.commits())) >= 60
         except Exception as error:
             failed.append(error)
         finally:
@@ -496,7 +496,7 @@ def test_writers_and_readers_go_on_meanwhile(history: History, tmp_path: Path) -
     for thread in threads:
         thread.join()
     assert failed == []
-    assert len(history.log()) == 161
+    assert len(list(history.commits())) == 161
     assert_fine(tmp_path)
 
 
