@@ -25,13 +25,13 @@ from .blame import Blame
 from .changes import Changes, Origin
 from .commits import Note, author_and_message, body, committer, header, raw_commit
 from .index import Index, Settled, UnknownIndex
-from .kept import ASIDE, Keep, Stretch, Waiting
-from .mend import mended
+from .kept import ASIDE, KEEP, Keep, Stretch, Waiting
+from .mend import mend_head
 from .objects import OID, Objects
 from .packing import Packed, Packing
 from .reach import Stored, everything
 from .refs import Head, Refs
-from .revisions import resolved
+from .revisions import resolve
 from .trees import Trees
 from .walk import Graph, Line, Walk
 
@@ -229,7 +229,7 @@ class History:
             try:
                 yield
             finally:
-                self._packing.wrote(*self._objects.written())
+                self._packing.count(*self._objects.written())
 
     def is_compaction_due(self) -> bool:
         """Return whether so much lies loose that `compact` is worth its while. Costs next to nothing."""
@@ -237,12 +237,12 @@ class History:
 
     def compact(self, progress: Callable[[int], None] | None = None, whole: bool = False) -> Packed | None:
         """Pack what writes left loose, while others read and write; None when nothing was done. See `Packing`."""
-        return self._packing.compacted(progress, whole) if self.exists() and os.path.isdir(self._private) else None
+        return self._packing.compact(progress, whole) if self.exists() and os.path.isdir(self._private) else None
 
     def mend(self) -> str | None:
         """Make the head readable again; what was done, None when nothing had to be. DamagedHistory when that fails."""
-        restored = self._objects.restored()
-        done = mended(self._git, self._refs, self._keep, self._walk, self._trees.is_readable) or self._keep.lost()
+        restored = self._objects.restore_spares()
+        done = mend_head(self._git, self._refs, self._keep, self._walk, self._trees.is_readable) or self._keep.lost()
         return done or (f"{restored} objects that a prune took were put back" if restored else None)
 
     def has_own_purge(self) -> bool:
@@ -366,7 +366,7 @@ class History:
         if commit:
             self._objects.flush()
             self._refs.restore(f"{ASIDE}/{commit}", commit)
-            self._objects.settled()
+            self._objects.put_back()
         return commit
 
     def aside(self) -> list[str]:
@@ -545,7 +545,7 @@ class History:
             InvalidArguments: it names several.
         """
         accept = None if anywhere else self._is_of_memory
-        return resolved(revision, self.head(), self._refs, self._objects, self.back, accept)
+        return resolve(revision, self.head(), self._refs, self._objects, self.back, accept)
 
     def at(self, when: datetime, now: datetime | None = None) -> str | None:
         """Return the commit that was current at `when`; None when the history begins later.
@@ -600,7 +600,7 @@ class History:
         times = [self._objects.header(parent).committed for parent in parents]
         raw = raw_commit(tree, parents, note, when, max(times, default=0))
         commit = self._objects.put("commit", raw)
-        self._walk.graph.add_made(commit, header(raw))
+        self._walk.graph.add_new(commit, header(raw))
         return commit
 
     def _move_branch(self, head: Head, commit: str, note: Note, when: datetime) -> bool:
@@ -610,15 +610,15 @@ class History:
             bases, before = self._objects.parents(commit), self._branch_before() or self._keep.tip()
             if bases and before:
                 self._waiting.add(bases[0], commit, before)
-            self._objects.settled()
+            self._objects.put_back()
             self._keep.advance(commit)
             return True
-        self._keep.wait()  # before the branch moves: what is on it is not called failed any more
+        self._refs.wait_for(KEEP)  # before the branch moves: what is on it is not called failed any more
         if not self._swap(head, commit):
             return False
         logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
         self._refs.note(logs, head.commit, commit, committer(when).encode(), note.subject)
-        self._afterwards(self._objects.settled)
+        self._afterwards(self._objects.put_back)
         self._afterwards(lambda: self._keep.advance(commit))
         return True
 

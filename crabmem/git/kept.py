@@ -42,10 +42,6 @@ class Keep:
             return None
         return f"{KEEP} could not be read and begins anew with the next commit"
 
-    def wait(self) -> None:
-        """Wait until `advance` can be done; Busy when some Git process is in its way, or died there."""
-        self._refs.wait_for(KEEP)
-
     def advance(self, commit: str) -> None:
         """Set the reference to `commit`; what it reached and `commit` does not keeps a reference of its own.
 

@@ -71,7 +71,7 @@ class Spares:
         except OSError:
             return None
 
-    def all_restored(self, is_stored: Callable[[str], bool]) -> list[str]:
+    def restore_all(self, is_stored: Callable[[str], bool]) -> list[str]:
         """Give every object that lost its name the name back; which. Old spares go."""
         restored = []
         for place, (name, is_alone) in enumerate(self._newest_first()):

@@ -21,8 +21,8 @@ from ...disk import fs, state
 from ...disk.seal import Seal
 from ...errors import Busy, Unwritable
 from ...text.hashes import blob_id
-from ..compaction import checked
 from ..refs import Refs, is_ref
+from ..store import check
 
 _ORDER = "order"
 _COMING = "order.coming"
@@ -102,7 +102,7 @@ class Exchange:
         pack, place = self._folder / f"{name}.pack", self._folder / f"{name}.idx"
         fs.create(pack, data, 0o444)
         fs.create(place, index, 0o444)
-        checked(pack, place, oids)
+        check(pack, place, oids)
 
     def check(self, order: Order) -> None:
         """Refuse an order that nobody would believe, so that a crash could not be mended.
@@ -179,16 +179,13 @@ class Exchange:
         """Throw away what was prepared."""
         fs.remove_tree(self._folder)
 
+    @fs.durability(True)
     def finish(self, order: Order) -> None:
         """Do what an order says, as far as it is not done, and whatever the settings say of waiting for the disk.
 
         Raises:
             Busy: somebody moved a reference meanwhile, whose history still is the old one; no object was removed.
         """
-        with fs.durability(True):
-            self._finish(order)
-
-    def _finish(self, order: Order) -> None:
         packs = self._git / "objects" / "pack"
         fs.make_folder(packs)
         for ending in ("pack", "idx"):

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ...errors import DamagedHistory, Unwritable
+from ...errors import Unwritable
 from ..commits import header_lines
 from ..objects import Objects, oid_of
 from ..reach import Piece
-from ..trees import FOLDER, SUBMODULE, parsed_row, row_of, rows_of, sort_key
+from ..trees import FOLDER, SUBMODULE, parsed_or_damaged, parsed_row, row_of, rows_of, sort_key, to_bytes, to_text
 from .rule import Rule
 
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>(?P<when>.*)", re.DOTALL)
@@ -84,7 +84,7 @@ def _add_tree(root: str, found: Survey, rows: dict[str, set[bytes]], objects: Ob
         new = set(_rows_of(tree, objects)) - seen
         seen |= new
         for name, mode, oid in map(parsed_row, sorted(new)):
-            path = folder + _text(name)
+            path = folder + to_text(name)
             if stat.S_ISDIR(mode):
                 waiting.append((oid, f"{path}/"))
             elif stat.S_IFMT(mode) == SUBMODULE:
@@ -154,8 +154,8 @@ class Rewriter:
 
     def log_line(self, text: str) -> str:
         """Rewrite a line of a log, with the new ids in it."""
-        new = self._rule.new_message(text).encode("utf-8", "surrogateescape")
-        return self._with_new_ids(new).decode("utf-8", "surrogateescape")
+        new = to_bytes(self._rule.new_message(text))
+        return to_text(self._with_new_ids(new))
 
     def _put(self, kind: str, data: bytes, path: str) -> str:
         """Hand an object to `take`, the first time; return its id."""
@@ -183,13 +183,13 @@ class Rewriter:
     def _new_row(self, row: bytes, folder: str) -> bytes:
         """Rewrite the row of a tree; no bytes for what goes."""
         name, mode, oid = parsed_row(row)
-        path = folder + _text(name)
+        path = folder + to_text(name)
         new_path = self._rule.new_path(path, oid)
         if new_path is None:
             self.paths.add(path)
             return b""
         new = self._tree(oid, f"{path}/") if stat.S_ISDIR(mode) else self.blob(path, oid)
-        new_name = new_path.rpartition("/")[2].encode("utf-8", "surrogateescape")
+        new_name = to_bytes(new_path.rpartition("/")[2])
         if new_name != name and not stat.S_ISDIR(mode):
             self.paths.add(path)
         if new_name == name and new == oid:
@@ -203,7 +203,7 @@ class Rewriter:
         while waiting:
             oid, folder = waiting.pop()
             for name, mode, below in map(parsed_row, _rows_of(oid, self._objects)):
-                path = folder + _text(name)
+                path = folder + to_text(name)
                 if stat.S_ISDIR(mode):
                     waiting.append((below, f"{path}/"))
                 else:
@@ -223,9 +223,7 @@ class Rewriter:
             folder, _, rest = name.partition("/")
             below.setdefault(folder, {})[rest] = files[name]
         items |= {name: (FOLDER, self._nested_tree(each, f"{path}{name}/")) for name, each in sorted(below.items())}
-        rows = sorted(
-            (row_of(name.encode("utf-8", "surrogateescape"), *item) for name, item in items.items()), key=sort_key
-        )
+        rows = sorted((row_of(to_bytes(name), *item) for name, item in items.items()), key=sort_key)
         return self._put("tree", b"".join(rows), path)
 
     def _message(self, message: bytes, encoding: bytes | None) -> bytes:
@@ -236,8 +234,8 @@ class Rewriter:
             new = self._rule.new_message(text)
             return message if new == text else new.encode(codec, "replace")
         except (UnicodeDecodeError, LookupError):  # it is not in the encoding that it names
-            text = message.decode("utf-8", "surrogateescape")
-            return self._rule.new_message(text).encode("utf-8", "surrogateescape")
+            text = to_text(message)
+            return to_bytes(self._rule.new_message(text))
 
     def _header(self, key: bytes, value: bytes, is_note: bool = False) -> bytes:
         """Rewrite the value of a line before a message."""
@@ -248,13 +246,13 @@ class Rewriter:
             return (self._notes(tree) if is_note else self._tree(tree, "") or self._put("tree", b"", "/")).encode()
         if key in _SIGNATURES:
             return value
-        text = value.decode("utf-8", "surrogateescape")
+        text = to_text(value)
         label = self._rule.new_label
         if parts := _IDENTITY.fullmatch(text) if key in _IDENTITIES else None:
             text = f"{label(parts['name'])}<{label(parts['mail'])}>{parts['when']}"
         else:
             text = self._rule.new_name(text) if key == b"tag" else label(text)
-        return text.encode("utf-8", "surrogateescape")
+        return to_bytes(text)
 
     def _with_new_ids(self, message: bytes) -> bytes:
         """Return a message in which commits are called by their new ids, as short as by the old ones."""
@@ -269,15 +267,7 @@ class Rewriter:
 
 def _rows_of(tree: str, objects: Objects) -> list[bytes]:
     """Return the rows of a tree; DamagedHistory when it is none."""
-    kind, data = objects.raw(tree)
-    try:
-        return rows_of(data if kind == "tree" else b"-")
-    except ValueError:
-        raise DamagedHistory(f"object {tree} of the history is no tree") from None
-
-
-def _text(name: bytes) -> str:
-    return name.decode("utf-8", "surrogateescape")
+    return parsed_or_damaged(rows_of, tree, objects.tree(tree, is_compared=True))
 
 
 # What people wrote into objects
@@ -286,20 +276,20 @@ def _text(name: bytes) -> str:
 def names_in(tree: bytes) -> Iterator[str]:
     """Yield the names in the bytes of a tree, or all bytes as one name where they are no tree's."""
     try:
-        yield from (_text(parsed_row(row)[0]) for row in rows_of(tree))
+        yield from (to_text(parsed_row(row)[0]) for row in rows_of(tree))
     except ValueError:
-        yield _text(tree)
+        yield to_text(tree)
 
 
 def texts_in(data: bytes, with_labels: bool) -> Iterator[str]:
     """Yield what people wrote into a commit or tag: its message, and with `with_labels` who they are."""
     headers, message = header_lines(data), data.partition(b"\n\n")[2]
-    yield message.decode("utf-8", "surrogateescape")
+    yield to_text(message)
     if encoding := dict(headers).get(b"encoding"):
         with suppress(UnicodeDecodeError, LookupError):
             yield message.decode(encoding.decode("ascii"))
     for key, value in headers if with_labels else []:
         if key not in (b"tree", b"parent", b"object", b"type", *_SIGNATURES):
-            text = value.decode("utf-8", "surrogateescape")
+            text = to_text(value)
             parts = _IDENTITY.fullmatch(text) if key in _IDENTITIES else None
             yield from (parts["name"], parts["mail"]) if parts else (text,)
