@@ -397,5 +397,5 @@ def remembered(known: dict[K, T], key: K, read: Callable[[K], T], most: int = _R
 def remember(known: dict[K, T], key: K, value: T, most: int = _REMEMBERED) -> None:
     """Keep a value with the newest of its kind; what many threads do at once does no harm."""
     known[key] = value
-    if len(known) > most:
-        known.pop(next(iter(known)), None)
+    for oldest in list(known)[:-most]:  # a list: an iterator fails when another thread adds a key
+        known.pop(oldest, None)
