@@ -21,7 +21,6 @@ A `git gc` that already runs is still waited for, by coming again later: both wo
 """
 
 import json
-import re
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -35,7 +34,7 @@ from ..errors import DamagedHistory
 from .kept import KEEP
 from .objects import Objects
 from .packing import Packed
-from .packs import BrokenPack, Growing, ids
+from .packs import PACK_NAME, BrokenPack, Growing, ids
 from .reach import Piece, Reach
 from .refs import Refs
 from .store import check
@@ -47,7 +46,6 @@ MOST_ADDED = 24_000_000
 #: A file this large is nobody's memory and stays as it is.
 _TOO_LARGE = 8_000_000
 _TEMPORARY = "crabmem_"
-_NAME = re.compile(r"pack-[0-9a-f]{40}\Z")
 _STEP = 16
 _LEVELS = 3
 _MOST_CHAINS = 64
@@ -111,7 +109,7 @@ class Ours:
 
     def _is_sound(self) -> bool:
         chains = all(each.count > 0 and len(each.bases) == _LEVELS for each in self.chains.values())
-        return chains and all(_NAME.match(name) for name in (self.pack, self.before) if name is not None)
+        return chains and all(PACK_NAME.match(name) for name in (self.pack, self.before) if name is not None)
 
 
 class Filling:

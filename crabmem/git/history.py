@@ -27,10 +27,10 @@ from .commits import Note, author_and_message, body, committer, header, raw_comm
 from .index import Index, Settled, UnknownIndex
 from .kept import ASIDE, KEEP, Keep, Stretch, Waiting
 from .mend import mend_head
-from .objects import OID, Objects
+from .objects import Objects
 from .packing import Packed, Packing
 from .reach import Stored, everything
-from .refs import Head, Refs
+from .refs import OID, Head, Refs
 from .revisions import resolve
 from .trees import Trees
 from .walk import Graph, Line, Walk
@@ -102,6 +102,8 @@ class History:
         """Close the files that reading has opened, and keep for the next process what commits changed."""
         self._walk.save()
         self._objects.close()
+
+    # The repository, and what a crash left of it
 
     def exists(self) -> bool:
         """Return whether there is a repository.
@@ -245,6 +247,8 @@ class History:
         done = mend_head(self._git, self._refs, self._keep, self._walk, self._trees.is_readable) or self._keep.lost()
         return done or (f"{restored} objects that a prune took were put back" if restored else None)
 
+    # Purges
+
     def has_own_purge(self) -> bool:
         """Return whether this user began a purge on this machine that did not end."""
         return self._has_begun_purge() and self._exchange().is_ours()
@@ -284,6 +288,8 @@ class History:
         self._objects.forget()
         self._trees.forget()
         self._listed = None, {}
+
+    # The head, the files of a commit, and their texts
 
     def head(self) -> str | None:
         """Return the commit the next one stands on: the branch's, None before the first.
@@ -336,12 +342,14 @@ class History:
         """Make what was put durable."""
         self._objects.flush()
 
+    # Writing commits
+
     def record(
         self, changes: Mapping[str, str | None], note: Note, when: datetime, journalled: bool = False
     ) -> str | None:
-        """Commit `changes` (path to blob, None to remove) on top of the head; the commit's id.
+        """Commit `changes` (path to blob, None to remove) on top of the head; return the commit's id.
 
-        None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
+        Return None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
         names are settled after a power cut without this remembering them.
         """
         if not journalled:
@@ -361,7 +369,7 @@ class History:
         raise Busy(f"{self._git} changes faster than we can commit; try again")
 
     def set_aside(self, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
-        """Commit `changes` on top of the head as `record` does, on no branch; the id of what `aside` then names."""
+        """Commit `changes` on top of the head as `record` does, on no branch; return its id, one of `aside` then."""
         commit = self._new_commit(self._refs.head(), changes, note, when)
         if commit:
             self._objects.flush()
@@ -371,9 +379,14 @@ class History:
 
     def aside(self) -> list[str]:
         """Return the commits that were set aside and can be read, the oldest first."""
+
+        def age(commit: str) -> tuple[int, int, str]:
+            times = self._objects.header(commit)
+            return times.committed, times.authored, commit
+
         refs = self._refs.all() if self.exists() else {}
-        found = [commit for ref, commit in refs.items() if ref == f"{ASIDE}/{commit}" and self._objects.has(commit)]
-        return [commit for _, _, commit in sorted((*self._objects.header(commit)[2:], commit) for commit in found)]
+        found = (commit for ref, commit in refs.items() if ref == f"{ASIDE}/{commit}")
+        return sorted(filter(self._objects.has, found), key=age)
 
     def drop_aside(self, commit: str) -> None:
         """Keep a commit no longer that was set aside: Git removes it by and by, `purge` at once."""
@@ -414,6 +427,8 @@ class History:
             commit = self.parent(commit)
         return found[::-1] if commit == base else []
 
+    # Git's index, and what the person is doing with Git
+
     def settle(self, paths: Mapping[str, Settled]) -> None:
         """Make Git's index agree with the head about `paths`, and about those a crash left unsettled."""
         if not paths and not self._index.is_behind():
@@ -451,10 +466,11 @@ class History:
         """Return whether HEAD is on no branch."""
         return self._refs.head().ref == "HEAD"
 
+    # Whether all is well
+
     def everything(self) -> Iterator[Stored]:
         """Return every object that a reference reaches, checked."""
-        head = self._refs.head().commit
-        return everything([*self._refs.all().values(), *([head] if head else [])], self._objects)
+        return everything(self._refs.tips(), self._objects)
 
     def unreadable_files(self) -> list[str]:
         """Return the files of the repository, apart from objects and references, that Git cannot read."""
@@ -467,7 +483,7 @@ class History:
 
     def _is_shallow_readable(self) -> bool:
         try:
-            return all(map(OID.fullmatch, self._objects.shallow()))
+            return all(OID.match(each.decode("ascii", "replace")) for each in self._objects.shallow())
         except DamagedHistory:
             return False
 
@@ -480,6 +496,8 @@ class History:
         head = self.head()
         kept = [path for path, blob in blobs.items() if blob == self.file(head, path)]
         return [path for path in kept if not self._objects.is_there(blobs[path])]
+
+    # Reading commits
 
     def commits(
         self,
@@ -537,6 +555,8 @@ class History:
         """Return the first parent of `commit`; None for the first commit."""
         return next(iter(self._objects.parents(commit)), None)
 
+    # Finding a commit
+
     def resolve(self, revision: str, anywhere: bool = False) -> str:
         """Return the commit `revision` names, of memory's own history, or `anywhere` in the repository.
 
@@ -588,6 +608,8 @@ class History:
         """Return path and blob of every regular file in the folder at `path`; `with_folders` in those below it too."""
         files = self._trees.files if with_folders else self._trees.files_in
         return files(self.folder(commit, path), f"{path}/" if path else "")
+
+    # How a commit gets on the branch
 
     def _new_commit(self, head: Head, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
         """Return a commit of `changes` on `head`, not yet on any branch; None when nothing differs."""

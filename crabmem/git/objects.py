@@ -31,7 +31,6 @@ LARGEST = 64_000_000
 _LARGEST_OF = {"commit": 1_000_000, "tag": 1_000_000, "tree": 16_000_000}
 #: An id of Git's, or the beginning of one.
 HEX = re.compile(r"[0-9a-f]{4,40}\Z")
-OID = re.compile(rb"[0-9a-f]{40}")
 _KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
 # A folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a delta of it.
 _LARGE = 16_384

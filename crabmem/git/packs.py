@@ -7,6 +7,7 @@ dulwich imports it late: a write only asks whether an object is in a pack.
 import hashlib
 import io
 import mmap
+import re
 import struct
 import zlib
 from bisect import bisect_left
@@ -16,6 +17,8 @@ from pathlib import Path
 from ..disk import fs
 from ..disk.regular import HUGE
 
+#: The name of a pack, without an ending.
+PACK_NAME = re.compile(r"pack-[0-9a-f]{40}\Z")
 #: The kinds of objects by the numbers that packs have for them.
 KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 _NUMBERS = {kind: number for number, kind in KINDS.items()}

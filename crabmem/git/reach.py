@@ -88,8 +88,8 @@ class Reach:
     def __init__(self, objects: Objects, folder: Path) -> None:
         self._objects = objects
         self._folder = folder
-        self._rows_of: dict[str, frozenset[bytes]] = {}
-        self._raw: dict[str, tuple[str, bytes]] = {}
+        self._known_rows: dict[str, frozenset[bytes]] = {}
+        self._known: dict[str, tuple[str, bytes]] = {}
 
     def size(self, oid: str) -> int | None:
         """Return the bytes of the file that holds the object; None when it has none of its own."""
@@ -110,7 +110,7 @@ class Reach:
         Raises:
             DamagedHistory: it is missing or broken.
         """
-        return remembered(self._raw, oid, self._objects.raw)
+        return remembered(self._known, oid, self._objects.raw)
 
     def commits(self, tips: Iterable[str]) -> list[str]:
         """Return the loose commits that `tips` reach, oldest first; those behind what cannot be read are not found."""
@@ -175,7 +175,7 @@ class Reach:
 
     def _rows(self, tree: str | None) -> frozenset[bytes]:
         """Return the rows of a tree, which `take` will ask for as bytes: so they are read by `raw`."""
-        return remembered(self._rows_of, tree, self._read_rows) if tree else frozenset()
+        return remembered(self._known_rows, tree, self._read_rows) if tree else frozenset()
 
     def _read_rows(self, tree: str) -> frozenset[bytes]:
         try:

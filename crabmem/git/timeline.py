@@ -79,12 +79,11 @@ class Timeline:
         except TooEarly:
             return None
 
-    def state_at(self, when: str | None) -> dict[str, str]:
-        """Return the files at a revision or time; None is the newest commit."""
-        return self.state_of(self.head() if when is None else self.commit_at(when))
-
     def state_since(self, when: str | None, latest: str | None = None, is_end: bool = False) -> dict[str, str]:
-        """Return the same; no files at a time before the history begins, and not later than at the commit `latest`."""
+        """Return the files at a revision or time; None is the newest commit.
+
+        No files at a time before the history begins, and those at the commit `latest` where that is earlier.
+        """
         commit = self.head() if when is None else self.before(when, is_end)
         return self.state_of(commit and self._no_later(commit, latest))
 

@@ -267,7 +267,7 @@ class Trees:
         """
         base = self.tree(tree)
         items: dict[bytes, Item | None] = {}
-        for name, below in _by_first_part(changes).items():
+        for name, below in by_first_part(changes).items():
             key = to_bytes(name)
             mode, oid = base.get(key) or (0, None)
             if "" in below:
@@ -304,10 +304,10 @@ def _blob(item: Item | None) -> str | None:
     return item[1] if item and stat.S_ISREG(item[0]) else None
 
 
-def _by_first_part(changes: Mapping[str, str | None]) -> dict[str, dict[str, str | None]]:
-    """Return the changes grouped by the first part of their path; "" stands for the file itself."""
-    grouped: dict[str, dict[str, str | None]] = {}
-    for path, oid in changes.items():
+def by_first_part(files: Mapping[str, T]) -> dict[str, dict[str, T]]:
+    """Return what there is for each path, grouped by the first part of the path; "" stands for the file itself."""
+    grouped: dict[str, dict[str, T]] = {}
+    for path, each in files.items():
         first, _, rest = path.partition("/")
-        grouped.setdefault(first, {})[rest] = oid
+        grouped.setdefault(first, {})[rest] = each
     return grouped

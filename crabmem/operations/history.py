@@ -98,7 +98,7 @@ def diff(session: Session, since: str | None = None, until: str | None = None, n
 
     def read(now: Snapshot) -> str:
         before = timeline.state_since(since)
-        after = timeline.state_at(until) if until else state_on_disk(now.scan, before)
+        after = timeline.state_of(timeline.commit_at(until)) if until else state_on_disk(now.scan, before)
         only = _paths_since(session, name, since) if name else None
         return _diff(session, before, after, only, now)
 

@@ -10,10 +10,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ...errors import Unwritable
-from ..commits import header_lines
+from ..commits import header_lines, tag_target
 from ..objects import Objects, oid_of
 from ..reach import Piece
-from ..trees import FOLDER, SUBMODULE, parsed_or_damaged, parsed_row, row_of, rows_of, sort_key, to_bytes, to_text
+from ..trees import (
+    FOLDER,
+    SUBMODULE,
+    by_first_part,
+    parsed_or_damaged,
+    parsed_row,
+    row_of,
+    rows_of,
+    sort_key,
+    to_bytes,
+    to_text,
+)
 from .rule import Rule
 
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>(?P<when>.*)", re.DOTALL)
@@ -69,8 +80,8 @@ def _below_first(tips: Iterable[str], objects: Objects) -> Iterator[tuple[str, s
             kind, data = objects.raw(oid)
             if kind not in ("commit", "tag"):
                 raise Unwritable(f"a reference or tag names a {kind}, {oid[:12]}, which is no commit: remove it first")
-            below = objects.parents(oid) if kind == "commit" else [data[7:47].decode("ascii")]
-            known[oid] = kind, data[5:45].decode("ascii") if kind == "commit" else ""
+            below = objects.parents(oid) if kind == "commit" else [tag_target(data)]
+            known[oid] = kind, objects.header(oid).tree if kind == "commit" else ""
             waiting.extend(each for each in below if each not in done)
 
 
@@ -217,12 +228,10 @@ class Rewriter:
 
     def _nested_tree(self, files: Mapping[str, tuple[int, str]], path: str) -> str:
         """Make a tree of files, given by path with mode and blob; return its id."""
-        below: dict[str, dict[str, tuple[int, str]]] = {}
-        items = {name: item for name, item in files.items() if "/" not in name}
-        for name in files.keys() - items.keys():
-            folder, _, rest = name.partition("/")
-            below.setdefault(folder, {})[rest] = files[name]
-        items |= {name: (FOLDER, self._nested_tree(each, f"{path}{name}/")) for name, each in sorted(below.items())}
+        items: dict[str, tuple[int, str]] = {}
+        for name, below in sorted(by_first_part(files).items()):
+            file = below.pop("", None)
+            items[name] = (FOLDER, self._nested_tree(below, f"{path}{name}/")) if below or not file else file
         rows = sorted((row_of(to_bytes(name), *item) for name, item in items.items()), key=sort_key)
         return self._put("tree", b"".join(rows), path)
 

@@ -120,8 +120,7 @@ class RepositoryRewrite:
         """Return what references, the stash and Git's index reach."""
         # Only the log of the stash names all that was put there.
         stashed = (oid for oid in self._refs.last_noted(_STASH) if self._objects.has(oid))
-        head = self._refs.head().commit
-        found = survey([*self._refs.all().values(), *stashed, *([head] if head else [])], self._objects)
+        found = survey([*self._refs.tips(), *stashed], self._objects)
         for path, blob in self.staged().items():
             found.files.setdefault(path, set()).add(blob)
             found.objects.add(blob)
