@@ -8,7 +8,7 @@ from .diff import matched
 from .objects import Objects
 from .walk import Walk
 
-#: Numbers of a line: in the version that is looked at, and in the text that was asked about.
+#: Numbers of a line: in the version that is looked at, and in the text whose authors are looked for.
 _Pair = tuple[int, int]
 
 
@@ -31,10 +31,10 @@ class Blame:
         for version, pairs in waiting:
             for origin in self._changes.origins(version):
                 lines = self._same_lines(origin, version, pairs)
-                waiting.add(origin, [(lines[here], asked) for here, asked in pairs if here in lines])
+                waiting.add(origin, [(lines[here], line) for here, line in pairs if here in lines])
                 pairs = [pair for pair in pairs if pair[0] not in lines]
-            for _, asked in pairs:
-                owners[asked] = version.commit
+            for _, line in pairs:
+                owners[line] = version.commit
         return owners
 
     def _same_lines(self, old: Origin, new: Origin, pairs: list[_Pair]) -> dict[int, int]:
@@ -54,7 +54,7 @@ class Blame:
             for origin in origins:
                 waiting.add(origin, pairs)
             if not any(origin.blob == version.blob and origin.path == version.path for origin in origins):
-                for number in {asked for _, asked in pairs}:
+                for number in {line for _, line in pairs}:
                     commits[number][version.commit] = None
         return {file: list(row) for file, row in found.items()}
 

@@ -7,8 +7,8 @@ from ..errors import DamagedHistory
 from ..results import Commit
 from .commits import read_commit
 from .diff import similarity
-from .objects import Objects, remember
-from .trees import Trees
+from .objects import Objects, remembered
+from .trees import Trees, to_bytes
 from .walk import Row, Walk
 
 _REMEMBERED = 8
@@ -43,12 +43,11 @@ class Changes:
 
     def between(self, before: str | None, after: str) -> tuple[Difference, ...]:
         """Return the files that differ between two commits, in Git's order; None is no commit, without any file."""
-        found = self._known.get((before, after))
-        if found is None:
-            tree = self._objects.header(before).tree if before else None
-            found = tuple(map(Difference._make, self._trees.differences(tree, self._objects.header(after).tree)))
-            remember(self._known, (before, after), found, _REMEMBERED)
-        return found
+        return remembered(self._known, (before, after), self._compare, _REMEMBERED)
+
+    def _compare(self, commits: tuple[str | None, str]) -> tuple[Difference, ...]:
+        before, after = (self._objects.header(commit).tree if commit else None for commit in commits)
+        return tuple(map(Difference._make, self._trees.differences(before, after)))
 
     def of(self, commit: str) -> tuple[Difference, ...]:
         """Return what `commit` changed in its first parent."""
@@ -90,7 +89,7 @@ class Changes:
         """Return the commit as people read it; only `with_paths` with what it changed, which takes its time."""
         kind, raw = self._objects.raw(oid)
         try:
-            paths = tuple(_legible(each.path) for each in self.of(oid)) if with_paths else ()
+            paths = tuple(to_bytes(each.path).decode("utf-8", "replace") for each in self.of(oid)) if with_paths else ()
             return read_commit(oid, raw if kind == "commit" else b"", paths)
         except ValueError:
             raise DamagedHistory(f"object {oid} of the history is no commit") from None
@@ -161,7 +160,3 @@ class Changes:
             if self.touches(oid, path):
                 yield oid, path
                 path = self.path_before(oid, path)
-
-
-def _legible(path: str) -> str:
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -106,7 +106,7 @@ def author_and_message(raw: bytes) -> tuple[bytes, bytes]:
     return author.rsplit(b" ", 2)[0], raw.partition(b"\n\n")[2]
 
 
-def tagged(raw: bytes) -> str:
+def tag_target(raw: bytes) -> str:
     """Return the id of the object that the bytes of a tag are about."""
     return raw.partition(b"\n")[0].removeprefix(b"object ").decode("ascii", "replace")
 
@@ -128,12 +128,9 @@ def committer(when: datetime, not_before: int = 0) -> str:
 
 
 def _stamp(when: datetime, not_before: int = 0) -> str:
-    return f"{max(int(when.timestamp()), not_before)} {_offset(when.utcoffset() or timedelta())}"
-
-
-def _offset(offset: timedelta) -> str:
-    minutes = int(offset.total_seconds()) // 60
-    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
+    minutes = int((when.utcoffset() or timedelta()).total_seconds()) // 60
+    zone = f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
+    return f"{max(int(when.timestamp()), not_before)} {zone}"
 
 
 def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:

@@ -20,17 +20,13 @@ No lock of Git's is held, for writers hold `gc.pid` themselves and would wait:
 A `git gc` that already runs is still waited for, by coming again later: both would do the same work.
 """
 
-import errno
 import json
-import re
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
 
 from ..disk import fs, state
 from ..disk.regular import HUGE
@@ -38,7 +34,7 @@ from ..errors import DamagedHistory
 from .kept import KEEP
 from .objects import Objects
 from .packing import Packed
-from .packs import BrokenPack, Growing, ids
+from .packs import PACK_NAME, BrokenPack, Growing, ids
 from .reach import Piece, Reach
 from .refs import Refs
 from .store import check
@@ -50,7 +46,6 @@ MOST_ADDED = 24_000_000
 #: A file this large is nobody's memory and stays as it is.
 _TOO_LARGE = 8_000_000
 _TEMPORARY = "crabmem_"
-_NAME = re.compile(r"pack-[0-9a-f]{40}\Z")
 _STEP = 16
 _LEVELS = 3
 _MOST_CHAINS = 64
@@ -70,8 +65,8 @@ class Chain:
     bases: tuple[str, ...]
 
     @classmethod
-    def begun(cls, oid: str) -> "Chain":
-        """A chain of one."""
+    def first(cls, oid: str) -> "Chain":
+        """Return a chain of one."""
         return cls(1, (oid,) * _LEVELS)
 
     @property
@@ -79,8 +74,8 @@ class Chain:
         """What the next version is a delta to."""
         return self.bases[self._level()]
 
-    def grown(self, oid: str) -> "Chain":
-        """The chain with another version."""
+    def plus(self, oid: str) -> "Chain":
+        """Return the chain with another version."""
         level = self._level()
         return Chain(self.count + 1, (oid,) * (level + 1) + self.bases[level + 1 :])
 
@@ -98,39 +93,33 @@ class Ours:
 
     @classmethod
     def read(cls, file: Path) -> "Ours | None":
-        """What `file` says; None when it says nothing that can be used."""
+        """Return what `file` says; None when it says nothing that can be used."""
         try:
-            said = json.loads(fs.read(file)[0])
-            chains = {path: Chain(int(each["count"]), tuple(each["bases"])) for path, each in said["chains"].items()}
-            found = cls(said["pack"], said["before"], chains)
+            note = json.loads(fs.read(file)[0])
+            chains = {path: Chain(int(each["count"]), tuple(each["bases"])) for path, each in note["chains"].items()}
+            found = cls(note["pack"], note["before"], chains)
             return found if found._is_sound() else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
-    def written(self) -> bytes:
-        """What `read` reads."""
+    def to_json(self) -> bytes:
+        """Return what `read` reads."""
         newest = dict(list(self.chains.items())[-_MOST_CHAINS:])
         return json.dumps(asdict(replace(self, chains=newest))).encode()
 
     def _is_sound(self) -> bool:
         chains = all(each.count > 0 and len(each.bases) == _LEVELS for each in self.chains.values())
-        return chains and all(_NAME.match(name) for name in (self.pack, self.before) if name is not None)
-
-
-class Source(Protocol):
-    """Where objects come from."""
-
-    def raw(self, oid: str) -> tuple[int, bytes]:
-        """Kind and bytes of an object; DamagedHistory when it is missing or broken."""
+        return chains and all(PACK_NAME.match(name) for name in (self.pack, self.before) if name is not None)
 
 
 class Filling:
     """A pack that is being filled, and the chains of folders in it."""
 
-    def __init__(self, reach: Source, growing: Growing, chains: Mapping[str, Chain]) -> None:
+    def __init__(self, read: Callable[[str], tuple[str, bytes]], growing: Growing, chains: Mapping[str, Chain]) -> None:
+        """`read` returns kind and bytes of an object by its id, or raises DamagedHistory."""
         self.growing = growing
         self.chains = dict(chains)
-        self._reach = reach
+        self._read = read
         self._bases: dict[str, bytes] = {}
 
     def take(self, piece: Piece) -> None:
@@ -141,35 +130,35 @@ class Filling:
         """
         if piece.oid in self.growing:
             return
-        kind, data = self._reach.raw(piece.oid)
+        kind, data = self._read(piece.oid)
         if not piece.is_file:
             return self._chained(piece, kind, data)
         self.growing.add(piece.oid, kind, data, self._base(piece.older, kind))
 
-    def _chained(self, piece: Piece, kind: int, data: bytes) -> None:
+    def _chained(self, piece: Piece, kind: str, data: bytes) -> None:
         chain = self.chains.pop(piece.path, None)
         is_delta = self.growing.add(piece.oid, kind, data, self._base(chain.base if chain else None, kind))
-        grown = chain.grown(piece.oid) if chain and is_delta else Chain.begun(piece.oid)
-        self.chains[piece.path] = grown  # behind the others: those that were used last are kept
+        chain = chain.plus(piece.oid) if chain and is_delta else Chain.first(piece.oid)
+        self.chains[piece.path] = chain  # behind the others: those that were used last are kept
         self._bases[piece.oid] = data
         for gone in set(self._bases) - {base for each in self.chains.values() for base in each.bases}:
             del self._bases[gone]
 
-    def _base(self, oid: str | None, kind: int) -> tuple[str, bytes] | None:
+    def _base(self, oid: str | None, kind: str) -> tuple[str, bytes] | None:
         """An object in the pack, with its bytes, if it is of that kind."""
         if oid is None or oid not in self.growing:
             return None
         if oid in self._bases:
             return oid, self._bases[oid]
         try:
-            other, data = self._reach.raw(oid)
+            other, data = self._read(oid)
         except DamagedHistory:
             return None
         return (oid, data) if other == kind else None
 
 
 class Compaction:
-    """One compaction, which nobody else does at the same time. It has files open until it is left."""
+    """One compaction, which nobody else does at the same time."""
 
     def __init__(self, git: Path, private: Path, refs: Refs, progress: Callable[[int], None], whole: bool) -> None:
         """With `whole` the newest commits are packed too."""
@@ -184,26 +173,21 @@ class Compaction:
         self._reach = Reach(self._objects, self._loose)
         self._folders: list[Piece] = []
 
-    def __enter__(self) -> Self:
-        return self
+    def run(self) -> Packed | None:
+        """Clear up what a crash left, and pack what is loose now; return what was packed, None for nothing."""
+        try:
+            self._clear_up()
+            commits, staying = self._loose_commits()
+            sums = self._remove_duplicates(staying)
+            while commits:
+                part = self._round(commits, staying, sums.objects if sums else 0)
+                sums = sums + part if sums and part else sums or part
+            return sums
+        finally:
+            self._objects.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._objects.close()
-
-    def done(self) -> Packed | None:
-        """Clear up what a crash left, and pack what is loose now; what was done, None for nothing."""
-        self._clear_up()
-        commits, staying = self._found()
-        sums = self._duplicates_removed(staying)
-        while commits:
-            part = self._round(commits, staying, sums.objects if sums else 0)
-            sums = sums + part if sums and part else sums or part
-        return sums
-
-    def _found(self) -> tuple[deque[str], set[str]]:
-        """The loose commits, oldest first; and what the newest is made of, which stays loose unless all is packed.
+    def _loose_commits(self) -> tuple[deque[str], set[str]]:
+        """Return the loose commits, oldest first, and what the newest is made of: it stays loose unless all is packed.
 
         So a fresh process writes on top of it without looking into a pack.
         """
@@ -272,7 +256,7 @@ class Compaction:
     def _file(self, name: str, ending: str) -> Path:
         return self._packs / f"{name}.{ending}"
 
-    def _duplicates_removed(self, staying: set[str]) -> Packed | None:
+    def _remove_duplicates(self, staying: set[str]) -> Packed | None:
         """Remove what lies loose and is in our pack: a crash came before that was done, or a power cut undid it."""
         ours = Ours.read(self._note)
         if ours is None or not self._is_there(ours.pack):
@@ -283,7 +267,7 @@ class Compaction:
             oids = [oid for oid in self._reach.all() if oid in inside and oid not in staying]
             if not oids:
                 return None
-            checked(file, index, oids)
+            check(file, index, oids)
         except (BrokenPack, OSError):
             return None  # that pack is not grown either, and left alone
         freed, size = sum(self._reach.size(oid) or 0 for oid in oids), file.stat().st_size
@@ -294,31 +278,31 @@ class Compaction:
 
     def _round(self, commits: deque[str], staying: set[str], already: int) -> Packed | None:
         """Pack the first of `commits`, which are taken away from it; None when there was nothing to do about them."""
-        filling, ours = self._begun()
+        filling, ours = self._growing()
         size, packed = filling.growing.size, len(filling.growing)
         oids: list[str] = []
         while commits and filling.growing.size < size + MOST_ADDED:
-            oids += self._taken(commits.popleft(), filling)
+            oids += self._take(commits.popleft(), filling)
             self._progress(already + len(oids))
         if len(filling.growing) == packed:
             return None
         bases = [] if ours or commits else self._bases(filling)
-        name = self._published(filling, ours, [*oids, *bases])
+        name = self._publish(filling, ours, [*oids, *bases])
         going = [oid for oid in oids if oid not in staying]
         freed = sum(self._reach.size(oid) or 0 for oid in going)
         self._remove(going, name)
         self._drop_replaced(Ours.read(self._note))
         return Packed(len(oids), freed + size, filling.growing.size)
 
-    def _begun(self) -> tuple[Filling, Ours | None]:
-        """Our pack to go on with; an empty one where there is none, or none that can be used."""
+    def _growing(self) -> tuple[Filling, Ours | None]:
+        """Return our pack to go on with; an empty one where there is none, or none that can be used."""
         ours = Ours.read(self._note)
         if ours and self._can_grow(ours.pack):
             growing = Growing()
             with suppress(BrokenPack, OSError):
                 growing.copy(fs.read(self._file(ours.pack, "pack"), limit=HUGE)[0], self._file(ours.pack, "idx"))
-                return Filling(self._reach, growing, ours.chains), ours
-        return Filling(self._reach, Growing(), {}), None
+                return Filling(self._reach.raw, growing, ours.chains), ours
+        return Filling(self._reach.raw, Growing(), {}), None
 
     def _can_grow(self, name: str) -> bool:
         """Whether a pack of ours is small enough to be copied, and nothing keeps it from being replaced."""
@@ -327,8 +311,8 @@ class Compaction:
             return False
         return file.exists() and file.stat().st_size < LARGEST
 
-    def _taken(self, commit: str, filling: Filling) -> list[str]:
-        """Put what is loose of a commit into the pack; which objects that were. Nothing of a damaged one.
+    def _take(self, commit: str, filling: Filling) -> list[str]:
+        """Put what is loose of a commit into the pack; return the objects. Nothing of a damaged one.
 
         What a newer commit has too, and so stays loose, is put in as well: nobody would find it later.
         """
@@ -355,12 +339,12 @@ class Compaction:
         size = self._reach.size(piece.oid)
         return size is not None and (size < _TOO_LARGE or not piece.is_file)
 
-    def _published(self, filling: Filling, ours: Ours | None, oids: list[str]) -> str:
-        """Write the pack, read it back, and give it its name; the name."""
-        name, data, index = filling.growing.finished()
+    def _publish(self, filling: Filling, ours: Ours | None, oids: list[str]) -> str:
+        """Write the pack, read it back, and give it its name, which is returned."""
+        name, data, index = filling.growing.finish()
         with self._temporary(data, index) as (new, new_index):
-            checked(new, new_index, oids)
-            fs.overwrite(self._coming, Ours(name, ours.pack if ours else None, filling.chains).written())
+            check(new, new_index, oids)
+            fs.overwrite(self._coming, Ours(name, ours.pack if ours else None, filling.chains).to_json())
             fs.sync_folder(self._private)
             fs.rename(new, self._file(name, "pack"))
             fs.sync_folder(self._packs)  # an index that has no pack is an error to Git
@@ -391,13 +375,3 @@ class Compaction:
             for file in (self._private / state.RECENT / oid, self._loose / oid[:2] / oid[2:]):
                 if file.exists():
                     fs.unlink(file)
-
-
-def checked(pack: Path, index: Path, oids: list[str]) -> None:
-    """Read objects back from a pack; OSError when one is not what was written."""
-    try:
-        check(pack, index, oids)
-    except OSError:
-        raise
-    except Exception as error:  # dulwich says it in a dozen ways
-        raise OSError(errno.EIO, f"what was written reads otherwise ({error})", str(pack)) from None

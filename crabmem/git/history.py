@@ -11,7 +11,6 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,16 +22,16 @@ from ..text.hashes import SHORT_DIGITS
 from ..workspace.workspace import Workspace
 from . import repository
 from .blame import Blame
-from .changes import Changes, Difference, Origin
+from .changes import Changes, Origin
 from .commits import Note, author_and_message, body, committer, header, raw_commit
 from .index import Index, Settled, UnknownIndex
-from .kept import Aside, Keep, Stretch, Waiting
-from .mend import mended
-from .objects import OID, Change, Objects
+from .kept import ASIDE, KEEP, Keep, Stretch, Waiting
+from .mend import mend_head
+from .objects import Objects
 from .packing import Packed, Packing
 from .reach import Stored, everything
-from .refs import Head, Refs
-from .revisions import resolved
+from .refs import OID, Head, Refs
+from .revisions import resolve
 from .trees import Trees
 from .walk import Graph, Line, Walk
 
@@ -59,7 +58,10 @@ _BRANCH_BEFORE = ("rebase-merge/orig-head", "rebase-apply/orig-head", "sequencer
 
 
 class History:
-    """The repository of a workspace, which need not exist yet."""
+    """The repository of a workspace, which need not exist yet.
+
+    `changes` says what its commits changed, and follows files that were renamed.
+    """
 
     def __init__(
         self,
@@ -82,11 +84,10 @@ class History:
         self._objects = Objects(self._git / "objects", private / state.RECENT)
         self._trees = Trees(self._objects)
         self._walk = Walk(self._objects, Graph(private))
-        self._changes = Changes(self._objects, self._trees, self._walk)
-        self._blame = Blame(self._objects, self._changes, self._walk)
+        self.changes = Changes(self._objects, self._trees, self._walk)
+        self._blame = Blame(self._objects, self.changes, self._walk)
         self._index = Index(self._git, private, self._refs)
         self._keep = Keep(self._refs, self._objects, self._walk)
-        self._aside = Aside(self._refs, self._objects)
         self._waiting = Waiting(private / state.WAITING)
         self._packing = Packing(self._git, private, self._refs)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
@@ -101,6 +102,8 @@ class History:
         """Close the files that reading has opened, and keep for the next process what commits changed."""
         self._walk.save()
         self._objects.close()
+
+    # The repository, and what a crash left of it
 
     def exists(self) -> bool:
         """Return whether there is a repository.
@@ -128,24 +131,16 @@ class History:
         known = self._place  # asked for first: another thread may begin the repository just now
         is_there = os.path.isdir(self._git)
         if known and not is_there:
-            self._forget_deleted()
+            if fs.identity(self._root) != self._folder or not os.listdir(self._root):
+                raise Moved(
+                    f"{self._root} is not where it was: it was moved or deleted after this process had opened it; "
+                    "put it back, or start again to begin a new memory there"
+                )
+            self.forget()  # somebody deleted the repository, and not the files around it
+            self._place = self._last = None
         if known and self._last is None:  # no link is in the way of reading it, as was found out above
             self._last = self._branch_tip()
         return is_there
-
-    def _forget_deleted(self) -> None:
-        """Forget a repository that somebody deleted, if the folder is the same and still holds something.
-
-        Raises:
-            Moved: it is not.
-        """
-        if fs.identity(self._root) != self._folder or not os.listdir(self._root):
-            raise Moved(
-                f"{self._root} is not where it was: it was moved or deleted after this process had opened it; "
-                "put it back, or start again to begin a new memory there"
-            )
-        self.forget()
-        self._place = self._last = None
 
     def _branch_tip(self) -> str | None:
         """Return the commit that the branch names, readable or not."""
@@ -199,7 +194,8 @@ class History:
         self._check_same()
         self._refuse_foreign_format()
         if not os.path.isdir(self._private):
-            if not self._holds_memory():
+            head = self.head()
+            if head is not None and not any(map(self._is_telling, self.files(head))):
                 raise Unwritable(
                     f"{self._root} is a Git repository without a memory in it, perhaps a project's: use another "
                     "folder, or `crabmem init` there if you mean it"
@@ -208,10 +204,6 @@ class History:
         if not os.path.isdir(self._private / state.TEMPORARY):
             fs.make_folder(self._private / state.TEMPORARY)
         self._claim_caches(self._private)
-
-    def is_sparse(self) -> bool:
-        """Return whether the person has hidden part of the files with `git sparse-checkout`."""
-        return repository.is_sparse(self._git)
 
     def _refuse_foreign_format(self) -> None:
         form = repository.foreign_format(self._git)
@@ -239,7 +231,7 @@ class History:
             try:
                 yield
             finally:
-                self._packing.wrote(*self._objects.written())
+                self._packing.count(*self._objects.written())
 
     def is_compaction_due(self) -> bool:
         """Return whether so much lies loose that `compact` is worth its while. Costs next to nothing."""
@@ -247,13 +239,15 @@ class History:
 
     def compact(self, progress: Callable[[int], None] | None = None, whole: bool = False) -> Packed | None:
         """Pack what writes left loose, while others read and write; None when nothing was done. See `Packing`."""
-        return self._packing.compacted(progress, whole) if self.exists() and os.path.isdir(self._private) else None
+        return self._packing.compact(progress, whole) if self.exists() and os.path.isdir(self._private) else None
 
     def mend(self) -> str | None:
         """Make the head readable again; what was done, None when nothing had to be. DamagedHistory when that fails."""
-        restored = self._objects.restored()
-        done = mended(self._git, self._refs, self._keep, self._walk, self._trees.is_readable) or self._keep.lost()
+        restored = self._objects.restore_spares()
+        done = mend_head(self._git, self._refs, self._keep, self._walk, self._trees.is_readable) or self._keep.lost()
         return done or (f"{restored} objects that a prune took were put back" if restored else None)
+
+    # Purges
 
     def has_own_purge(self) -> bool:
         """Return whether this user began a purge on this machine that did not end."""
@@ -295,6 +289,8 @@ class History:
         self._trees.forget()
         self._listed = None, {}
 
+    # The head, the files of a commit, and their texts
+
     def head(self) -> str | None:
         """Return the commit the next one stands on: the branch's, None before the first.
 
@@ -310,14 +306,14 @@ class History:
 
     def files(self, commit: str | None) -> Mapping[str, str]:
         """Return path and blob of every regular file at `commit`; empty for None."""
-        tree, listed = self._tree(commit), self._listed
+        tree, listed = self.tree(commit), self._listed
         if tree != listed[0]:
             listed = self._listed = (tree, self._trees.files(tree))
         return listed[1]
 
     def file(self, commit: str | None, path: str) -> str | None:
         """Return the blob of the regular file at `path` in `commit`; None when there is none."""
-        return self._trees.file(self._tree(commit), path)
+        return self._trees.file(self.tree(commit), path)
 
     def blob(self, oid: str) -> bytes:
         """Return the bytes stored under `oid`."""
@@ -346,12 +342,14 @@ class History:
         """Make what was put durable."""
         self._objects.flush()
 
+    # Writing commits
+
     def record(
         self, changes: Mapping[str, str | None], note: Note, when: datetime, journalled: bool = False
     ) -> str | None:
-        """Commit `changes` (path to blob, None to remove) on top of the head; the commit's id.
+        """Commit `changes` (path to blob, None to remove) on top of the head; return the commit's id.
 
-        None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
+        Return None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
         names are settled after a power cut without this remembering them.
         """
         if not journalled:
@@ -360,7 +358,10 @@ class History:
             head = self._refs.head()
             commit = self._new_commit(head, changes, note, when)
             if commit is None:
-                self._keep_as_it_is(head)
+                # Somebody's own commit holds this write, which was quicker on the disk: that one is kept.
+                base = self._base(head)
+                if base and base != self._keep.tip():
+                    self._keep.advance(base)
                 return None
             if self._move_branch(head, commit, note, when):
                 self._last = commit
@@ -368,23 +369,30 @@ class History:
         raise Busy(f"{self._git} changes faster than we can commit; try again")
 
     def set_aside(self, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
-        """Commit `changes` on top of the head as `record` does, on no branch; the id of what `aside` then names."""
+        """Commit `changes` on top of the head as `record` does, on no branch; return its id, one of `aside` then."""
         commit = self._new_commit(self._refs.head(), changes, note, when)
         if commit:
             self._objects.flush()
-            self._aside.add(commit)
-            self._objects.settled()
+            self._refs.restore(f"{ASIDE}/{commit}", commit)
+            self._objects.put_back()
         return commit
 
     def aside(self) -> list[str]:
-        """Return the commits that were set aside, the oldest first."""
-        return self._aside.all() if self.exists() else []
+        """Return the commits that were set aside and can be read, the oldest first."""
+
+        def age(commit: str) -> tuple[int, int, str]:
+            times = self._objects.header(commit)
+            return times.committed, times.authored, commit
+
+        refs = self._refs.all() if self.exists() else {}
+        found = (commit for ref, commit in refs.items() if ref == f"{ASIDE}/{commit}")
+        return sorted(filter(self._objects.has, found), key=age)
 
     def drop_aside(self, commit: str) -> None:
-        """Keep a commit no longer that was set aside."""
-        self._aside.drop(commit)
+        """Keep a commit no longer that was set aside: Git removes it by and by, `purge` at once."""
+        self._refs.remove(f"{ASIDE}/{commit}")
 
-    def has_made(self, note: Note, when: datetime, base: str | None) -> bool:
+    def has_recorded(self, note: Note, when: datetime, base: str | None) -> bool:
         """Return whether `note` was committed at `when` or later, after the head had been `base`."""
         head, since = self.head(), int(when.timestamp())
         older = set(self._walk.readable(base, since)) if base else set()
@@ -405,7 +413,7 @@ class History:
         """Forget what `waiting` tells of."""
         self._waiting.clear()
 
-    def is_behind(self, commit: str) -> bool:
+    def reaches(self, commit: str) -> bool:
         """Return whether the head is `commit` or stands on it."""
         head = self.head()
         return head is not None and self._walk.is_ancestor(commit, head)
@@ -418,6 +426,8 @@ class History:
             found.append(commit)
             commit = self.parent(commit)
         return found[::-1] if commit == base else []
+
+    # Git's index, and what the person is doing with Git
 
     def settle(self, paths: Mapping[str, Settled]) -> None:
         """Make Git's index agree with the head about `paths`, and about those a crash left unsettled."""
@@ -456,12 +466,13 @@ class History:
         """Return whether HEAD is on no branch."""
         return self._refs.head().ref == "HEAD"
 
+    # Whether all is well
+
     def everything(self) -> Iterator[Stored]:
         """Return every object that a reference reaches, checked."""
-        head = self._refs.head().commit
-        return everything([*self._refs.all().values(), *([head] if head else [])], self._objects)
+        return everything(self._refs.tips(), self._objects)
 
-    def misread(self) -> list[str]:
+    def unreadable_files(self) -> list[str]:
         """Return the files of the repository, apart from objects and references, that Git cannot read."""
         files = {
             ".git/packed-refs": self._refs.packed_is_whole(),
@@ -472,7 +483,7 @@ class History:
 
     def _is_shallow_readable(self) -> bool:
         try:
-            return all(map(OID.fullmatch, self._objects.shallow()))
+            return all(OID.match(each.decode("ascii", "replace")) for each in self._objects.shallow())
         except DamagedHistory:
             return False
 
@@ -480,15 +491,13 @@ class History:
         """Return the locks of other Git processes, or of one that died."""
         return [lock for lock in (*self._git.glob("*.lock"), *(self._git / "refs").rglob("*.lock"))]
 
-    def lost(self, blobs: Mapping[str, str]) -> list[str]:
-        """Return those paths, by blob, that the newest commit holds so, and whose text the history lost."""
+    def without_text(self, blobs: Mapping[str, str]) -> list[str]:
+        """Return the paths at which the head has the given blob, which is missing from the history."""
         head = self.head()
         kept = [path for path, blob in blobs.items() if blob == self.file(head, path)]
         return [path for path in kept if not self._objects.is_there(blobs[path])]
 
-    def log(self, limit: int | None = None, path: str | None = None, start: str | None = None) -> list[Commit]:
-        """Return the newest commits first, at most `limit`, only those that touch `path` when it is given."""
-        return list(islice(self.commits(start, path=path), limit))
+    # Reading commits
 
     def commits(
         self,
@@ -498,30 +507,21 @@ class History:
         accept: Callable[[Commit], bool] | None = None,
         with_paths: bool = True,
     ) -> Iterator[Commit]:
-        """`start` (None: the head) and what it stands on, newest first, and not `without` and what that stands on.
+        """Yield `start` (None: the head) and what it stands on, newest first; not `without` and what that stands on.
 
-        Only those that touch `path`, or where that file was before it was moved there, and that `accept` takes,
-        which is not told the paths; they take their time.
+        Only those that touch `path`, or where that file was before it was moved there, and that `accept` takes. It is
+        given commits without their paths, which take long to find.
         """
-        head, changes = start or self.head(), self._changes
-        commits = self._walk.commits(head, without) if head else iter(())
-        touching = commits if path is None else (oid for oid, _ in self.followed(commits, path))
-        for oid in touching:
-            if accept is None or accept(changes.commit(oid, with_paths=False)):
-                yield changes.commit(oid, with_paths)
-
-    def followed(self, commits: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
-        """Yield those of `commits`, newest first, that touch the file at `path`, and where it is at each."""
-        return self._changes.followed(commits, path)
-
-    def path_before(self, commit: str, path: str) -> str:
-        """Return where the file that a commit has at `path` was before it: elsewhere, when the commit moved it."""
-        return self._changes.path_before(commit, path)
+        head = start or self.head()
+        oids = self._walk.commits(head, without) if head else iter(())
+        for oid in oids if path is None else (oid for oid, _ in self.changes.followed(oids, path)):
+            if accept is None or accept(self.commit(oid, with_paths=False)):
+                yield self.commit(oid, with_paths)
 
     def owners(self, text: bytes, path: str) -> list[Commit | None]:
         """Return the commit that each line of `text`, now the file at `path`, came with; None for new lines."""
         owners = self._blame.owners(text, self._newest(path))
-        commits = {oid: self._changes.commit(oid) for oid in {*owners} if oid}
+        commits = {oid: self.commit(oid) for oid in {*owners} if oid}
         return [commits[oid] if oid else None for oid in owners]
 
     def writers(self, paths: Iterable[str], at: str | None = None) -> dict[str, list[Commit]]:
@@ -531,7 +531,7 @@ class History:
         """
         files = {path: self._newest(path, at) for path in paths}
         found = self._blame.writers(file for file in files.values() if file)
-        return {path: [*map(self._changes.commit, found[file])] if file else [] for path, file in files.items()}
+        return {path: [*map(self.commit, found[file])] if file else [] for path, file in files.items()}
 
     def ids(self, without: str | None = None) -> Iterator[str]:
         """Return the head and the commits it stands on, newest first, but `without` and what that stands on."""
@@ -539,28 +539,12 @@ class History:
         return self._walk.commits(head, without) if head else iter(())
 
     def commit(self, oid: str, with_paths: bool = True) -> Commit:
-        """Return the commit called `oid`; only `with_paths` it is told what it changed, which takes its time."""
-        return self._changes.commit(oid, with_paths)
+        """Return the commit called `oid`; `with_paths` with what it changed, which takes long to find."""
+        return self.changes.commit(oid, with_paths)
 
     def body(self, oid: str) -> str:
         """Return what the message of a commit says between its subject and its trailers."""
         return body(self._objects.raw(oid)[1])
-
-    def blobs(self, commit: str) -> Iterator[tuple[str | None, str | None]]:
-        """Return the blobs before and after each change of `commit`, maybe of more: quicker told than `changes`."""
-        return self._changes.blobs(commit)
-
-    def own_changes(self, commit: str) -> tuple[Difference, ...]:
-        """Return the files in which `commit` differs from its first parent, and from any other."""
-        return self._changes.own(commit)
-
-    def changes(self, commit: str, parent: str | None = None) -> dict[str, Change]:
-        """Return the files in which `commit` differs from its first parent: blobs before and after, None for no file.
-
-        `parent` is another of its parents.
-        """
-        found = self._changes.between(parent, commit) if parent else self._changes.of(commit)
-        return {path: (before, after) for path, before, after in found}
 
     def _newest(self, path: str, at: str | None = None) -> Origin | None:
         head = at or (self.head() if self.exists() else None)
@@ -571,6 +555,8 @@ class History:
         """Return the first parent of `commit`; None for the first commit."""
         return next(iter(self._objects.parents(commit)), None)
 
+    # Finding a commit
+
     def resolve(self, revision: str, anywhere: bool = False) -> str:
         """Return the commit `revision` names, of memory's own history, or `anywhere` in the repository.
 
@@ -579,7 +565,7 @@ class History:
             InvalidArguments: it names several.
         """
         accept = None if anywhere else self._is_of_memory
-        return resolved(revision, self.head(), self._refs, self._objects, self.back, accept)
+        return resolve(revision, self.head(), self._refs, self._objects, self.back, accept)
 
     def at(self, when: datetime, now: datetime | None = None) -> str | None:
         """Return the commit that was current at `when`; None when the history begins later.
@@ -594,7 +580,7 @@ class History:
         """Return when `commit` was made."""
         return datetime.fromtimestamp(self._walk.row(commit).authored, UTC)
 
-    def made_after(self, when: datetime) -> list[str]:
+    def authored_after(self, when: datetime) -> list[str]:
         """Return the commits up to the head whose authors say that they were made after `when`, newest first."""
         latest = when.timestamp()
         return [commit for commit in self.ids() if self._walk.row(commit).authored > latest]
@@ -606,32 +592,29 @@ class History:
             self._walk.line(head)  # which `end` shares the beginning with
         return self._walk.line(end)
 
-    def tree(self, commit: str) -> str:
-        """Return the id of all that is in `commit`."""
-        return self._objects.header(commit).tree
+    def tree(self, commit: str | None) -> str | None:
+        """Return the id of all that is in `commit`; None for None."""
+        return self._objects.header(commit).tree if commit else None
 
     def back(self, commit: str, steps: int) -> str | None:
         """Return the commit so many first parents before `commit`; None when the history begins later."""
         return self._walk.back(commit, steps, self.head())
 
     def folder(self, commit: str, path: str) -> str | None:
-        """Return the id of the folder at `path` in `commit`; None when there is none."""
-        return self._trees.folder(self._tree(commit), path)
+        """Return the id of the folder at `path` in `commit`, "" for the outermost; None when there is none."""
+        return self._trees.folder(self.tree(commit), path)
 
-    def files_in(self, commit: str, path: str) -> Mapping[str, str]:
-        """Return path and blob of every regular file directly in the folder at `path`; "" is the outermost."""
-        folder = self.folder(commit, path) if path else self._tree(commit)
-        return self._trees.files_in(folder, f"{path}/" if path else "")
+    def files_in(self, commit: str, path: str, with_folders: bool) -> Mapping[str, str]:
+        """Return path and blob of every regular file in the folder at `path`; `with_folders` in those below it too."""
+        files = self._trees.files if with_folders else self._trees.files_in
+        return files(self.folder(commit, path), f"{path}/" if path else "")
 
-    def files_below(self, commit: str, path: str) -> Mapping[str, str]:
-        """Return the same, and of every folder in it."""
-        folder = self.folder(commit, path) if path else self._tree(commit)
-        return self._trees.files(folder, f"{path}/" if path else "")
+    # How a commit gets on the branch
 
     def _new_commit(self, head: Head, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
         """Return a commit of `changes` on `head`, not yet on any branch; None when nothing differs."""
         base = self._base(head)
-        before = self._tree(base)
+        before = self.tree(base)
         tree = self._trees.grafted(before, changes) or self._objects.put("tree", b"")
         if tree == before or (before is None and not any(changes.values())):
             return None
@@ -639,29 +622,25 @@ class History:
         times = [self._objects.header(parent).committed for parent in parents]
         raw = raw_commit(tree, parents, note, when, max(times, default=0))
         commit = self._objects.put("commit", raw)
-        self._walk.graph.add_made(commit, header(raw))
+        self._walk.graph.add_new(commit, header(raw))
         return commit
-
-    def _keep_as_it_is(self, head: Head) -> None:
-        """Keep the head, for somebody's own commit holds a write of ours that was quicker on the disk."""
-        base = self._base(head)
-        if base and base != self._keep.tip():
-            self._keep.advance(base)
 
     def _move_branch(self, head: Head, commit: str, note: Note, when: datetime) -> bool:
         """Return whether the branch took `commit`, which is then kept; it waits while the person rebases."""
         self._objects.flush()
         if self.in_progress():  # only what keeps it makes it part of memory
-            self._note_waiting(commit)
-            self._objects.settled()
+            bases, before = self._objects.parents(commit), self._branch_before() or self._keep.tip()
+            if bases and before:
+                self._waiting.add(bases[0], commit, before)
+            self._objects.put_back()
             self._keep.advance(commit)
             return True
-        self._keep.wait()  # before the branch moves: what is on it is not called failed any more
+        self._refs.wait_for(KEEP)  # before the branch moves: what is on it is not called failed any more
         if not self._swap(head, commit):
             return False
         logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
         self._refs.note(logs, head.commit, commit, committer(when).encode(), note.subject)
-        self._afterwards(self._objects.settled)
+        self._afterwards(self._objects.put_back)
         self._afterwards(lambda: self._keep.advance(commit))
         return True
 
@@ -681,13 +660,6 @@ class History:
             step()
         except (OSError, CrabmemError) as error:
             self.late_failures.append(error)
-
-    def _note_waiting(self, commit: str) -> None:
-        """Note a commit that is on no branch while the person is in the middle of something."""
-        bases = self._objects.parents(commit)
-        before = self._branch_before() or self._keep.tip()
-        if bases and before:
-            self._waiting.add(bases[0], commit, before)
 
     def _branch_before(self) -> str | None:
         """Return where the branch was before the rebase or the row of picks that the person is in the middle of."""
@@ -711,17 +683,9 @@ class History:
         tips = (head, self._keep.tip(), *self._keep.rewritten())
         return commit in self._walk.reached(filter(None, tips))
 
-    def _holds_memory(self) -> bool:
-        """Return whether the newest commit, if there is one, has what a memory has."""
-        head = self.head()
-        return head is None or any(map(self._is_telling, self.files(head)))
-
     def _base(self, head: Head) -> str | None:
         kept = self._keep.tip() if self.in_progress() else None
         return kept if kept and head.commit and self._walk.is_ancestor(head.commit, kept) else head.commit
-
-    def _tree(self, commit: str | None) -> str | None:
-        return self._objects.header(commit).tree if commit else None
 
 
 def _denied(error: PermissionError) -> DeniedHistory:

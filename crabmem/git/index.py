@@ -15,7 +15,7 @@ from ..disk import fs, regular, state
 from ..disk.stat import Stamp
 from ..errors import Busy
 from .refs import Refs
-from .trees import REGULAR
+from .trees import REGULAR, splice, to_bytes, to_text
 
 _WAIT = 1.0
 _CHECKSUM = 20
@@ -71,7 +71,7 @@ class Index:
 
     def expect(self, paths: Iterable[str], durably: bool) -> None:
         """Remember that `paths` are about to change, or have changed, and are not settled yet."""
-        late = "\n".join(dict.fromkeys([*self._late(), *paths])).encode("utf-8", "surrogateescape")
+        late = to_bytes("\n".join(dict.fromkeys([*self._late(), *paths])))
         if not late:
             return None
         if not durably:
@@ -85,13 +85,13 @@ class Index:
 
     def _late(self) -> list[str]:
         try:
-            return fs.read(self._behind)[0].decode("utf-8", "surrogateescape").splitlines()
+            return to_text(fs.read(self._behind)[0]).splitlines()
         except FileNotFoundError:
             return []
 
     def _with(self, paths: Mapping[str, Settled], head: Callable[[], Mapping[str, str]]) -> bytes:
         """Return the bytes of the index with `paths` settled."""
-        wanted = {path.encode("utf-8", "surrogateescape"): settled for path, settled in paths.items()}
+        wanted = {to_bytes(path): settled for path, settled in paths.items()}
         try:
             rows = self._rows().settled(wanted)
         except OddIndex:
@@ -140,13 +140,9 @@ class Rows:
         """
         keys, pieces = self._keys.copy(), self._pieces.copy()
         for key, (oid, stamp) in paths.items():
-            at = bisect_left(keys, key)
-            if at < len(keys) and keys[at] == key:
-                del keys[at], pieces[at]
             if oid is not None:
                 _check_way(keys, key)
-                keys.insert(at, key)
-                pieces.insert(at, _row(key, oid, stamp))
+            splice(keys, pieces, key, None if oid is None else _row(key, oid, stamp))
         return Rows(keys, pieces)
 
     def raw(self) -> bytes:

@@ -32,6 +32,7 @@ from dulwich.objects import ObjectID
 from ..disk import fs
 from ..disk.stat import Stamp
 from .index import Settled, UnknownIndex, is_whole, numbers
+from .trees import to_bytes
 
 # What dulwich raises for an index that is cut short, altered or of a version to come.
 _BROKEN = (
@@ -69,7 +70,7 @@ def _read(file: Path, head: Callable[[], Mapping[str, str]]) -> tuple[_Entries, 
             if is_whole(data):
                 raise UnknownIndex from None  # whole, and of a form that dulwich does not read
             fs.rename(file, file.with_name("index.broken"))
-    return {path.encode("utf-8", "surrogateescape"): _entry(oid, None) for path, oid in head().items()}, 2
+    return {to_bytes(path): _entry(oid, None) for path, oid in head().items()}, 2
 
 
 def _clear_way(entries: _Entries, keys: set[bytes]) -> None:

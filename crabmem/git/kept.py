@@ -42,10 +42,6 @@ class Keep:
             return None
         return f"{KEEP} could not be read and begins anew with the next commit"
 
-    def wait(self) -> None:
-        """Wait until `advance` can be done; Busy when some Git process is in its way, or died there."""
-        self._refs.wait_for(KEEP)
-
     def advance(self, commit: str) -> None:
         """Set the reference to `commit`; what it reached and `commit` does not keeps a reference of its own.
 
@@ -74,31 +70,6 @@ class Keep:
         except DamagedHistory:
             return None
         return commit if commit and self._objects.has(commit) else None
-
-
-class Aside:
-    """The commits beside the branch of one repository, each kept by a reference that is called by its id."""
-
-    def __init__(self, refs: Refs, objects: Objects) -> None:
-        self._refs = refs
-        self._objects = objects
-
-    def all(self) -> list[str]:
-        """Return those that can be read, the oldest first."""
-        named = (commit for ref, commit in self._refs.all().items() if ref == f"{ASIDE}/{commit}")
-        return sorted(filter(self._objects.has, named), key=self._age)
-
-    def _age(self, commit: str) -> tuple[int, int, str]:
-        header = self._objects.header(commit)
-        return header.committed, header.authored, commit
-
-    def add(self, commit: str) -> None:
-        """Keep a commit, which is durable already."""
-        self._refs.restore(f"{ASIDE}/{commit}", commit)
-
-    def drop(self, commit: str) -> None:
-        """Keep it no longer: Git removes it by and by, `purge` at once."""
-        self._refs.remove(f"{ASIDE}/{commit}")
 
 
 class Stretch(NamedTuple):

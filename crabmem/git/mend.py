@@ -11,7 +11,7 @@ from .refs import MAIN, Head, Refs, is_ref
 from .walk import Walk
 
 
-def mended(git: Path, refs: Refs, keep: Keep, walk: Walk, is_whole: Callable[[str], bool]) -> str | None:
+def mend_head(git: Path, refs: Refs, keep: Keep, walk: Walk, is_whole: Callable[[str], bool]) -> str | None:
     """Make the head readable; return what was done, None when nothing had to be. `is_whole` tells whether a commit is.
 
     Raises:
@@ -23,7 +23,7 @@ def mended(git: Path, refs: Refs, keep: Keep, walk: Walk, is_whole: Callable[[st
         if not lost and (head.commit is None or is_whole(head.commit)):
             return None
     except DamagedHistory:
-        head = _head_again(git, refs)
+        head = _repair_head(git, refs)
     for commit in _candidates(head.ref, refs, keep, walk):
         if is_whole(commit):
             refs.restore(head.ref, commit)
@@ -34,7 +34,7 @@ def mended(git: Path, refs: Refs, keep: Keep, walk: Walk, is_whole: Callable[[st
     )
 
 
-def _head_again(git: Path, refs: Refs) -> Head:
+def _repair_head(git: Path, refs: Refs) -> Head:
     """Return the head, with a HEAD that cannot be read pointed at the main branch again."""
     file = git / "HEAD"
     text = fs.read(file)[0] if file.is_file() and not file.is_symlink() else b""

@@ -7,7 +7,7 @@ import struct
 import sys
 import weakref
 import zlib
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from ..disk import fs, regular
 from ..disk.fork_lock import Guard, loading, once
 from ..errors import DamagedHistory, DeniedHistory
 from .commits import Header, header
-from .packs import is_packed
+from .packs import KINDS, is_packed
 from .spares import Spares
 
 if TYPE_CHECKING:  # what most writes do not need takes long to import
@@ -31,17 +31,10 @@ LARGEST = 64_000_000
 _LARGEST_OF = {"commit": 1_000_000, "tag": 1_000_000, "tree": 16_000_000}
 #: An id of Git's, or the beginning of one.
 HEX = re.compile(r"[0-9a-f]{4,40}\Z")
-#: The kinds of objects by the numbers that packs have for them, and the reverse.
-KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
-NUMBERS = {kind: number for number, kind in KINDS.items()}
-OID = re.compile(rb"[0-9a-f]{40}")
 _KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
 # A folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a delta of it.
 _LARGE = 16_384
 _REMEMBERED = 6
-
-#: The blobs of a file before and after; None for no file.
-Change = tuple[str | None, str | None]
 
 
 class Objects:
@@ -118,13 +111,14 @@ class Objects:
 
     def header(self, oid: str) -> Header:
         """Return the header of the commit called `oid`; DamagedHistory when it is none."""
-        if oid not in self._headers:
-            kind, data = self.raw(oid)
-            try:
-                remember(self._headers, oid, header(data if kind == "commit" else b""))
-            except ValueError:
-                raise DamagedHistory(f"object {oid} of the history is no commit") from None
-        return self._headers[oid]
+        return remembered(self._headers, oid, self._read_header)
+
+    def _read_header(self, oid: str) -> Header:
+        kind, data = self.raw(oid)
+        try:
+            return header(data if kind == "commit" else b"")
+        except ValueError:
+            raise DamagedHistory(f"object {oid} of the history is no commit") from None
 
     def is_unchanged(self, oid: str) -> bool:
         """Return whether the object is a file that was found whole and has not changed since."""
@@ -201,12 +195,13 @@ class Objects:
         except OSError as error:
             raise DamagedHistory(f"`.git/shallow` cannot be read: {fs.reason(error)}") from None
 
-    def tree(self, tree: str) -> bytes:
+    def tree(self, tree: str, is_compared: bool) -> bytes:
         """Return the bytes of a tree.
 
-        What lies in a pack is not compared with its name, which costs more than reading it.
+        What lies in a pack is only compared with its name if it `is_compared`: that costs more than reading it.
         """
-        kind, data = _bounded(tree, *(self._loose(tree) or self._from_pack(tree) or self.raw(tree)))
+        found = None if is_compared else self._loose(tree) or self._from_pack(tree)
+        kind, data = _bounded(tree, *(found or self.raw(tree)))
         if kind != "tree":
             raise DamagedHistory(f"object {tree} of the history is no tree")
         return data
@@ -270,11 +265,11 @@ class Objects:
     def flush(self) -> None:
         """Make the names of all that was put durable; what refers to it comes after."""
         for folder in sorted(self._unsynced):
-            with suppress(FileNotFoundError):  # a prune took it: `settled` puts it back
+            with suppress(FileNotFoundError):  # a prune took it: `put_back` puts it back
                 fs.sync_folder(folder)
         self._unsynced.clear()
 
-    def settled(self) -> None:
+    def put_back(self) -> None:
         """Put back what somebody's `git prune` removed since it was put, and forget what was put."""
         for oid in self._fresh:
             if not self.is_there(oid):
@@ -283,9 +278,9 @@ class Objects:
         self._fresh.clear()
         self.flush()
 
-    def restored(self) -> int:
+    def restore_spares(self) -> int:
         """Put back what a `git prune` took after the write it belongs to had ended; how many objects."""
-        oids = self._spares.all_restored(self._is_stored)
+        oids = self._spares.restore_all(self._is_stored)
         self._unsynced |= {self._spares.file(oid).parent for oid in oids}
         self.flush()
         return len(oids)
@@ -389,8 +384,17 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
+def remembered(known: dict[K, T], key: K, read: Callable[[K], T], most: int = _REMEMBERED) -> T:
+    """Return what `read` returns for `key`, and keep it with the newest of its kind."""
+    found = known.get(key)
+    if found is None:
+        found = read(key)
+        remember(known, key, found, most)
+    return found
+
+
 def remember(known: dict[K, T], key: K, value: T, most: int = _REMEMBERED) -> None:
     """Keep a value with the newest of its kind; what many threads do at once does no harm."""
     known[key] = value
-    if len(known) > most:
-        known.pop(next(iter(known)), None)
+    for oldest in list(known)[:-most]:  # a list: an iterator fails when another thread adds a key
+        known.pop(oldest, None)

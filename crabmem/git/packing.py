@@ -43,7 +43,7 @@ class Packing:
         self._refs = refs
         self._counter = private / state.LOOSE
 
-    def wrote(self, size: int, objects: int) -> None:
+    def count(self, size: int, objects: int) -> None:
         """Note that so many objects of together `size` bytes were written loose."""
         with suppress(OSError):  # a count that is too low is put right by the next measuring
             if objects:
@@ -58,10 +58,10 @@ class Packing:
             return False  # nothing could be packed on such a disk
         return size >= MOST_BYTES or objects >= MOST_OBJECTS
 
-    def compacted(self, progress: Callable[[int], None] | None = None, whole: bool = False) -> Packed | None:
-        """Pack what is loose and reached by references, but for the newest commits unless `whole`; what was done.
+    def compact(self, progress: Callable[[int], None] | None = None, whole: bool = False) -> Packed | None:
+        """Pack what is loose and reached by references, but for the newest commits unless `whole`.
 
-        None when somebody else does so, `git gc` runs, or nothing was to be done. Writers may write meanwhile.
+        Return None when somebody else does so, `git gc` runs, or nothing was to be done. Writers may write meanwhile.
         `progress` is told how many objects are packed; what it raises ends the work, which leaves all as it was.
 
         Raises:
@@ -71,18 +71,14 @@ class Packing:
             with fs.durability(True), self.alone() as is_alone:
                 if not is_alone or self._refs.is_gc_running():
                     return None
-                return self._compacted(progress or (lambda done: None), whole)
+                from .compaction import Compaction
+
+                seen = self._read()
+                packed = Compaction(self._git, self._private, self._refs, progress or (lambda done: None), whole).run()
+                fs.hint(self._counter, b"0 0\n" + self._read()[len(seen) :])
+                return packed
         except OSError as error:
             raise Unwritable(f"the disk refused to compact the history: {error.strerror or error}") from error
-
-    def _compacted(self, progress: Callable[[int], None], whole: bool) -> Packed | None:
-        from .compaction import Compaction
-
-        seen = self._read()
-        with Compaction(self._git, self._private, self._refs, progress, whole) as compaction:
-            done = compaction.done()
-        fs.hint(self._counter, b"0 0\n" + self._read()[len(seen) :])
-        return done
 
     def _counted(self) -> tuple[int, int]:
         """Return bytes and objects that lie loose, as far as is known."""

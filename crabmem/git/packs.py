@@ -7,6 +7,7 @@ dulwich imports it late: a write only asks whether an object is in a pack.
 import hashlib
 import io
 import mmap
+import re
 import struct
 import zlib
 from bisect import bisect_left
@@ -16,6 +17,11 @@ from pathlib import Path
 from ..disk import fs, regular
 from ..disk.regular import HUGE
 
+#: The name of a pack, without an ending.
+PACK_NAME = re.compile(r"pack-[0-9a-f]{40}\Z")
+#: The kinds of objects by the numbers that packs have for them.
+KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
+_NUMBERS = {kind: number for number, kind in KINDS.items()}
 #: Git's own limit for how many deltas lie between an object and a whole one.
 DEEPEST = 50
 _HEADER = 12
@@ -84,7 +90,7 @@ class Growing:
         """The bytes it takes so far."""
         return len(self._data)
 
-    def add(self, oid: str, kind: int, data: bytes, base: tuple[str, bytes] | None) -> bool:
+    def add(self, oid: str, kind: str, data: bytes, base: tuple[str, bytes] | None) -> bool:
         """Add an object, as a delta to `base` (id and bytes) where that is smaller; return whether it was."""
         from .delta import delta
 
@@ -92,7 +98,7 @@ class Growing:
         change = delta(base[1], data) if base and under and under.depth < DEEPEST else None
         offset = len(self._data)
         if change is None or under is None or not _is_smaller(change, data):
-            self._held[oid] = _Held(offset, self._written(kind, [data]), 0)
+            self._held[oid] = _Held(offset, self._written(_NUMBERS[kind], [data]), 0)
             return False
         crc = self._written(_OFFSET, (offset - under.offset, [change]))
         self._held[oid] = _Held(offset, crc, under.depth + 1)
@@ -129,7 +135,7 @@ class Growing:
             self._held[oid] = _Held(offset, crc, depths[offset])
         self._data[:] = pack[:-_TRAILER]
 
-    def finished(self) -> tuple[str, bytes, bytes]:
+    def finish(self) -> tuple[str, bytes, bytes]:
         """Return the name, and the bytes of the pack and of its index."""
         from dulwich.pack import write_pack_index_v2
 

@@ -3,21 +3,18 @@
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from ..errors import DamagedHistory, DeniedHistory
-from .commits import header, tagged
-from .objects import NUMBERS, Objects
-from .trees import FOLDER, SUBMODULE, differing, parsed, rows_of
+from .commits import header, tag_target
+from .objects import Objects, remembered
+from .trees import FOLDER, SUBMODULE, differing, parsed, rows_of, to_text
 
 #: So many packed commits in a row end the way back: what is loose behind a `git pull` is still found.
 PATIENCE = 100
-_REMEMBERED = 6
-_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ def _below(oid: str, kind: str, data: bytes, path: str, objects: Objects) -> Ite
         yield from ((parent, "commit", "") for parent in objects.parents(oid))
         yield header(data).tree, "tree", ""
     elif kind == "tag":
-        yield tagged(data), "commit", ""
+        yield tag_target(data), "commit", ""
     elif kind == "tree":
         for name, mode, item in parsed(data):
             below = f"{path}/{name.decode('utf-8', 'replace')}".lstrip("/")
@@ -91,8 +88,8 @@ class Reach:
     def __init__(self, objects: Objects, folder: Path) -> None:
         self._objects = objects
         self._folder = folder
-        self._rows_of: dict[str, frozenset[bytes]] = {}
-        self._raw: dict[str, tuple[int, bytes]] = {}
+        self._known_rows: dict[str, frozenset[bytes]] = {}
+        self._known: dict[str, tuple[str, bytes]] = {}
 
     def size(self, oid: str) -> int | None:
         """Return the bytes of the file that holds the object; None when it has none of its own."""
@@ -107,17 +104,13 @@ class Reach:
             with suppress(OSError), os.scandir(folder) as items:
                 yield from (folder.name + item.name for item in items if len(item.name) == 38)
 
-    def raw(self, oid: str) -> tuple[int, bytes]:
-        """Return kind and bytes of an object; those asked for last are remembered.
+    def raw(self, oid: str) -> tuple[str, bytes]:
+        """Return kind and bytes of an object; the newest are remembered.
 
         Raises:
             DamagedHistory: it is missing or broken.
         """
-        return _remembered(self._raw, oid, self._read)
-
-    def _read(self, oid: str) -> tuple[int, bytes]:
-        kind, data = self._objects.raw(oid)
-        return NUMBERS[kind], data
+        return remembered(self._known, oid, self._objects.raw)
 
     def commits(self, tips: Iterable[str]) -> list[str]:
         """Return the loose commits that `tips` reach, oldest first; those behind what cannot be read are not found."""
@@ -138,7 +131,7 @@ class Reach:
         """Return what a commit stands on, or the commit a tag is about; nothing for what cannot be read."""
         try:
             kind, data = self._objects.raw(oid)
-            return [tagged(data)] if kind == "tag" else self._objects.parents(oid) if kind == "commit" else []
+            return [tag_target(data)] if kind == "tag" else self._objects.parents(oid) if kind == "commit" else []
         except DamagedHistory:
             return []
 
@@ -160,7 +153,7 @@ class Reach:
         if tree == older:
             return
         for key, was, now in differing(self._rows(older), self._rows(tree)):
-            below = path.lstrip("/") + key.decode("utf-8", "surrogateescape")
+            below = path.lstrip("/") + to_text(key)
             if now and now[0] == FOLDER:
                 yield from self._brought(now[1], was and was[1], below)
             elif now and stat.S_IFMT(now[0]) != SUBMODULE:
@@ -177,23 +170,15 @@ class Reach:
         for piece in found:  # which grows meanwhile
             for key, _, now in differing(frozenset(), self._rows(piece.oid)):
                 if now and now[0] == FOLDER:
-                    found.append(Piece(now[1], piece.path.lstrip("/") + key.decode("utf-8", "surrogateescape")))
+                    found.append(Piece(now[1], piece.path.lstrip("/") + to_text(key)))
         return found
 
     def _rows(self, tree: str | None) -> frozenset[bytes]:
         """Return the rows of a tree, which `take` will ask for as bytes: so they are read by `raw`."""
-        return _remembered(self._rows_of, tree, self._read_rows) if tree else frozenset()
+        return remembered(self._known_rows, tree, self._read_rows) if tree else frozenset()
 
     def _read_rows(self, tree: str) -> frozenset[bytes]:
         try:
             return frozenset(rows_of(self.raw(tree)[1]))
         except ValueError:
             raise DamagedHistory(f"object {tree} of the history is broken") from None
-
-
-def _remembered(known: dict[str, _Read], oid: str, read: Callable[[str], _Read]) -> _Read:
-    """Return what `read` returns for an object; only what was asked for last stays in `known`."""
-    known[oid] = known.pop(oid) if oid in known else read(oid)
-    while len(known) > _REMEMBERED:
-        del known[next(iter(known))]
-    return known[oid]

@@ -20,7 +20,8 @@ from ..errors import Busy, DamagedHistory
 
 MAIN = "refs/heads/main"
 _PID = re.compile(r"[0-9]{1,9}\Z")
-_OID = re.compile(r"[0-9a-f]{40}\Z")
+#: The id of an object, whole.
+OID = re.compile(r"[0-9a-f]{40}\Z")
 _SYMBOLIC = "ref: "
 _LINK = "lock-"
 GC = "gc.pid"
@@ -83,7 +84,12 @@ class Refs:
             if os.path.isfile(file) and not file.name.endswith(".lock")
         )
         values = {ref: (self._text(ref) or "").strip() for ref in loose}
-        return self._packed() | {ref: oid for ref, oid in values.items() if _OID.match(oid)}
+        return self._packed() | {ref: oid for ref, oid in values.items() if OID.match(oid)}
+
+    def tips(self) -> list[str]:
+        """Return what every readable reference names, and HEAD."""
+        head = self.head().commit
+        return [*self.all().values(), *([head] if head else [])]
 
     def swap(self, ref: str, old: str | None, new: str) -> bool:
         """Set `ref` to `new` if it still is `old`; whether it was."""
@@ -101,20 +107,20 @@ class Refs:
         self.replace(ref, lambda: f"{text}\n".encode(), REF_WAIT)
 
     def remove(self, ref: str) -> None:
-        """Make `ref` one that is not there."""
+        """Remove `ref`, which is no tag: no peeled id follows it where it is packed."""
+
+        def without() -> bytes | None:
+            if ref not in self._packed():
+                return None
+            rows = fs.read(self._git / "packed-refs")[0].splitlines(keepends=True)
+            return b"".join(row for row in rows if row.partition(b" ")[2].strip() != ref.encode())
+
         with self.holding(f"{ref}.lock", REF_WAIT):
             # A crash in between leaves the file, and so the reference; the other way round an older one came back.
-            self.replace("packed-refs", lambda: self._packed_without(ref), REF_WAIT)
+            self.replace("packed-refs", without, REF_WAIT)
             fs.unlink(self._git / ref)
             if (self._git / ref).parent.is_dir():
                 fs.sync_folder((self._git / ref).parent)
-
-    def _packed_without(self, ref: str) -> bytes | None:
-        """Return the packed references without one of them, which is no tag; None where it is not among them."""
-        if ref not in self._packed():
-            return None
-        rows = fs.read(self._git / "packed-refs")[0].splitlines(keepends=True)
-        return b"".join(row for row in rows if row.partition(b" ")[2].strip() != ref.encode())
 
     def replace(self, name: str, decide: Callable[[], bytes | None], wait: float) -> bool:
         """Replace the file `name` of the repository by what `decide` says while its lock is held.
@@ -163,15 +169,13 @@ class Refs:
                 raise Busy(_held(lock))
             time.sleep(_PAUSE)
 
-    def release_leftovers(self) -> int:
-        """Remove the locks that a crash left to us; how many. Only under the writer's lock."""
-        links = [file for file in self._temporary.glob(f"{_LINK}*")]
-        for ours in links:
+    def release_leftovers(self) -> None:
+        """Remove the locks that a crash left to us. Only under the writer's lock."""
+        for ours in list(self._temporary.glob(f"{_LINK}*")):
             for lock in (self._git / GC, *self._git.rglob("*.lock")):
                 if _same_file(ours, lock):
                     fs.unlink(lock)
             fs.unlink(ours)
-        return len(links)
 
     @contextmanager
     def without_gc(self) -> Iterator[None]:
@@ -235,7 +239,7 @@ class Refs:
             return
         for line in reversed(lines):
             oid = line[41:81].decode("ascii", "replace")
-            if _OID.match(oid):
+            if OID.match(oid):
                 yield oid
 
     def _text(self, ref: str) -> str | None:
@@ -251,7 +255,7 @@ class Refs:
     def packed_is_whole(self) -> bool:
         """Return whether every line of the packed references is one."""
         return all(
-            line[:1] in ("#", "^") or (_OID.match(line[:40]) and line[40:41] == " ") for line in self._packed_lines()
+            line[:1] in ("#", "^") or (OID.match(line[:40]) and line[40:41] == " ") for line in self._packed_lines()
         )
 
     def holds(self, ref: str) -> bool:
@@ -263,7 +267,7 @@ class Refs:
 
     def _packed(self) -> dict[str, str]:
         pairs = (line.split(" ", 1) for line in self._packed_lines() if line[:1] not in ("#", "^") and " " in line)
-        return {ref.strip(): oid for oid, ref in pairs if _OID.match(oid)}
+        return {ref.strip(): oid for oid, ref in pairs if OID.match(oid)}
 
 
 def is_ref(name: str) -> bool:
@@ -275,7 +279,7 @@ def is_ref(name: str) -> bool:
 
 def _oid(ref: str, text: str) -> str:
     oid = text.strip()
-    if not _OID.match(oid):
+    if not OID.match(oid):
         raise DamagedHistory(f"`.git/{ref}` does not hold the id of a commit")
     return oid
 

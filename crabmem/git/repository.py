@@ -92,9 +92,7 @@ def link_in(git: Path) -> Path | None:
             return Path(links[0].path)
         if folder.name != "objects":  # the folders in which objects lie have no others in them
             folders = (Path(item.path) for item in found if item.is_dir(follow_symlinks=False))
-            waiting += [
-                each for each in folders if each != ours / state.INDEX
-            ]  # caches are looked at where they are read
+            waiting += (each for each in folders if each != ours / state.INDEX)  # who reads caches looks at them
     return None
 
 

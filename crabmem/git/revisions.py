@@ -6,7 +6,7 @@ from contextlib import suppress
 from itertools import takewhile
 
 from ..errors import DamagedHistory, InvalidArguments, NotFound
-from .commits import tagged
+from .commits import tag_target
 from .objects import HEX, Objects
 from .refs import Refs, is_ref
 
@@ -14,7 +14,7 @@ _PIECE = re.compile(r"[~^][^~^]*|[^~^]+")
 _STEP = re.compile(r"~\d{0,9}|\^")
 
 
-def resolved(
+def resolve(
     revision: str,
     head: str | None,
     refs: Refs,
@@ -69,6 +69,6 @@ def _peeled(oid: str, objects: Objects) -> str | None:
     """Return the commit that `oid` is, or that the tag of that id is about."""
     kind, data = objects.raw(oid)
     while kind == "tag":
-        oid = tagged(data)
+        oid = tag_target(data)
         kind, data = objects.raw(oid)
     return oid if kind == "commit" else None

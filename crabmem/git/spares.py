@@ -5,15 +5,14 @@ though a reference reaches it by then. From its second name it is put back.
 """
 
 import os
-import re
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from ..disk import fs
+from .refs import OID
 
-_OID = re.compile(r"[0-9a-f]{40}\Z")
 _TRIES = 10
 #: How many of the newest are kept: about twenty-five writes, longer than a prune looks and deletes.
 MOST = 128
@@ -71,11 +70,11 @@ class Spares:
         except OSError:
             return None
 
-    def all_restored(self, is_stored: Callable[[str], bool]) -> list[str]:
+    def restore_all(self, is_stored: Callable[[str], bool]) -> list[str]:
         """Give every object that lost its name the name back; which. Old spares go."""
         restored = []
         for place, (name, is_alone) in enumerate(self._newest_first()):
-            if not _OID.match(name):
+            if not OID.match(name):
                 fs.unlink(self._folder / name)
             elif not is_alone:
                 if place >= MOST:
@@ -96,24 +95,15 @@ class Spares:
         return status.st_size, status.st_mtime_ns, status.st_ino
 
     def _newest_first(self) -> list[tuple[str, bool]]:
-        """The names of the spares, newest first if too many, and whether that is the only name or the file is empty.
+        """Return the spares, newest first if too many, and whether that is the only name or the file is empty.
 
         Every write comes here: one look at each.
         """
-        found = [(status, name) for name in self._names() if (status := self._status(name))]
+        found = list[tuple[os.stat_result, str]]()
+        with suppress(FileNotFoundError):  # there is no spare yet
+            for name in os.listdir(self._folder):
+                with suppress(FileNotFoundError):  # a compaction removed it meanwhile
+                    found.append((os.lstat(f"{self._folder}/{name}"), name))
         if len(found) > MOST:
             found.sort(key=lambda item: item[0].st_mtime_ns, reverse=True)
         return [(name, status.st_nlink == 1 or not status.st_size) for status, name in found]
-
-    def _names(self) -> list[str]:
-        try:
-            return os.listdir(self._folder)
-        except FileNotFoundError:
-            return []
-
-    def _status(self, name: str) -> os.stat_result | None:
-        """Return the status of what was listed; None when a compaction removed it since."""
-        try:
-            return os.lstat(f"{self._folder}/{name}")
-        except FileNotFoundError:
-            return None

@@ -1,8 +1,10 @@
 """dulwich's object store, for a folder in which others pack and remove objects at any moment, maybe a stranger's."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from functools import partial
 from mmap import mmap
 from pathlib import Path
@@ -13,8 +15,8 @@ from dulwich.objects import ObjectID, RawObjectID, ShaFile
 from dulwich.pack import DELTA_TYPES, Pack, PackData, PackFileDisappeared, UnpackedObject, load_pack_index
 
 from ..disk import fs, regular
-from .objects import KINDS, LARGEST, oid_of
-from .packs import BrokenPack, whole_entries
+from .objects import LARGEST, oid_of
+from .packs import KINDS, BrokenPack, whole_entries
 
 _LARGEST_PACK = 4_000_000_000
 # Bytes of unpacked objects that are kept for each pack that is open; by itself dulwich keeps 96 MiB.
@@ -100,17 +102,19 @@ def check(pack: Path, index: Path, oids: Iterable[str]) -> None:
     """Read `oids` back from a pack on the disk, and compare each with its id.
 
     Raises:
-        Exception: what dulwich raises for whatever is wrong.
+        OSError: one is not what was written, or cannot be read.
     """
-    whole_entries(fs.read(pack, limit=regular.HUGE)[0], index)  # dulwich leaves files open that it finds broken
-    read = Pack.from_objects(Data(pack, SHA1), load_pack_index(index, SHA1))
     try:
-        for oid in oids:
-            kind, data = read.get_raw(ObjectID(oid.encode()))
-            if oid_of(KINDS[kind], data) != oid:
-                raise BrokenPack(f"{oid} is another object in it")
-    finally:
-        read.close()
+        whole_entries(fs.read(pack, limit=regular.HUGE)[0], index)  # dulwich leaves files open that it finds broken
+        with closing(Pack.from_objects(Data(pack, SHA1), load_pack_index(index, SHA1))) as read:
+            for oid in oids:
+                kind, data = read.get_raw(ObjectID(oid.encode()))
+                if oid_of(KINDS[kind], data) != oid:
+                    raise BrokenPack(f"{oid} is another object in it")
+    except OSError:
+        raise
+    except Exception as error:  # dulwich says it in a dozen ways
+        raise OSError(errno.EIO, f"what was written reads otherwise ({error})", str(pack)) from None
 
 
 def _size_at(data: bytes | mmap, at: int, first_bits: int) -> int:

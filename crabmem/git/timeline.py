@@ -17,7 +17,6 @@ from ..text.times import parse_time
 from ..workspace.layout import Layout
 from ..workspace.workspace import Workspace
 from .history import History
-from .walk import Line
 
 _DIGITS = 4
 _VERSION = re.compile(rf"[0-9a-f]{{{_DIGITS},40}}")
@@ -32,7 +31,7 @@ class TooEarly(NotFound):
 
 
 class Timeline:
-    """The past of one workspace. `clock` tells what "2 days ago" means.
+    """The past of one workspace, as `history` has it. `clock` tells what "2 days ago" means.
 
     With `any_revision` a revision may be any commit in the repository; without, only one of memory's own history, and
     others are as if they were not there.
@@ -41,14 +40,14 @@ class Timeline:
     def __init__(
         self, history: History, layout: Layout, clock: Callable[[], datetime], any_revision: bool = False
     ) -> None:
-        self._history = history
+        self.history = history
         self._layout = layout
         self._clock = clock
         self._any_revision = any_revision
 
     def head(self) -> str | None:
         """Return the newest commit; None when there is no history yet."""
-        return self._history.head() if self._history.exists() else None
+        return self.history.head() if self.history.exists() else None
 
     def commit_at(self, when: str, is_end: bool = True) -> str:
         """The commit a revision or a time names; a date alone is the end of that day, without `is_end` its beginning.
@@ -59,12 +58,12 @@ class Timeline:
         if self.head() is None:
             raise NotFound(f"no revision named {when}: the memory has no history yet")
         try:
-            return self._history.resolve(when, self._any_revision)
+            return self.history.resolve(when, self._any_revision)
         except NotFound:
             time = parse_time(when, self._clock(), is_end)
         if time is None:
             raise NotFound(f"no revision named {when}; give a commit of `crabmem log`, a date, or '2 days ago'")
-        commit = self._history.at(time, self._clock())
+        commit = self.history.at(time, self._clock())
         if commit is None:
             raise TooEarly(f"the history begins after {time:%Y-%m-%d %H:%M}; `crabmem log` lists it")
         return commit
@@ -80,23 +79,22 @@ class Timeline:
         except TooEarly:
             return None
 
-    def state_at(self, when: str | None) -> dict[str, str]:
-        """Return the files at a revision or time; None is the newest commit."""
-        return self.state_of(self.head() if when is None else self.commit_at(when))
-
     def state_since(self, when: str | None, latest: str | None = None, is_end: bool = False) -> dict[str, str]:
-        """Return the same; no files at a time before the history begins, and not later than at the commit `latest`."""
+        """Return the files at a revision or time; None is the newest commit.
+
+        No files at a time before the history begins, and those at the commit `latest` where that is earlier.
+        """
         commit = self.head() if when is None else self.before(when, is_end)
         return self.state_of(commit and self._no_later(commit, latest))
 
     def state_of(self, commit: str | None) -> dict[str, str]:
         """Return the files at a commit that can be put back; none for None."""
-        return {path: blob for path, blob in self._history.files(commit).items() if self.is_restorable(path)}
+        return {path: blob for path, blob in self.history.files(commit).items() if self.is_restorable(path)}
 
     def entries_id(self, commit: str) -> str:
         """An id that is the same at commits between which nothing changed that is recalled; "" where there is none."""
         whole = set(self._layout.entries) - self._layout.mixed
-        folders = [self._history.folder(commit, path) for path in self._layout.entries if path in whole]
+        folders = [self.history.folder(commit, path) for path in self._layout.entries if path in whole]
         beside = sorted(self._recalled_in(commit, set(self._layout.recalled) - whole).items())
         parts = "\n".join([*filter(None, folders), *(f"{blob} {path}" for path, blob in beside)])
         return blob_id(parts.encode()) if beside or len(folders) > 1 else parts
@@ -106,12 +104,10 @@ class Timeline:
         return self._recalled_in(commit, self._layout.recalled)
 
     def _recalled_in(self, commit: str, folders: Iterable[str]) -> dict[str, str]:
-        found = chain.from_iterable(self._files_in(commit, folder).items() for folder in folders)
+        with_folders = self._layout.entries[:1] if self._layout.has_folders else ()
+        files = (self.history.files_in(commit, folder, folder in with_folders).items() for folder in folders)
+        found = chain.from_iterable(files)
         return {path: blob for path, blob in found if self._layout.is_recalled(path) and self.is_restorable(path)}
-
-    def _files_in(self, commit: str, folder: str) -> Mapping[str, str]:
-        has_folders = self._layout.has_folders and folder == self._layout.entries[0]
-        return (self._history.files_below if has_folders else self._history.files_in)(commit, folder)
 
     def is_restorable(self, path: str) -> bool:
         """Return whether a file of the history can be put back: it is memory, and its name is a text."""
@@ -119,12 +115,12 @@ class Timeline:
 
     def file(self, commit: str, path: str) -> bytes | None:
         """Return the bytes of a file at a commit; None when there is none."""
-        blob = self._history.file(commit, path)
-        return self._history.blob(blob) if blob else None
+        blob = self.history.file(commit, path)
+        return self.history.blob(blob) if blob else None
 
     def file_of(self, other: Workspace, commit: str, path: str) -> bytes | None:
         """The bytes of a file of another workspace at the time of a commit of this one; None when there was none."""
-        time = self._history.time(commit)
+        time = self.history.time(commit)
         history = History(other)
         try:
             then = history.at(time, self._clock()) if history.exists() else None
@@ -132,34 +128,14 @@ class Timeline:
         finally:
             history.close()
 
-    def line_to(self, commit: str) -> Line:
-        """Return the commits up to that one, each the first parent of the next."""
-        return self._history.line(commit)
-
-    def tree(self, commit: str) -> str:
-        """Return the same for commits with the same files."""
-        return self._history.tree(commit)
-
-    def commit(self, commit: str) -> Commit:
-        """Return who made that commit, when, and what it is about."""
-        return self._history.commit(commit)
-
     def _no_later(self, commit: str, latest: str | None) -> str:
         """`commit`, or `latest` where that is before it on the way to the head."""
         head = self.head()
         if latest is None or head is None:
             return commit
-        line = self._history.line(head)
+        line = self.history.line(head)
         place, last = line.place(commit), line.place(latest)
         return latest if place is not None and last is not None and place > last else commit
-
-    def parent(self, commit: str) -> str | None:
-        """Return the first parent of `commit`; None for the first commit."""
-        return self._history.parent(commit)
-
-    def log(self, limit: int | None, path: str | None) -> list[Commit]:
-        """Return the newest commits first, those that touch `path` if it is given."""
-        return self._history.log(limit, path) if self._history.exists() else []
 
     def commits(
         self, path: str | None, since: str | None, until: str | None, accept: Callable[[Commit], bool] | None = None
@@ -170,44 +146,43 @@ class Timeline:
             NotFound: one of them is no revision or time.
         """
         start, without = self.commit_at(until) if until else self.head(), self.before(since) if since else None
-        return self._history.commits(start, without, path, accept) if start else iter(())
+        return self.history.commits(start, without, path, accept) if start else iter(())
 
     def last_path(self, name: str) -> str | None:
         """Return where the entry of that name or slug was when it was last written about; None when it never was."""
         key = name_key(name)
         if self.head() is None:
             return None
-        if self._layout.is_entry(name) and next(self._history.commits(path=name), None):
+        if self._layout.is_entry(name) and next(self.history.commits(path=name), None):
             return name
         own = self._layout.places(slug_of(name[:MAX_NAME]))
-        about = self._history.commits(accept=lambda commit: key in map(name_key, commit.entries))
+        about = self.history.commits(accept=lambda commit: key in map(name_key, commit.entries))
         paths = (path for commit in about for path in _of_entry(commit, self._layout))
-        written = (path for path in own if next(self._history.commits(path=path), None))
+        written = (path for path in own if next(self.history.commits(path=path), None))
         return next(paths, None) or next(written, None) or self._last_in_folder(name)
 
     def _last_in_folder(self, name: str) -> str | None:
         """Return where a file of that name, or slug, was last in a folder that a person made for entries."""
         ends = {f"/{name_key(name).removesuffix('.md')}.md", f"/{slug_of(name[:MAX_NAME])}.md"}
-        paths = (path for commit in self._history.commits() for path in commit.paths)
+        paths = (path for commit in self.history.commits() for path in commit.paths)
         called_so = (path for path in paths if any(f"/{name_key(path)}".endswith(end) for end in ends))
         return next(filter(self._layout.is_entry, called_so), None) if self._layout.has_folders else None
 
     def places(self, path: str, commit: str) -> set[str]:
         """Where the file at `path` was at a commit that touches it, and before: elsewhere, if it was moved since."""
         at = self.path_at(path, commit)
-        return {at, self._history.path_before(commit, at)}
+        return {at, self.history.changes.path_before(commit, at)}
 
     def path_at(self, path: str, commit: str) -> str:
         """Return where the file at `path` was at a commit: elsewhere, if it was moved since."""
-        for oid, at in self._history.followed(self._history.ids(commit), path):
-            path = self._history.path_before(oid, at)
+        for oid, at in self.history.changes.followed(self.history.ids(commit), path):
+            path = self.history.changes.path_before(oid, at)
         return path
 
     def origin(self, path: str, commit: str | None) -> Commit | None:
         """Return the commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""
-        start = self._history.parent(commit) if commit else self._history.head()
-        commits = self._history.log(1, path, start) if start else []
-        return commits[0] if commits else None
+        start = self.history.parent(commit) if commit else self.history.head()
+        return next(self.history.commits(start, path=path), None) if start else None
 
     def check_version(self, path: str, file: File | None, expected: str | None, sees: Callable[[str], bool]) -> None:
         """Refuse to write over a text that the caller has not seen; None has seen whatever is there.
@@ -239,12 +214,12 @@ class Timeline:
         if not _VERSION.fullmatch(version) or self.head() is None:
             return None
         with suppress(DamagedHistory):  # the caller is told of the new version all the same
-            for commit, at in self._history.followed(self._history.ids(), path):
+            for commit, at in self.history.changes.followed(self.history.ids(), path):
                 if not (self.is_restorable(at) and sees(at)):
                     return None
-                blob = self._history.file(commit, at)
+                blob = self.history.file(commit, at)
                 if blob and blob.startswith(version):
-                    return self._history.blob(blob)
+                    return self.history.blob(blob)
         return None
 
     def diff(self, before: State, after: State, scan: Scan) -> str:
@@ -259,7 +234,7 @@ class Timeline:
         file = scan.files.get(path)
         if blob is None:
             return None
-        return lenient_text(scan.data(path) if file and file.blob == blob else self._history.blob(blob))
+        return lenient_text(scan.data(path) if file and file.blob == blob else self.history.blob(blob))
 
 
 def state_on_disk(scan: Scan, before: State) -> State:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
 from ..errors import DamagedHistory, DeniedHistory
-from .objects import Objects, remember
+from .objects import Objects, remember, remembered
 
 REGULAR = 0o100644
 FOLDER = 0o40000
@@ -25,6 +25,16 @@ Item = tuple[int, str]
 
 
 # One tree, as bytes
+
+
+def to_text(raw: bytes) -> str:
+    """Return the text of a path, or of other bytes that Git stores; `to_bytes` of it returns the same bytes."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def to_bytes(text: str) -> bytes:
+    """Return the bytes that `to_text` made a text of."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def rows_of(raw: bytes) -> list[bytes]:
@@ -102,23 +112,27 @@ class Tree:
         """Return the tree with these names set, or gone for None."""
         keys, rows, folders = self._keys.copy(), self._rows.copy(), self._folders
         for name, item in items.items():
-            for key in (name, name + b"/"):
-                at = bisect_left(keys, key)
-                if at < len(keys) and keys[at] == key:
-                    del keys[at], rows[at]
             is_folder = item is not None and item[0] == FOLDER
+            row = row_of(name, *item) if item else None
+            splice(keys, rows, name, None if is_folder else row)
+            splice(keys, rows, name + b"/", row if is_folder else None)
             if is_folder != (name in folders):
                 folders ^= {name}
-            if item:
-                key = name + b"/" * is_folder
-                at = bisect_left(keys, key)
-                keys.insert(at, key)
-                rows.insert(at, row_of(name, *item))
         return Tree(keys, rows, folders)
 
     def raw(self) -> bytes:
         """Return the bytes of the tree."""
         return b"".join(self._rows)
+
+
+def splice(keys: list[bytes], rows: list[bytes], key: bytes, row: bytes | None) -> None:
+    """Set the row of a key in columns that are sorted by it; None removes it."""
+    at = bisect_left(keys, key)
+    if at < len(keys) and keys[at] == key:
+        del keys[at], rows[at]
+    if row is not None:
+        keys.insert(at, key)
+        rows.insert(at, row)
 
 
 EMPTY = Tree([], [], frozenset())
@@ -156,22 +170,17 @@ class Trees:
 
     def tree(self, oid: str | None) -> Tree:
         """Return the tree called `oid`, whose bytes were compared with its name."""
-        if oid is None:
-            return EMPTY
-        if oid not in self._trees:
-            kind, data = self._objects.raw(oid)
-            remember(self._trees, oid, _read(parsed, oid, data if kind == "tree" else b"-"))
-        return self._trees[oid]
+        return EMPTY if oid is None else remembered(self._trees, oid, self._read_tree)
+
+    def _read_tree(self, oid: str) -> Tree:
+        return parsed_or_damaged(parsed, oid, self._objects.tree(oid, is_compared=True))
 
     def rows(self, oid: str | None) -> frozenset[bytes]:
         """Return the rows of a tree, for who compares it: quicker than `tree`."""
-        if oid is None:
-            return frozenset()
-        found = self._rows.get(oid)
-        if found is None:
-            found = frozenset(_read(rows_of, oid, self._objects.tree(oid)))
-            remember(self._rows, oid, found, _REMEMBERED)
-        return found
+        return frozenset() if oid is None else remembered(self._rows, oid, self._read_rows, _REMEMBERED)
+
+    def _read_rows(self, oid: str) -> frozenset[bytes]:
+        return frozenset(parsed_or_damaged(rows_of, oid, self._objects.tree(oid, is_compared=False)))
 
     def files(self, tree: str | None, prefix: str = "") -> dict[str, str]:
         """Return path and blob of each regular file in `tree` and below, in Git's order; paths begin with `prefix`.
@@ -186,7 +195,7 @@ class Trees:
     def _add_files(self, found: dict[str, str], tree: str | None, folder: str, depth: int) -> None:
         for name, mode, oid in self.tree(tree):
             _check_extent(len(found), depth)
-            path = folder + name.decode("utf-8", "surrogateescape")
+            path = folder + to_text(name)
             if mode == FOLDER:
                 self._add_files(found, oid, f"{path}/", depth - 1)
             elif stat.S_ISREG(mode):
@@ -195,18 +204,17 @@ class Trees:
     def files_in(self, tree: str | None, prefix: str) -> dict[str, str]:
         """Return path and blob of each regular file in `tree` itself, whose paths begin with `prefix`."""
         found = ((name, oid) for name, mode, oid in self.tree(tree) if stat.S_ISREG(mode))
-        return {prefix + name.decode("utf-8", "surrogateescape"): oid for name, oid in found}
+        return {prefix + to_text(name): oid for name, oid in found}
 
     def file(self, tree: str | None, path: str) -> str | None:
         """Return the blob of the regular file at `path` in `tree`; None when there is none."""
         above, _, name = path.rpartition("/")
-        within = self.folder(tree, above) if above else tree
-        mode, oid = self.tree(within).get(name.encode("utf-8", "surrogateescape")) or (0, None)
+        mode, oid = self.tree(self.folder(tree, above)).get(to_bytes(name)) or (0, None)
         return oid if stat.S_ISREG(mode) else None
 
     def folder(self, tree: str | None, path: str) -> str | None:
-        """Return the id of the folder at `path` in `tree`; None when there is none."""
-        for step in path.encode("utf-8", "surrogateescape").split(b"/"):
+        """Return the id of the folder at `path` in `tree`, which is itself at ""; None when there is none."""
+        for step in to_bytes(path).split(b"/") if path else ():
             mode, tree = self.tree(tree).get(step) or (0, None)
             if mode != FOLDER:
                 return None
@@ -232,7 +240,7 @@ class Trees:
             if path.endswith(b"/"):
                 yield from self._differences(old and old[1], new and new[1], path)
             elif (was := _blob(old)) or _blob(new):
-                yield path.decode("utf-8", "surrogateescape"), was, _blob(new)
+                yield to_text(path), was, _blob(new)
 
     def is_readable(self, commit: str) -> bool:
         """Return whether the commit and the folders of its tree are there and whole.
@@ -259,8 +267,8 @@ class Trees:
         """
         base = self.tree(tree)
         items: dict[bytes, Item | None] = {}
-        for name, below in _by_first_part(changes).items():
-            key = name.encode("utf-8", "surrogateescape")
+        for name, below in by_first_part(changes).items():
+            key = to_bytes(name)
             mode, oid = base.get(key) or (0, None)
             if "" in below:
                 blob = below[""]
@@ -276,9 +284,10 @@ class Trees:
         return oid
 
 
-def _read(read: Callable[[bytes], T], oid: str, data: bytes) -> T:
+def parsed_or_damaged(parse: Callable[[bytes], T], oid: str, data: bytes) -> T:
+    """Return what `parse` makes of the bytes of the tree `oid`; DamagedHistory where that is a ValueError."""
     try:
-        return read(data)
+        return parse(data)
     except ValueError:
         raise DamagedHistory(f"object {oid} of the history is no tree") from None
 
@@ -295,10 +304,10 @@ def _blob(item: Item | None) -> str | None:
     return item[1] if item and stat.S_ISREG(item[0]) else None
 
 
-def _by_first_part(changes: Mapping[str, str | None]) -> dict[str, dict[str, str | None]]:
-    """Return the changes grouped by the first part of their path; "" stands for the file itself."""
-    grouped: dict[str, dict[str, str | None]] = {}
-    for path, oid in changes.items():
+def by_first_part(files: Mapping[str, T]) -> dict[str, dict[str, T]]:
+    """Return what there is for each path, grouped by the first part of the path; "" stands for the file itself."""
+    grouped: dict[str, dict[str, T]] = {}
+    for path, each in files.items():
         first, _, rest = path.partition("/")
-        grouped.setdefault(first, {})[rest] = oid
+        grouped.setdefault(first, {})[rest] = each
     return grouped

@@ -42,7 +42,7 @@ class Upkeep:
             if self._is_running() or not self._is_due() or time.monotonic() < self._not_before:
                 return
             self._not_before = time.monotonic() + PAUSE
-            self._worker = _begun(self._root)
+            self._worker = _start_worker(self._root)
 
     def close(self, wait: bool = True) -> None:
         """End; `wait` until the work that was begun is done."""
@@ -58,19 +58,16 @@ class Upkeep:
             return False
         is_running = worker.poll() is None if isinstance(worker, subprocess.Popen) else worker.is_alive()
         if not is_running:
-            self._worker, self._not_before = None, 0.0 if _did_it(worker) else self._not_before
+            did_it = isinstance(worker, subprocess.Popen) and worker.returncode == 0
+            self._worker, self._not_before = None, 0.0 if did_it else self._not_before
         return is_running
 
 
-def _did_it(worker: "subprocess.Popen[bytes] | threading.Thread") -> bool:
-    return isinstance(worker, subprocess.Popen) and worker.returncode == 0
-
-
-def _begun(root: Path) -> "subprocess.Popen[bytes] | threading.Thread | None":
-    """A process that compacts; a thread, which shares this one's interpreter, where there can be none; else None."""
+def _start_worker(root: Path) -> "subprocess.Popen[bytes] | threading.Thread | None":
+    """Start a process that compacts, or a thread in this one where there can be none; None if there can be neither."""
     if process := start("git.upkeep", root):
         return process
-    thread = threading.Thread(target=compacted, args=(root,), name="crabmem upkeep", daemon=True)
+    thread = threading.Thread(target=compact_history, args=(root,), name="crabmem upkeep", daemon=True)
     try:
         thread.start()
     except RuntimeError:
@@ -78,8 +75,8 @@ def _begun(root: Path) -> "subprocess.Popen[bytes] | threading.Thread | None":
     return thread
 
 
-def compacted(root: Path) -> bool:
-    """Compact the history of the workspace at `root`; whether anything was done."""
+def compact_history(root: Path) -> bool:
+    """Compact the history of the workspace at `root`; return whether anything was done."""
     history = History(Workspace(root))
     try:
         return history.compact() is not None
@@ -93,4 +90,4 @@ def main(root: str) -> None:
     """The process that compacts. Ends with 1 when there was nothing to do."""
     if hasattr(os, "nice"):
         os.nice(_NICE)
-    sys.exit(0 if compacted(Path(root)) else 1)
+    sys.exit(0 if compact_history(Path(root)) else 1)

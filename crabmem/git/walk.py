@@ -130,7 +130,7 @@ class Graph:
             self._new += 1
         return row
 
-    def add_made(self, commit: str, header: Header) -> None:
+    def add_new(self, commit: str, header: Header) -> None:
         """Remember a commit that was just made. The file is not read for it, nor written because of it."""
         if "_places" in vars(self):
             self.add(commit, header, None)
@@ -277,7 +277,7 @@ class Walk:
                 place = known.place(commit)
         if not newer and place + 1 == len(known):
             return known
-        line = known.followed(place + 1, newer[::-1])
+        line = known.continued(place + 1, newer[::-1])
         if newer:
             self._line = ends, line
             self.save()
@@ -348,7 +348,7 @@ class Line:
     def _is_rising(self) -> bool:
         return all(map(le, self._times, self._times[1:]))
 
-    def followed(self, place: int, newer: list[tuple[str, int]]) -> "Line":
+    def continued(self, place: int, newer: list[tuple[str, int]]) -> "Line":
         """Return the line up to before `place`, and then others, pairs of commit and time."""
         ids = bytes.fromhex("".join(commit for commit, _ in newer))
         return Line(self._ids[: place * _ID] + ids, (*self._times[:place], *(time for _, time in newer)))

@@ -40,13 +40,13 @@ def bisected(
         InvalidArguments: it is good at `until`, bad at `since`, or good nowhere.
     """
     end = timeline.commit_at("HEAD" if until is None else until)
-    line = timeline.line_to(end)
+    line = timeline.history.line(end)
     start = None if since is None else line.place(timeline.commit_at(since, is_end=False))
     if since is not None and start is None:
         raise InvalidArguments(f"{since} is no commit on the way to {until or 'the newest'}; `crabmem log` lists them")
     trial = _Trial(timeline, line, moment, test, progress)
     found = halved(trial, _last_good(trial, line) if start is None else _good_start(trial, line, start))
-    suspects = tuple(timeline.commit(line[place]) for place in range(found.good + 1, found.bad + 1))
+    suspects = tuple(timeline.history.commit(line[place]) for place in range(found.good + 1, found.bad + 1))
     return Bisected(suspects, line[found.good], line[found.bad], trial.steps, len(line) - (start or 0))
 
 
@@ -63,13 +63,13 @@ class _Trial:
     ) -> None:
         self._timeline, self._line, self._moment, self._test = timeline, line, moment, test
         self._progress = progress
-        self._known: dict[str, bool | None] = {}
+        self._known: dict[str | None, bool | None] = {}
         self.steps = 0
 
     def __call__(self, place: int, more: int) -> bool | None:
         """Whether the moment is good; about so many more will be looked at."""
         commit = self._line[place]
-        tree = self._timeline.tree(commit)
+        tree = self._timeline.history.tree(commit)
         if tree not in self._known:
             self._known[tree] = self._test(self._moment(commit))
             self.steps += 1

@@ -41,7 +41,7 @@ def digested(history: History, timeline: Timeline, layout: Layout, since: str, u
     begin = timeline.before(since) if timeline.head() else None
     end = timeline.commit_at(until) if until else timeline.head()
     found = timeline.commits(None, begin, end, _is_somebodys) if end else iter(())
-    steps = [(commit, history.own_changes(commit.commit)) for commit in found]
+    steps = [(commit, history.changes.own(commit.commit)) for commit in found]
     commits, fates = tuple(commit for commit, _ in steps), _with_moves(_fates(history, layout, steps))
 
     def of(kind: str) -> tuple[News, ...]:

@@ -97,7 +97,7 @@ def diff(session: Session, since: str | None = None, until: str | None = None, n
 
     def read(now: Snapshot) -> str:
         before = timeline.state_since(since)
-        after = timeline.state_at(until) if until else state_on_disk(now.scan, before)
+        after = timeline.state_of(timeline.commit_at(until)) if until else state_on_disk(now.scan, before)
         only = _paths_since(session, name, since) if name else None
         return _diff(session, before, after, only, now)
 
@@ -108,7 +108,7 @@ def patch(session: Session, commit: str, name: str | None = None) -> str:
     """What a commit changed, as a unified diff; with `name`, in that entry."""
     timeline = session.timeline
     found_at = timeline.commit_at(commit)
-    before, after = timeline.state_of(timeline.parent(found_at)), timeline.state_of(found_at)
+    before, after = timeline.state_of(timeline.history.parent(found_at)), timeline.state_of(found_at)
     only = timeline.places(path_of(session, name), found_at) if name else None
     return session.look(lambda now: _diff(session, before, after, only, now))
 

@@ -68,9 +68,9 @@ def _lines(texts: Callable[[str], str], says: Says) -> Lines:
 def _steps(history: History, layout: Layout, lines: Lines) -> Iterator[_Step]:
     """The changes that may bear on it, oldest first; files that merely moved are left out."""
     for commit in reversed(list(history.ids())):
-        if all(lines(before) == lines(after) for before, after in history.blobs(commit)):
+        if all(lines(before) == lines(after) for before, after in history.changes.blobs(commit)):
             continue
-        changes = history.own_changes(commit)
+        changes = history.changes.own(commit)
         gone = {change.before for change in changes if change.after is None}
         come = {change.after for change in changes if change.before is None}
         for change in changes:

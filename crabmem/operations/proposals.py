@@ -108,7 +108,8 @@ class Proposals:
         Nor is it one while it is damaged, which `doctor` tells: the others are still to be decided on.
         """
         with suppress(DamagedHistory):
-            before, after = self._history.changes(commit).get(self._path, (None, None))
+            found = (each[1:] for each in self._history.changes.of(commit) if each.path == self._path)
+            before, after = next(found, (None, None))
             if after is not None:
                 base = None if before is None else self._history.blob(before)
                 told, reason = self._history.commit(commit), self._history.body(commit)

@@ -188,8 +188,11 @@ class Purger:
         lives = Lives(content)
         for oid in survey.commits:
             commit = self._history.commit(oid, with_paths=False)
-            sides = [self._history.changes(oid, parent) for parent in commit.parents or (None,)]
-            lives.add([{path: side[path] for path in filter(is_entry, side)} for side in sides], commit.renamed)
+            sides = [self._history.changes.between(parent, oid) for parent in commit.parents or (None,)]
+            lives.add(
+                [{path: (before, after) for path, before, after in side if is_entry(path)} for side in sides],
+                commit.renamed,
+            )
         head = self._history.files(self._history.head())
         gone = {path: (head[path], None) for path in filter(is_entry, head) if path not in now}
         staged = ((path, blob) for path, held in survey.files.items() if is_entry(path) for blob in held)
@@ -266,7 +269,7 @@ class Purger:
         blobs = {place.removeprefix(_BLOB) for place in located if place.startswith(_BLOB)}
         with suppress(CrabmemError):  # their ids name them all the same
             for oid in self._history.rewrite().survey().commits if blobs else ():
-                for path, (_, after) in self._history.changes(oid).items():
+                for path, _, after in self._history.changes.of(oid):
                     if after and (digits := after[:_DIGITS]) in blobs:
                         blobs.remove(digits)
                         located[_BLOB + digits] = f"{path} in commit {short(oid)} ({_BLOB}{digits})"

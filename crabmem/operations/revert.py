@@ -287,7 +287,7 @@ class Reverting:
         """What commits made of each file, newest first, in as few steps as the work of others lets it be."""
         steps = dict[str, list[_Step]]()
         for commit in commits:
-            for path, (before, after) in self._history.changes(commit.commit).items():
+            for path, before, after in self._history.changes.of(commit.commit):
                 if self._timeline.is_restorable(path):
                     _join(steps.setdefault(path, []), _Step(before, after, frozenset([commit.commit])))
         return {path: [step for step in found if step.before != step.after] for path, found in sorted(steps.items())}

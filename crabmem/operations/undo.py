@@ -79,7 +79,7 @@ class Undo:
         """The files of memory that a commit changed in its first parent: their blobs before and after."""
         return {
             path: (before, after)
-            for path, (before, after) in self._history.changes(commit).items()
+            for path, before, after in self._history.changes.of(commit)
             if before != after and self._timeline.is_restorable(path)
         }
 
@@ -118,7 +118,7 @@ class Undo:
         named = commit.reverts[0]
         if self._history.line(head).place(named) is None:
             named = self._pairs(head).get(commit.commit, named)
-        return self._history.commit(named) if self._history.is_behind(named) else None
+        return self._history.commit(named) if self._history.reaches(named) else None
 
     def _pairs(self, head: str) -> dict[str, str]:
         """What undos and redos took back whose trailers name no commit on the line to `head`, by their ids.

@@ -49,11 +49,11 @@ def _written_meanwhile(
     """
     found = dict[str, tuple[str | None, str | None, str]]()
     for base, tip, before in waiting:
-        behind = base if history.is_behind(base) or not history.is_behind(before) else before
+        behind = base if history.reaches(base) or not history.reaches(before) else before
         for commit in history.commits_between(base, tip):
             if history.commit(commit).tool is None:
                 continue  # an outside edit that was recorded
-            for path, (_, written) in history.changes(commit).items():
+            for path, _, written in history.changes.of(commit):
                 if layout.is_kept(path):
                     found[path] = history.file(behind, path), written, commit
     return found

@@ -11,6 +11,7 @@ from ..disk.store import Store
 from ..errors import Unreadable
 from ..git.commits import Note
 from ..git.history import History
+from ..git.repository import is_sparse
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import Settings
 from ..workspace.workspace import Workspace
@@ -74,7 +75,7 @@ class Recorder:
         """`paths`, which differ from the head. The others agree with it, as is remembered."""
         found = {path: scan.files.get(path) for path in paths}
         gone = {path for path, file in found.items() if file is None}
-        kept = gone if gone and self.history.is_sparse() else {path for path in gone if self._stands(scan, path)}
+        kept = gone if gone and is_sparse(self.workspace.git) else {path for path in gone if self._stands(scan, path)}
         # What hides or is hidden may go without a scan seeing it.
         self._agreed = None if kept or scan.unusable else Agreed(scan, head, frozenset(found))
         return {path: file for path, file in found.items() if path not in kept}
@@ -120,7 +121,7 @@ class Recorder:
 
     def put_back(self, scan: Scan, paths: Iterable[str]) -> None:
         """Store again the texts that a prune, or a power cut, took from the history while they are on disk."""
-        for path in self.history.lost({path: scan.files[path].blob for path in paths}):
+        for path in self.history.without_text({path: scan.files[path].blob for path in paths}):
             self.history.put(scan.data(path) or b"")
             self.report(f"the text of {path} was missing from the history and was put back")
         self.history.flush()

@@ -236,7 +236,7 @@ class Recovery:
 
     def _carry_on(self, intent: Intent) -> None:
         on_disk = {path: self._blob_at(path) for path in intent.steps}
-        if self._history.has_made(intent.note, intent.when, intent.head):
+        if self._history.has_recorded(intent.note, intent.when, intent.head):
             blobs = self._history.files(self._history.head())
             self._history.settle({path: (blobs.get(path), None) for path in intent.steps})
             self.end(intent)

@@ -35,9 +35,9 @@ def test_git_copies_any_length_from_anywhere(tmp_path: Path, length: int, skippe
     text = LARGE[skipped : skipped + length] + b"!" * 10
     old = LARGE[: skipped + length + 10]
     growing = Growing()
-    growing.add(oid_of("blob", old), 3, old, None)
-    assert growing.add(oid_of("blob", text), 3, text, (oid_of("blob", old), old)) or length < 2
-    name, pack, index = growing.finished()
+    growing.add(oid_of("blob", old), "blob", old, None)
+    assert growing.add(oid_of("blob", text), "blob", text, (oid_of("blob", old), old)) or length < 2
+    name, pack, index = growing.finish()
     git(tmp_path, "init", "-q")
     for ending, data in (("pack", pack), ("idx", index)):
         (tmp_path / f".git/objects/pack/{name}.{ending}").write_bytes(data)

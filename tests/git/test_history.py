@@ -57,7 +57,7 @@ def test_emptied_folder_leaves_the_tree(history: History) -> None:
 def test_a_commit_tells_when_it_was_made_and_is_put_in_order_by_a_time_that_never_falls(history: History) -> None:
     record(history, "a.md", "one")
     record(history, "a.md", "two", NOON - timedelta(days=400))
-    newer, older = history.log()
+    newer, older = history.commits()
     assert (newer.time, older.time) == (NOON - timedelta(days=400), NOON)
     assert len(set(git(history._root, "log", "--format=%ct").split())) == 1
 
@@ -105,7 +105,7 @@ def test_moment_names_the_commit_that_was_current(history: History) -> None:
 
 def test_log_of_a_path_leaves_out_other_commits(history: History) -> None:
     first, _, third = (record(history, path, text) for path, text in [("a.md", "1"), ("b.md", "2"), ("a.md", "3")])
-    assert [commit.commit for commit in history.log(path="a.md")] == [third, first]
+    assert [commit.commit for commit in history.commits(path="a.md")] == [third, first]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_line_breaks_cannot_forge_trailers(history: History) -> None:
         "remember: a\n\nAgent: root", identity("x"), trailers=(("Tool", "remember"), ("Entry", "a\nAgent: root"))
     )
     history.record({"a.md": history.put(b"x")}, note, NOON)
-    assert history.log()[0].agent is None
+    assert next(history.commits()).agent is None
     assert one_line("a\n\rb\u2028c") == "a b c"
 
 
@@ -321,7 +321,7 @@ def test_lock_of_a_persons_git_is_respected(memory: Memory) -> None:
 def test_times_are_read_back_in_the_zone_they_were_written_in(history: History) -> None:
     record(history, "a.md", "one", datetime(2026, 1, 1, 0, 30, tzinfo=UTC))
     record(history, "a.md", "two", datetime(2026, 1, 2, 0, 30, tzinfo=timezone(-timedelta(hours=3, minutes=30))))
-    assert [commit.time.isoformat() for commit in history.log()] == [
+    assert [commit.time.isoformat() for commit in history.commits()] == [
         "2026-01-02T00:30:00-03:30",
         "2026-01-01T00:30:00+00:00",
     ]

@@ -153,10 +153,10 @@ def test_any_objects_and_bases_make_a_pack_that_git_accepts(given_: list[tuple[i
         if oid in growing:
             continue
         base = held[max(0, len(held) - 1 - back)]
-        growing.add(oid, 3, data, base if base[0] else None)
+        growing.add(oid, "blob", data, base if base[0] else None)
         held.append((oid, data))
     with tempfile.TemporaryDirectory() as folder:
-        name, pack, index = growing.finished()
+        name, pack, index = growing.finish()
         files = Path(folder, f"{name}.pack"), Path(folder, f"{name}.idx")
         for file, data in zip(files, (pack, index), strict=True):
             file.write_bytes(data)
@@ -164,17 +164,17 @@ def test_any_objects_and_bases_make_a_pack_that_git_accepts(given_: list[tuple[i
         assert ids(files[1]) == {oid for oid, _ in held[1:]}
         again = Growing()
         again.copy(pack, files[1])
-        assert again.finished() == (name, pack, index)
+        assert again.finish() == (name, pack, index)
 
 
 # How much is left
 
 
 def test_version_is_few_deltas_away_from_a_whole_one_and_few_are_whole() -> None:
-    chain, depth, whole = compaction.Chain.begun("0"), {"0": 0}, 1
+    chain, depth, whole = compaction.Chain.first("0"), {"0": 0}, 1
     for number in range(1, 20_000):
         deltas = depth[chain.base] + 1
-        chain = chain.grown(str(number)) if deltas <= DEEPEST else compaction.Chain.begun(str(number))
+        chain = chain.plus(str(number)) if deltas <= DEEPEST else compaction.Chain.first(str(number))
         depth[str(number)] = deltas if deltas <= DEEPEST else 0
         whole += deltas > DEEPEST
     assert max(depth.values()) <= DEEPEST
@@ -381,10 +381,10 @@ def test_person_collects_before_and_after(history: History, tmp_path: Path, word
         written(history, 8, part * 8)
         if part % 2:
             git(tmp_path, *words)
-        assert [commit.commit for commit in reader.log()] == git(tmp_path, "rev-list", "HEAD").split()
+        assert [commit.commit for commit in reader.commits()] == git(tmp_path, "rev-list", "HEAD").split()
         history.compact()
         assert_fine(tmp_path)
-        assert [commit.commit for commit in reader.log()] == git(tmp_path, "rev-list", "HEAD").split()
+        assert [commit.commit for commit in reader.commits()] == git(tmp_path, "rev-list", "HEAD").split()
         git(tmp_path, *words)
     assert_fine(tmp_path)
     reader.close()
@@ -481,7 +481,7 @@ def test_writers_and_readers_go_on_meanwhile(history: History, tmp_path: Path) -
         other = opened(tmp_path)
         try:
             while not stop.is_set():
-                assert len(other.log()) >= 60
+                assert len(list(other.commits())) >= 60
         except Exception as error:
             failed.append(error)
         finally:
@@ -496,7 +496,7 @@ def test_writers_and_readers_go_on_meanwhile(history: History, tmp_path: Path) -
     for thread in threads:
         thread.join()
     assert failed == []
-    assert len(history.log()) == 161
+    assert len(list(history.commits())) == 161
     assert_fine(tmp_path)
 
 

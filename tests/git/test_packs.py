@@ -5,13 +5,14 @@ import secrets
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from crabmem import Memory
 from crabmem.errors import DamagedHistory
-from crabmem.git.objects import Objects
+from crabmem.git.objects import Objects, remember
 from crabmem.git.packs import is_packed
 from crabmem.git.store import Disk
 from tests import forked
@@ -137,3 +138,27 @@ def test_no_verb_ends_in_a_traceback_over_a_damaged_pack(damaged: Path, verb: st
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
     if verb.startswith("remember"):
         assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("remembered: X")
+
+
+def test_many_threads_remember_at_once() -> None:
+    """What an iterator over the oldest did not survive, when another thread came between."""
+    known, failed = dict[int, int](), list[Exception]()
+
+    def remembers(first: int) -> None:
+        try:
+            for number in range(first, first + 4_000):
+                remember(known, number, number, 2)
+        except Exception as error:
+            failed.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=remembers, args=(first,)) for first in range(0, 80_000, 10_000)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert not failed and len(known) <= 2

@@ -11,7 +11,7 @@ from crabmem import Memory
 from crabmem.disk import background as beside
 from crabmem.errors import DeniedHistory
 from crabmem.git import packing
-from crabmem.git.upkeep import Upkeep, compacted
+from crabmem.git.upkeep import Upkeep, compact_history
 from tests.conftest import git
 
 
@@ -116,7 +116,7 @@ def test_process_says_whether_there_was_something_to_do(memory: Memory) -> None:
         str(memory.root),
     ]
     assert [subprocess.run(command).returncode for _ in range(2)] == [0, 1]
-    assert not compacted(memory.root)
+    assert not compact_history(memory.root)
 
 
 def test_a_process_that_nobody_waits_for_ends_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

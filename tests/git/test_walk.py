@@ -25,7 +25,7 @@ def ids(count: int) -> list[str]:
 
 
 def line_of(times: list[int]) -> Line:
-    return Line().followed(0, list(zip(ids(len(times)), times, strict=True)))
+    return Line().continued(0, list(zip(ids(len(times)), times, strict=True)))
 
 
 @given(st.lists(st.integers(-50, 50), max_size=40).map(sorted), st.integers(-60, 60))

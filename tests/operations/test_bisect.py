@@ -54,7 +54,7 @@ def test_what_is_found_is_good_and_bad_with_nothing_between_that_tells(between: 
 @given(st.integers(1, 300), st.integers(1, 300))
 def test_the_last_good_moment_is_looked_for_in_doubling_steps(good: int, bad: int) -> None:
     looks = Looks([True] * good + [False] * bad)
-    line = Line().followed(0, [(f"{number:040x}", number) for number in range(good + bad)])
+    line = Line().continued(0, [(f"{number:040x}", number) for number in range(good + bad)])
     assert halved(looks, _last_good(looks, line)) == (good - 1, good)
     assert len(looks.places) <= 2 * math.log2(2 * bad) + 3
 

@@ -331,5 +331,5 @@ def test_the_changes_of_a_commit_are_those_git_tells(spoken: Memory) -> None:
         raw = git(spoken.root, "diff-tree", "-r", "--root", "--no-commit-id", commit.commit).splitlines()
         rows = [(line.split("\t")[1], line.split()[2:4]) for line in raw]
         expected = {path: tuple(None if set(oid) == {"0"} else oid for oid in oids) for path, oids in rows}
-        assert history.changes(commit.commit) == expected
+        assert {path: (before, after) for path, before, after in history.changes.of(commit.commit)} == expected
     history.close()

@@ -21,8 +21,9 @@ from ...disk import fs, state
 from ...disk.seal import Seal
 from ...errors import Busy, Unwritable
 from ...text.hashes import blob_id
-from ..compaction import checked
-from ..refs import Refs, is_ref
+from ..packs import PACK_NAME
+from ..refs import OID, Refs, is_ref
+from ..store import check
 
 _ORDER = "order"
 _COMING = "order.coming"
@@ -32,8 +33,6 @@ _STAYING = frozenset(
         *(state.TEMPORARY, state.TURNS, state.REPAIRS, state.RECOVERED, state.ASIDE),
     ]
 )
-_PACK = re.compile(r"pack-[0-9a-f]{40}\Z")
-_OID = re.compile(r"[0-9a-f]{40}\Z")
 # Decoded, an order takes many times its bytes; one of more than some thousand files is no stranger's to finish.
 _LARGEST_FOREIGN = 1_000_000
 _READY = re.compile(r"[0-9]{6,9}\Z")
@@ -102,7 +101,7 @@ class Exchange:
         pack, place = self._folder / f"{name}.pack", self._folder / f"{name}.idx"
         fs.create(pack, data, 0o444)
         fs.create(place, index, 0o444)
-        checked(pack, place, oids)
+        check(pack, place, oids)
 
     def check(self, order: Order) -> None:
         """Refuse an order that nobody would believe, so that a crash could not be mended.
@@ -179,16 +178,13 @@ class Exchange:
         """Throw away what was prepared."""
         fs.remove_tree(self._folder)
 
+    @fs.durability(True)
     def finish(self, order: Order) -> None:
         """Do what an order says, as far as it is not done, and whatever the settings say of waiting for the disk.
 
         Raises:
             Busy: somebody moved a reference meanwhile, whose history still is the old one; no object was removed.
         """
-        with fs.durability(True):
-            self._finish(order)
-
-    def _finish(self, order: Order) -> None:
         packs = self._git / "objects" / "pack"
         fs.make_folder(packs)
         for ending in ("pack", "idx"):
@@ -307,16 +303,16 @@ def _are_plain(folder: Path) -> bool:
 
 def _strange_names(order: Order) -> Iterator[str]:
     """The names in an order that no purge of ours gives: one may lead elsewhere, or to what a purge leaves alone."""
-    yield from [] if _PACK.match(order.pack) else [order.pack]
+    yield from [] if PACK_NAME.match(order.pack) else [order.pack]
     for refs in (order.refs, order.new):
         yield from (ref for ref in refs if not is_ref(ref))
-        yield from (oid for oid in refs.values() if not _OID.match(oid))
+        yield from (oid for oid in refs.values() if not OID.match(oid))
     yield from (name for name in order.moves if not _READY.match(name))
     logs = (target for target in order.moves.values() if target not in _MADE_ANEW)
     yield from (log for log in logs if log != "logs/HEAD" and not (log.startswith("logs/") and is_ref(log[5:])))
     for change in order.files:
         yield from [] if _is_in_workspace(change.path) else [change.path]
-        yield from [change.was] if change.was is not None and not _OID.match(change.was) else []
+        yield from [change.was] if change.was is not None and not OID.match(change.was) else []
         yield from [change.ready] if change.ready is not None and not _READY.match(change.ready) else []
     yield from (name for name in order.gone if not (_GOING.match(name) and name.rpartition("/")[2] not in (".", "..")))
 

@@ -9,21 +9,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ...errors import DamagedHistory, Unwritable
+from ...errors import Unwritable
+from ..commits import header_lines, tag_target
 from ..objects import Objects, oid_of
 from ..reach import Piece
+from ..trees import (
+    FOLDER,
+    SUBMODULE,
+    by_first_part,
+    parsed_or_damaged,
+    parsed_row,
+    row_of,
+    rows_of,
+    sort_key,
+    to_bytes,
+    to_text,
+)
 from .rule import Rule
 
-# What is none is taken whole, as "": a search for the next one would read the rest again from each byte.
-_ROW = re.compile(rb"([0-7]{5,6} [^\0/]+\0.{20})|.+", re.DOTALL)
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>(?P<when>.*)", re.DOTALL)
 _SIGNATURES = (b"gpgsig", b"gpgsig-sha256", b"mergetag")
 _IDENTITIES = (b"author", b"committer", b"tagger")
 _SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----.*", re.DOTALL | re.MULTILINE)
 _ID = re.compile(rb"(?<![0-9a-zA-Z])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
 _SHORTEST_ID = 7
-_SUBMODULE = 0o160000
-_FOLDER = 0o40000
 # What a note holds stands at no path of the workspace.
 _NOTE = "notes"
 
@@ -71,8 +80,8 @@ def _below_first(tips: Iterable[str], objects: Objects) -> Iterator[tuple[str, s
             kind, data = objects.raw(oid)
             if kind not in ("commit", "tag"):
                 raise Unwritable(f"a reference or tag names a {kind}, {oid[:12]}, which is no commit: remove it first")
-            below = objects.parents(oid) if kind == "commit" else [data[7:47].decode("ascii")]
-            known[oid] = kind, data[5:45].decode("ascii") if kind == "commit" else ""
+            below = objects.parents(oid) if kind == "commit" else [tag_target(data)]
+            known[oid] = kind, objects.header(oid).tree if kind == "commit" else ""
             waiting.extend(each for each in below if each not in done)
 
 
@@ -86,10 +95,10 @@ def _add_tree(root: str, found: Survey, rows: dict[str, set[bytes]], objects: Ob
         new = set(_rows_of(tree, objects)) - seen
         seen |= new
         for name, mode, oid in map(parsed_row, sorted(new)):
-            path = folder + _text(name)
+            path = folder + to_text(name)
             if stat.S_ISDIR(mode):
                 waiting.append((oid, f"{path}/"))
-            elif stat.S_IFMT(mode) == _SUBMODULE:
+            elif stat.S_IFMT(mode) == SUBMODULE:
                 raise Unwritable("the history has submodules, which purge does not rewrite: use `git filter-repo`")
             else:
                 found.objects.add(oid)
@@ -156,8 +165,8 @@ class Rewriter:
 
     def log_line(self, text: str) -> str:
         """Rewrite a line of a log, with the new ids in it."""
-        new = self._rule.new_message(text).encode("utf-8", "surrogateescape")
-        return self._with_new_ids(new).decode("utf-8", "surrogateescape")
+        new = to_bytes(self._rule.new_message(text))
+        return to_text(self._with_new_ids(new))
 
     def _put(self, kind: str, data: bytes, path: str) -> str:
         """Hand an object to `take`, the first time; return its id."""
@@ -185,13 +194,13 @@ class Rewriter:
     def _new_row(self, row: bytes, folder: str) -> bytes:
         """Rewrite the row of a tree; no bytes for what goes."""
         name, mode, oid = parsed_row(row)
-        path = folder + _text(name)
+        path = folder + to_text(name)
         new_path = self._rule.new_path(path, oid)
         if new_path is None:
             self.paths.add(path)
             return b""
         new = self._tree(oid, f"{path}/") if stat.S_ISDIR(mode) else self.blob(path, oid)
-        new_name = new_path.rpartition("/")[2].encode("utf-8", "surrogateescape")
+        new_name = to_bytes(new_path.rpartition("/")[2])
         if new_name != name and not stat.S_ISDIR(mode):
             self.paths.add(path)
         if new_name == name and new == oid:
@@ -205,7 +214,7 @@ class Rewriter:
         while waiting:
             oid, folder = waiting.pop()
             for name, mode, below in map(parsed_row, _rows_of(oid, self._objects)):
-                path = folder + _text(name)
+                path = folder + to_text(name)
                 if stat.S_ISDIR(mode):
                     waiting.append((below, f"{path}/"))
                 else:
@@ -219,15 +228,11 @@ class Rewriter:
 
     def _nested_tree(self, files: Mapping[str, tuple[int, str]], path: str) -> str:
         """Make a tree of files, given by path with mode and blob; return its id."""
-        below: dict[str, dict[str, tuple[int, str]]] = {}
-        items = {name: item for name, item in files.items() if "/" not in name}
-        for name in files.keys() - items.keys():
-            folder, _, rest = name.partition("/")
-            below.setdefault(folder, {})[rest] = files[name]
-        items |= {name: (_FOLDER, self._nested_tree(each, f"{path}{name}/")) for name, each in sorted(below.items())}
-        rows = sorted(
-            (row_of(name.encode("utf-8", "surrogateescape"), *item) for name, item in items.items()), key=sort_key
-        )
+        items: dict[str, tuple[int, str]] = {}
+        for name, below in sorted(by_first_part(files).items()):
+            file = below.pop("", None)
+            items[name] = (FOLDER, self._nested_tree(below, f"{path}{name}/")) if below or not file else file
+        rows = sorted((row_of(to_bytes(name), *item) for name, item in items.items()), key=sort_key)
         return self._put("tree", b"".join(rows), path)
 
     def _message(self, message: bytes, encoding: bytes | None) -> bytes:
@@ -238,8 +243,8 @@ class Rewriter:
             new = self._rule.new_message(text)
             return message if new == text else new.encode(codec, "replace")
         except (UnicodeDecodeError, LookupError):  # it is not in the encoding that it names
-            text = message.decode("utf-8", "surrogateescape")
-            return self._rule.new_message(text).encode("utf-8", "surrogateescape")
+            text = to_text(message)
+            return to_bytes(self._rule.new_message(text))
 
     def _header(self, key: bytes, value: bytes, is_note: bool = False) -> bytes:
         """Rewrite the value of a line before a message."""
@@ -250,13 +255,13 @@ class Rewriter:
             return (self._notes(tree) if is_note else self._tree(tree, "") or self._put("tree", b"", "/")).encode()
         if key in _SIGNATURES:
             return value
-        text = value.decode("utf-8", "surrogateescape")
+        text = to_text(value)
         label = self._rule.new_label
         if parts := _IDENTITY.fullmatch(text) if key in _IDENTITIES else None:
             text = f"{label(parts['name'])}<{label(parts['mail'])}>{parts['when']}"
         else:
             text = self._rule.new_name(text) if key == b"tag" else label(text)
-        return text.encode("utf-8", "surrogateescape")
+        return to_bytes(text)
 
     def _with_new_ids(self, message: bytes) -> bytes:
         """Return a message in which commits are called by their new ids, as short as by the old ones."""
@@ -271,55 +276,7 @@ class Rewriter:
 
 def _rows_of(tree: str, objects: Objects) -> list[bytes]:
     """Return the rows of a tree; DamagedHistory when it is none."""
-    kind, data = objects.raw(tree)
-    try:
-        return rows_of(data if kind == "tree" else b"-")
-    except ValueError:
-        raise DamagedHistory(f"object {tree} of the history is no tree") from None
-
-
-def _text(name: bytes) -> str:
-    return name.decode("utf-8", "surrogateescape")
-
-
-# The bytes of objects
-
-
-def rows_of(raw: bytes) -> list[bytes]:
-    """What a tree stores for each name in it; ValueError for bytes that are no tree's."""
-    rows: list[bytes] = _ROW.findall(raw)
-    if sum(map(len, rows)) != len(raw):
-        raise ValueError("not a tree of Git's")
-    return rows
-
-
-def parsed_row(row: bytes) -> tuple[bytes, int, str]:
-    """The name, mode and id in a row of a tree."""
-    mode, _, name = row[:-21].partition(b" ")
-    return name, int(mode, 8), row[-20:].hex()
-
-
-def row_of(name: bytes, mode: int, oid: str) -> bytes:
-    """The row of a tree for a name."""
-    return b"%o %s\0%s" % (mode, name, bytes.fromhex(oid))
-
-
-def sort_key(row: bytes) -> bytes:
-    """What Git sorts the rows of a tree by: the name, a folder's with a `/`."""
-    mode, _, name = row[:-21].partition(b" ")
-    return name + b"/" if int(mode, 8) == _FOLDER else name
-
-
-def header_lines(raw: bytes) -> list[tuple[bytes, bytes]]:
-    """The lines before the message of a commit or tag, by key; a value of several lines has its line breaks."""
-    found: list[tuple[bytes, bytes]] = []
-    for line in raw.partition(b"\n\n")[0].split(b"\n"):
-        key, _, value = line.partition(b" ")
-        if key or not found:
-            found.append((key, value))
-        else:
-            found[-1] = found[-1][0], found[-1][1] + b"\n " + value
-    return found
+    return parsed_or_damaged(rows_of, tree, objects.tree(tree, is_compared=True))
 
 
 # What people wrote into objects
@@ -328,20 +285,20 @@ def header_lines(raw: bytes) -> list[tuple[bytes, bytes]]:
 def names_in(tree: bytes) -> Iterator[str]:
     """Yield the names in the bytes of a tree, or all bytes as one name where they are no tree's."""
     try:
-        yield from (_text(parsed_row(row)[0]) for row in rows_of(tree))
+        yield from (to_text(parsed_row(row)[0]) for row in rows_of(tree))
     except ValueError:
-        yield _text(tree)
+        yield to_text(tree)
 
 
 def texts_in(data: bytes, with_labels: bool) -> Iterator[str]:
     """Yield what people wrote into a commit or tag: its message, and with `with_labels` who they are."""
     headers, message = header_lines(data), data.partition(b"\n\n")[2]
-    yield message.decode("utf-8", "surrogateescape")
+    yield to_text(message)
     if encoding := dict(headers).get(b"encoding"):
         with suppress(UnicodeDecodeError, LookupError):
             yield message.decode(encoding.decode("ascii"))
     for key, value in headers if with_labels else []:
         if key not in (b"tree", b"parent", b"object", b"type", *_SIGNATURES):
-            text = value.decode("utf-8", "surrogateescape")
+            text = to_text(value)
             parts = _IDENTITY.fullmatch(text) if key in _IDENTITIES else None
             yield from (parts["name"], parts["mail"]) if parts else (text,)

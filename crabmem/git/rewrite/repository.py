@@ -18,11 +18,12 @@ from ..compaction import Filling, Ours
 from ..index import UnknownIndex
 from ..index_forms import renamed, staged
 from ..kept import ASIDE, KEPT
-from ..objects import NUMBERS, Objects
+from ..objects import Objects
 from ..packing import Packing
 from ..packs import Growing
 from ..reach import Piece
 from ..refs import REF_WAIT, Head, Refs
+from ..trees import to_bytes, to_text
 from .exchange import Change, Exchange, Order
 from .objects import Rewriter, Survey, survey
 from .rule import Rule, Search
@@ -83,21 +84,6 @@ class NewHistory:
         return sum(self.rewriter.ids[oid] != oid for oid in oids)
 
 
-class _Source:
-    """What a pack is filled from: objects that were just made, and those that were there."""
-
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
-        self.made: dict[str, tuple[int, bytes]] = {}
-
-    def raw(self, oid: str) -> tuple[int, bytes]:
-        """Kind and bytes of an object."""
-        if oid in self.made:
-            return self.made[oid]
-        kind, data = self._objects.raw(oid)
-        return NUMBERS[kind], data
-
-
 class RepositoryRewrite:
     """Rewrites one repository; `private` is the folder for what is ours."""
 
@@ -134,8 +120,7 @@ class RepositoryRewrite:
         """Return what references, the stash and Git's index reach."""
         # Only the log of the stash names all that was put there.
         stashed = (oid for oid in self._refs.last_noted(_STASH) if self._objects.has(oid))
-        head = self._refs.head().commit
-        found = survey([*self._refs.all().values(), *stashed, *([head] if head else [])], self._objects)
+        found = survey([*self._refs.tips(), *stashed], self._objects)
         for path, blob in self.staged().items():
             found.files.setdefault(path, set()).add(blob)
             found.objects.add(blob)
@@ -155,7 +140,7 @@ class RepositoryRewrite:
                 f"{self._git / 'index'} is split, sparse or in the middle of a merge: `git update-index "
                 "--no-split-index`, or finish the merge, and purge again"
             ) from None
-        return {path.decode("utf-8", "surrogateescape"): blob for path, (_, blob) in rows.items()}
+        return {to_text(path): blob for path, (_, blob) in rows.items()}
 
     def remotes(self) -> dict[str, str]:
         """Return the remotes that the repository knows, and their addresses."""
@@ -175,14 +160,14 @@ class RepositoryRewrite:
 
     def new_history(self, found: Survey, rule: Rule, packs: bool) -> NewHistory:
         """Rewrite all that was surveyed. Only a history that is to be put in its place `packs` what it is made of."""
-        source = _Source(self._objects)
-        filling = Filling(source, Growing(), {})
+        new: dict[str, tuple[str, bytes]] = {}  # objects that no store has yet
+        filling = Filling(lambda oid: new.get(oid) or self._objects.raw(oid), Growing(), {})
 
         def take(piece: Piece, kind: str, data: bytes) -> None:
-            source.made[piece.oid] = NUMBERS[kind], data
+            new[piece.oid] = kind, data
             filling.take(piece)
             if kind != "blob" or piece.oid in found.objects:  # else a later version is a delta to it
-                del source.made[piece.oid]
+                del new[piece.oid]
 
         rewriter = Rewriter(rule, self._objects, take if packs else None)
         refs, head = self._refs.all(), self._refs.head()
@@ -238,7 +223,7 @@ class RepositoryRewrite:
     def _order(self, new: NewHistory, files: Iterable[FileChange], gone: Iterable[str]) -> Order:
         """Prepare all that is new, and return what is to be done with it."""
         prepare = self._exchange.prepare
-        pack, data, index = new.filling.growing.finished()
+        pack, data, index = new.filling.growing.finish()
         self._exchange.prepare_pack(pack, data, index, new.filling.growing.ids())
         rows = "".join(f"{oid} {ref}\n" for ref, oid in sorted(new.new_refs.items()))
         prepare(f"# pack-refs with: sorted \n{rows}".encode(), name="packed-refs")
@@ -247,7 +232,7 @@ class RepositoryRewrite:
         elif new.head.ref != (branch := _new_ref(new.head.ref, new.rule)):
             prepare(f"ref: {branch}\n".encode(), name="HEAD")
         moves = {prepare(text): target for target, text in self._texts(new)}
-        moves[prepare(Ours(pack, None, new.filling.chains).written())] = f"crabmem/{state.PACK}"
+        moves[prepare(Ours(pack, None, new.filling.chains).to_json())] = f"crabmem/{state.PACK}"
         changes = tuple(
             Change(path, was, None if data is None else prepare(data, mode)) for path, was, data, mode in files
         )
@@ -261,13 +246,13 @@ class RepositoryRewrite:
                 yield target, b"".join(_new_log(fs.read(log, limit=fs.LARGE)[0], new.rewriter))
         for name in (state.TURNS, state.USES, state.REPAIRS):
             with suppress(FileNotFoundError):
-                text = fs.read(self._private / name)[0].decode("utf-8", "surrogateescape")
-                yield f"crabmem/{name}", new.rewriter.log_line(text).encode("utf-8", "surrogateescape")
+                text = to_text(fs.read(self._private / name)[0])
+                yield f"crabmem/{name}", to_bytes(new.rewriter.log_line(text))
 
         def new_row(row: bytes, blob: str) -> tuple[bytes, str] | None:
-            path = row.decode("utf-8", "surrogateescape")
+            path = to_text(row)
             new_path = new.rule.new_path(path, blob)
-            return (new_path.encode("utf-8", "surrogateescape"), new.rewriter.blob(path, blob)) if new_path else None
+            return (to_bytes(new_path), new.rewriter.blob(path, blob)) if new_path else None
 
         index = renamed(self._git / "index", new_row)
         if index is not None:
@@ -297,7 +282,7 @@ def _new_log(log: bytes, rewriter: Rewriter) -> Iterator[bytes]:
             old, new = (rewriter.ids.get(found[side].decode(), "") for side in (1, 2))
             old = old or (_NONE if found[1].decode() == _NONE else "")
             if old and new:
-                words = rewriter.log_line((found[4] or b"").decode("utf-8", "surrogateescape"))
+                words = rewriter.log_line(to_text(found[4] or b""))
                 yield b"%s %s %s\t%s\n" % (
-                    old.encode(), new.encode(), rewriter.identity(found[3]), words.encode("utf-8", "surrogateescape")
+                    old.encode(), new.encode(), rewriter.identity(found[3]), to_bytes(words)
                 )  # fmt: skip

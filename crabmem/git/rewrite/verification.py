@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ...disk import fs
 from ...disk.regular import HUGE
 from ..objects import Objects
+from ..trees import to_text
 from .objects import names_in, texts_in
 from .rule import Search
 
@@ -65,7 +66,7 @@ def inspect_git_files(search: Search, git: Path) -> Iterator[Inspection]:
                 data = zlib.decompress(data)
         if search.is_anywhere or not _LOGS.fullmatch(name):
             return search.is_in_file(data)
-        lines = data.decode("utf-8", "surrogateescape").splitlines()
+        lines = to_text(data).splitlines()
         return any(search.is_in_message(line.partition("\t")[2] or line) for line in lines)  # without who and when
 
     for file in sorted(git.rglob("*")):

@@ -68,7 +68,7 @@ def branch(patient: Patient) -> Iterator[Finding]:
     history = patient.history
     if not history.exists():
         return
-    for path in history.misread():
+    for path in history.unreadable_files():
         yield error(path, "Git cannot read it; restore it from a backup, or delete it and look at `git status`")
     if doing := history.in_progress():
         yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
@@ -96,7 +96,7 @@ def branch(patient: Patient) -> Iterator[Finding]:
 def times(patient: Patient) -> Iterator[Finding]:
     """Whether commits say that they are yet to be made: the clock of the machine that made them was wrong."""
     history = patient.history
-    if not history.exists() or not (ahead := history.made_after(patient.now + _SKEW)):
+    if not history.exists() or not (ahead := history.authored_after(patient.now + _SKEW)):
         return
     last = history.commit(ahead[0])
     yield warning(
