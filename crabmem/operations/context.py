@@ -73,7 +73,9 @@ def before_turn(
     """
     rules, seen, message = session.settings, _read_anyway(session), own_words(message)
     speaker = session.speaker
-    said = session.look(lambda now: speaker.bearing(message, now.shelf, rules.auto_recall, rules.language, seen, again))
+    said = session.look(
+        lambda now: speaker.bearing(message, now.entries, rules.auto_recall, rules.language, seen, again)
+    )
     session.engine.catalog.save()
     if not is_heard():
         return ""
@@ -84,7 +86,7 @@ def before_turn(
 def confidence(session: Session, message: str) -> float:
     """How much of what `message` says the fact has that bears most on it: what `auto_recall.threshold` bounds."""
     rules = session.settings
-    return session.look(lambda now: bearing(message, now.shelf, rules.auto_recall, rules.language))
+    return session.look(lambda now: bearing(message, now.entries, rules.auto_recall, rules.language))
 
 
 def may_flush(session: Session) -> bool:

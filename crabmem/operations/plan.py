@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
-from ..recall.labels import NAME, ORIGIN, kept_at
-from ..recall.names import place_for, updated
+from ..recall.labels import NAME, ORIGIN
+from ..recall.names import kept_at, place_for, updated
 from ..recall.reader import readable
 from ..session.snapshot import Snapshot
 from ..text.credentials import Screen

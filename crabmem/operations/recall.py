@@ -56,7 +56,7 @@ def recall(
     engine = session.engine
 
     def read(now: Snapshot) -> Recall:
-        fits = narrowed(now.shelf, changed_within(session, now, since, until), tuple(namespace), where)
+        fits = narrowed(now.entries, changed_within(session, now, since, until), tuple(namespace), where)
         found = now.recall(query, limit, labels, budget, explain, fits)
         found = replace(found, as_of=now.commit, notes=0 if namespace or where else found.notes)
         if blame:

@@ -14,7 +14,8 @@ from ..text.limits import MAX_QUERY
 from ..text.quoting import block, fitting, hit_text
 from ..text.templates import template
 from ..workspace.settings import AutoRecall
-from .ranking import Shelf, fitted, of_note
+from .entries import EntrySource
+from .ranking import fitted, of_note
 
 _TERMS = 64
 # A long message is about something else, too: of more words than that a fact cannot be asked to have much.
@@ -43,7 +44,7 @@ class Speaker:
     def bearing(
         self,
         message: str,
-        shelf: Shelf,
+        source: EntrySource,
         rules: AutoRecall,
         language: str,
         prompt: str,
@@ -55,16 +56,16 @@ class Speaker:
         """
         told = set() if again else self._told | (self._turns.versions(self._session) if self._session else set())
         seen = " ".join(prompt.split())
-        words = telling(message, shelf.index, rules.words, language)
-        worth = {word: shelf.index.rarity(word) for word in words}
+        words = telling(message, source.index, rules.words, language)
+        worth = {word: source.index.rarity(word) for word in words}
 
         def is_new(path: str) -> bool:
-            entry = _told_of(shelf, path, worth, language)
+            entry = _told_of(source, path, worth, language)
             return entry.version not in told and not _is_in(entry, seen)
 
-        ranked = shelf.index.search(words, rules.limit, is_new)
-        found = [Hit(_told_of(shelf, each.key, worth, language), each.score) for each in ranked]
-        sure = [hit for hit in found if _confidence_in(hit.entry, shelf.index, words, language) >= rules.threshold]
+        ranked = source.index.search(words, rules.limit, is_new)
+        found = [Hit(_told_of(source, each.key, worth, language), each.score) for each in ranked]
+        sure = [hit for hit in found if _confidence_in(hit.entry, source.index, words, language) >= rules.threshold]
         hits = fitted(sure, rules.characters, worth, language, _text)
         return Said(hits, block("recall", f"{template('recall').strip()}\n\n{_texts(hits, rules)}")) if hits else Said()
 
@@ -90,22 +91,22 @@ def counted(entries: int, unreadable: int, turns: Sequence[Turn]) -> Stats:
     )
 
 
-def bearing(message: str, shelf: Shelf, rules: AutoRecall, language: str) -> float:
+def bearing(message: str, source: EntrySource, rules: AutoRecall, language: str) -> float:
     """The confidence of the entry that a message finds first; 0 when it finds none."""
-    words = telling(message, shelf.index, rules.words, language)
-    worth = {word: shelf.index.rarity(word) for word in words}
-    found = (_told_of(shelf, each.key, worth, language) for each in shelf.index.search(words, 1))
-    return max((_confidence_in(entry, shelf.index, words, language) for entry in found), default=0.0)
+    words = telling(message, source.index, rules.words, language)
+    worth = {word: source.index.rarity(word) for word in words}
+    found = (_told_of(source, each.key, worth, language) for each in source.index.search(words, 1))
+    return max((_confidence_in(entry, source.index, words, language) for entry in found), default=0.0)
 
 
-def likest(text: str, shelf: Shelf, language: str) -> Entry | None:
+def likest(text: str, source: EntrySource, language: str) -> Entry | None:
     """The entry that `text` finds first; no daily note."""
 
     def is_fact(path: str) -> bool:
-        return path not in shelf.notes
+        return path not in source.notes
 
-    found = shelf.index.search(telling(text, shelf.index, 0, language), 1, is_fact)
-    return shelf.at(found[0].key) if found else None
+    found = source.index.search(telling(text, source.index, 0, language), 1, is_fact)
+    return source.at(found[0].key) if found else None
 
 
 def said_in(one: str, other: str, language: str) -> float:
@@ -148,12 +149,12 @@ def _confidence_in(entry: Entry, index: Index, words: Sequence[str], language: s
     return confidence(index, words, entry.path, said)
 
 
-def _told_of(shelf: Shelf, path: str, worth: Mapping[str, float], language: str) -> Entry:
+def _told_of(source: EntrySource, path: str, worth: Mapping[str, float], language: str) -> Entry:
     """What may be told of what is at a path: the entry, of a daily note the passage that bears on the message.
 
     The passage has a version of its own, as a day's note goes on growing: what was said of it is not said again.
     """
-    entry = shelf.at(path)
+    entry = source.at(path)
     if not entry.is_note:
         return entry
     part = of_note(entry, worth, language)

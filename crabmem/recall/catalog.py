@@ -1,17 +1,17 @@
 """The entries of a workspace as they are on disk, and the index that is kept in step with them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from functools import partial
 
-from ..disk.fork_lock import once
 from ..disk.scan import File, Scan, Unusable
 from ..errors import Unreadable
 from ..search import Document, Index, rules
 from ..text.entry import Entry
 from ..workspace.layout import Layout
 from ..workspace.workspace import Workspace
-from .labels import document, notes_in
+from .entries import Entries
+from .labels import document
 from .reader import EntryReader
 from .synced import WORTH_SAVING, SyncedIndex, differing
 
@@ -21,57 +21,12 @@ _TOLD_EVERY = 500
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True)
-class Listing:
-    """The entries of a scan, in the order of their paths, and the files that could not be read as one.
-
-    Daily notes are in the index too where they are recalled; they are no entries.
-    `being_written` are among the unreadable: entries whose text may be half of one.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Listing(Entries):
+    """The entries of a scan, for writes: these look into files that are no entries, too, and put new ones beside."""
 
     scan: Scan
-    index: Index
-    unreadable: tuple[Unusable, ...]
-    being_written: tuple[Entry, ...]
-    entry: Callable[[Scan, str], Entry] = field(repr=False)
     layout: Layout
-    is_past: ClassVar[bool] = False
-
-    @once
-    def versions(self) -> dict[str, bytes]:
-        """The id of the blob of each entry and note, in the order of their paths."""
-        return {path: bytes.fromhex(self.scan.files[path].blob) for path in sorted(self.index.marks())}
-
-    @once
-    def notes(self) -> frozenset[str]:
-        """The paths of the daily notes that are recalled."""
-        return notes_in(self.index)
-
-    @once
-    def paths(self) -> tuple[str, ...]:
-        """Those of the entries, in order."""
-        return tuple(sorted(self.index.marks().keys() - self.notes))
-
-    @once
-    def entries(self) -> tuple[Entry, ...]:
-        """All of them, read if need be."""
-        return tuple(map(self.at, self.paths))
-
-    def at(self, path: str) -> Entry:
-        """The entry, or the daily note, at a path that the index knows."""
-        return self.entry(self.scan, path)
-
-    def blob(self, path: str) -> str | None:
-        """The blob of the file at a path; None when there is none."""
-        return self.scan.blob(path)
-
-    def having(self, label: str) -> list[Entry]:
-        """The entries that have a label, in the order of their paths."""
-        return [self.at(path) for path in self.index.labelled(label)]
-
-    def labels(self) -> Iterator[str]:
-        """Every label."""
-        return self.index.labels()
 
 
 class Catalog:
@@ -143,7 +98,14 @@ class Catalog:
             *self._broken.values(),
         ]
         broken += [Unusable(half.path, f"{half.path} is being written at this moment") for half in halves]
-        self._listing = Listing(scan, self._synced.index, tuple(broken), halves, self.entry, self._layout)
+        self._listing = Listing(
+            index=self._synced.index,
+            read=partial(self.entry, scan),
+            unreadable=tuple(broken),
+            being_written=halves,
+            scan=scan,
+            layout=self._layout,
+        )
 
     def _differing(self, scan: Scan) -> list[str]:
         """The paths whose entries may not be as they were when the index was in step."""

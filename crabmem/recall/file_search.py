@@ -99,7 +99,7 @@ def of_old(blobs: Mapping[str, str], read: Callable[[str], bytes], search: Searc
 
 @dataclass(frozen=True)
 class Sections:
-    """The sections of files as a shelf of entries, each under a key. Nothing is found by a name here."""
+    """The sections of files as an `EntrySource`, each under a key. Nothing is found by a name here."""
 
     files: Files
     index: Index
@@ -161,7 +161,7 @@ class Searcher:
                 changes, broken = self._changes(files, known, way)
                 self._synced.change(changes)
                 self._known = known
-                self._latest = scan, way, self._shelf(files, self._synced.index, broken, way)
+                self._latest = scan, way, self._source(files, self._synced.index, broken, way)
             return self._latest[2]
 
     def past(self, files: Files, way: Way) -> Sections:
@@ -169,7 +169,7 @@ class Searcher:
         self.begin()
         with self._synced.guard:
             changes, broken = self._changes(files, dict(self.marks()), way, SIZE)
-            return self._shelf(files, self._synced.index.updated(changes), broken, way)
+            return self._source(files, self._synced.index.updated(changes), broken, way)
 
     def save(self, least: int = WORTH_SAVING) -> None:
         """Keep for the next process what was read, when it is so much."""
@@ -234,7 +234,7 @@ class Searcher:
             self._apart[key] = found
         return found
 
-    def _shelf(self, files: Files, index: Index, broken: tuple[str, ...], way: Way) -> Sections:
+    def _source(self, files: Files, index: Index, broken: tuple[str, ...], way: Way) -> Sections:
         def section(key: str) -> Section:
             return self._sections(files, _path(key), way)[int(key.rpartition(_MARK)[2])]
 
@@ -242,21 +242,21 @@ class Searcher:
 
 
 def searched(
-    shelf: Sections, query: str, limit: int | None, way: Way, today: date, ranking: Ranking | None = None
+    sections: Sections, query: str, limit: int | None, way: Way, today: date, ranking: Ranking | None = None
 ) -> FileSearch:
     """The sections that answer `query`; `limit` of None is the profile's."""
     factor = partial(way.freshness, today) if way.search.recent else None
     question = Question(query, limit or way.search.results, (), way.language, factor=factor)
-    found = recalled(shelf, question, None, ranking)
-    words = terms_of(parse_query(query), shelf.index, way.language)
-    worth, scale = worth_of(words, shelf.index), 1.0 if ranking else _scale(words, shelf.index, way.search.among)
-    hits = tuple(_hit(shelf, hit.entry.path, hit.score * scale, worth, way) for hit in found)
+    found = recalled(sections, question, None, ranking)
+    words = terms_of(parse_query(query), sections.index, way.language)
+    worth, scale = worth_of(words, sections.index), 1.0 if ranking else _scale(words, sections.index, way.search.among)
+    hits = tuple(_hit(sections, hit.entry.path, hit.score * scale, worth, way) for hit in found)
     return FileSearch(
         query=query,
         hits=hits,
-        searched=len(shelf.files.marks.keys() - set(shelf.unreadable)),
-        size=sum(map(shelf.files.size, shelf.files.marks)),
-        unreadable=len(set(shelf.unreadable)),
+        searched=len(sections.files.marks.keys() - set(sections.unreadable)),
+        size=sum(map(sections.files.size, sections.files.marks)),
+        unreadable=len(set(sections.unreadable)),
         has_words=found.has_words,
         unsaid=found.unsaid,
         trouble=found.trouble,
@@ -273,8 +273,8 @@ def _scale(words: "Sequence[Term]", index: Index, among: int) -> float:
     return there / here if here else 1.0
 
 
-def _hit(shelf: Sections, key: str, score: float, worth: Mapping[str, float], way: Way) -> FileHit:
-    section = shelf.section(key)
+def _hit(sections: Sections, key: str, score: float, worth: Mapping[str, float], way: Way) -> FileHit:
+    section = sections.section(key)
     shown = passage(section.text.strip(), worth, way.words, way.search.snippet)
     return FileHit(_path(key), section.start, section.end, score, shown)
 

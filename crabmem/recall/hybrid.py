@@ -6,12 +6,12 @@ They are kept by the id of the entry's blob, so that an edited one gets others, 
 
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..disk import state
 from ..disk.allowed import Allowed
@@ -25,6 +25,7 @@ from ..text.hashes import blob_id
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import Vectors
 from ..workspace.workspace import Workspace
+from .entries import EntrySource
 
 if TYPE_CHECKING:
     from ..embeddings.embedder import Array, Embedder
@@ -44,25 +45,6 @@ _OFTEN = 1_000
 _MOST_TEXTS = 50_000
 
 Progress = Callable[[int, int], None]
-
-
-class Entries(Protocol):
-    """The entries of a scan, or of another time, and the daily notes that are recalled with them."""
-
-    @property
-    def notes(self) -> Set[str]:
-        """The paths of the notes."""
-
-    @property
-    def is_past(self) -> bool:
-        """Whether they are of another time."""
-
-    @property
-    def versions(self) -> Mapping[str, bytes]:
-        """The id of the blob of each, in the order of their paths."""
-
-    def at(self, path: str) -> Entry:
-        """The one at a path."""
 
 
 class _Trust:
@@ -124,7 +106,7 @@ class Meaning:
 
     def fused(
         self,
-        entries: Entries,
+        source: EntrySource,
         rules: Vectors,
         query: str,
         search: Callable[[int | None], list[Ranked]],
@@ -150,10 +132,10 @@ class Meaning:
         except EmbedderFailed as error:
             return search(limit), self._failed(error, self._asking)
         by_words = search(None)
-        kept, trouble = self._grown(embedder, kept, entries, (found.key for found in by_words))
-        return _together(self._likeness(entries, kept, vector), by_words, limit, accept, rules, kept), trouble
+        kept, trouble = self._grown(embedder, kept, source, (found.key for found in by_words))
+        return _together(self._likeness(source, kept, vector), by_words, limit, accept, rules, kept), trouble
 
-    def embed(self, entries: Entries, rules: Vectors, progress: Progress | None = None) -> Reindexed:
+    def embed(self, source: EntrySource, rules: Vectors, progress: Progress | None = None) -> Reindexed:
         """Give vectors to all entries that have none. A model that the settings name may be fetched for that.
 
         Raises:
@@ -163,18 +145,18 @@ class Meaning:
         with self._growing:
             kept = self._matching(embedder)
             self._begun, self._kept = None, kept
-            missing = _missing(entries.versions, kept)
+            missing = _missing(source.versions, kept)
             for done in range(0, len(missing), _OFTEN):
                 told = partial(_passed_on, progress, done, len(missing))
-                self._add(kept, _made(embedder, entries, missing[done : done + _OFTEN], told), entries)
+                self._add(kept, _made(embedder, source, missing[done : done + _OFTEN], told), source)
                 kept = self._latest(kept)
                 self._write()
         self._begun = None
         self._asking.gain()
         self._making.gain()
-        return Reindexed(len(entries.versions), name, kept.model.dimension, len(missing))
+        return Reindexed(len(source.versions), name, kept.model.dimension, len(missing))
 
-    def examined(self, entries: Entries, rules: Vectors) -> Iterator[Finding]:
+    def examined(self, source: EntrySource, rules: Vectors) -> Iterator[Finding]:
         """Whether it works, and which entries have no vectors yet."""
         try:
             name, embedder = self._chosen(rules)
@@ -183,7 +165,7 @@ class Meaning:
         except EmbedderFailed as error:
             yield Finding("warning", SETTINGS, f"recall goes by words alone: {error}")
             return
-        keys = [key for path, key in entries.versions.items() if path not in entries.notes]
+        keys = [key for path, key in source.versions.items() if path not in source.notes]
         there = sum(key in kept for key in keys)
         rest = "" if there == len(keys) else "; recalls make the others, or `crabmem reindex` now"
         about = f"recall by meaning asks {name}, {kept.model.dimension} dimensions"
@@ -277,15 +259,17 @@ class Meaning:
         vector: Array = embed_checked(embedder, pieces(query)[:1])[0]
         return vector
 
-    def _grown(self, embedder: "Embedder", kept: "Kept", entries: Entries, first: Iterable[str]) -> "tuple[Kept, str]":
+    def _grown(
+        self, embedder: "Embedder", kept: "Kept", source: EntrySource, first: Iterable[str]
+    ) -> "tuple[Kept, str]":
         """The vectors with those of entries that had none, `first` before others, as far as there is time for it."""
-        if self._has_all(entries, kept) or not self._making or not self._growing.acquire(timeout=0):
+        if self._has_all(source, kept) or not self._making or not self._growing.acquire(timeout=0):
             return kept, ""  # or somebody is at it: what there is will do
         try:
             kept = self._latest(kept)
-            missing = _missing(entries.versions, kept, first)
+            missing = _missing(source.versions, kept, first)
             end = time.monotonic() + PATIENCE
-            self._add(kept, _made(embedder, entries, missing, lambda done: time.monotonic() < end), entries)
+            self._add(kept, _made(embedder, source, missing, lambda done: time.monotonic() < end), source)
             self._making.gain()
             return self._latest(kept), ""
         except EmbedderFailed as error:
@@ -297,7 +281,7 @@ class Meaning:
         """What there is by now of the same model; another thread may have begun with another."""
         return self._kept if self._kept is not None and self._kept.model == kept.model else kept
 
-    def _add(self, kept: "Kept", made: "Iterator[dict[bytes, Array]]", entries: Entries) -> None:
+    def _add(self, kept: "Kept", made: "Iterator[dict[bytes, Array]]", source: EntrySource) -> None:
         """Keep what is `made`, also when it ends in an error."""
         new: dict[bytes, Array] = {}
         try:
@@ -306,26 +290,26 @@ class Meaning:
                     _check_dimension(rows.shape[1], kept.model.dimension)
                 new.update(some)
         finally:
-            self._keys = None if entries.is_past else frozenset(entries.versions.values())
+            self._keys = None if source.is_past else frozenset(source.versions.values())
             if self._kept is None or self._kept.model == kept.model:
                 self._kept = kept.plus(new)
                 self._unsaved += len(new)
 
-    def _has_all(self, entries: Entries, kept: "Kept") -> bool:
-        _, places = self._placed(entries, kept)
+    def _has_all(self, source: EntrySource, kept: "Kept") -> bool:
+        _, places = self._placed(source, kept)
         return not len(places) or int(places.max()) < len(kept)
 
-    def _placed(self, entries: Entries, kept: "Kept") -> "tuple[dict[str, int], Array]":
+    def _placed(self, source: EntrySource, kept: "Kept") -> "tuple[dict[str, int], Array]":
         """The position of each path, and by position where its vectors are."""
         placed = self._places
-        if placed is None or placed[0] is not entries.versions or placed[1] is not kept:
-            positions = {path: position for position, path in enumerate(entries.versions)}
-            placed = entries.versions, kept, positions, kept.places(entries.versions.values())
+        if placed is None or placed[0] is not source.versions or placed[1] is not kept:
+            positions = {path: position for position, path in enumerate(source.versions)}
+            placed = source.versions, kept, positions, kept.places(source.versions.values())
             self._places = placed
         return placed[2], placed[3]
 
-    def _likeness(self, entries: Entries, kept: "Kept", vector: "Array") -> "tuple[dict[str, int], Array]":
-        positions, places = self._placed(entries, kept)
+    def _likeness(self, source: EntrySource, kept: "Kept", vector: "Array") -> "tuple[dict[str, int], Array]":
+        positions, places = self._placed(source, kept)
         return positions, kept.model.likeness(kept.cosines(vector))[places]
 
 
@@ -439,16 +423,16 @@ def _missing(versions: Mapping[str, bytes], kept: "Kept", first: Iterable[str] =
 
 
 def _made(
-    embedder: "Embedder", entries: Entries, paths: list[str], goes_on: Callable[[int], bool]
+    embedder: "Embedder", source: EntrySource, paths: list[str], goes_on: Callable[[int], bool]
 ) -> "Iterator[dict[bytes, Array]]":
     """The vectors of some entries at once, while `goes_on` says so, which hears how many are done."""
     from ..embeddings.embedder import embed_checked, pieces
 
     for start in range(0, len(paths), _AT_ONCE):
         some = paths[start : start + _AT_ONCE]
-        texts = [pieces(_text(entries.at(path))) for path in some]
+        texts = [pieces(_text(source.at(path))) for path in some]
         rows = iter(embed_checked(embedder, [piece for text in texts for piece in text]))
-        yield _split(rows, [(entries.versions[path], len(text)) for path, text in zip(some, texts, strict=True)])
+        yield _split(rows, [(source.versions[path], len(text)) for path, text in zip(some, texts, strict=True)])
         if not goes_on(start + len(some)):
             return
 

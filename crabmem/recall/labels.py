@@ -2,16 +2,11 @@
 
 from collections.abc import Set
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol
 
 from ..search import Document, Index, tokens
-from ..text.daily_notes import day_in
 from ..text.entry import Entry
 from ..text.keys import DEFAULT_NAMESPACE, Key, key_in, key_with_label, label_prefix, ttl_of
 from ..text.slug import name_key
-
-if TYPE_CHECKING:
-    from .catalog import Listing
 
 # So many words of a description say in short what an entry is about; from 10 to 20 make no difference.
 _BEGINNING = 12
@@ -25,13 +20,6 @@ LIFE = "life "
 NOTE = "note "
 #: What an entry is found by that was imported, before what it was imported from.
 ORIGIN = "origin "
-
-
-class Labelled(Protocol):
-    """Entries that can be found by their labels."""
-
-    def having(self, label: str) -> list[Entry]:
-        """The entries that have a label, in the order of their paths."""
 
 
 def document(entry: Entry, mark: bytes, language: str) -> Document:
@@ -73,28 +61,6 @@ def fields(entry: Entry, language: str) -> dict[str, list[str]]:
 def words(entry: Entry, language: str) -> list[str]:
     """The words that an entry is ranked by."""
     return list(chain.from_iterable(fields(entry, language).values()))
-
-
-def kept_at(listing: "Listing", slot: Key) -> Entry | None:
-    """The entry that a store keeps at `slot`; the first, where a person copied its file."""
-    kept = [
-        *listing.having(SLOT + slot.label),
-        *(half for half in listing.being_written if key_in(half.keys) == slot),
-    ]
-    if not kept and slot.namespace == DEFAULT_NAMESPACE:
-        called = listing.having(NAME + name_key(slot.key))
-        kept = [entry for entry in called if entry.name == slot.key and key_in(entry.keys) is None]
-    return kept[0] if kept else None
-
-
-def notes_in(index: Index) -> frozenset[str]:
-    """The paths of the daily notes in an index of entries."""
-    return frozenset(path for _, path in index.pairs(NOTE))
-
-
-def note_of(entries: Labelled, name: str) -> Entry | None:
-    """The daily note that is recalled and meant by `name`: its day, its title, its file's name or its path."""
-    return next((each for each in entries.having(NOTE + day_in(name)) if name in each.path or name == each.name), None)
 
 
 def within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Key | None]:

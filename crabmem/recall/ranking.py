@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -20,6 +20,7 @@ from ..text.limits import MAX_LIMIT, MAX_QUERY
 from ..text.passages import blocks_with, passage, shares
 from ..text.quoting import hit_text
 from ..text.slug import name_key
+from .entries import EntrySource
 from .labels import ALIAS, NAME, fields, within
 
 if TYPE_CHECKING:
@@ -46,28 +47,6 @@ class Question(NamedTuple):
     budget: int | None = None
     explain: bool = False
     factor: Callable[[str], float] | None = None
-
-
-class Shelf(Protocol):
-    """Entries that can be searched, and daily notes where those are recalled."""
-
-    @property
-    def index(self) -> Index:
-        """Their words."""
-
-    @property
-    def notes(self) -> Set[str]:
-        """The paths of the notes among them."""
-
-    def at(self, path: str) -> Entry:
-        """The entry, or the note, at a path that the index knows."""
-
-    def having(self, label: str) -> list[Entry]:
-        """The entries that have a label."""
-
-    @property
-    def unreadable(self) -> Sequence[object]:
-        """The files that could not be read as one."""
 
 
 #: Says of a path whether its entry may be found.
@@ -98,23 +77,23 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
 
 
 def narrowed(
-    shelf: Shelf, fits: PathFilter | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
+    source: EntrySource, fits: PathFilter | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
 ) -> PathFilter | None:
     """What also fits a namespace, and of whose entry `where` says so; then no daily note does."""
     checks = [fits] if fits else []
     if namespace:
-        checks.append(_in(within(shelf.index, namespace, shelf.notes)))
+        checks.append(_in(within(source.index, namespace, source.notes)))
     elif where:
-        checks.append(lambda path: path not in shelf.notes)
+        checks.append(lambda path: path not in source.notes)
     if where:
-        checks.append(lambda path: where(shelf.at(path)))
+        checks.append(lambda path: where(source.at(path)))
     return _all(checks)
 
 
 def recalled(
-    shelf: Shelf, question: Question, fits: PathFilter | None = None, ranking: Ranking | None = None
+    source: EntrySource, question: Question, fits: PathFilter | None = None, ranking: Ranking | None = None
 ) -> Recall:
-    """The entries of `shelf` that answer the question, have all its tags and phrases and fit, best first.
+    """The entries of `source` that answer the question, have all its tags and phrases and fit, best first.
 
     Daily notes are among them, of which a passage answers; without tags, and none of them is asked for by one.
 
@@ -122,31 +101,31 @@ def recalled(
     called just that: `The Who`. Phrases that nobody says are words.
     """
     query = parse_query(question.query)
-    words = terms_of(query, shelf.index, question.language)
+    words = terms_of(query, source.index, question.language)
 
     def found(phrases: Sequence[str]) -> tuple[list[Hit], str]:
-        return _hits(shelf, question, words, query.text, _accepting(shelf, question, phrases, fits), ranking)
+        return _hits(source, question, words, query.text, _accepting(source, question, phrases, fits), ranking)
 
     hits, trouble = found(query.phrases)
     unsaid = () if hits else query.phrases
     if unsaid:
         hits, trouble = found(())
     if question.explain:
-        hits = _explained(hits, shelf.index, query, words, question.language)
+        hits = _explained(hits, source.index, query, words, question.language)
     if any(hit.entry.is_note for hit in hits):
-        hits = _in_passages(hits, worth_of(words, shelf.index), question.language)
+        hits = _in_passages(hits, worth_of(words, source.index), question.language)
     kept = tuple(hits)
     if question.budget is not None:
-        kept = fitted(hits, question.budget, worth_of(words, shelf.index), question.language, text_of)
+        kept = fitted(hits, question.budget, worth_of(words, source.index), question.language, text_of)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
-    notes, is_filtered = len(shelf.notes), bool(question.tags or fits)
-    counts = len(shelf.index) - notes, len(shelf.unreadable)
+    notes, is_filtered = len(source.notes), bool(question.tags or fits)
+    counts = len(source.index) - notes, len(source.unreadable)
     found_in = 0 if question.tags else notes
     return Recall(question.query, kept, *counts, bool(words), is_filtered, left_out, unsaid, trouble, notes=found_in)
 
 
 def _hits(
-    shelf: Shelf,
+    source: EntrySource,
     question: Question,
     words: Sequence[Term],
     text: str,
@@ -155,14 +134,14 @@ def _hits(
 ) -> tuple[list[Hit], str]:
     """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
     if ranking is None:
-        ranked, trouble = _ranked(shelf.index, words, question, accept, question.limit), ""
+        ranked, trouble = _ranked(source.index, words, question, accept, question.limit), ""
     else:
-        search = partial(_ranked, shelf.index, words, question, accept)
+        search = partial(_ranked, source.index, words, question, accept)
         ranked, trouble = ranking(search, question.limit, accept)
-    hits = [Hit(shelf.at(found.key), found.score) for found in ranked]
+    hits = [Hit(source.at(found.key), found.score) for found in ranked]
     if words:
         return hits, trouble
-    called = [entry for entry in _called(shelf, text) if accept is None or accept(entry.path)]
+    called = [entry for entry in _called(source, text) if accept is None or accept(entry.path)]
     others = [hit for hit in hits if hit.entry not in called]
     return [*(Hit(entry, 0.0) for entry in called), *others][: question.limit], trouble
 
@@ -177,10 +156,10 @@ def of_note(note: Entry, worth: Mapping[str, float], language: str) -> str:
     return blocks_with(note.content, worth, lambda piece: tokens(piece, language), NOTED)
 
 
-def _called(shelf: Shelf, name: str) -> list[Entry]:
+def _called(source: EntrySource, name: str) -> list[Entry]:
     """The entries that are called `name`, then those that have it as an alias."""
     key = name_key(name)
-    named = {entry.path: entry for label in (NAME, ALIAS) for entry in shelf.having(label + key)}
+    named = {entry.path: entry for label in (NAME, ALIAS) for entry in source.having(label + key)}
     return list(named.values())
 
 
@@ -189,13 +168,15 @@ def worth_of(words: Sequence[Term], index: Index) -> dict[str, float]:
     return {form: index.rarity(word) for word in index.meant(words) for form in index.forms(word)}
 
 
-def _accepting(shelf: Shelf, question: Question, phrases: Sequence[str], fits: PathFilter | None) -> PathFilter | None:
+def _accepting(
+    source: EntrySource, question: Question, phrases: Sequence[str], fits: PathFilter | None
+) -> PathFilter | None:
     """What tells whether the entry at a path may be found; what is quick to tell first. None when any may."""
     checks = [] if fits is None else [fits]
     for phrase in filter(None, (Phrase(text, question.language) for text in phrases)):
-        checks += [_in(phrase.may_be_in(shelf.index)), _saying(shelf, phrase)]
+        checks += [_in(phrase.may_be_in(source.index)), _saying(source, phrase)]
     if question.tags:
-        checks.append(_tagged(shelf, {name_key(tag.removeprefix("#")) for tag in question.tags}))
+        checks.append(_tagged(source, {name_key(tag.removeprefix("#")) for tag in question.tags}))
     return _all(checks)
 
 
@@ -207,16 +188,16 @@ def _in(paths: Collection[str]) -> PathFilter:
     return lambda path: path in paths
 
 
-def _saying(shelf: Shelf, phrase: Phrase) -> PathFilter:
+def _saying(source: EntrySource, phrase: Phrase) -> PathFilter:
     def is_in(path: str) -> bool:
-        entry = shelf.at(path)
+        entry = source.at(path)
         return phrase.is_in((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags))
 
     return is_in
 
 
-def _tagged(shelf: Shelf, terms_of: Set[str]) -> PathFilter:
-    return lambda path: terms_of <= set(map(name_key, shelf.at(path).labels))
+def _tagged(source: EntrySource, terms_of: Set[str]) -> PathFilter:
+    return lambda path: terms_of <= set(map(name_key, source.at(path).labels))
 
 
 def _ranked(

@@ -24,9 +24,10 @@ from ..git.objects import remember
 from ..git.timeline import Timeline
 from ..git.upkeep import Upkeep
 from ..recall.catalog import Catalog, Progress
-from ..recall.hybrid import Entries, Meaning, TextVectors
+from ..recall.entries import EntrySource
+from ..recall.hybrid import Meaning, TextVectors
+from ..recall.past_entries import PastEntries
 from ..recall.ranking import Ranking
-from ..recall.snapshots import Pasts
 from ..recall.uses import Reads, Uses
 from ..search import Index
 from ..text.hashes import blob_id
@@ -96,7 +97,7 @@ class Engine:
         self.history = History(workspace, Seal(state, "purge"), partial(claim_caches, folder=state))
         #: Memory's own past, and no other branch.
         self.past = self.timeline(any_revision=False)
-        self.pasts = Pasts(workspace, self.past, self.catalog, self.history.blob)
+        self.past_entries = PastEntries(workspace, self.past, self.catalog, self.history.blob)
         self.writer = Writer(
             workspace, self.store, self.history, clock, lambda: self.settings_now()[0], Seal(state, "journal")
         )
@@ -288,24 +289,24 @@ class Engine:
         self._seen = [(index, view, seen), *self._seen[: _SEEN - 1]]
         return seen
 
-    def ranker(self, entries: Entries, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
+    def ranker(self, source: EntrySource, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
         """What ranks answers by more than words; None while nobody is named who could.
 
-        `meaning` is that of the texts among `entries`, None for that of facts.
+        `meaning` is that of the texts in `source`, None for that of facts.
         """
         meaning = meaning or self.meaning
         if not meaning.is_wanted(rules.vectors):
             return None
-        return lambda query: partial(meaning.fused, entries, rules.vectors, query)
+        return lambda query: partial(meaning.fused, source, rules.vectors, query)
 
-    def ranker_of_old(self, entries: Entries, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
+    def ranker_of_old(self, source: EntrySource, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
         """`ranker` by settings of any time, with the key and the timeout of today's; None where these name somebody
         else, who then is asked nothing."""
         now = self.settings_now()[0].vectors
         if not now.asks_like(rules.vectors):
             return None
         asked = replace(rules.vectors, key=now.key, timeout=now.timeout)
-        return self.ranker(entries, replace(rules, vectors=asked), meaning)
+        return self.ranker(source, replace(rules, vectors=asked), meaning)
 
     def _has_searched(self) -> bool:
         return bool(self.searcher.cache_info().currsize)

@@ -1,7 +1,7 @@
 """Memory at one moment, as far as a session may see it: the files as they are now, or as a commit has them."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,11 +9,10 @@ from ..disk import fs
 from ..disk.fork_lock import once
 from ..disk.scan import Scan
 from ..recall.catalog import Listing
+from ..recall.entries import Entries
 from ..recall.names import found
 from ..recall.ranking import PathFilter, Question, check_question, recalled
-from ..recall.snapshots import Past
 from ..results import Recall
-from ..search import Index
 from ..search.recency import day_of, recency
 from ..text.edit import lenient_text
 from ..text.entry import Entry, decode
@@ -118,72 +117,32 @@ class Snapshot:
     # Entries
 
     @once
-    def shelf(self) -> Listing | Past:
+    def entries(self) -> Entries:
         """The entries, and the daily notes that are recalled, as they are found and searched."""
         engine, allows = self._engine, self.view.allows
         if self._scan is None:
-            past = engine.pasts.at(self.commit or "", self.settings.language, self._keep)
-            if self.view.is_whole:
-                return past
-            return Past(engine.index_for(self.view, past.index), list(filter(allows, past.unreadable)), past.entry_of)
-        listing = engine.catalog.listing(self._scan)
+            entries = engine.past_entries.at(self.commit or "", self.settings.language, self._keep)
+        else:
+            entries = engine.catalog.listing(self._scan)
         if self.view.is_whole:
-            return listing
+            return entries
         return dataclasses.replace(
-            listing,
-            index=engine.index_for(self.view, listing.index),
-            unreadable=tuple(item for item in listing.unreadable if allows(item.path)),
-            being_written=tuple(item for item in listing.being_written if allows(item.path)),
+            entries,
+            index=engine.index_for(self.view, entries.index),
+            unreadable=tuple(item for item in entries.unreadable if allows(item.path)),
+            being_written=tuple(item for item in entries.being_written if allows(item.path)),
         )
 
     @property
     def listing(self) -> Listing:
-        """`shelf`, of the files of now."""
-        assert isinstance(self.shelf, Listing), "a commit is no look at the files"
-        return self.shelf
-
-    @property
-    def index(self) -> Index:
-        """The words and the labels of the entries and the notes."""
-        return self.shelf.index
-
-    @property
-    def notes(self) -> Set[str]:
-        """The paths of the daily notes that are recalled."""
-        return self.shelf.notes
-
-    @property
-    def paths(self) -> Sequence[str]:
-        """The paths of the entries, in order."""
-        return self.shelf.paths
-
-    @property
-    def entries(self) -> Sequence[Entry]:
-        """All entries, in the order of their paths; each is read if need be."""
-        return self.shelf.entries
-
-    @property
-    def unreadable(self) -> Sequence[object]:
-        """The files that could not be read as an entry."""
-        return self.shelf.unreadable
-
-    @property
-    def versions(self) -> Mapping[str, bytes]:
-        """The id of the blob of each entry and note, in the order of their paths."""
-        return self.shelf.versions
+        """`entries`, of the files of now."""
+        assert isinstance(self.entries, Listing), "a commit is no look at the files"
+        return self.entries
 
     @property
     def is_past(self) -> bool:
         """Whether this is of a commit."""
         return self._scan is None
-
-    def at(self, path: str) -> Entry:
-        """The entry, or the note, at a path of `paths` or `notes`."""
-        return self.shelf.at(path)
-
-    def having(self, label: str) -> list[Entry]:
-        """The entries that have a label, in the order of their paths."""
-        return self.shelf.having(label)
 
     def get(self, name: str) -> Entry:
         """The entry called `name`: by its path, name, file name or alias.
@@ -192,7 +151,7 @@ class Snapshot:
             NotFound: there is none; the message has the nearest names.
             InvalidArguments: there are several.
         """
-        return found(self.shelf, name)
+        return found(self.entries, name)
 
     def recall(
         self,
@@ -215,13 +174,13 @@ class Snapshot:
         rules, ranker = self.settings, ranker or self.ranker
         factor = self._freshness if rules.recency else None
         question = Question(query, limit or rules.recall_limit, tags, rules.language, budget, explain, factor)
-        return recalled(self.shelf, question, fits, ranker and ranker(query))
+        return recalled(self.entries, question, fits, ranker and ranker(query))
 
     @property
     def ranker(self) -> Ranker | None:
         """What ranks by meaning, too, as the settings of this moment say; None where it does not count."""
         make = self._engine.ranker if self._scan is not None else self._engine.ranker_of_old
-        return make(self.shelf, self.settings)
+        return make(self.entries, self.settings)
 
     def _freshness(self, path: str) -> float:
         day = day_of(path.rpartition("/")[2].removesuffix(".md"))

@@ -6,15 +6,15 @@ time, and disposable. The index of a moment is made from one that is like it, so
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
 
 from .. import search
 from ..disk import fs, state
 from ..disk.derived import Cache
-from ..disk.fork_lock import Guard, once
+from ..disk.fork_lock import Guard
+from ..disk.scan import Unusable
 from ..disk.stat import BLOB, SIZE
 from ..errors import Unreadable
 from ..git.timeline import Timeline
@@ -22,7 +22,8 @@ from ..search import Document, Index, rules
 from ..text.entry import Entry
 from ..workspace.workspace import Workspace
 from .catalog import Catalog
-from .labels import document, notes_in
+from .entries import Entries
+from .labels import document
 from .synced import differing
 
 #: So many moments are kept on disk, in so many bytes; the one that was asked for last in any case.
@@ -31,57 +32,8 @@ _OPEN = 4
 _NO_STAMP = bytes(SIZE)
 
 
-class Past:
-    """Entries of another time, and the notes that are recalled, that can be found and searched."""
-
-    is_past: ClassVar[bool] = True
-
-    def __init__(self, index: Index, unreadable: Sequence[str], read: Callable[[str, str], Entry]) -> None:
-        """`unreadable` are the paths of files that were no entry; `read` makes an entry of a path and a blob."""
-        self.index = index
-        self.unreadable = unreadable
-        self.entry_of = read
-
-    @once
-    def versions(self) -> dict[str, bytes]:
-        """The id of the blob of each, in the order of their paths."""
-        return {path: mark[BLOB] for path, mark in sorted(self.index.marks().items())}
-
-    @once
-    def notes(self) -> frozenset[str]:
-        """The paths of the daily notes among them."""
-        return notes_in(self.index)
-
-    @once
-    def paths(self) -> tuple[str, ...]:
-        """Those of the entries, in order."""
-        return tuple(path for path in self.versions if path not in self.notes)
-
-    @property
-    def entries(self) -> list[Entry]:
-        """All entries, in the order of their paths."""
-        return list(map(self.at, self.paths))
-
-    def blob(self, path: str) -> str | None:
-        """The blob of the entry at a path; None when there is none."""
-        mark = self.index.marks().get(path)
-        return mark[BLOB].hex() if mark else None
-
-    def at(self, path: str) -> Entry:
-        """The entry, or the daily note, at a path that the index knows."""
-        return self.entry_of(path, self.index.marks()[path][BLOB].hex())
-
-    def having(self, label: str) -> list[Entry]:
-        """The entries that have a label, in the order of their paths."""
-        return list(map(self.at, self.index.labelled(label)))
-
-    def labels(self) -> Iterator[str]:
-        """Every label."""
-        return self.index.labels()
-
-
-class Pasts:
-    """The moments of one workspace that were asked for of late."""
+class PastEntries:
+    """The entries of one workspace at commits; those of the moments that were asked for of late are kept."""
 
     def __init__(
         self, workspace: Workspace, timeline: Timeline, catalog: Catalog, blob: Callable[[str], bytes]
@@ -92,9 +44,9 @@ class Pasts:
         self._blob = blob
         self._guard = Guard()
         self._cache = Cache(workspace.private, state.PAST)
-        self._open: OrderedDict[tuple[str, bytes], Past] = OrderedDict()
+        self._open: OrderedDict[tuple[str, bytes], Entries] = OrderedDict()
 
-    def at(self, commit: str, language: str, keep: bool = True) -> Past:
+    def at(self, commit: str, language: str, keep: bool = True) -> Entries:
         """The entries at a commit, the endings of `language` removed from their words.
 
         With `keep` also for other processes; else for those who look at many moments.
@@ -103,31 +55,37 @@ class Pasts:
         with self._guard:
             if self._cache.renew():
                 self._open.clear()  # they have words of what was purged
-            past = self._open.get(key) or self._opened(commit, key[0], language, keep)
-            self._open[key] = past
+            found = self._open.get(key) or self._opened(commit, key[0], language, keep)
+            self._open[key] = found
             self._open.move_to_end(key)
             while len(self._open) > _OPEN:
                 self._open.popitem(last=False)
-            return past
+            return found
 
-    def _opened(self, commit: str, name: str, language: str, keep: bool) -> Past:
+    def _opened(self, commit: str, name: str, language: str, keep: bool) -> Entries:
         blobs = self._timeline.entries_at(commit)
         place = self._cache.place / f"{name}-{rules(language).hex()}"
         kept = search.load(place)
         base, paths = _nearest(self._bases(kept), _marks(blobs, language))
         changes = dict(self._documents(paths, blobs, language))
-        unreadable = [path for path in changes if path in blobs and changes[path] is None]
-        if base is kept and len(unreadable) == len(changes):  # they are not in it
+        broken = [path for path in changes if path in blobs and changes[path] is None]
+        if base is kept and len(broken) == len(changes):  # they are not in it
             _use(place)
-            return Past(kept or base, unreadable, self._entry)
-        index = base.updated(changes)
-        if keep:
-            self._cache.keep(lambda folder: _keep(index, place))
-        return Past(index, unreadable, self._entry)
+            index = base
+        else:
+            index = base.updated(changes)
+            if keep:
+                self._cache.keep(lambda folder: _keep(index, place))
+        return Entries(
+            index=index,
+            read=lambda path: self._entry(path, index.marks()[path][BLOB].hex()),
+            unreadable=tuple(Unusable(path, f"{path} could not be read as an entry") for path in broken),
+            is_past=True,
+        )
 
     def _bases(self, kept: Index | None) -> list[Index]:
         """Indexes that may be like the one that is wanted."""
-        others = [past.index for past in reversed(self._open.values())]
+        others = [each.index for each in reversed(self._open.values())]
         return [*([kept] if kept is not None else []), *others, self._catalog.known(), Index()]
 
     def _documents(
