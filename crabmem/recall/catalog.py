@@ -13,7 +13,7 @@ from ..workspace.workspace import Workspace
 from .entries import Entries
 from .labels import document
 from .reader import EntryReader
-from .synced import WORTH_SAVING, SyncedIndex, differing
+from .synced import SyncedIndex, differing
 
 _TOLD_EVERY = 500
 
@@ -29,13 +29,13 @@ class Listing(Entries):
     layout: Layout
 
 
-class Catalog:
+class Catalog(SyncedIndex):
     """Reads entries from scans; keeps what did not change between two of them, on disk also between processes."""
 
     def __init__(self, workspace: Workspace, language: Callable[[Scan], str], progress: Progress | None = None) -> None:
         """`language` tells whose endings are removed from words, as a scan says."""
+        super().__init__(workspace)
         self._layout = workspace.layout
-        self._synced = SyncedIndex(workspace, self._forget)
         self.reader = EntryReader(workspace.layout)
         self._language = language
         self._spoken = ""
@@ -48,34 +48,22 @@ class Catalog:
 
     def marks(self) -> Mapping[str, bytes]:
         """How the files looked whose words are known."""
-        return self._synced.index.marks()
+        return self.index.marks()
 
     def listing(self, scan: Scan) -> Listing:
         """The entries among the files of `scan`."""
-        with self._synced.guard:
+        with self.guard:
             if scan is not self._scan or self._language(scan) != self._spoken:
                 self._follow(scan)
-            elif self._listing.index is not self._synced.index:  # joined meanwhile: it answers sooner
-                self._listing = replace(self._listing, index=self._synced.index)
+            elif self._listing.index is not self.index:  # joined meanwhile: it answers sooner
+                self._listing = replace(self._listing, index=self.index)
             return self._listing
 
     def known(self) -> Index:
         """What is known of the words of the files, in step with them or not."""
-        with self._synced.guard:
-            self._synced.forget_purged()
-            return self._synced.index
-
-    def save(self, least: int = WORTH_SAVING) -> None:
-        """Keep for the next process what was read, when it is so much."""
-        self._synced.save(least)
-
-    def begin_anew(self) -> None:
-        """Forget what was read: the next listing reads every entry."""
-        self._synced.begin_anew()
-
-    def close(self) -> None:
-        """Wait for work that was begun, and keep what is worth it."""
-        self._synced.close()
+        with self.guard:
+            self.forget_purged()
+            return self.index
 
     def entry(self, scan: Scan, path: str) -> Entry:
         """The entry in a file of `scan`, which is known to be one."""
@@ -90,7 +78,7 @@ class Catalog:
         if language != self._spoken:
             self._spoken, self._scan = language, None
         paths = self._differing(scan)
-        self._synced.change(dict(self._read(scan, paths)))
+        self.change(dict(self._read(scan, paths)))
         self._scan = scan
         halves = tuple(self._halves[path] for path in sorted(self._halves))
         broken = [
@@ -99,7 +87,7 @@ class Catalog:
         ]
         broken += [Unusable(half.path, f"{half.path} is being written at this moment") for half in halves]
         self._listing = Listing(
-            index=self._synced.index,
+            index=self.index,
             read=partial(self.entry, scan),
             unreadable=tuple(broken),
             being_written=halves,

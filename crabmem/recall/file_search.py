@@ -28,7 +28,7 @@ from ..text.patterns import matches
 from ..workspace.workspace import Workspace
 from .ranking import Question, Ranking, recalled, worth_of
 from .sections import Search, Section, aged, taken_apart
-from .synced import WORTH_SAVING, SyncedIndex, differing
+from .synced import SyncedIndex, differing
 
 if TYPE_CHECKING:
     from ..search.index import Term
@@ -130,11 +130,11 @@ class Sections:
         return []
 
 
-class Searcher:
+class Searcher(SyncedIndex):
     """Takes files apart and keeps what did not change, on disk also between processes."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._synced = SyncedIndex(workspace, self._forget, state.SECTIONS)
+        super().__init__(workspace, state.SECTIONS)
         #: How each file was marked whose sections are in the index; None while nobody searched.
         self._known: dict[str, bytes] | None = None
         self._apart: dict[tuple[bytes, bytes], list[Section]] = {}
@@ -142,10 +142,10 @@ class Searcher:
 
     def begin(self) -> None:
         """Load what is known: before a first look at the files, which then need not be read again."""
-        with self._synced.guard:
-            self._synced.forget_purged()
+        with self.guard:
+            self.forget_purged()
             if self._known is None:
-                marks = self._synced.index.marks().items()
+                marks = self.index.marks().items()
                 self._known = {_path(key): mark[: _DIGEST.start] for key, mark in marks}
 
     def marks(self) -> Mapping[str, bytes]:
@@ -155,33 +155,21 @@ class Searcher:
     def now(self, scan: Scan, way: Way) -> Sections:
         """The sections of the files on disk."""
         self.begin()
-        with self._synced.guard:
+        with self.guard:
             if self._latest is None or self._latest[0] is not scan or self._latest[1] != way:
                 files, known = on_disk(scan, way.search), dict(self.marks())
                 changes, broken = self._changes(files, known, way)
-                self._synced.change(changes)
+                self.change(changes)
                 self._known = known
-                self._latest = scan, way, self._source(files, self._synced.index, broken, way)
+                self._latest = scan, way, self._source(files, self.index, broken, way)
             return self._latest[2]
 
     def past(self, files: Files, way: Way) -> Sections:
         """The sections of files of another time; those that are the same now are not read."""
         self.begin()
-        with self._synced.guard:
+        with self.guard:
             changes, broken = self._changes(files, dict(self.marks()), way, SIZE)
-            return self._source(files, self._synced.index.updated(changes), broken, way)
-
-    def save(self, least: int = WORTH_SAVING) -> None:
-        """Keep for the next process what was read, when it is so much."""
-        self._synced.save(least)
-
-    def begin_anew(self) -> None:
-        """Forget what was read: the next search reads every file."""
-        self._synced.begin_anew()
-
-    def close(self) -> None:
-        """Wait for work that was begun, and keep what is worth it."""
-        self._synced.close()
+            return self._source(files, self.index.updated(changes), broken, way)
 
     def _forget(self) -> None:
         self._known, self._latest = None, None
@@ -198,7 +186,7 @@ class Searcher:
         new, gone = differing(known, marks, start)
         changes, broken = dict[str, Document | None](), list[str]()
         for path in sorted([*new, *gone]):
-            changes |= dict.fromkeys(self._synced.index.labelled(path) if known.pop(path, None) else ())
+            changes |= dict.fromkeys(self.index.labelled(path) if known.pop(path, None) else ())
             if path in marks:
                 try:
                     documents = self._documents(path, marks[path], files, way)
