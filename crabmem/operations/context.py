@@ -15,7 +15,7 @@ from ..text.templates import template
 from ..text.words import counted
 from ..workspace.layout import Layout
 from .files import notes
-from .salience import salient_text
+from .salient_facts import salient_text
 
 if TYPE_CHECKING:
     from ..prompt.compaction import Due

@@ -28,7 +28,7 @@ from ..recall.entries import EntrySource
 from ..recall.hybrid import Meaning, TextVectors
 from ..recall.past_entries import PastEntries
 from ..recall.ranking import Ranking
-from ..recall.uses import Reads, Uses
+from ..recall.use_log import ReadLog, UseLog
 from ..search import Index
 from ..text.hashes import blob_id
 from ..workspace import settings
@@ -102,8 +102,8 @@ class Engine:
             workspace, self.store, self.history, clock, lambda: self.settings_now()[0], Seal(state, "journal")
         )
         self.turns = Turns(workspace.private / state_files.TURNS)
-        self.uses = Uses(workspace.private / state_files.USES)
-        self.reads = Reads(workspace.private / state_files.READS)
+        self.uses = UseLog(workspace.private / state_files.USES)
+        self.reads = ReadLog(workspace.private / state_files.READS)
         self.upkeep = Upkeep(workspace.root, self.history.is_compaction_due)
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()

@@ -117,7 +117,7 @@ def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
 GIVEN_BY_OTHERS = {
     "with_origins",
     "times",
-    "used_by_name",
+    "count_uses_by_name",
     "vectors_of",
     "changed_at",
     "follow_rename",

@@ -8,7 +8,7 @@ import pytest
 
 from crabmem import CrabmemError, Fact, Memory
 from crabmem.errors import Stale
-from crabmem.operations import files, history, keyvalue, salience, setup
+from crabmem.operations import files, history, keyvalue, salient_facts, setup
 from crabmem.prompt.profile import load_profile, parse_profile
 from crabmem.text.evaluation import Expectation
 from crabmem.text.keys import Key
@@ -56,8 +56,8 @@ WAYS: dict[str, Way] = {
     "recall": lambda memory: memory.recall("feeding marsupial", explain=True, blame=True),
     "recall of then": lambda memory: memory.recall("feeding marsupial", as_of="HEAD", tags=["zoo"]),
     "recall by namespace": lambda memory: memory.recall("feeding", namespace=["zoo"]),
-    "facts": lambda memory: salience.recall_facts(memory, "feeding marsupial"),
-    "salience": lambda memory: salience.salient(memory),
+    "facts": lambda memory: salient_facts.recall_facts(memory, "feeding marsupial"),
+    "salience": lambda memory: salient_facts.salient(memory),
     "search": lambda memory: memory.search("feeding marsupial"),
     "search of then": lambda memory: memory.search("feeding", as_of="HEAD"),
     "before a turn": lambda memory: memory.before_turn("how does the marsupial feeding go?"),
@@ -147,7 +147,7 @@ def test_what_is_counted_is_what_a_session_sees(secretive: Path, tmp_path: Path)
     with Memory(secretive, profile=str(tmp_path / "family.toml"), kind="group") as guest:
         found = guest.recall("submarine")
         assert (found.searched, found.note) == (1, "no match among 1 entry")
-        assert salience.recall_facts(guest, "submarine").note == "no match among 1 entry"
+        assert salient_facts.recall_facts(guest, "submarine").note == "no match among 1 entry"
 
 
 def test_the_figures_of_a_session_count_what_it_sees(secretive: Path, tmp_path: Path) -> None:
