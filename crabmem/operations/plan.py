@@ -96,18 +96,18 @@ class Plan:
         """Whether the text of an entry is that of the fact, but for what it was imported from."""
         return self._says(fact, decode(entry.path, self._scan.data(entry.path) or b""))
 
-    def keep(self, slot: Key, fact: Fact | None) -> str | None:
-        """Put a fact that was checked into a slot, under the name it has there; None removes what is there.
+    def keep(self, key: Key, fact: Fact | None) -> str | None:
+        """Keep a fact that was checked at `key`, under the name it has there; None removes what is there.
 
         The name of the entry, None when there was none to remove.
 
         Raises: as `add`.
         """
-        entry = kept_at(self._listing, slot)
+        entry = kept_at(self._listing, key)
         if fact is None:
             self.files |= {entry.path: None} if entry else {}
             return entry.name if entry else None
-        name = entry.name if entry else self._free_name(fact.name, slot)
+        name = entry.name if entry else self._free_name(fact.name, key)
         path = entry.path if entry else self._place_of_item(name)
         self._put(fact, path, name=name)
         return name
@@ -117,11 +117,11 @@ class Plan:
         meant = updated(name, self._listing, by_place=False)
         return meant[0].path if meant else place_for(name, self._listing, self._slugs, by_place=False)
 
-    def _free_name(self, name: str, slot: Key) -> str:
-        """`name`, or with a digest of the slot when another entry is called so."""
+    def _free_name(self, name: str, key: Key) -> str:
+        """`name`, or with a digest of `key` when another entry is called so."""
         free, digits = name, _DIGEST
         while name_key(free) in self._names or self._listing.having(NAME + name_key(free)):
-            free, digits = f"{name} {slot.digest(digits)}", digits + _DIGEST
+            free, digits = f"{name} {key.digest(digits)}", digits + _DIGEST
         return free
 
     def _put(self, fact: Fact, path: str, may_replace: bool = True, name: str = "") -> str:

@@ -12,8 +12,8 @@ from ..text.slug import name_key
 _BEGINNING = 12
 #: What an entry is found by, each before its `name_key`.
 NAME, FILE, ALIAS = "name ", "file ", "alias "
-#: What an entry is found by that a store of keys keeps, before the label of its slot.
-SLOT = "slot "
+#: What an entry is found by that a store of keys keeps, before the label of its key.
+KEY = "slot "
 #: What an item of such a store is found by that does not stay, before how many seconds it lives.
 LIFE = "life "
 #: What a daily note is found by, before its day. It has no other label, so that nothing takes it for an entry.
@@ -31,13 +31,13 @@ def labels_of(entry: Entry) -> list[str]:
     """The labels of an entry, or of a daily note."""
     if entry.is_note:
         return [NOTE + entry.slug]
-    slot = key_in(entry.keys)
-    slots = [SLOT + slot.label] if slot else []
-    if slot and (life := ttl_of(entry.keys)) is not None:
-        slots.append(f"{LIFE}{life.total_seconds()}")
+    key = key_in(entry.keys)
+    kept = [KEY + key.label] if key else []
+    if key and (life := ttl_of(entry.keys)) is not None:
+        kept.append(f"{LIFE}{life.total_seconds()}")
     aliases = [ALIAS + name_key(alias) for alias in entry.aliases]
     origins = [ORIGIN + entry.origin] if entry.origin else []
-    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *slots, *origins]
+    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *kept, *origins]
 
 
 def fields(entry: Entry, language: str) -> dict[str, list[str]]:
@@ -64,12 +64,12 @@ def words(entry: Entry, language: str) -> list[str]:
 
 
 def within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Key | None]:
-    """The paths of the entries in a namespace and below it, with their slots; None for those of no store.
+    """The paths of the entries in a namespace and below it, with their keys; None for those of no store.
 
     `notes` are the paths in the index that are no entries'.
     """
     depth, has_others = len(namespace), DEFAULT_NAMESPACE[: len(namespace)] == namespace
-    start = SLOT if has_others else SLOT + label_prefix(namespace)
-    kept = {path: key_with_label(label.removeprefix(SLOT)) for label, path in index.pairs(start)}
-    found: dict[str, Key | None] = {path: slot for path, slot in kept.items() if slot.namespace[:depth] == namespace}
+    start = KEY if has_others else KEY + label_prefix(namespace)
+    kept = {path: key_with_label(label.removeprefix(KEY)) for label, path in index.pairs(start)}
+    found: dict[str, Key | None] = {path: key for path, key in kept.items() if key.namespace[:depth] == namespace}
     return found | dict.fromkeys(index.marks().keys() - kept.keys() - notes) if has_others else found

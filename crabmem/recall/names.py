@@ -14,7 +14,7 @@ from ..text.words import shortened
 from ..workspace.layout import Layout
 from .catalog import Listing
 from .entries import EntrySource
-from .labels import ALIAS, FILE, NAME, NOTE, SLOT
+from .labels import ALIAS, FILE, KEY, NAME, NOTE
 
 _NEAREST = 3
 _SHOWN = 80
@@ -54,15 +54,15 @@ def note_of(entries: EntrySource, name: str) -> Entry | None:
     return next((each for each in entries.having(NOTE + day_in(name)) if name in each.path or name == each.name), None)
 
 
-def kept_at(listing: Listing, slot: Key) -> Entry | None:
-    """The entry that a store keeps at `slot`; the first, where a person copied its file."""
+def kept_at(listing: Listing, key: Key) -> Entry | None:
+    """The entry that a store keeps at `key`; the first, where a person copied its file."""
     kept = [
-        *listing.having(SLOT + slot.label),
-        *(half for half in listing.being_written if key_in(half.keys) == slot),
+        *listing.having(KEY + key.label),
+        *(half for half in listing.being_written if key_in(half.keys) == key),
     ]
-    if not kept and slot.namespace == DEFAULT_NAMESPACE:
-        named = listing.having(NAME + name_key(slot.key))
-        kept = [entry for entry in named if entry.name == slot.key and key_in(entry.keys) is None]
+    if not kept and key.namespace == DEFAULT_NAMESPACE:
+        named = listing.having(NAME + name_key(key.key))
+        kept = [entry for entry in named if entry.name == key.key and key_in(entry.keys) is None]
     return kept[0] if kept else None
 
 
