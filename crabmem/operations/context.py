@@ -135,14 +135,21 @@ def _pieces(session: Session, part: "Part", at: str | None) -> list["Piece"]:
     """What a part is here; one for each of the days whose notes it is."""
     from ..prompt.context import Piece, fixed_text
 
-    layout = session.layout
     if part.notes:
         days = (session.engine.today() - timedelta(days=ago) for ago in range(part.notes))
-        return [Piece(part, path, _file_text(session, "own", path, at)) for path in map(layout.note_path, days)]
-    if part.file:
-        path, text = layout.named(part.file), _file_text(session, part.of, part.file, at)
-        return [Piece(part, path, template(part.default) if text is None and part.default else text)]
-    return [Piece(part, "", fixed_text(part))]
+        return [_piece(session, part, "own", session.layout.note_path(day), at) for day in days]
+    return [_piece(session, part, part.of, part.file, at) if part.file else Piece(part, "", fixed_text(part))]
+
+
+def _piece(session: Session, part: "Part", of: str, file: str, at: str | None) -> "Piece":
+    """A part that is a file."""
+    from ..prompt.context import Piece
+
+    path = session.layout.named(file)
+    if not session.view.allows(path):
+        return Piece(part, path, None, is_hidden=True)
+    text = _file_text(session, of, file, at)
+    return Piece(part, path, template(part.default) if text is None and part.default else text)
 
 
 def _file_text(session: Session, of: str, file: str, at: str | None) -> str | None:

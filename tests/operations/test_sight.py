@@ -10,6 +10,7 @@ from crabmem import CrabmemError, Fact, Memory
 from crabmem.errors import Stale
 from crabmem.operations import files, history, keyvalue, salient_facts, setup
 from crabmem.prompt.profile import load_profile, parse_profile
+from crabmem.session.view import View
 from crabmem.text.evaluation import Expectation
 from crabmem.text.keys import Key
 from tests.conftest import git
@@ -161,7 +162,7 @@ def test_the_figures_of_a_session_count_what_it_sees(secretive: Path, tmp_path: 
 
 def test_a_hidden_name_is_hidden_however_its_letters_are_composed() -> None:
     family = parse_profile('about = "x"\npart = []\n[kinds.group]\nhides = ["memory/entries/Jos\u00e9.md"]', "x.toml")
-    assert family.hides("memory/entries/jose\u0301.md", "group")
+    assert not View.of(family, "group").allows("memory/entries/jose\u0301.md")
 
 
 def test_an_agent_of_another_family_does_not_show_groups_what_its_parent_hides(tmp_path: Path) -> None:
@@ -179,7 +180,7 @@ def test_an_agent_of_another_family_does_not_show_groups_what_its_parent_hides(t
 
 @pytest.mark.parametrize("profile", ["camel", "claw", "legion"])
 def test_no_folder_of_a_persons_memory_is_deep_enough_for_a_group(profile: str) -> None:
-    family = load_profile(profile)
+    guests = View.of(load_profile(profile), "group")
     places = ["MEMORY.md", "memory/2026-03-01.md", "memory/a/b/c.md", "Memory/entries/x.md"]
-    assert all(family.hides(path, "group") for path in places)
-    assert profile != "legion" or family.hides("learnings/old/errors.md", "group")
+    assert not any(map(guests.allows, places))
+    assert profile != "legion" or not guests.allows("learnings/old/errors.md")
