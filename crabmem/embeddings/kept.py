@@ -13,7 +13,8 @@ import msgspec
 import numpy as np
 
 from ..disk import derived
-from .embedder import Array, Model
+from ..errors import EmbedderFailed
+from .embedder import Array, Embedder, Model, identity, probe
 
 _LABEL = "vectors 2"
 _KEY = 20
@@ -44,6 +45,16 @@ class Kept:
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._at
+
+    def check_dimension(self, dimension: int) -> None:
+        """Refuse vectors of another dimension than these have.
+
+        Raises:
+            EmbedderFailed: they have.
+        """
+        if dimension != self.model.dimension:
+            both = f"{dimension} and of {self.model.dimension}"
+            raise EmbedderFailed(f"vectors of {both} dimensions came from one embedder")
 
     def places(self, keys: Collection[bytes]) -> Array:
         """Where the keys are; for one that is not there, behind all that are."""
@@ -110,6 +121,18 @@ class Kept:
         head = msgspec.json.encode(_Head(self.model, len(self), len(self._rows)))
         arrays = (self._starts.astype("<u4"), self._rows.astype(_NUMBER))
         return derived.packed(_LABEL, b"".join([head, b"\n", *self._at, *(array.tobytes() for array in arrays)]))
+
+
+def matching(kept: Kept | None, embedder: Embedder) -> Kept:
+    """`kept` where its vectors are those of `embedder`, else no vectors yet.
+
+    Raises:
+        EmbedderFailed: it does not say who it is, or makes no vectors.
+    """
+    if kept is not None and kept.model.identity == identity(embedder):
+        return kept
+    model = probe(embedder)
+    return kept if kept is not None and kept.model == model else Kept(model)
 
 
 def load(file: Path) -> Kept | None:

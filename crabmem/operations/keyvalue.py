@@ -84,7 +84,7 @@ def vectors_of(session: Session, embedder: "Embedder", texts: Sequence[str]) -> 
     Raises:
         EmbedderFailed: it cannot.
     """
-    return session.engine.item_vectors.of(embedder, texts)
+    return session.engine.item_vectors().of(embedder, texts)
 
 
 def keep(session: Session, items: Mapping[Key, Fact | None]) -> str | None:

@@ -6,7 +6,7 @@ They are kept by the id of the entry's blob, so that an edited one gets others, 
 
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,7 +21,6 @@ from ..errors import EmbedderFailed
 from ..results import Finding, Reindexed
 from ..search import Ranked
 from ..text.entry import Entry
-from ..text.hashes import blob_id
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import Vectors
 from ..workspace.workspace import Workspace
@@ -41,8 +40,6 @@ _NO_HURRY = 60.0
 _AT_ONCE = 64
 _WORTH_SAVING = 32
 _OFTEN = 1_000
-# Of so many texts, those that nobody asks for any more may go.
-_MOST_TEXTS = 50_000
 
 Progress = Callable[[int, int], None]
 
@@ -232,24 +229,19 @@ class Meaning:
 
     def _matching(self, embedder: "Embedder") -> "Kept":
         """The vectors that are kept of this embedder; none of another."""
-        from ..embeddings.embedder import identity, probe
-        from ..embeddings.kept import Kept, load
+        from ..embeddings.kept import load, matching
 
-        kept = (self._kept if self._unsaved else None) or load(self._cache.place)
-        if kept and kept.model.identity == identity(embedder):
-            return kept
-        model = probe(embedder)
-        return kept if kept and kept.model == model else Kept(model)
+        return matching((self._kept if self._unsaved else None) or load(self._cache.place), embedder)
 
     def _renewed(self, embedder: "Embedder", dimension: int) -> "Kept":
         """No vectors yet: who is asked has become another under the same name."""
         from ..embeddings.embedder import probe
         from ..embeddings.kept import Kept
 
-        model = probe(embedder)
-        _check_dimension(model.dimension, dimension)
-        self._kept = Kept(model)
-        return self._kept
+        kept = Kept(probe(embedder))
+        kept.check_dimension(dimension)
+        self._kept = kept
+        return kept
 
     # Vectors
 
@@ -287,7 +279,7 @@ class Meaning:
         try:
             for some in made:
                 for rows in some.values():
-                    _check_dimension(rows.shape[1], kept.model.dimension)
+                    kept.check_dimension(rows.shape[1])
                 new.update(some)
         finally:
             self._keys = None if source.is_past else frozenset(source.versions.values())
@@ -311,85 +303,6 @@ class Meaning:
     def _likeness(self, source: EntrySource, kept: "Kept", vector: "Array") -> "tuple[dict[str, int], Array]":
         positions, places = self._placed(source, kept)
         return positions, kept.model.likeness(kept.cosines(vector))[places]
-
-
-class TextVectors:
-    """Vectors of texts by what they say, for who has texts and an embedder of their own; kept beside the index."""
-
-    def __init__(self, workspace: Workspace, file: str) -> None:
-        """`file` is the name of the derived file in `disk/state`."""
-        self._cache = Cache(workspace.private, file)
-        self._maker: Embedder | None = None
-        self._kept: Kept | None = None
-        self._asked = set[bytes]()
-        self._unsaved = 0
-        self._guard = Guard()
-
-    def of(self, embedder: "Embedder", texts: Sequence[str]) -> "Array":
-        """The vectors of `texts`, of unit length; those that are not known are made now.
-
-        Raises:
-            EmbedderFailed: they cannot be.
-        """
-        kept = self._matching(embedder)
-        keys = {text: bytes.fromhex(blob_id(text.encode("utf-8", "replace"))) for text in texts}
-        missing = [text for text, key in keys.items() if key not in kept]
-        for start in range(0, len(missing), _AT_ONCE):
-            new = _rows(embedder, {text: keys[text] for text in missing[start : start + _AT_ONCE]}, kept)
-            kept = kept.plus(new)
-            with self._guard:
-                if self._maker is embedder and self._kept is not None:
-                    self._kept, self._unsaved = self._kept.plus(new), self._unsaved + len(new)
-        with self._guard:
-            self._asked.update(keys.values())
-            if self._unsaved >= _WORTH_SAVING:
-                self._save()
-        return kept.first([keys[text] for text in texts])
-
-    def save(self) -> None:
-        """Keep for the next process what was made, where there is a place."""
-        with self._guard:
-            if self._unsaved:
-                self._save()
-
-    def _matching(self, embedder: "Embedder") -> "Kept":
-        from ..embeddings.embedder import identity, probe
-        from ..embeddings.kept import Kept, load
-
-        with self._guard:
-            if self._cache.renew():
-                self._kept = None  # it has vectors of what was purged
-            if self._kept is not None and self._maker is embedder:
-                return self._kept
-        # Nobody is asked while the guard is held: who answers may wait for another who waits for the guard.
-        kept, name = load(self._cache.place), identity(embedder)
-        if kept is None or not name or kept.model.identity != name:
-            model = probe(embedder)
-            kept = kept if kept and kept.model == model else Kept(model)
-        with self._guard:
-            if self._kept is None or self._maker is not embedder:
-                self._maker, self._kept, self._unsaved = embedder, kept, 0
-            return self._kept
-
-    def _save(self) -> None:
-        self._unsaved = 0
-        if self._cache.renew():
-            self._kept = None
-        with suppress(OSError):
-            self._cache.keep(self._put)
-
-    def _put(self, file: Path) -> None:
-        if self._kept is not None:
-            self._kept = self._kept.saved(file, self._asked if len(self._kept) > _MOST_TEXTS else None)
-
-
-def _rows(embedder: "Embedder", texts: Mapping[str, bytes], kept: "Kept") -> "dict[bytes, Array]":
-    """The vectors of texts by their keys."""
-    from ..embeddings.embedder import embed_checked
-
-    rows = embed_checked(embedder, list(texts))
-    _check_dimension(rows.shape[1], kept.model.dimension)
-    return {key: row[None] for key, row in zip(texts.values(), rows, strict=True)}
 
 
 def _together(
@@ -435,11 +348,6 @@ def _made(
         yield _split(rows, [(source.versions[path], len(text)) for path, text in zip(some, texts, strict=True)])
         if not goes_on(start + len(some)):
             return
-
-
-def _check_dimension(found: int, wanted: int) -> None:
-    if found != wanted:
-        raise EmbedderFailed(f"vectors of {found} and of {wanted} dimensions came from one embedder")
 
 
 def _split(rows: "Iterator[Array]", lengths: list[tuple[bytes, int]]) -> "dict[bytes, Array]":

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from ..disk import fs
 from ..disk import state as state_files
 from ..disk.allowed import Allowed
+from ..disk.fork_lock import loading
 from ..disk.scan import Scan
 from ..disk.seal import Seal, claim_caches
 from ..disk.store import Store, usable_folder
@@ -25,7 +26,7 @@ from ..git.timeline import Timeline
 from ..git.upkeep import Upkeep
 from ..recall.catalog import Catalog, Progress
 from ..recall.entries import EntrySource
-from ..recall.hybrid import Meaning, TextVectors
+from ..recall.hybrid import Meaning
 from ..recall.past_entries import PastEntries
 from ..recall.ranking import Ranking
 from ..recall.use_log import ReadLog, UseLog
@@ -41,6 +42,7 @@ from .view import View
 
 if TYPE_CHECKING:
     from ..embeddings.embedder import Embedder
+    from ..embeddings.text_vectors import TextVectors
     from ..recall.file_search import Searcher
 
 #: Settings, and what is wrong with the keys of them that are unknown; "" for nothing.
@@ -88,7 +90,8 @@ class Engine:
         self._seen: list[tuple[Index, View, Index]] = []
         self.meaning = Meaning(workspace, self.environment, clock, embedder)
         self.meaning_of_sections = Meaning(workspace, self.environment, clock, embedder, state_files.SECTION_VECTORS)
-        self.item_vectors = TextVectors(workspace, state_files.ITEM_VECTORS)
+        #: The vectors of items of stores; made when somebody first asks for one.
+        self.item_vectors = cache(partial(_item_vectors, workspace))
         #: The index of the files that the profile has searched; made when somebody first searches them.
         self.searcher = cache(partial(_searcher, workspace))
         self.catalog = Catalog(workspace, self._language, progress)
@@ -118,7 +121,8 @@ class Engine:
         self.upkeep.close(wait)
         self.catalog.close()
         self.meaning.save(least=1)
-        self.item_vectors.save()
+        if self.item_vectors.cache_info().currsize:
+            self.item_vectors().save()
         if self._has_searched():
             self.searcher().close()
             self.meaning_of_sections.save(least=1)
@@ -318,6 +322,12 @@ class Engine:
 
     def _now_ns(self) -> int:
         return int(self.clock().timestamp() * 1_000_000_000)
+
+
+def _item_vectors(workspace: Workspace) -> "TextVectors":
+    with loading():  # late: most processes make no vectors
+        from ..embeddings.text_vectors import TextVectors
+    return TextVectors(workspace.private, state_files.ITEM_VECTORS)
 
 
 def _searcher(workspace: Workspace) -> "Searcher":
