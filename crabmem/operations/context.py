@@ -6,7 +6,7 @@ from datetime import timedelta
 from operator import methodcaller
 from typing import TYPE_CHECKING
 
-from ..recall.auto_recall import bearing
+from ..recall.auto_recall import best_confidence
 from ..session import family
 from ..session.session import Session
 from ..text.entry import decode
@@ -74,19 +74,19 @@ def before_turn(
     rules, seen, message = session.settings, _read_anyway(session), own_words(message)
     speaker = session.speaker
     said = session.look(
-        lambda now: speaker.bearing(message, now.entries, rules.auto_recall, rules.language, seen, again)
+        lambda now: speaker.injection(message, now.entries, rules.auto_recall, rules.language, seen, again)
     )
     session.engine.catalog.save()
     if not is_heard():
         return ""
-    speaker.said(said, session.engine.clock())
+    speaker.record(said, session.engine.clock())
     return said.text
 
 
 def confidence(session: Session, message: str) -> float:
     """How much of what `message` says the fact has that bears most on it: what `auto_recall.threshold` bounds."""
     rules = session.settings
-    return session.look(lambda now: bearing(message, now.entries, rules.auto_recall, rules.language))
+    return session.look(lambda now: best_confidence(message, now.entries, rules.auto_recall, rules.language))
 
 
 def may_flush(session: Session) -> bool:

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
 from ..recall.labels import NAME, ORIGIN
-from ..recall.names import kept_at, place_for, updated
+from ..recall.names import entry_to_update, kept_at, place_for
 from ..recall.reader import readable
 from ..session.snapshot import Snapshot
 from ..text.credentials import Screen
@@ -61,13 +61,13 @@ class Plan:
             if copy := next((entry for entry in self._imported(fact.name) if self._is_copy(fact, entry)), None):
                 return self._put(fact, copy.path, may_replace=False)
         by_place = not (fact.origin or fact.before)  # what is called so elsewhere is no path here
-        if meant := updated(fact.name, self._listing, self._sees, by_place):
+        if meant := entry_to_update(fact.name, self._listing, self._sees, by_place):
             return self._put(fact, meant[0].path, may_replace, meant[1])
         place = place_for(fact.name, self._listing, self._slugs, self._folder(fact), by_place)
         return self._put(fact, place, may_replace)
 
     def name_at(self, path: str) -> str:
-        """What the fact that was added at `path` is called: not always as it was given, see `catalog.updated`."""
+        """What the fact that was added at `path` is called: not always as it was given, see `names.entry_to_update`."""
         return self._names_at[path]
 
     def _folder(self, fact: Fact) -> str | None:
@@ -114,7 +114,7 @@ class Plan:
 
     def _place_of_item(self, name: str) -> str:
         """Where a new item of a store goes. Its name is made of its keys, so it is the path of no file."""
-        meant = updated(name, self._listing, by_place=False)
+        meant = entry_to_update(name, self._listing, by_place=False)
         return meant[0].path if meant else place_for(name, self._listing, self._slugs, by_place=False)
 
     def _free_name(self, name: str, key: Key) -> str:

@@ -23,7 +23,7 @@ from ..git.rewrite.objects import Survey
 from ..git.rewrite.repository import FileChange, NewHistory, RepositoryRewrite
 from ..git.rewrite.verification import Inspection, inspect_file, inspect_git_files, inspect_objects
 from ..recall.entries import EntrySource
-from ..recall.names import found, is_place_of
+from ..recall.names import entry_called, is_place_of
 from ..results import Purge, Standing
 from ..text.hashes import blob_id, short
 from ..workspace.workspace import Workspace
@@ -168,7 +168,7 @@ class Purger:
         now = {path: blob_id(data) for path, data in on_disk.items() if is_entry(path)}
         path_now, is_place = None, False
         with suppress(NotFound):
-            entry = found(self._entries(), target)
+            entry = entry_called(self._entries(), target)
             path_now, is_place = entry.path, is_place_of(entry, target)
         erasure = erasure_of_entry(target, contents, self._lives(survey, contents, now), now, path_now, is_place)
         if erasure is None:

@@ -5,8 +5,8 @@ from heapq import nsmallest
 
 from msgspec.structs import replace
 
-from ..recall.ranking import PathFilter, Ranking, Search, check_question
-from ..recall.salience import favoured, salience
+from ..recall.ranking import PathFilter, Ranking, WordSearch, check_question
+from ..recall.salience import boosted_score, salience
 from ..results import Hit, Recall
 from ..search import Ranked
 from ..session.session import Session
@@ -92,10 +92,10 @@ def _in_tiers(session: Session, now: Snapshot, by_more: Ranking | None) -> Ranki
     def weight(path: str) -> float:
         return salience(moment, changed_at(session, now, path), known(path))
 
-    def ranking(search: Search, limit: int, fits: PathFilter | None) -> tuple[list[Ranked], str]:
+    def ranking(search: WordSearch, limit: int, fits: PathFilter | None) -> tuple[list[Ranked], str]:
         pool = max(limit, _POOL)
         found, trouble = by_more(search, pool, fits) if by_more else (search(pool), "")
-        ranked = [Ranked(each.key, favoured(each.score, weight(each.key))) for each in found]
+        ranked = [Ranked(each.key, boosted_score(each.score, weight(each.key))) for each in found]
         ranked.sort(key=lambda each: (-each.score, each.key))
         return by_category(ranked, lambda each: category_of(now.entries.at(each.key)))[:limit], trouble
 

@@ -26,8 +26,8 @@ from ..text.hashes import blob_id
 from ..text.passages import passage
 from ..text.patterns import matches
 from ..workspace.workspace import Workspace
-from .ranking import Question, Ranking, recalled, worth_of
-from .sections import Search, Section, aged, taken_apart
+from .ranking import Question, Ranking, recall_from, worth_of
+from .sections import Search, Section, age_factor, sections_of
 from .synced import SyncedIndex, differing
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Way(NamedTuple):
     def freshness(self, today: date, key: str) -> float:
         """What a section of a daily note counts more."""
         day = _day(_path(key))
-        return aged((today - day).days, self.search.recent) if day else 1.0
+        return age_factor((today - day).days, self.search.recent) if day else 1.0
 
 
 class Files(NamedTuple):
@@ -84,14 +84,14 @@ class Files(NamedTuple):
         return self._replace(marks=marks, unusable=tuple(filter(fits, self.unusable)))
 
 
-def on_disk(scan: Scan, search: Search) -> Files:
+def files_now(scan: Scan, search: Search) -> Files:
     """The files of a scan."""
     marks = {path: file.remembered for path, file in scan.files.items() if matches(path, search.files)}
     unusable = tuple(item.path for item in scan.unusable if matches(item.path, search.files))
     return Files(marks, scan.data, lambda path: scan.files[path].stamp.size, False, unusable)
 
 
-def of_old(blobs: Mapping[str, str], read: Callable[[str], bytes], search: Search) -> Files:
+def files_at(blobs: Mapping[str, str], read: Callable[[str], bytes], search: Search) -> Files:
     """The files of another time, by their blobs; `read` tells the bytes of one."""
     marks = {path: _NO_STAMP + bytes.fromhex(blob) for path, blob in blobs.items() if matches(path, search.files)}
     return Files(marks, lambda path: read(blobs[path]), lambda path: len(read(blobs[path])), True)
@@ -157,7 +157,7 @@ class Searcher(SyncedIndex):
         self.begin()
         with self.guard:
             if self._latest is None or self._latest[0] is not scan or self._latest[1] != way:
-                files, known = on_disk(scan, way.search), dict(self.marks())
+                files, known = files_now(scan, way.search), dict(self.marks())
                 changes, broken = self._changes(files, known, way)
                 self.change(changes)
                 self._known = known
@@ -216,7 +216,7 @@ class Searcher(SyncedIndex):
         key = files.marks[path][BLOB], way.sign
         found = self._apart.get(key)
         if found is None:
-            found = taken_apart(decode(path, files.data(path) or b""), way.search)
+            found = sections_of(decode(path, files.data(path) or b""), way.search)
             if len(self._apart) >= _APART:
                 self._apart.clear()
             self._apart[key] = found
@@ -229,13 +229,13 @@ class Searcher(SyncedIndex):
         return Sections(files, index, (*broken, *files.unusable), section)
 
 
-def searched(
+def search_sections(
     sections: Sections, query: str, limit: int | None, way: Way, today: date, ranking: Ranking | None = None
 ) -> FileSearch:
     """The sections that answer `query`; `limit` of None is the profile's."""
     factor = partial(way.freshness, today) if way.search.recent else None
     question = Question(query, limit or way.search.results, (), way.language, factor=factor)
-    found = recalled(sections, question, None, ranking)
+    found = recall_from(sections, question, None, ranking)
     words = terms_of(parse_query(query), sections.index, way.language)
     worth, scale = worth_of(words, sections.index), 1.0 if ranking else _scale(words, sections.index, way.search.among)
     hits = tuple(_hit(sections, hit.entry.path, hit.score * scale, worth, way) for hit in found)

@@ -101,7 +101,7 @@ class Meaning:
         """Whether anybody is named who could make vectors."""
         return self._given is not None or rules.are_wanted
 
-    def fused(
+    def rank(
         self,
         source: EntrySource,
         rules: Vectors,
@@ -130,7 +130,7 @@ class Meaning:
             return search(limit), self._failed(error, self._asking)
         by_words = search(None)
         kept, trouble = self._grown(embedder, kept, source, (found.key for found in by_words))
-        return _together(self._likeness(source, kept, vector), by_words, limit, accept, rules, kept), trouble
+        return _fuse(self._likeness(source, kept, vector), by_words, limit, accept, rules, kept), trouble
 
     def embed(self, source: EntrySource, rules: Vectors, progress: Progress | None = None) -> Reindexed:
         """Give vectors to all entries that have none. A model that the settings name may be fetched for that.
@@ -144,7 +144,7 @@ class Meaning:
             self._begun, self._kept = None, kept
             missing = _missing(source.versions, kept)
             for done in range(0, len(missing), _OFTEN):
-                told = partial(_passed_on, progress, done, len(missing))
+                told = partial(_report, progress, done, len(missing))
                 self._add(kept, _made(embedder, source, missing[done : done + _OFTEN], told), source)
                 kept = self._latest(kept)
                 self._write()
@@ -153,7 +153,7 @@ class Meaning:
         self._making.gain()
         return Reindexed(len(source.versions), name, kept.model.dimension, len(missing))
 
-    def examined(self, source: EntrySource, rules: Vectors) -> Iterator[Finding]:
+    def findings(self, source: EntrySource, rules: Vectors) -> Iterator[Finding]:
         """Whether it works, and which entries have no vectors yet."""
         try:
             name, embedder = self._chosen(rules)
@@ -305,7 +305,7 @@ class Meaning:
         return positions, kept.model.likeness(kept.cosines(vector))[places]
 
 
-def _together(
+def _fuse(
     near: "tuple[dict[str, int], Array]",
     by_words: list[Ranked],
     limit: int,
@@ -360,7 +360,7 @@ def _text(entry: Entry) -> str:
     return "\n".join((entry.name, *entry.aliases, entry.description, entry.content))
 
 
-def _passed_on(progress: Progress | None, before: int, total: int, done: int) -> bool:
+def _report(progress: Progress | None, before: int, total: int, done: int) -> bool:
     if progress:
         progress(before + done, total)
     return True

@@ -20,11 +20,11 @@ _NEAREST = 3
 _SHOWN = 80
 
 
-def found(entries: EntrySource, name: str) -> Entry:
+def entry_called(entries: EntrySource, name: str) -> Entry:
     """The entry that `name` means: the one whose whole path it is, else by name, else by slug, else by alias, else by
     the end of its path, with a folder (`People/marta`).
 
-    Saving a fact follows the same order, see `updated`.
+    Saving a fact follows the same order, see `entry_to_update`.
 
     Raises:
         NotFound: none is; the message has the nearest names.
@@ -37,13 +37,13 @@ def found(entries: EntrySource, name: str) -> Entry:
         raise NotFound(f"no entry named: {shortened(name, _SHOWN)}")
     key = name_key(name)
     for matches in (
-        called(entries.having(NAME + key), name),
+        exactly_called(entries.having(NAME + key), name),
         entries.having(FILE + key),
         entries.having(ALIAS + key),
         below_folder(files, name),
     ):
         if len(matches) > 1:
-            raise InvalidArguments(f"several entries are called {name}; say which file: {_told_apart(matches)}")
+            raise InvalidArguments(f"several entries are called {name}; say which file: {_distinct_names(matches)}")
         if matches:
             return matches[0]
     raise NotFound(f"no entry named: {name}{_nearest(entries, key)}")
@@ -88,13 +88,13 @@ def _ends_so(path: str, name: str) -> bool:
     return "/" in name and name_key(f"/{path.removesuffix('.md')}").endswith(end)
 
 
-def called(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
+def exactly_called(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
     """Of entries that share a `name_key`, those that have exactly this name; all of them where none has."""
     wanted = spelled(name)
     return [entry for entry in entries if spelled(entry.name) == wanted] or entries
 
 
-def _told_apart(entries: Sequence[Entry]) -> str:
+def _distinct_names(entries: Sequence[Entry]) -> str:
     """What tells entries apart: their slugs, or their paths where two folders have files of one name."""
     slugs = [entry.slug for entry in entries]
     return ", ".join(slugs if len(set(map(name_key, slugs))) == len(slugs) else (entry.path for entry in entries))
@@ -105,13 +105,13 @@ def _stem_key(path: str) -> str:
     return name_key(path.rpartition("/")[2].removesuffix(".md"))
 
 
-def updated(
+def entry_to_update(
     name: str, listing: Listing, sees: Callable[[str], bool] = lambda path: True, by_place: bool = True
 ) -> tuple[Entry, str] | None:
     """The entry that saving a fact called `name` updates, and what it is called afterwards; None for a new fact.
 
-    It is the one that `found` finds by that name, but for two things. A slug or an alias is no name: a fact may be
-    saved under it. And where who writes `sees` none, it is one that they do not see, so that nobody gets two entries
+    It is the one that `entry_called` finds by that name, but for two things. A slug or an alias is no name: a fact may
+    be saved under it. And where who writes `sees` none, it is one that they do not see, so that nobody gets two entries
     of one name. One that is meant by its path keeps its name. Without `by_place` none is: a name is a name.
 
     Raises:
@@ -134,7 +134,7 @@ def updated(
 
 def _one_of(entries: Sequence[Entry], name: str, sees: Callable[[str], bool]) -> Entry | None:
     """The one that is called `name`, of those that are seen; else one of the others, if there is any."""
-    matches = called([entry for entry in entries if sees(entry.path)], name)
+    matches = exactly_called([entry for entry in entries if sees(entry.path)], name)
     if len(matches) > 1:
         files = ", ".join(entry.path for entry in matches)
         raise InvalidArguments(f"several entries are called {name}; give the path of the one that is meant: {files}")

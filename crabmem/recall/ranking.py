@@ -52,9 +52,9 @@ class Question(NamedTuple):
 #: Says of a path whether its entry may be found.
 PathFilter = Callable[[str], bool]
 #: Ranks by words: at most so many.
-Search = Callable[[int | None], list[Ranked]]
+WordSearch = Callable[[int | None], list[Ranked]]
 #: Ranks by more, given how to search, how many there may be and which fit; and says what troubled it.
-Ranking = Callable[[Search, int, PathFilter | None], tuple[list[Ranked], str]]
+Ranking = Callable[[WordSearch, int, PathFilter | None], tuple[list[Ranked], str]]
 
 
 def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
@@ -76,7 +76,7 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
         raise InvalidArguments(f"tags: at most {MAX_LABELS}, not {len(tags)}")
 
 
-def narrowed(
+def path_filter(
     source: EntrySource, fits: PathFilter | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
 ) -> PathFilter | None:
     """What also fits a namespace, and of whose entry `where` says so; then no daily note does."""
@@ -90,7 +90,7 @@ def narrowed(
     return _all(checks)
 
 
-def recalled(
+def recall_from(
     source: EntrySource, question: Question, fits: PathFilter | None = None, ranking: Ranking | None = None
 ) -> Recall:
     """The entries of `source` that answer the question, have all its tags and phrases and fit, best first.
@@ -104,19 +104,19 @@ def recalled(
     words = terms_of(query, source.index, question.language)
 
     def found(phrases: Sequence[str]) -> tuple[list[Hit], str]:
-        return _hits(source, question, words, query.text, _accepting(source, question, phrases, fits), ranking)
+        return _hits(source, question, words, query.text, _acceptance(source, question, phrases, fits), ranking)
 
     hits, trouble = found(query.phrases)
     unsaid = () if hits else query.phrases
     if unsaid:
         hits, trouble = found(())
     if question.explain:
-        hits = _explained(hits, source.index, query, words, question.language)
+        hits = _with_matches(hits, source.index, query, words, question.language)
     if any(hit.entry.is_note for hit in hits):
-        hits = _in_passages(hits, worth_of(words, source.index), question.language)
+        hits = _with_note_passages(hits, worth_of(words, source.index), question.language)
     kept = tuple(hits)
     if question.budget is not None:
-        kept = fitted(hits, question.budget, worth_of(words, source.index), question.language, text_of)
+        kept = fit_to_budget(hits, question.budget, worth_of(words, source.index), question.language, text_of)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
     notes, is_filtered = len(source.notes), bool(question.tags or fits)
     counts = len(source.index) - notes, len(source.unreadable)
@@ -134,29 +134,31 @@ def _hits(
 ) -> tuple[list[Hit], str]:
     """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
     if ranking is None:
-        ranked, trouble = _ranked(source.index, words, question, accept, question.limit), ""
+        ranked, trouble = _rank_by_words(source.index, words, question, accept, question.limit), ""
     else:
-        search = partial(_ranked, source.index, words, question, accept)
+        search = partial(_rank_by_words, source.index, words, question, accept)
         ranked, trouble = ranking(search, question.limit, accept)
     hits = [Hit(source.at(found.key), found.score) for found in ranked]
     if words:
         return hits, trouble
-    called = [entry for entry in _called(source, text) if accept is None or accept(entry.path)]
+    called = [entry for entry in _entries_called(source, text) if accept is None or accept(entry.path)]
     others = [hit for hit in hits if hit.entry not in called]
     return [*(Hit(entry, 0.0) for entry in called), *others][: question.limit], trouble
 
 
-def _in_passages(hits: Sequence[Hit], worth: Mapping[str, float], language: str) -> list[Hit]:
+def _with_note_passages(hits: Sequence[Hit], worth: Mapping[str, float], language: str) -> list[Hit]:
     """The hits, of each daily note what answers."""
-    return [replace(hit, passage=of_note(hit.entry, worth, language)) if hit.entry.is_note else hit for hit in hits]
+    return [
+        replace(hit, passage=note_passage(hit.entry, worth, language)) if hit.entry.is_note else hit for hit in hits
+    ]
 
 
-def of_note(note: Entry, worth: Mapping[str, float], language: str) -> str:
+def note_passage(note: Entry, worth: Mapping[str, float], language: str) -> str:
     """What of a daily note holds the words that were asked for, by what they are worth."""
     return blocks_with(note.content, worth, lambda piece: tokens(piece, language), NOTED)
 
 
-def _called(source: EntrySource, name: str) -> list[Entry]:
+def _entries_called(source: EntrySource, name: str) -> list[Entry]:
     """The entries that are called `name`, then those that have it as an alias."""
     key = name_key(name)
     named = {entry.path: entry for label in (NAME, ALIAS) for entry in source.having(label + key)}
@@ -168,15 +170,15 @@ def worth_of(words: Sequence[Term], index: Index) -> dict[str, float]:
     return {form: index.rarity(word) for word in index.meant(words) for form in index.forms(word)}
 
 
-def _accepting(
+def _acceptance(
     source: EntrySource, question: Question, phrases: Sequence[str], fits: PathFilter | None
 ) -> PathFilter | None:
     """What tells whether the entry at a path may be found; what is quick to tell first. None when any may."""
     checks = [] if fits is None else [fits]
     for phrase in filter(None, (Phrase(text, question.language) for text in phrases)):
-        checks += [_in(phrase.may_be_in(source.index)), _saying(source, phrase)]
+        checks += [_in(phrase.may_be_in(source.index)), _says(source, phrase)]
     if question.tags:
-        checks.append(_tagged(source, {name_key(tag.removeprefix("#")) for tag in question.tags}))
+        checks.append(_has_tags(source, {name_key(tag.removeprefix("#")) for tag in question.tags}))
     return _all(checks)
 
 
@@ -188,7 +190,7 @@ def _in(paths: Collection[str]) -> PathFilter:
     return lambda path: path in paths
 
 
-def _saying(source: EntrySource, phrase: Phrase) -> PathFilter:
+def _says(source: EntrySource, phrase: Phrase) -> PathFilter:
     def is_in(path: str) -> bool:
         entry = source.at(path)
         return phrase.is_in((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags))
@@ -196,11 +198,11 @@ def _saying(source: EntrySource, phrase: Phrase) -> PathFilter:
     return is_in
 
 
-def _tagged(source: EntrySource, terms_of: Set[str]) -> PathFilter:
-    return lambda path: terms_of <= set(map(name_key, source.at(path).labels))
+def _has_tags(source: EntrySource, tags: Set[str]) -> PathFilter:
+    return lambda path: tags <= set(map(name_key, source.at(path).labels))
 
 
-def _ranked(
+def _rank_by_words(
     index: Index, words: Sequence[Term], question: Question, accept: PathFilter | None, limit: int | None
 ) -> list[Ranked]:
     factor = question.factor
@@ -210,9 +212,9 @@ def _ranked(
     return sorted(found, key=lambda each: (-each.score, each.key))[:limit]
 
 
-def _explained(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
+def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
     """The hits with what each word of the question found in each field, and its part of the score before any boost."""
-    typed, meant = _typed(query, index, language), index.meant(words)
+    typed, meant = _typed_words(query, index, language), index.meant(words)
     forms = {term: index.forms(term) for term in meant}
     sought = [(term, typed.get(meant[term], forms[term][0]), frozenset(forms[term])) for term in meant]
     scores = index.explained(list(meant), [hit.entry.path for hit in hits])
@@ -234,7 +236,7 @@ def _matches(
                 yield Match(word, name, added[term] * here / sum(times.values()))
 
 
-def _typed(query: Query, index: Index, language: str) -> dict[Term, str]:
+def _typed_words(query: Query, index: Index, language: str) -> dict[Term, str]:
     """What was typed for each of the words that are searched."""
     found: dict[Term, str] = {}
     for word in query.text.split():
@@ -246,7 +248,7 @@ def _typed(query: Query, index: Index, language: str) -> dict[Term, str]:
     return found
 
 
-def fitted(
+def fit_to_budget(
     hits: Sequence[Hit], budget: int, worth: Mapping[str, float], language: str, text: Callable[[Hit, str], str]
 ) -> tuple[Hit, ...]:
     """The hits whose texts fit `budget` characters, the best first; of what is longer than its share, a passage.

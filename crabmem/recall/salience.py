@@ -32,7 +32,7 @@ def salience(now: datetime, changed: datetime, used: Used | None = None) -> floa
     return _boost(now, used) * max(FLOOR, _KEPT ** (_since(now, latest) // _STEP))
 
 
-def favoured(score: float, salience: float) -> float:
+def boosted_score(score: float, salience: float) -> float:
     """The score of an answer, at most a quarter more for what matters most."""
     return score * (1 + _GAIN * log(1 + salience) / log(1 + CAP))
 

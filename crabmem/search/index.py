@@ -12,7 +12,7 @@ from itertools import accumulate, islice
 
 from .scoring import best_of, damping, rarity, scores_of, weight
 from .scripts import FIRST_PAIRED, is_unit
-from .segment import FEW, build, build_in_pieces, counted, documents_of, join
+from .segment import FEW, build, build_in_pieces, counts_of, documents_of, join
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Recent:
         self.documents.append(document)
         self.lengths.append(document.length)
         for held, names in ((self.words, document.words), (self.labels, document.labels)):
-            for name, count in counted(names).items():
+            for name, count in counts_of(names).items():
                 positions, counts = held.setdefault(name, ([], []))
                 positions.append(position)
                 counts.append(count)

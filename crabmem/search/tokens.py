@@ -53,7 +53,7 @@ def tokens(text: str, language: str = "english") -> list[str]:
     from . import dates
 
     lines = (_of_line(line, terms) for line in text.split("\n"))
-    return [word for line in lines for word in (*line, *dates.written(line))]
+    return [word for line in lines for word in (*line, *dates.date_words(line))]
 
 
 def _of_line(text: str, terms: _Terms) -> list[str]:
@@ -127,7 +127,7 @@ class _Terms(_Kept):
             return text, []
         from . import dates
 
-        return dates.taken_out(text, self.is_english)
+        return dates.without_dates(text, self.is_english)
 
     def _of_pieces(self, text: str) -> Iterator[str]:
         from . import identifiers

@@ -301,7 +301,7 @@ class Engine:
         meaning = meaning or self.meaning
         if not meaning.is_wanted(rules.vectors):
             return None
-        return lambda query: partial(meaning.fused, source, rules.vectors, query)
+        return lambda query: partial(meaning.rank, source, rules.vectors, query)
 
     def ranker_of_old(self, source: EntrySource, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
         """`ranker` by settings of any time, with the key and the timeout of today's; None where these name somebody

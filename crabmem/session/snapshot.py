@@ -10,8 +10,8 @@ from ..disk.fork_lock import once
 from ..disk.scan import Scan
 from ..recall.catalog import Listing
 from ..recall.entries import Entries
-from ..recall.names import found
-from ..recall.ranking import PathFilter, Question, check_question, recalled
+from ..recall.names import entry_called
+from ..recall.ranking import PathFilter, Question, check_question, recall_from
 from ..results import Recall
 from ..search.recency import day_of, recency
 from ..text.edit import lenient_text
@@ -151,7 +151,7 @@ class Snapshot:
             NotFound: there is none; the message has the nearest names.
             InvalidArguments: there are several.
         """
-        return found(self.entries, name)
+        return entry_called(self.entries, name)
 
     def recall(
         self,
@@ -174,7 +174,7 @@ class Snapshot:
         rules, ranker = self.settings, ranker or self.ranker
         factor = self._freshness if rules.recency else None
         question = Question(query, limit or rules.recall_limit, tags, rules.language, budget, explain, factor)
-        return recalled(self.entries, question, fits, ranker and ranker(query))
+        return recall_from(self.entries, question, fits, ranker and ranker(query))
 
     @property
     def ranker(self) -> Ranker | None:
@@ -194,9 +194,9 @@ class Snapshot:
         if self._scan is not None:
             found = searcher.now(self._scan, way)
         else:
-            from ..recall.file_search import of_old
+            from ..recall.file_search import files_at
 
-            found = searcher.past(of_old(self.files, self._engine.history.blob, way.search), way)
+            found = searcher.past(files_at(self.files, self._engine.history.blob, way.search), way)
         if self.view.is_whole:
             return found
         return dataclasses.replace(

@@ -12,7 +12,7 @@ from crabmem import Memory
 from crabmem.errors import NotFound
 from crabmem.operations import salient_facts
 from crabmem.operations import uses as uses_operations
-from crabmem.recall.salience import CAP, FLOOR, Used, favoured, salience
+from crabmem.recall.salience import CAP, FLOOR, Used, boosted_score, salience
 from crabmem.recall.use_log import UseLog
 from tests.conftest import git
 
@@ -52,7 +52,7 @@ def test_more_use_never_counts_less_and_more_time_never_more(
 
 @given(st.floats(0, 1e6), st.floats(FLOOR, CAP))
 def test_what_matters_gains_a_quarter_at_most(score: float, weight: float) -> None:
-    assert score <= favoured(score, weight) <= score * 1.25 * (1 + 1e-12)
+    assert score <= boosted_score(score, weight) <= score * 1.25 * (1 + 1e-12)
 
 
 def three(memory: Memory) -> None:

@@ -42,10 +42,10 @@ def before_turn(
             return None
         speaker = Speaker(Turns(workspace.private / state.TURNS), session)
         entries = Entries(index=index, read=partial(_entry, workspace.root))
-        said = speaker.bearing(message, entries, rules.auto_recall, rules.language, _prompt(workspace))
+        said = speaker.injection(message, entries, rules.auto_recall, rules.language, _prompt(workspace))
         if not claim():
             return ""
-        speaker.said(said, now)
+        speaker.record(said, now)
         return said.text
     except (OSError, CrabmemError):
         return None
