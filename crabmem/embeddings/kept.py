@@ -109,13 +109,10 @@ class Kept:
             OSError: there is no place for it.
         """
         other = load(file)
-        both = self.plus(other._all()) if other and other.model == self.model else self
+        both = self.plus({key: other._of(key) for key in other._at}) if other and other.model == self.model else self
         both = both.without_spare(keys)
         derived.save(file, both._packed())
         return both
-
-    def _all(self) -> dict[bytes, Array]:
-        return {key: self._of(key) for key in self._at}
 
     def _packed(self) -> bytes:
         head = msgspec.json.encode(_Head(self.model, len(self), len(self._rows)))

@@ -67,11 +67,10 @@ class Speaker:
         found = [Hit(_relevant_part(source, each.key, worth, language), each.score) for each in ranked]
         sure = [hit for hit in found if _confidence_in(hit.entry, source.index, words, language) >= rules.threshold]
         hits = fit_to_budget(sure, rules.characters, worth, language, _text)
-        return (
-            Injection(hits, block("recall", f"{template('recall').strip()}\n\n{_texts(hits, rules)}"))
-            if hits
-            else Injection()
-        )
+        if not hits:
+            return Injection()
+        shown = fitting([_text(hit, hit.shown) for hit in hits], rules.characters)
+        return Injection(hits, block("recall", f"{template('recall').strip()}\n\n{shown}"))
 
     def record(self, injected: Injection, when: datetime) -> None:
         """Remember what was injected, so that it is not said again."""
@@ -164,10 +163,6 @@ def _relevant_part(source: EntrySource, path: str, worth: Mapping[str, float], l
     part = note_passage(entry, worth, language)
     told = " ".join(part.replace("…", " ").split())  # of what is around it nothing, marks included
     return replace(entry, content=part, version=version_of(told.encode()))
-
-
-def _texts(hits: Sequence[Hit], rules: AutoRecall) -> str:
-    return fitting([_text(hit, hit.shown) for hit in hits], rules.characters)
 
 
 def _text(hit: Hit, content: str) -> str:

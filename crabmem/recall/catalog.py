@@ -80,12 +80,16 @@ class Catalog(SyncedIndex):
         paths = self._differing(scan)
         self.change(dict(self._read(scan, paths)))
         self._scan = scan
+
+        def may_hold_entries(path: str) -> bool:
+            return self._layout.is_recalled(path) or self._layout.is_entry_folder(path)
+
         halves = tuple(self._halves[path] for path in sorted(self._halves))
         broken = [
-            *(item for item in scan.unusable if not item.is_beside and self._may_hold_entries(item.path)),
+            *(item for item in scan.unusable if not item.is_beside and may_hold_entries(item.path)),
             *self._broken.values(),
+            *(Unusable(half.path, f"{half.path} is being written at this moment") for half in halves),
         ]
-        broken += [Unusable(half.path, f"{half.path} is being written at this moment") for half in halves]
         self._listing = Listing(
             index=self.index,
             read=partial(self.entry, scan),
@@ -116,10 +120,6 @@ class Catalog(SyncedIndex):
             yield path, self._document(scan, path)
             if done % _TOLD_EVERY == 0 or done == len(paths) - 1:
                 self._progress(done + 1, len(paths))
-
-    def _may_hold_entries(self, path: str) -> bool:
-        """Whether `path` is an entry's or a note's, or a folder's that entries are in."""
-        return self._layout.is_recalled(path) or self._layout.is_entry_folder(path)
 
     def _document(self, scan: Scan, path: str) -> Document | None:
         """What the index is to know of a file; None for what is neither an entry nor a note that is recalled."""

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ from ..disk.fork_lock import Guard, loading
 from ..errors import EmbedderFailed
 from ..results import Finding, Reindexed
 from ..search import Ranked
-from ..text.entry import Entry
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import Vectors
 from ..workspace.workspace import Workspace
@@ -130,7 +128,9 @@ class Meaning:
             return search(limit), self._failed(error, self._asking)
         by_words = search(None)
         kept, trouble = self._grown(embedder, kept, source, (found.key for found in by_words))
-        return _fuse(self._likeness(source, kept, vector), by_words, limit, accept, rules, kept), trouble
+        positions, places = self._placed(source, kept)
+        likeness = kept.model.likeness(kept.cosines(vector))[places]
+        return _fuse(positions, likeness, by_words, limit, accept, rules.weight, kept.model.floor), trouble
 
     def embed(self, source: EntrySource, rules: Vectors, progress: Progress | None = None) -> Reindexed:
         """Give vectors to all entries that have none. A model that the settings name may be fetched for that.
@@ -139,13 +139,19 @@ class Meaning:
             EmbedderFailed: they cannot be made; those that were are kept.
         """
         name, embedder = self._chosen(rules, in_a_hurry=False)
+        before = 0
+
+        def goes_on(done: int) -> bool:
+            if progress:
+                progress(before + done, len(missing))
+            return True
+
         with self._growing:
             kept = self._matching(embedder)
             self._begun, self._kept = None, kept
             missing = _missing(source.versions, kept)
-            for done in range(0, len(missing), _OFTEN):
-                told = partial(_report, progress, done, len(missing))
-                self._add(kept, _made(embedder, source, missing[done : done + _OFTEN], told), source)
+            for before in range(0, len(missing), _OFTEN):
+                self._add(kept, _made(embedder, source, missing[before : before + _OFTEN], goes_on), source)
                 kept = self._latest(kept)
                 self._write()
         self._begun = None
@@ -255,7 +261,9 @@ class Meaning:
         self, embedder: "Embedder", kept: "Kept", source: EntrySource, first: Iterable[str]
     ) -> "tuple[Kept, str]":
         """The vectors with those of entries that had none, `first` before others, as far as there is time for it."""
-        if self._has_all(source, kept) or not self._making or not self._growing.acquire(timeout=0):
+        _, places = self._placed(source, kept)
+        has_all = not len(places) or int(places.max()) < len(kept)
+        if has_all or not self._making or not self._growing.acquire(timeout=0):
             return kept, ""  # or somebody is at it: what there is will do
         try:
             kept = self._latest(kept)
@@ -287,10 +295,6 @@ class Meaning:
                 self._kept = kept.plus(new)
                 self._unsaved += len(new)
 
-    def _has_all(self, source: EntrySource, kept: "Kept") -> bool:
-        _, places = self._placed(source, kept)
-        return not len(places) or int(places.max()) < len(kept)
-
     def _placed(self, source: EntrySource, kept: "Kept") -> "tuple[dict[str, int], Array]":
         """The position of each path, and by position where its vectors are."""
         placed = self._places
@@ -300,30 +304,26 @@ class Meaning:
             self._places = placed
         return placed[2], placed[3]
 
-    def _likeness(self, source: EntrySource, kept: "Kept", vector: "Array") -> "tuple[dict[str, int], Array]":
-        positions, places = self._placed(source, kept)
-        return positions, kept.model.likeness(kept.cosines(vector))[places]
-
 
 def _fuse(
-    near: "tuple[dict[str, int], Array]",
+    positions: Mapping[str, int],
+    likeness: "Array",
     by_words: list[Ranked],
     limit: int,
     accept: Callable[[str], bool] | None,
-    rules: Vectors,
-    kept: "Kept",
+    weight: float,
+    floor: float,
 ) -> list[Ranked]:
-    """The best of both."""
+    """The best by words and likeness, which is given by the positions of paths."""
     import numpy as np
 
     from ..embeddings.fusion import fuse
 
-    positions, likeness = near
     words = np.zeros(len(positions))
     for found in by_words:
         words[positions[found.key]] = found.score
     paths, best = list(positions), list[Ranked]()
-    for position, score in fuse(words, likeness, rules.weight, kept.model.floor, limit):
+    for position, score in fuse(words, likeness, weight, floor, limit):
         if accept is None or words[position] > 0 or accept(paths[position]):
             best.append(Ranked(paths[position], score))
         if len(best) == limit:
@@ -339,28 +339,19 @@ def _made(
     embedder: "Embedder", source: EntrySource, paths: list[str], goes_on: Callable[[int], bool]
 ) -> "Iterator[dict[bytes, Array]]":
     """The vectors of some entries at once, while `goes_on` says so, which hears how many are done."""
+    import numpy as np
+
     from ..embeddings.embedder import embed_checked, pieces
 
     for start in range(0, len(paths), _AT_ONCE):
         some = paths[start : start + _AT_ONCE]
-        texts = [pieces(_text(source.at(path))) for path in some]
+        texts = [
+            pieces("\n".join((entry.name, *entry.aliases, entry.description, entry.content)))
+            for entry in map(source.at, some)
+        ]
         rows = iter(embed_checked(embedder, [piece for text in texts for piece in text]))
-        yield _split(rows, [(source.versions[path], len(text)) for path, text in zip(some, texts, strict=True)])
+        yield {
+            source.versions[path]: np.stack([next(rows) for _ in text]) for path, text in zip(some, texts, strict=True)
+        }
         if not goes_on(start + len(some)):
             return
-
-
-def _split(rows: "Iterator[Array]", lengths: list[tuple[bytes, int]]) -> "dict[bytes, Array]":
-    import numpy as np
-
-    return {key: np.stack([next(rows) for _ in range(length)]) for key, length in lengths}
-
-
-def _text(entry: Entry) -> str:
-    return "\n".join((entry.name, *entry.aliases, entry.description, entry.content))
-
-
-def _report(progress: Progress | None, before: int, total: int, done: int) -> bool:
-    if progress:
-        progress(before + done, total)
-    return True

@@ -20,7 +20,7 @@ _NEAREST = 3
 _SHOWN = 80
 
 
-def entry_called(entries: EntrySource, name: str) -> Entry:
+def entry_called(source: EntrySource, name: str) -> Entry:
     """The entry that `name` means: the one whose whole path it is, else by name, else by slug, else by alias, else by
     the end of its path, with a folder (`People/marta`).
 
@@ -30,28 +30,28 @@ def entry_called(entries: EntrySource, name: str) -> Entry:
         NotFound: none is; the message has the nearest names.
         InvalidArguments: several are, and nothing tells which is meant.
     """
-    files = entries.having(FILE + _stem_key(name))
+    files = source.having(FILE + _stem_key(name))
     if whole := at_path(files, name):
         return whole[0]
     if len(name) > MAX_NAME:
         raise NotFound(f"no entry named: {shortened(name, _SHOWN)}")
     key = name_key(name)
     for matches in (
-        exactly_called(entries.having(NAME + key), name),
-        entries.having(FILE + key),
-        entries.having(ALIAS + key),
+        exactly_called(source.having(NAME + key), name),
+        source.having(FILE + key),
+        source.having(ALIAS + key),
         below_folder(files, name),
     ):
         if len(matches) > 1:
             raise InvalidArguments(f"several entries are called {name}; say which file: {_distinct_names(matches)}")
         if matches:
             return matches[0]
-    raise NotFound(f"no entry named: {name}{_nearest(entries, key)}")
+    raise NotFound(f"no entry named: {name}{_nearest(source, key)}")
 
 
-def note_of(entries: EntrySource, name: str) -> Entry | None:
+def note_of(source: EntrySource, name: str) -> Entry | None:
     """The daily note that is recalled and meant by `name`: its day, its title, its file's name or its path."""
-    return next((each for each in entries.having(NOTE + day_in(name)) if name in each.path or name == each.name), None)
+    return next((each for each in source.having(NOTE + day_in(name)) if name in each.path or name == each.name), None)
 
 
 def kept_at(listing: Listing, key: Key) -> Entry | None:
@@ -188,8 +188,8 @@ class _Taken:
         return not is_free or any(key in keys for keys in self._others) or bool(self._index.labelled(f"{FILE}{key}"))
 
 
-def _nearest(entries: EntrySource, key: str) -> str:
-    keys = {label.removeprefix(kind): label for kind in (ALIAS, NAME) for label in entries.index.labels(kind)}
+def _nearest(source: EntrySource, key: str) -> str:
+    keys = {label.removeprefix(kind): label for kind in (ALIAS, NAME) for label in source.index.labels(kind)}
     near = difflib.get_close_matches(key, keys, n=_NEAREST, cutoff=0.5)
-    names = dict.fromkeys(entry.name for match in near for entry in entries.having(keys[match])[:1])
+    names = dict.fromkeys(entry.name for match in near for entry in source.having(keys[match])[:1])
     return f" (nearest: {', '.join(names)})" if names else ""

@@ -6,7 +6,7 @@ time, and disposable. The index of a moment is made from one that is like it, so
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,12 +63,16 @@ class PastEntries:
             return found
 
     def _opened(self, commit: str, name: str, language: str, keep: bool) -> Entries:
-        blobs = self._timeline.entries_at(commit)
-        place = self._cache.place / f"{name}-{rules(language).hex()}"
+        blobs, ending = self._timeline.entries_at(commit), rules(language)
+        # The mark of a document of another time is that of a file without its stamp.
+        marks = {path: _NO_STAMP + bytes.fromhex(blob) + ending for path, blob in blobs.items()}
+        place = self._cache.place / f"{name}-{ending.hex()}"
         kept = search.load(place)
-        base, paths = _nearest(self._bases(kept), _marks(blobs, language))
-        changes = dict(self._documents(paths, blobs, language))
-        broken = [path for path in changes if path in blobs and changes[path] is None]
+        others = [each.index for each in reversed(self._open.values())]
+        bases = [*([kept] if kept is not None else []), *others, self._catalog.known(), Index()]
+        base, paths = _nearest(bases, marks)
+        changes = {path: self._document(path, marks.get(path), language) for path in paths}
+        broken = [path for path in changes if path in marks and changes[path] is None]
         if base is kept and len(broken) == len(changes):  # they are not in it
             _use(place)
             index = base
@@ -78,30 +82,20 @@ class PastEntries:
                 self._cache.keep(lambda folder: _keep(index, place))
         return Entries(
             index=index,
-            read=lambda path: self._entry(path, index.marks()[path][BLOB].hex()),
+            read=lambda path: self._entry(path, index.marks()[path]),
             unreadable=tuple(Unusable(path, f"{path} could not be read as an entry") for path in broken),
             is_past=True,
         )
 
-    def _bases(self, kept: Index | None) -> list[Index]:
-        """Indexes that may be like the one that is wanted."""
-        others = [each.index for each in reversed(self._open.values())]
-        return [*([kept] if kept is not None else []), *others, self._catalog.known(), Index()]
-
-    def _documents(
-        self, paths: Iterable[str], blobs: Mapping[str, str], language: str
-    ) -> Iterator[tuple[str, Document | None]]:
-        for path in paths:
-            yield path, self._document(path, blobs.get(path), language)
-
-    def _document(self, path: str, blob: str | None, language: str) -> Document | None:
-        """What the index is to know of a file; None for one that is not there, or no entry."""
+    def _document(self, path: str, mark: bytes | None, language: str) -> Document | None:
+        """What the index is to know of a file with that mark; None for one that is not there, or no entry."""
         with suppress(Unreadable):
-            if blob is not None:
-                return document(self._entry(path, blob), _mark(blob, rules(language)), language)
+            if mark is not None:
+                return document(self._entry(path, mark), mark, language)
         return None
 
-    def _entry(self, path: str, blob: str) -> Entry:
+    def _entry(self, path: str, mark: bytes) -> Entry:
+        blob = mark[BLOB].hex()
         return self._catalog.reader.read(path, blob, lambda: self._data(path, blob))
 
     def _data(self, path: str, blob: str) -> bytes:
@@ -110,16 +104,6 @@ class PastEntries:
         if len(data) > fs.MAX_BYTES:
             raise Unreadable(f"{path} is larger than {fs.MAX_BYTES} bytes")
         return data
-
-
-def _mark(blob: str, ending: bytes) -> bytes:
-    """The mark of a document of another time, which is that of a file without its stamp."""
-    return _NO_STAMP + bytes.fromhex(blob) + ending
-
-
-def _marks(blobs: Mapping[str, str], language: str) -> dict[str, bytes]:
-    ending = rules(language)
-    return {path: _mark(blob, ending) for path, blob in blobs.items()}
 
 
 def _nearest(bases: Iterable[Index], wanted: Mapping[str, bytes]) -> tuple[Index, list[str]]:

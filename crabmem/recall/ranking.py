@@ -113,7 +113,10 @@ def recall_from(
     if question.explain:
         hits = _with_matches(hits, source.index, query, words, question.language)
     if any(hit.entry.is_note for hit in hits):
-        hits = _with_note_passages(hits, worth_of(words, source.index), question.language)
+        worth, language = worth_of(words, source.index), question.language
+        hits = [
+            replace(hit, passage=note_passage(hit.entry, worth, language)) if hit.entry.is_note else hit for hit in hits
+        ]
     kept = tuple(hits)
     if question.budget is not None:
         kept = fit_to_budget(hits, question.budget, worth_of(words, source.index), question.language, text_of)
@@ -146,13 +149,6 @@ def _hits(
     return [*(Hit(entry, 0.0) for entry in called), *others][: question.limit], trouble
 
 
-def _with_note_passages(hits: Sequence[Hit], worth: Mapping[str, float], language: str) -> list[Hit]:
-    """The hits, of each daily note what answers."""
-    return [
-        replace(hit, passage=note_passage(hit.entry, worth, language)) if hit.entry.is_note else hit for hit in hits
-    ]
-
-
 def note_passage(note: Entry, worth: Mapping[str, float], language: str) -> str:
     """What of a daily note holds the words that were asked for, by what they are worth."""
     return blocks_with(note.content, worth, lambda piece: tokens(piece, language), NOTED)
@@ -178,7 +174,8 @@ def _acceptance(
     for phrase in filter(None, (Phrase(text, question.language) for text in phrases)):
         checks += [_in(phrase.may_be_in(source.index)), _says(source, phrase)]
     if question.tags:
-        checks.append(_has_tags(source, {name_key(tag.removeprefix("#")) for tag in question.tags}))
+        tags = {name_key(tag.removeprefix("#")) for tag in question.tags}
+        checks.append(lambda path: tags <= set(map(name_key, source.at(path).labels)))
     return _all(checks)
 
 
@@ -196,10 +193,6 @@ def _says(source: EntrySource, phrase: Phrase) -> PathFilter:
         return phrase.is_in((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags))
 
     return is_in
-
-
-def _has_tags(source: EntrySource, tags: Set[str]) -> PathFilter:
-    return lambda path: tags <= set(map(name_key, source.at(path).labels))
 
 
 def _rank_by_words(

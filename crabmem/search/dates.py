@@ -11,7 +11,7 @@ from .english import MONTHS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from re import Match, Pattern
+    from re import Match
 
 _NAMES = {number: name for name, number in reversed(MONTHS.items())}
 _YEAR, _MONTH, _DAY = r"(?:19|20)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
@@ -31,7 +31,9 @@ def without_dates(text: str, is_english: bool) -> tuple[str, list[str]]:
         words.extend(_words_of(*date, is_english))
         return " "
 
-    return _numeric().sub(noted, text), words
+    import re  # takes longer to import than most queries to answer
+
+    return re.sub(_NUMERIC, noted, text), words
 
 
 def date_words(words: Sequence[str]) -> Iterator[str]:
@@ -89,9 +91,3 @@ def _sortable(year: int, month: int, day: int) -> Iterator[str]:
     if day:
         yield f"{year}-{month:02}-{day:02}"
     yield f"{year}-{month:02}"
-
-
-def _numeric() -> Pattern[str]:
-    import re  # takes longer to import than most queries to answer
-
-    return re.compile(_NUMERIC)  # which `re` keeps
