@@ -19,7 +19,6 @@ from ..errors import Unreadable
 from ..results import FileHit, FileSearch
 from ..search import Document, Index, rules, tokens
 from ..search.query import parse_query, terms_of
-from ..search.recency import day_of
 from ..text.daily_notes import is_note
 from ..text.entry import Entry, decode
 from ..text.hashes import blob_id
@@ -27,6 +26,7 @@ from ..text.passages import passage
 from ..text.patterns import matches
 from ..workspace.workspace import Workspace
 from .ranking import Question, Ranking, recall_from, worth_of
+from .recency import day_of
 from .sections import Search, Section, age_factor, sections_of
 from .synced import SyncedIndex, differing
 
@@ -269,8 +269,7 @@ def _hit(sections: Sections, key: str, score: float, worth: Mapping[str, float],
 
 def _day(path: str) -> date | None:
     """The day of a daily note; only a date that is the whole name makes a file one."""
-    name = path.rpartition("/")[2]
-    return day_of(name.removesuffix(".md")) if is_note(name) else None
+    return day_of(path) if is_note(path.rpartition("/")[2]) else None
 
 
 def _path(key: str) -> str:

@@ -12,8 +12,8 @@ from ..recall.catalog import Listing
 from ..recall.entries import Entries
 from ..recall.names import entry_called
 from ..recall.ranking import PathFilter, Question, check_question, recall_from
+from ..recall.recency import day_of, recency
 from ..results import Recall
-from ..search.recency import day_of, recency
 from ..text.edit import lenient_text
 from ..text.entry import Entry, decode
 from ..workspace.layout import Layout
@@ -183,7 +183,7 @@ class Snapshot:
         return make(self.entries, self.settings)
 
     def _freshness(self, path: str) -> float:
-        day = day_of(path.rpartition("/")[2].removesuffix(".md"))
+        day = day_of(path)
         return recency((self._engine.today() - day).days, self.settings.recency) if day else 1.0
 
     # Sections of files
