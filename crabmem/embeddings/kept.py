@@ -14,7 +14,7 @@ import numpy as np
 
 from ..disk import derived
 from ..errors import EmbedderFailed
-from .embedder import Array, Embedder, Model, identity, probe
+from .embedder import Array, Embedder, Model, identity, probe, unit_rows
 
 _LABEL = "vectors 2"
 _KEY = 20
@@ -69,10 +69,7 @@ class Kept:
 
     def first(self, keys: Collection[bytes]) -> Array:
         """The vector of the first piece of each key; all have to be there. Of unit length, or zeros."""
-        rows: Array = self._rows[self._starts[self.places(keys)]]
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        unit: Array = rows / np.where(lengths > 0, lengths, 1)
-        return unit
+        return unit_rows(self._rows[self._starts[self.places(keys)]])
 
     def plus(self, others: Mapping[bytes, Array]) -> Kept:
         """These vectors and `others`: by key, a row for each piece, at least one."""
