@@ -76,7 +76,9 @@ def probe(embedder: Embedder) -> Model:
     apart = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
     base = min(max(float(apart.mean()), 0.0), _MOST)
     floor = max(_LEAST, _FAR * float(apart.std()) / (1 - base))
-    return Model(identity(embedder) or _sign(embedder, rows), rows.shape[1], base, floor)
+    seen = hashlib.sha256((np.round(rows, 2) + 0.0).tobytes()).hexdigest()[:16]
+    sign = f"{type(embedder).__module__}.{type(embedder).__qualname__} {seen}"
+    return Model(identity(embedder) or sign, rows.shape[1], base, floor)
 
 
 def identity(embedder: Embedder) -> str:
@@ -89,11 +91,6 @@ def identity(embedder: Embedder) -> str:
         return str(getattr(embedder, "identity", "")).encode("utf-8", "replace").decode()
     except Exception as error:  # it may be anybody's
         raise _failed(embedder, error) from error
-
-
-def _sign(embedder: Embedder, rows: Array) -> str:
-    seen = hashlib.sha256((np.round(rows, 2) + 0.0).tobytes()).hexdigest()[:16]
-    return f"{type(embedder).__module__}.{type(embedder).__qualname__} {seen}"
 
 
 def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Array:
@@ -112,6 +109,11 @@ def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Array:
         raise EmbedderFailed(f"{type(embedder).__name__} gave an array of {rows.shape} for {len(texts)} texts")
     if not np.isfinite(rows).all():
         raise EmbedderFailed(f"{type(embedder).__name__} gave vectors that are not made of numbers")
+    return unit_rows(rows)
+
+
+def unit_rows(rows: Array) -> Array:
+    """`rows`, each of unit length, or of zeros as it was."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     unit: Array = rows / np.where(lengths > 0, lengths, 1)
     return unit

@@ -6,7 +6,7 @@ worse than words alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -30,18 +30,8 @@ def fuse(words: Array, likeness: Array, weight: float, floor: float, limit: int)
     scores = weight * near + (1 - weight) * words / (highest or 1.0)
     found = np.flatnonzero((words > 0) | (known & (likeness >= floor)))
     order = found[np.argsort(-scores[found], kind="stable")].tolist()
-    if highest > 0:
-        _move_up(order, int(words.argmax()), min(limit, LAST))
-    return zip(order, _falling(scores[order]), strict=True)
-
-
-def _move_up(order: list[int], position: int, place: int) -> None:
-    at = order.index(position)
-    if at >= place:
+    place = min(limit, LAST)
+    if highest > 0 and (at := order.index(int(words.argmax()))) >= place:
         order.insert(place - 1, order.pop(at))
-
-
-def _falling(scores: Array) -> Sequence[float]:
-    """The scores, where one that was moved up has that of the next."""
-    falling: list[float] = np.maximum.accumulate(scores[::-1])[::-1].tolist()
-    return falling
+    falling = np.maximum.accumulate(scores[order][::-1])[::-1]  # one that was moved up has the score of the next
+    return zip(order, falling.tolist(), strict=True)

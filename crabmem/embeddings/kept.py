@@ -13,7 +13,8 @@ import msgspec
 import numpy as np
 
 from ..disk import derived
-from .embedder import Array, Model
+from ..errors import EmbedderFailed
+from .embedder import Array, Embedder, Model, identity, probe, unit_rows
 
 _LABEL = "vectors 2"
 _KEY = 20
@@ -45,6 +46,16 @@ class Kept:
     def __contains__(self, key: bytes) -> bool:
         return key in self._at
 
+    def check_dimension(self, dimension: int) -> None:
+        """Refuse vectors of another dimension than these have.
+
+        Raises:
+            EmbedderFailed: they have.
+        """
+        if dimension != self.model.dimension:
+            both = f"{dimension} and of {self.model.dimension}"
+            raise EmbedderFailed(f"vectors of {both} dimensions came from one embedder")
+
     def places(self, keys: Collection[bytes]) -> Array:
         """Where the keys are; for one that is not there, behind all that are."""
         return np.fromiter((self._at.get(key, len(self._at)) for key in keys), np.int64, len(keys))
@@ -58,10 +69,7 @@ class Kept:
 
     def first(self, keys: Collection[bytes]) -> Array:
         """The vector of the first piece of each key; all have to be there. Of unit length, or zeros."""
-        rows: Array = self._rows[self._starts[self.places(keys)]]
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        unit: Array = rows / np.where(lengths > 0, lengths, 1)
-        return unit
+        return unit_rows(self._rows[self._starts[self.places(keys)]])
 
     def plus(self, others: Mapping[bytes, Array]) -> Kept:
         """These vectors and `others`: by key, a row for each piece, at least one."""
@@ -98,18 +106,27 @@ class Kept:
             OSError: there is no place for it.
         """
         other = load(file)
-        both = self.plus(other._all()) if other and other.model == self.model else self
+        both = self.plus({key: other._of(key) for key in other._at}) if other and other.model == self.model else self
         both = both.without_spare(keys)
         derived.save(file, both._packed())
         return both
-
-    def _all(self) -> dict[bytes, Array]:
-        return {key: self._of(key) for key in self._at}
 
     def _packed(self) -> bytes:
         head = msgspec.json.encode(_Head(self.model, len(self), len(self._rows)))
         arrays = (self._starts.astype("<u4"), self._rows.astype(_NUMBER))
         return derived.packed(_LABEL, b"".join([head, b"\n", *self._at, *(array.tobytes() for array in arrays)]))
+
+
+def matching(kept: Kept | None, embedder: Embedder) -> Kept:
+    """`kept` where its vectors are those of `embedder`, else no vectors yet.
+
+    Raises:
+        EmbedderFailed: it does not say who it is, or makes no vectors.
+    """
+    if kept is not None and kept.model.identity == identity(embedder):
+        return kept
+    model = probe(embedder)
+    return kept if kept is not None and kept.model == model else Kept(model)
 
 
 def load(file: Path) -> Kept | None:

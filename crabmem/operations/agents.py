@@ -41,12 +41,12 @@ def new_agent(session: Session, name: str, description: str = "") -> Begun:
         AlreadyThere: there is one in the folder of that name.
         InvalidArguments: the name is empty, or the profile keeps no description.
     """
-    from ..prompt.seeding import tells  # late: profiles are
+    from ..prompt.seeding import mentions  # late: profiles are
 
     root = _agent_root(session, name)
     check_text("name", name, MAX_NAME)
     check_text("description", description)
-    if description and not tells(session.profile, "description"):
+    if description and not mentions(session.profile, "description"):
         raise InvalidArguments(
             f"the profile {session.engine.profile_name} keeps no description of an agent; leave it out"
         )

@@ -6,7 +6,7 @@ from datetime import timedelta
 from operator import methodcaller
 from typing import TYPE_CHECKING
 
-from ..recall.auto_recall import bearing
+from ..recall.auto_recall import best_confidence
 from ..session.session import Session
 from ..text.entry import decode
 from ..text.own_words import own_words
@@ -14,7 +14,7 @@ from ..text.templates import template
 from ..text.words import counted
 from ..workspace.layout import Layout
 from .files import notes
-from .salience import salient_text
+from .salient_facts import salient_text
 
 if TYPE_CHECKING:
     from ..prompt.compaction import Due
@@ -72,18 +72,20 @@ def before_turn(
     """
     rules, seen, message = session.settings, _read_anyway(session), own_words(message)
     speaker = session.speaker
-    said = session.look(lambda now: speaker.bearing(message, now.shelf, rules.auto_recall, rules.language, seen, again))
+    said = session.look(
+        lambda now: speaker.injection(message, now.entries, rules.auto_recall, rules.language, seen, again)
+    )
     session.engine.catalog.save()
     if not is_heard():
         return ""
-    speaker.said(said, session.engine.clock())
+    speaker.record(said, session.engine.clock())
     return said.text
 
 
 def confidence(session: Session, message: str) -> float:
     """How much of what `message` says the fact has that bears most on it: what `auto_recall.threshold` bounds."""
     rules = session.settings
-    return session.look(lambda now: bearing(message, now.shelf, rules.auto_recall, rules.language))
+    return session.look(lambda now: best_confidence(message, now.entries, rules.auto_recall, rules.language))
 
 
 def may_flush(session: Session) -> bool:
@@ -132,14 +134,21 @@ def _pieces(session: Session, part: "Part", at: str | None) -> list["Piece"]:
     """What a part is here; one for each of the days whose notes it is."""
     from ..prompt.context import Piece, fixed_text
 
-    layout = session.layout
     if part.notes:
         days = (session.engine.today() - timedelta(days=ago) for ago in range(part.notes))
-        return [Piece(part, path, _file_text(session, "own", path, at)) for path in map(layout.note_path, days)]
-    if part.file:
-        path, text = layout.named(part.file), _file_text(session, part.of, part.file, at)
-        return [Piece(part, path, template(part.default) if text is None and part.default else text)]
-    return [Piece(part, "", fixed_text(part))]
+        return [_piece(session, part, "own", session.layout.note_path(day), at) for day in days]
+    return [_piece(session, part, part.of, part.file, at) if part.file else Piece(part, "", fixed_text(part))]
+
+
+def _piece(session: Session, part: "Part", of: str, file: str, at: str | None) -> "Piece":
+    """A part that is a file."""
+    from ..prompt.context import Piece
+
+    path = session.layout.named(file)
+    if not session.view.allows(path):
+        return Piece(part, path, None, is_hidden=True)
+    text = _file_text(session, of, file, at)
+    return Piece(part, path, template(part.default) if text is None and part.default else text)
 
 
 def _file_text(session: Session, of: str, file: str, at: str | None) -> str | None:

@@ -8,7 +8,7 @@ from itertools import islice
 from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..git.commits import Note, moving, one_line
 from ..recall.catalog import Progress
-from ..recall.labels import note_of
+from ..recall.names import note_of
 from ..recall.ranking import PathFilter
 from ..recall.reader import readable
 from ..results import Changed, Forgotten, Links, Reference, Renamed, Saved
@@ -185,7 +185,7 @@ def get(session: Session, name: str, at: str | None = None) -> Entry:
         try:
             return now.get(name)
         except NotFound:
-            if note := note_of(now.shelf, name):
+            if note := note_of(now.entries, name):
                 return note
             for path in [] if now.is_past else _places_of(now, slug_of(name[:MAX_NAME])):
                 if data := session.read(path):
@@ -210,7 +210,7 @@ def entries(session: Session, at: str | None = None, *, since: str | None = None
 
     def read(now: Snapshot) -> list[Entry]:
         fits = changed_within(session, now, since, None)
-        return [now.shelf.at(path) for path in now.shelf.paths if fits is None or fits(path)]
+        return [now.entries.at(path) for path in now.entries.paths if fits is None or fits(path)]
 
     return session.look(read, at)
 
@@ -219,7 +219,7 @@ def page(session: Session, after: str, limit: int) -> list[Entry]:
     """The first `limit` entries whose paths come after `after`, in the order of their paths; no other is read."""
 
     def read(now: Snapshot) -> list[Entry]:
-        return [now.shelf.at(path) for path in islice((path for path in now.shelf.paths if path > after), limit)]
+        return [now.entries.at(path) for path in islice((path for path in now.entries.paths if path > after), limit)]
 
     return session.look(read)
 
@@ -260,7 +260,7 @@ def changed_within(session: Session, now: Snapshot, since: str | None, until: st
     after = None if until is None else timeline.state_since(until, now.commit, is_end=True)
 
     def fits(path: str) -> bool:
-        own = now.shelf.blob(path)
+        own = now.entries.blob(path)
         return before.get(path) != own and (after is None or after.get(path) == own)
 
     return fits

@@ -125,7 +125,7 @@ def search(session: Session, query: str, limit: int | None = None, *, as_of: str
         InvalidArguments: a blank or endless query, or a limit out of its bounds.
         NotFound: there is no such revision or time.
     """
-    from ..recall.file_search import Way, searched
+    from ..recall.file_search import Way, search_sections
 
     check_question(query, limit, ())
     engine = session.engine
@@ -135,7 +135,7 @@ def search(session: Session, query: str, limit: int | None = None, *, as_of: str
         way = Way(session.profile.search, now.settings.language)
         sections = now.sections(way)
         ranker = engine.ranker_of_old(sections, now.settings, engine.meaning_of_sections)
-        found = searched(sections, query, limit, way, session.engine.today(), ranker and ranker(query))
+        found = search_sections(sections, query, limit, way, session.engine.today(), ranker and ranker(query))
         return replace(found, as_of=now.commit)
 
     found = session.look(read, as_of)

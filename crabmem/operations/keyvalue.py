@@ -1,6 +1,6 @@
-"""Memory as a store of keys and values: entries by the slot that a store keeps them in.
+"""Memory as a store of keys and values: entries by the key that a store keeps them at.
 
-What no store made is in the namespace `ELSEWHERE`, by its name.
+What no store made is in `DEFAULT_NAMESPACE`, by its name.
 """
 
 import dataclasses
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from ..disk.stat import changed_ns
 from ..git.commits import TIME, Note
-from ..recall.labels import LIFE, NAME, kept_at, within
+from ..recall.labels import LIFE, NAME, within
+from ..recall.names import kept_at
 from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
     from ..embeddings.embedder import Array, Embedder
 
 
-def item(session: Session, slot: Key) -> Entry | None:
-    """The entry that is kept at `slot`; None when there is none."""
-    check_key(slot)
-    return session.look(lambda now: kept_at(now.listing, slot))
+def item(session: Session, key: Key) -> Entry | None:
+    """The entry that is kept at `key`; None when there is none."""
+    check_key(key)
+    return session.look(lambda now: kept_at(now.listing, key))
 
 
 def items(
@@ -48,16 +49,16 @@ def items(
     def read(now: Snapshot) -> list[Entry]:
         paths = _ordered(now, namespace)
         if where is None:
-            return list(map(now.shelf.at, paths[offset:end]))
-        return list(islice(filter(where, map(now.shelf.at, paths)), offset, end))
+            return list(map(now.entries.at, paths[offset:end]))
+        return list(islice(filter(where, map(now.entries.at, paths)), offset, end))
 
     return session.look(read)
 
 
 def namespaces(session: Session, without: Container[str] = ()) -> set[tuple[str, ...]]:
     """All namespaces in which something is kept, at another path than those to be left out."""
-    slots = session.look(lambda now: within(now.shelf.index, (), now.shelf.notes))
-    return {slot.namespace if slot else DEFAULT_NAMESPACE for path, slot in slots.items() if path not in without}
+    keys = session.look(lambda now: within(now.entries.index, (), now.entries.notes))
+    return {key.namespace if key else DEFAULT_NAMESPACE for path, key in keys.items() if path not in without}
 
 
 def expired(session: Session) -> frozenset[str]:
@@ -65,9 +66,9 @@ def expired(session: Session) -> frozenset[str]:
     return frozenset(session.look(partial(_expired, session)))
 
 
-def prolong(session: Session, slots: Iterable[Key]) -> None:
-    """Have the lives of what is in these slots begin anew, where they end at all. No file of memory changes."""
-    session.engine.reads.add([slot.mark for slot in slots], session.engine.clock())
+def prolong(session: Session, keys: Iterable[Key]) -> None:
+    """Have the lives of what is kept at these keys begin anew, where they end at all. No file of memory changes."""
+    session.engine.reads.add([key.mark for key in keys], session.engine.clock())
 
 
 def nearness(session: Session, scores: Iterable[float]) -> list[float]:
@@ -83,29 +84,29 @@ def vectors_of(session: Session, embedder: "Embedder", texts: Sequence[str]) -> 
     Raises:
         EmbedderFailed: it cannot.
     """
-    return session.engine.item_vectors.of(embedder, texts)
+    return session.engine.item_vectors().of(embedder, texts)
 
 
 def keep(session: Session, items: Mapping[Key, Fact | None]) -> str | None:
-    """Save facts in slots and empty those of None, all in one commit; its id, None when nothing was to be done.
+    """Save facts at their keys, and remove what is at the keys of None, all in one commit; its id, None when nothing
+    was to be done.
 
-    What is in a slot already keeps its name; a new fact whose name another has gets a digest of its slot after it.
+    What is at a key already keeps its name; a new fact whose name another has gets a digest of its key after it.
 
     Raises: as `remember`.
     """
-    for slot in items:
-        check_key(slot)
+    for key in items:
+        check_key(key)
     facts = {
-        slot: fact and checked(dataclasses.replace(fact, keys={**fact.keys, **slot.keys}))
-        for slot, fact in items.items()
+        key: fact and checked(dataclasses.replace(fact, keys={**fact.keys, **key.keys})) for key, fact in items.items()
     }
-    if not any(facts.values()) and not any(item(session, slot) for slot in facts):
+    if not any(facts.values()) and not any(item(session, key) for key in facts):
         return None
     screen = rules.screen(session, *(fact.words for fact in facts.values() if fact))
 
     def decide(now: Snapshot) -> Draft[None]:
         plan = Plan(now, screen)
-        names = [(fact, plan.keep(slot, fact)) for slot, fact in facts.items()]
+        names = [(fact, plan.keep(key, fact)) for key, fact in facts.items()]
         note = _note(session, [(fact is None, name) for fact, name in names if name])
         note = dataclasses.replace(note, trailers=(*note.trailers, (TIME, session.engine.clock().isoformat())))
         # Each of those that go was named, which a few are by no accident.
@@ -129,7 +130,7 @@ def sweep(session: Session) -> int:
         return Draft(dict.fromkeys(gone), note, None, even_if_many=True)  # whoever put them said when
 
     removed = session.write(decide).after
-    session.engine.reads.tidy({slot.mark for path, slot in known.items() if path in removed})
+    session.engine.reads.tidy({key.mark for path, key in known.items() if path in removed})
     return len(removed)
 
 
@@ -165,20 +166,20 @@ def _times(session: Session, entries: Sequence[Entry], now: Snapshot) -> list[tu
 
 
 def _expired(session: Session, now: Snapshot) -> dict[str, Key]:
-    """The slots of the items whose life is over, by path."""
-    lives = {path: float(label.removeprefix(LIFE)) for label, path in now.shelf.index.pairs(LIFE)}
+    """The keys of the items whose life is over, by path."""
+    lives = {path: float(label.removeprefix(LIFE)) for label, path in now.entries.index.pairs(LIFE)}
     if not lives:
         return {}
-    slots = {path: slot for path in lives if (slot := key_in(now.shelf.at(path).keys))}
+    keys = {path: key for path in lives if (key := key_in(now.entries.at(path).keys))}
     read, moment = session.engine.reads.known(), session.engine.clock()
 
     def is_over(path: str, since: datetime | None) -> bool:
         return since is None or since + timedelta(seconds=lives[path]) <= moment
 
     # A change counts as well: what was just put may not be among the reads yet, and a person's edit never is.
-    seeming = [now.shelf.at(path) for path, slot in slots.items() if is_over(path, read.get(slot.mark))]
+    seeming = [now.entries.at(path) for path, key in keys.items() if is_over(path, read.get(key.mark))]
     changed = zip(seeming, _times(session, seeming, now), strict=True)
-    return {entry.path: slots[entry.path] for entry, (_, last) in changed if is_over(entry.path, last)}
+    return {entry.path: keys[entry.path] for entry, (_, last) in changed if is_over(entry.path, last)}
 
 
 def _note(session: Session, names: Sequence[tuple[bool, str]]) -> Note:
@@ -192,10 +193,9 @@ def _note(session: Session, names: Sequence[tuple[bool, str]]) -> Note:
 
 
 def _ordered(now: Snapshot, namespace: tuple[str, ...]) -> list[str]:
-    """The paths of the entries in a namespace and below it, by slot. No file is read for that."""
-    slots = within(now.shelf.index, namespace, now.shelf.notes)
-    names = now.shelf.index.pairs(NAME) if None in slots.values() else ()
+    """The paths of the entries in a namespace and below it, by key. No file is read for that."""
+    keys = within(now.entries.index, namespace, now.entries.notes)
+    names = now.entries.index.pairs(NAME) if None in keys.values() else ()
     called = {path: label.removeprefix(NAME) for label, path in names}
-    keys = {path: slot.key if slot else called[path] for path, slot in slots.items()}
-    places = {path: slot.namespace if slot else DEFAULT_NAMESPACE for path, slot in slots.items()}
-    return sorted(slots, key=lambda path: (places[path], keys[path], path))
+    whole = {path: key or Key(DEFAULT_NAMESPACE, called[path]) for path, key in keys.items()}
+    return sorted(whole, key=lambda path: (whole[path], path))

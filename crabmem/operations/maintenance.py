@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ..disk import fs
 from ..errors import CrabmemError
 from ..git.packing import Packed
-from ..recall.auto_recall import counted
+from ..recall.auto_recall import stats_of
 from ..recall.catalog import Progress
 from ..results import Finding, Reindexed, Stats
 from ..session import rules as rules_of
@@ -102,5 +102,5 @@ def reindex(session: Session, progress: Progress | None = None) -> Reindexed:
 
 def stats(session: Session) -> Stats:
     """How much there is that this session may see, and how often memory spoke before turns, in any session."""
-    entries, unreadable = session.look(lambda now: (len(now.shelf.paths), len(now.shelf.unreadable)))
-    return counted(entries, unreadable, session.engine.turns.all())
+    entries, unreadable = session.look(lambda now: (len(now.entries.paths), len(now.entries.unreadable)))
+    return stats_of(entries, unreadable, session.engine.turns.all())

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from ..errors import InvalidArguments
 from ..git.commits import one_line
-from ..recall.auto_recall import likest, said_in
+from ..recall.auto_recall import nearest_entry, share_of_words
 from ..recall.labels import NAME
 from ..results import Changed, Saved
 from ..session import rules
@@ -121,13 +121,13 @@ def _noted(now: Snapshot, moment: datetime, text: str, screen: Screen) -> dict[s
 
 def _known(now: Snapshot, name: str, content: str) -> tuple[Entry | None, Entry | None]:
     """The entry of that name; or, without one, another that says much of `content`."""
-    if same := now.shelf.having(NAME + name_key(name)):
+    if same := now.entries.having(NAME + name_key(name)):
         return same[0], None
     language = now.settings.language
-    like = likest(content, now.shelf, language)
-    return None, like if like and said_in(content, like.content, language) >= ALIKE else None
+    like = nearest_entry(content, now.entries, language)
+    return None, like if like and share_of_words(content, like.content, language) >= ALIKE else None
 
 
 def _is_twin(one: str, other: str, language: str) -> bool:
     """Whether two texts say nearly the same."""
-    return min(said_in(one, other, language), said_in(other, one, language)) >= SAME
+    return min(share_of_words(one, other, language), share_of_words(other, one, language)) >= SAME

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
-from ..recall.labels import NAME, ORIGIN, kept_at
-from ..recall.names import place_for, updated
+from ..recall.labels import NAME, ORIGIN
+from ..recall.names import entry_to_update, kept_at, place_for
 from ..recall.reader import readable
 from ..session.snapshot import Snapshot
 from ..text.credentials import Screen
@@ -61,13 +61,13 @@ class Plan:
             if copy := next((entry for entry in self._imported(fact.name) if self._is_copy(fact, entry)), None):
                 return self._put(fact, copy.path, may_replace=False)
         by_place = not (fact.origin or fact.before)  # what is called so elsewhere is no path here
-        if meant := updated(fact.name, self._listing, self._sees, by_place):
+        if meant := entry_to_update(fact.name, self._listing, self._sees, by_place):
             return self._put(fact, meant[0].path, may_replace, meant[1])
         place = place_for(fact.name, self._listing, self._slugs, self._folder(fact), by_place)
         return self._put(fact, place, may_replace)
 
     def name_at(self, path: str) -> str:
-        """What the fact that was added at `path` is called: not always as it was given, see `catalog.updated`."""
+        """What the fact that was added at `path` is called: not always as it was given, see `names.entry_to_update`."""
         return self._names_at[path]
 
     def _folder(self, fact: Fact) -> str | None:
@@ -96,32 +96,32 @@ class Plan:
         """Whether the text of an entry is that of the fact, but for what it was imported from."""
         return self._says(fact, decode(entry.path, self._scan.data(entry.path) or b""))
 
-    def keep(self, slot: Key, fact: Fact | None) -> str | None:
-        """Put a fact that was checked into a slot, under the name it has there; None removes what is there.
+    def keep(self, key: Key, fact: Fact | None) -> str | None:
+        """Keep a fact that was checked at `key`, under the name it has there; None removes what is there.
 
         The name of the entry, None when there was none to remove.
 
         Raises: as `add`.
         """
-        entry = kept_at(self._listing, slot)
+        entry = kept_at(self._listing, key)
         if fact is None:
             self.files |= {entry.path: None} if entry else {}
             return entry.name if entry else None
-        name = entry.name if entry else self._free_name(fact.name, slot)
+        name = entry.name if entry else self._free_name(fact.name, key)
         path = entry.path if entry else self._place_of_item(name)
         self._put(fact, path, name=name)
         return name
 
     def _place_of_item(self, name: str) -> str:
         """Where a new item of a store goes. Its name is made of its keys, so it is the path of no file."""
-        meant = updated(name, self._listing, by_place=False)
+        meant = entry_to_update(name, self._listing, by_place=False)
         return meant[0].path if meant else place_for(name, self._listing, self._slugs, by_place=False)
 
-    def _free_name(self, name: str, slot: Key) -> str:
-        """`name`, or with a digest of the slot when another entry is called so."""
+    def _free_name(self, name: str, key: Key) -> str:
+        """`name`, or with a digest of `key` when another entry is called so."""
         free, digits = name, _DIGEST
         while name_key(free) in self._names or self._listing.having(NAME + name_key(free)):
-            free, digits = f"{name} {slot.digest(digits)}", digits + _DIGEST
+            free, digits = f"{name} {key.digest(digits)}", digits + _DIGEST
         return free
 
     def _put(self, fact: Fact, path: str, may_replace: bool = True, name: str = "") -> str:

@@ -61,4 +61,4 @@ def _purger(session: Session) -> "Purger":
     from .purger import Purger  # late: it rewrites histories, which few do
 
     engine = session.engine
-    return Purger(engine.workspace, engine.history, engine.writer, lambda: session.look(lambda now: now.whole.listing))
+    return Purger(engine.workspace, engine.history, engine.writer, lambda: session.look(lambda now: now.whole.entries))

@@ -22,7 +22,8 @@ from ..git.repository import foreign_format
 from ..git.rewrite.objects import Survey
 from ..git.rewrite.repository import FileChange, NewHistory, RepositoryRewrite
 from ..git.rewrite.verification import Inspection, inspect_file, inspect_git_files, inspect_objects
-from ..recall.names import EntrySource, found, is_place_of
+from ..recall.entries import EntrySource
+from ..recall.names import entry_called, is_place_of
 from ..results import Purge, Standing
 from ..text.hashes import blob_id, short
 from ..workspace.workspace import Workspace
@@ -69,13 +70,13 @@ class Purger:
     """Purges one workspace. Each method is given an entry's name, a text, or a regular expression: one of the three."""
 
     def __init__(
-        self, workspace: Workspace, history: History, writer: Writer, shelf: Callable[[], EntrySource]
+        self, workspace: Workspace, history: History, writer: Writer, entries: Callable[[], EntrySource]
     ) -> None:
-        """`shelf` returns the entries there are now."""
+        """`entries` returns those there are now."""
         self._workspace = workspace
         self._history = history
         self._writer = writer
-        self._shelf = shelf
+        self._entries = entries
 
     def plan(self, name: str | None, text: str | None, pattern: str | None) -> Purge:
         """Return what purging would do; change nothing.
@@ -167,7 +168,7 @@ class Purger:
         now = {path: blob_id(data) for path, data in on_disk.items() if is_entry(path)}
         path_now, is_place = None, False
         with suppress(NotFound):
-            entry = found(self._shelf(), target)
+            entry = entry_called(self._entries(), target)
             path_now, is_place = entry.path, is_place_of(entry, target)
         erasure = erasure_of_entry(target, contents, self._lives(survey, contents, now), now, path_now, is_place)
         if erasure is None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec.structs import replace
 
 from ..disk.scan import Scan
-from ..recall.ranking import check_question, narrowed
+from ..recall.ranking import check_question, path_filter
 from ..results import Evaluation, Recall
 from ..session.session import Session
 from ..session.snapshot import Snapshot
@@ -56,7 +56,7 @@ def recall(
     engine = session.engine
 
     def read(now: Snapshot) -> Recall:
-        fits = narrowed(now.shelf, changed_within(session, now, since, until), tuple(namespace), where)
+        fits = path_filter(now.entries, changed_within(session, now, since, until), tuple(namespace), where)
         found = now.recall(query, limit, labels, budget, explain, fits)
         found = replace(found, as_of=now.commit, notes=0 if namespace or where else found.notes)
         if blame:

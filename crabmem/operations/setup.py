@@ -28,7 +28,7 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
     All in one commit, which may be the first. Nothing that is there, or once was, is made again. `claim` and
     `dry_run` are as for `init`. A profile that lies outside of the workspace may be read from now on.
     """
-    from ..prompt.seeding import naming  # late: few writes seed anything
+    from ..prompt.seeding import with_profile  # late: few writes seed anything
 
     file = Path(session.engine.profile_name)
     # A file in the workspace goes by its way from there.
@@ -37,7 +37,7 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
     )
 
     def wanted(scan: Scan) -> dict[str, bytes]:
-        text = naming(decode(SETTINGS, scan.data(SETTINGS) or b""), name)
+        text = with_profile(decode(SETTINGS, scan.data(SETTINGS) or b""), name)
         return {SETTINGS: text.encode(), **seeds(session, scan)}
 
     if not dry_run:

@@ -12,7 +12,7 @@ from ..text.entry import Entry
 from ..text.slug import name_key
 
 
-def used(session: Session, names: Iterable[str]) -> None:
+def count_uses(session: Session, names: Iterable[str]) -> None:
     """Count a use of the facts called `names`, for whoever looked one up by name, or built on it.
 
     Nothing is counted for what recall finds: what is found often would be found ever more often.
@@ -25,7 +25,7 @@ def used(session: Session, names: Iterable[str]) -> None:
     _count(session, [get(session, name) for name in names])
 
 
-def used_by_name(session: Session, found: Recall) -> None:
+def count_uses_by_name(session: Session, found: Recall) -> None:
     """Count a use of the facts that were found because they were asked for by name."""
     key = name_key(found.query)
     _count(session, [hit.entry for hit in found if key in map(name_key, (hit.entry.name, *hit.entry.aliases))])
@@ -36,7 +36,7 @@ def forget_gone(session: Session) -> None:
     engine = session.engine
     with suppress(CrabmemError):
         if os.path.exists(engine.workspace.private / state.USES):
-            engine.uses.keep(session.look(lambda now: list(now.whole.shelf.paths)))
+            engine.uses.keep(session.look(lambda now: list(now.whole.entries.paths)))
 
 
 def follow_rename(session: Session, old: str, new: str) -> None:

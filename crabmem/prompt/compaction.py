@@ -13,10 +13,13 @@ import msgspec
 from msgspec import Meta
 
 from ..text.templates import fill, template, worth
+from .budget import Share
 
-Share = Annotated[float, Meta(ge=0, le=1)]
 #: The steps in the order in which a host does them: what is cut was stored before. `warn` is for the model to read.
 Step = Literal["flush", "compact", "prune", "warn"]
+# What a model answers to the question what to store when there is nothing; shorter answers name nothing either.
+_NOTHING = "nothing"
+_LEAST_REPLY = 10
 
 
 class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -134,7 +137,3 @@ def _part(size: int, share: float) -> int:
 def _bare(reply: str) -> str:
     """A reply without the signs that models put around a word."""
     return reply.strip().strip("`*_\"'.!() \n").casefold()
-
-
-_NOTHING = "nothing"
-_LEAST_REPLY = 10

@@ -32,12 +32,13 @@ _SPARE, _LEAST, _MOST = 2, 100_000, 1_000_000
 class Piece(msgspec.Struct, frozen=True):
     """A part of a profile in one workspace: `raw` is the text of the file at `path`, None when there is no file.
 
-    Of a part that is no file `path` is "", and `raw` its words.
+    Of a part that is no file `path` is "", and `raw` its words. One that `is_hidden` from the session has no text.
     """
 
     part: Part
     path: str
     raw: str | None
+    is_hidden: bool = False
 
 
 def fixed_text(part: Part) -> str:
@@ -139,7 +140,7 @@ def assemble(
     `limit` is the host's: so many characters at most, counted in UTF-16 as hosts do. The last file is shortened first,
     with a line that says so and where below `root` the rest is; what is no file never is.
     """
-    rows = _budgeted(profile, kind, pieces, generated, str(root or ""))
+    rows = _budgeted(profile, pieces, generated, str(root or ""))
     rows = rows if limit is None else _within(limit, rows, profile, root or Path())
     account = tuple(
         ContextRow(
@@ -163,17 +164,11 @@ def _limit(part: Part, profile: Profile) -> int:
     return min(part.limit or profile.budget.part, most, profile.budget.total)
 
 
-def _budgeted(
-    profile: Profile, kind: Kind, pieces: Sequence[Piece], generated: Mapping[Generated, str], root: str
-) -> list[_Row]:
+def _budgeted(profile: Profile, pieces: Sequence[Piece], generated: Mapping[Generated, str], root: str) -> list[_Row]:
     """The parts, cut to the room that the profile has for them."""
     rows, left = list[_Row](), {"": profile.budget.total, **profile.shares}
     for piece in pieces:
-        row = (
-            _row(piece, profile, kind, left, root)
-            if piece.part.is_read
-            else _Row(piece, "ok", _words(piece, generated))
-        )
+        row = _row(piece, profile, left, root) if piece.part.is_read else _Row(piece, "ok", _words(piece, generated))
         rows.append(row)
         for share in {"", piece.part.share} if piece.part.is_read else ():
             left[share] -= row.injected
@@ -190,9 +185,9 @@ def _words(piece: Piece, generated: Mapping[Generated, str]) -> str:
     return text.replace(_TOOLS, tools) if tools or _TOOLS not in text else ""
 
 
-def _row(piece: Piece, profile: Profile, kind: Kind, left: Mapping[str, int], root: str) -> _Row:
+def _row(piece: Piece, profile: Profile, left: Mapping[str, int], root: str) -> _Row:
     part = piece.part
-    if profile.hides(piece.path, kind):
+    if piece.is_hidden:
         return _Row(piece, "hidden", "")
     room = min(_limit(part, profile), left[""], left[part.share])
     budget = _KEPT[part.keep](profile.budget)

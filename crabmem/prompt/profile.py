@@ -20,8 +20,7 @@ from ..recall.sections import Search
 from ..text import toml as tables
 from ..text.entry import MAX_CONTENT
 from ..text.limits import MAX_PROMPT
-from ..text.patterns import Patterns, covers, matches
-from ..text.slug import name_key
+from ..text.patterns import Patterns, matches
 from ..text.templates import template
 from ..workspace.layout import FLAT, ORDINARY, Layout, is_contained
 from .budget import Budget
@@ -181,16 +180,6 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def hidden_from(self, kind: Kind) -> Patterns:
         """The patterns of the files that a session of that kind may not see; see `KindRules.hides`."""
         return self.kinds.get(kind, KindRules()).hides
-
-    def hides(self, path: str, kind: Kind) -> bool:
-        """Whether a session of that kind may not see the file at `path`, or a folder it is in, in whatever case its
-        name is written."""
-        hidden = self.hidden_from(kind)
-        return bool(hidden) and covers(name_key(path), [*map(name_key, hidden)])
-
-    def hides_any(self, kind: Kind) -> bool:
-        """Whether there are files that a session of that kind may not see."""
-        return bool(self.hidden_from(kind))
 
 
 @lru_cache(maxsize=16)  # asked of every file that a session may see

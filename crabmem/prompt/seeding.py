@@ -20,13 +20,13 @@ def seeds(profile: Profile, layout: Layout, is_own: bool, is_new: bool, about: M
     return {layout.named(seed.file): fill(_text(seed), about) for seed in chosen}
 
 
-def tells(profile: Profile, word: str) -> bool:
+def mentions(profile: Profile, word: str) -> bool:
     """Whether a seed for agents says `word` of them, as "description"."""
     own = (seed for seed in profile.seed if _is_for(seed, is_own=True))
     return any(f"{{{word}}}" in _text(seed) for seed in own)
 
 
-def naming(text: str, profile: str) -> str:
+def with_profile(text: str, profile: str) -> str:
     """Settings with `profile` in them, every other byte as it was.
 
     Raises:

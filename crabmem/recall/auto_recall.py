@@ -14,7 +14,8 @@ from ..text.limits import MAX_QUERY
 from ..text.quoting import block, fitting, hit_text
 from ..text.templates import template
 from ..workspace.settings import AutoRecall
-from .ranking import Shelf, fitted, of_note
+from .entries import EntrySource
+from .ranking import fit_to_budget, note_passage
 
 _TERMS = 64
 # A long message is about something else, too: of more words than that a fact cannot be asked to have much.
@@ -26,7 +27,7 @@ _SHORT = 40
 
 
 @dataclass(frozen=True)
-class Said:
+class Injection:
     """What is injected: the hits, and the `text` they make; no hits and "" for silence."""
 
     hits: tuple[Hit, ...] = ()
@@ -38,44 +39,47 @@ class Speaker:
 
     def __init__(self, turns: Turns, session: str | None) -> None:
         self._turns, self._session = turns, session
-        self._told = set[str]()
+        self._injected = set[str]()
 
-    def bearing(
+    def injection(
         self,
         message: str,
-        shelf: Shelf,
+        source: EntrySource,
         rules: AutoRecall,
         language: str,
         prompt: str,
         again: bool = False,
-    ) -> Said:
+    ) -> Injection:
         """What to say before a turn on `message`; `prompt` is what the model reads anyway.
 
         With `again`, also what was said in this session before.
         """
-        told = set() if again else self._told | (self._turns.versions(self._session) if self._session else set())
+        known = set() if again else self._injected | (self._turns.versions(self._session) if self._session else set())
         seen = " ".join(prompt.split())
-        words = telling(message, shelf.index, rules.words, language)
-        worth = {word: shelf.index.rarity(word) for word in words}
+        words = query_words(message, source.index, rules.words, language)
+        worth = {word: source.index.rarity(word) for word in words}
 
         def is_new(path: str) -> bool:
-            entry = _told_of(shelf, path, worth, language)
-            return entry.version not in told and not _is_in(entry, seen)
+            entry = _relevant_part(source, path, worth, language)
+            return entry.version not in known and not _is_in(entry, seen)
 
-        ranked = shelf.index.search(words, rules.limit, is_new)
-        found = [Hit(_told_of(shelf, each.key, worth, language), each.score) for each in ranked]
-        sure = [hit for hit in found if _confidence_in(hit.entry, shelf.index, words, language) >= rules.threshold]
-        hits = fitted(sure, rules.characters, worth, language, _text)
-        return Said(hits, block("recall", f"{template('recall').strip()}\n\n{_texts(hits, rules)}")) if hits else Said()
+        ranked = source.index.search(words, rules.limit, is_new)
+        found = [Hit(_relevant_part(source, each.key, worth, language), each.score) for each in ranked]
+        sure = [hit for hit in found if _confidence_in(hit.entry, source.index, words, language) >= rules.threshold]
+        hits = fit_to_budget(sure, rules.characters, worth, language, _text)
+        if not hits:
+            return Injection()
+        shown = fitting([_text(hit, hit.shown) for hit in hits], rules.characters)
+        return Injection(hits, block("recall", f"{template('recall').strip()}\n\n{shown}"))
 
-    def said(self, said: Said, when: datetime) -> None:
-        """Remember what was said."""
-        versions = tuple(hit.entry.version for hit in said.hits)
-        self._told.update(versions)
-        self._turns.add(Turn(when, self._session, versions, len(said.text)))
+    def record(self, injected: Injection, when: datetime) -> None:
+        """Remember what was injected, so that it is not said again."""
+        versions = tuple(hit.entry.version for hit in injected.hits)
+        self._injected.update(versions)
+        self._turns.add(Turn(when, self._session, versions, len(injected.text)))
 
 
-def counted(entries: int, unreadable: int, turns: Sequence[Turn]) -> Stats:
+def stats_of(entries: int, unreadable: int, turns: Sequence[Turn]) -> Stats:
     """How often memory spoke in these turns."""
     spoke = [turn for turn in turns if turn.versions]
     return Stats(
@@ -90,31 +94,31 @@ def counted(entries: int, unreadable: int, turns: Sequence[Turn]) -> Stats:
     )
 
 
-def bearing(message: str, shelf: Shelf, rules: AutoRecall, language: str) -> float:
+def best_confidence(message: str, source: EntrySource, rules: AutoRecall, language: str) -> float:
     """The confidence of the entry that a message finds first; 0 when it finds none."""
-    words = telling(message, shelf.index, rules.words, language)
-    worth = {word: shelf.index.rarity(word) for word in words}
-    found = (_told_of(shelf, each.key, worth, language) for each in shelf.index.search(words, 1))
-    return max((_confidence_in(entry, shelf.index, words, language) for entry in found), default=0.0)
+    words = query_words(message, source.index, rules.words, language)
+    worth = {word: source.index.rarity(word) for word in words}
+    found = (_relevant_part(source, each.key, worth, language) for each in source.index.search(words, 1))
+    return max((_confidence_in(entry, source.index, words, language) for entry in found), default=0.0)
 
 
-def likest(text: str, shelf: Shelf, language: str) -> Entry | None:
+def nearest_entry(text: str, source: EntrySource, language: str) -> Entry | None:
     """The entry that `text` finds first; no daily note."""
 
     def is_fact(path: str) -> bool:
-        return path not in shelf.notes
+        return path not in source.notes
 
-    found = shelf.index.search(telling(text, shelf.index, 0, language), 1, is_fact)
-    return shelf.at(found[0].key) if found else None
+    found = source.index.search(query_words(text, source.index, 0, language), 1, is_fact)
+    return source.at(found[0].key) if found else None
 
 
-def said_in(one: str, other: str, language: str) -> float:
+def share_of_words(one: str, other: str, language: str) -> float:
     """How many of the words of `one` the other says, as a share."""
     words = set(tokens(one, language))
     return len(words.intersection(tokens(other, language))) / max(1, len(words))
 
 
-def telling(message: str, index: Index, first: int, language: str) -> list[str]:
+def query_words(message: str, index: Index, first: int, language: str) -> list[str]:
     """The words of a message that are searched: of the `first` that it begins with, or for 0 of all.
 
     At most the 64 rarest of those that memory knows.
@@ -148,21 +152,17 @@ def _confidence_in(entry: Entry, index: Index, words: Sequence[str], language: s
     return confidence(index, words, entry.path, said)
 
 
-def _told_of(shelf: Shelf, path: str, worth: Mapping[str, float], language: str) -> Entry:
+def _relevant_part(source: EntrySource, path: str, worth: Mapping[str, float], language: str) -> Entry:
     """What may be told of what is at a path: the entry, of a daily note the passage that bears on the message.
 
     The passage has a version of its own, as a day's note goes on growing: what was said of it is not said again.
     """
-    entry = shelf.at(path)
+    entry = source.at(path)
     if not entry.is_note:
         return entry
-    part = of_note(entry, worth, language)
+    part = note_passage(entry, worth, language)
     told = " ".join(part.replace("…", " ").split())  # of what is around it nothing, marks included
     return replace(entry, content=part, version=version_of(told.encode()))
-
-
-def _texts(hits: Sequence[Hit], rules: AutoRecall) -> str:
-    return fitting([_text(hit, hit.shown) for hit in hits], rules.characters)
 
 
 def _text(hit: Hit, content: str) -> str:

@@ -1,19 +1,19 @@
 """The entries of a workspace as they are on disk, and the index that is kept in step with them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from functools import partial
 
-from ..disk.fork_lock import once
 from ..disk.scan import File, Scan, Unusable
 from ..errors import Unreadable
 from ..search import Document, Index, rules
 from ..text.entry import Entry
 from ..workspace.layout import Layout
 from ..workspace.workspace import Workspace
-from .labels import document, notes_in
+from .entries import Entries
+from .labels import document
 from .reader import EntryReader
-from .synced import WORTH_SAVING, SyncedIndex, differing
+from .synced import SyncedIndex, differing
 
 _TOLD_EVERY = 500
 
@@ -21,66 +21,21 @@ _TOLD_EVERY = 500
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True)
-class Listing:
-    """The entries of a scan, in the order of their paths, and the files that could not be read as one.
-
-    Daily notes are in the index too where they are recalled; they are no entries.
-    `being_written` are among the unreadable: entries whose text may be half of one.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Listing(Entries):
+    """The entries of a scan, for writes: these look into files that are no entries, too, and put new ones beside."""
 
     scan: Scan
-    index: Index
-    unreadable: tuple[Unusable, ...]
-    being_written: tuple[Entry, ...]
-    entry: Callable[[Scan, str], Entry] = field(repr=False)
     layout: Layout
-    is_past: ClassVar[bool] = False
-
-    @once
-    def versions(self) -> dict[str, bytes]:
-        """The id of the blob of each entry and note, in the order of their paths."""
-        return {path: bytes.fromhex(self.scan.files[path].blob) for path in sorted(self.index.marks())}
-
-    @once
-    def notes(self) -> frozenset[str]:
-        """The paths of the daily notes that are recalled."""
-        return notes_in(self.index)
-
-    @once
-    def paths(self) -> tuple[str, ...]:
-        """Those of the entries, in order."""
-        return tuple(sorted(self.index.marks().keys() - self.notes))
-
-    @once
-    def entries(self) -> tuple[Entry, ...]:
-        """All of them, read if need be."""
-        return tuple(map(self.at, self.paths))
-
-    def at(self, path: str) -> Entry:
-        """The entry, or the daily note, at a path that the index knows."""
-        return self.entry(self.scan, path)
-
-    def blob(self, path: str) -> str | None:
-        """The blob of the file at a path; None when there is none."""
-        return self.scan.blob(path)
-
-    def having(self, label: str) -> list[Entry]:
-        """The entries that have a label, in the order of their paths."""
-        return [self.at(path) for path in self.index.labelled(label)]
-
-    def labels(self) -> Iterator[str]:
-        """Every label."""
-        return self.index.labels()
 
 
-class Catalog:
+class Catalog(SyncedIndex):
     """Reads entries from scans; keeps what did not change between two of them, on disk also between processes."""
 
     def __init__(self, workspace: Workspace, language: Callable[[Scan], str], progress: Progress | None = None) -> None:
         """`language` tells whose endings are removed from words, as a scan says."""
+        super().__init__(workspace)
         self._layout = workspace.layout
-        self._synced = SyncedIndex(workspace, self._forget)
         self.reader = EntryReader(workspace.layout)
         self._language = language
         self._spoken = ""
@@ -93,34 +48,22 @@ class Catalog:
 
     def marks(self) -> Mapping[str, bytes]:
         """How the files looked whose words are known."""
-        return self._synced.index.marks()
+        return self.index.marks()
 
     def listing(self, scan: Scan) -> Listing:
         """The entries among the files of `scan`."""
-        with self._synced.guard:
+        with self.guard:
             if scan is not self._scan or self._language(scan) != self._spoken:
                 self._follow(scan)
-            elif self._listing.index is not self._synced.index:  # joined meanwhile: it answers sooner
-                self._listing = replace(self._listing, index=self._synced.index)
+            elif self._listing.index is not self.index:  # joined meanwhile: it answers sooner
+                self._listing = replace(self._listing, index=self.index)
             return self._listing
 
     def known(self) -> Index:
         """What is known of the words of the files, in step with them or not."""
-        with self._synced.guard:
-            self._synced.forget_purged()
-            return self._synced.index
-
-    def save(self, least: int = WORTH_SAVING) -> None:
-        """Keep for the next process what was read, when it is so much."""
-        self._synced.save(least)
-
-    def begin_anew(self) -> None:
-        """Forget what was read: the next listing reads every entry."""
-        self._synced.begin_anew()
-
-    def close(self) -> None:
-        """Wait for work that was begun, and keep what is worth it."""
-        self._synced.close()
+        with self.guard:
+            self.forget_purged()
+            return self.index
 
     def entry(self, scan: Scan, path: str) -> Entry:
         """The entry in a file of `scan`, which is known to be one."""
@@ -135,15 +78,26 @@ class Catalog:
         if language != self._spoken:
             self._spoken, self._scan = language, None
         paths = self._differing(scan)
-        self._synced.change(dict(self._read(scan, paths)))
+        self.change(dict(self._read(scan, paths)))
         self._scan = scan
+
+        def may_hold_entries(path: str) -> bool:
+            return self._layout.is_recalled(path) or self._layout.is_entry_folder(path)
+
         halves = tuple(self._halves[path] for path in sorted(self._halves))
         broken = [
-            *(item for item in scan.unusable if not item.is_beside and self._may_hold_entries(item.path)),
+            *(item for item in scan.unusable if not item.is_beside and may_hold_entries(item.path)),
             *self._broken.values(),
+            *(Unusable(half.path, f"{half.path} is being written at this moment") for half in halves),
         ]
-        broken += [Unusable(half.path, f"{half.path} is being written at this moment") for half in halves]
-        self._listing = Listing(scan, self._synced.index, tuple(broken), halves, self.entry, self._layout)
+        self._listing = Listing(
+            index=self.index,
+            read=partial(self.entry, scan),
+            unreadable=tuple(broken),
+            being_written=halves,
+            scan=scan,
+            layout=self._layout,
+        )
 
     def _differing(self, scan: Scan) -> list[str]:
         """The paths whose entries may not be as they were when the index was in step."""
@@ -166,10 +120,6 @@ class Catalog:
             yield path, self._document(scan, path)
             if done % _TOLD_EVERY == 0 or done == len(paths) - 1:
                 self._progress(done + 1, len(paths))
-
-    def _may_hold_entries(self, path: str) -> bool:
-        """Whether `path` is an entry's or a note's, or a folder's that entries are in."""
-        return self._layout.is_recalled(path) or self._layout.is_entry_folder(path)
 
     def _document(self, scan: Scan, path: str) -> Document | None:
         """What the index is to know of a file; None for what is neither an entry nor a note that is recalled."""

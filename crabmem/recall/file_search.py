@@ -19,16 +19,16 @@ from ..errors import Unreadable
 from ..results import FileHit, FileSearch
 from ..search import Document, Index, rules, tokens
 from ..search.query import parse_query, terms_of
-from ..search.recency import day_of
 from ..text.daily_notes import is_note
 from ..text.entry import Entry, decode
 from ..text.hashes import blob_id
 from ..text.passages import passage
 from ..text.patterns import matches
 from ..workspace.workspace import Workspace
-from .ranking import Question, Ranking, recalled, worth_of
-from .sections import Search, Section, aged, taken_apart
-from .synced import WORTH_SAVING, SyncedIndex, differing
+from .ranking import Question, Ranking, recall_from, worth_of
+from .recency import day_of
+from .sections import Search, Section, age_factor, sections_of
+from .synced import SyncedIndex, differing
 
 if TYPE_CHECKING:
     from ..search.index import Term
@@ -63,7 +63,7 @@ class Way(NamedTuple):
     def freshness(self, today: date, key: str) -> float:
         """What a section of a daily note counts more."""
         day = _day(_path(key))
-        return aged((today - day).days, self.search.recent) if day else 1.0
+        return age_factor((today - day).days, self.search.recent) if day else 1.0
 
 
 class Files(NamedTuple):
@@ -84,14 +84,14 @@ class Files(NamedTuple):
         return self._replace(marks=marks, unusable=tuple(filter(fits, self.unusable)))
 
 
-def on_disk(scan: Scan, search: Search) -> Files:
+def files_now(scan: Scan, search: Search) -> Files:
     """The files of a scan."""
     marks = {path: file.remembered for path, file in scan.files.items() if matches(path, search.files)}
     unusable = tuple(item.path for item in scan.unusable if matches(item.path, search.files))
     return Files(marks, scan.data, lambda path: scan.files[path].stamp.size, False, unusable)
 
 
-def of_old(blobs: Mapping[str, str], read: Callable[[str], bytes], search: Search) -> Files:
+def files_at(blobs: Mapping[str, str], read: Callable[[str], bytes], search: Search) -> Files:
     """The files of another time, by their blobs; `read` tells the bytes of one."""
     marks = {path: _NO_STAMP + bytes.fromhex(blob) for path, blob in blobs.items() if matches(path, search.files)}
     return Files(marks, lambda path: read(blobs[path]), lambda path: len(read(blobs[path])), True)
@@ -99,7 +99,7 @@ def of_old(blobs: Mapping[str, str], read: Callable[[str], bytes], search: Searc
 
 @dataclass(frozen=True)
 class Sections:
-    """The sections of files as a shelf of entries, each under a key. Nothing is found by a name here."""
+    """The sections of files as an `EntrySource`, each under a key. Nothing is found by a name here."""
 
     files: Files
     index: Index
@@ -130,11 +130,11 @@ class Sections:
         return []
 
 
-class Searcher:
+class Searcher(SyncedIndex):
     """Takes files apart and keeps what did not change, on disk also between processes."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._synced = SyncedIndex(workspace, self._forget, state.SECTIONS)
+        super().__init__(workspace, state.SECTIONS)
         #: How each file was marked whose sections are in the index; None while nobody searched.
         self._known: dict[str, bytes] | None = None
         self._apart: dict[tuple[bytes, bytes], list[Section]] = {}
@@ -142,10 +142,10 @@ class Searcher:
 
     def begin(self) -> None:
         """Load what is known: before a first look at the files, which then need not be read again."""
-        with self._synced.guard:
-            self._synced.forget_purged()
+        with self.guard:
+            self.forget_purged()
             if self._known is None:
-                marks = self._synced.index.marks().items()
+                marks = self.index.marks().items()
                 self._known = {_path(key): mark[: _DIGEST.start] for key, mark in marks}
 
     def marks(self) -> Mapping[str, bytes]:
@@ -155,33 +155,21 @@ class Searcher:
     def now(self, scan: Scan, way: Way) -> Sections:
         """The sections of the files on disk."""
         self.begin()
-        with self._synced.guard:
+        with self.guard:
             if self._latest is None or self._latest[0] is not scan or self._latest[1] != way:
-                files, known = on_disk(scan, way.search), dict(self.marks())
+                files, known = files_now(scan, way.search), dict(self.marks())
                 changes, broken = self._changes(files, known, way)
-                self._synced.change(changes)
+                self.change(changes)
                 self._known = known
-                self._latest = scan, way, self._shelf(files, self._synced.index, broken, way)
+                self._latest = scan, way, self._source(files, self.index, broken, way)
             return self._latest[2]
 
     def past(self, files: Files, way: Way) -> Sections:
         """The sections of files of another time; those that are the same now are not read."""
         self.begin()
-        with self._synced.guard:
+        with self.guard:
             changes, broken = self._changes(files, dict(self.marks()), way, SIZE)
-            return self._shelf(files, self._synced.index.updated(changes), broken, way)
-
-    def save(self, least: int = WORTH_SAVING) -> None:
-        """Keep for the next process what was read, when it is so much."""
-        self._synced.save(least)
-
-    def begin_anew(self) -> None:
-        """Forget what was read: the next search reads every file."""
-        self._synced.begin_anew()
-
-    def close(self) -> None:
-        """Wait for work that was begun, and keep what is worth it."""
-        self._synced.close()
+            return self._source(files, self.index.updated(changes), broken, way)
 
     def _forget(self) -> None:
         self._known, self._latest = None, None
@@ -198,7 +186,7 @@ class Searcher:
         new, gone = differing(known, marks, start)
         changes, broken = dict[str, Document | None](), list[str]()
         for path in sorted([*new, *gone]):
-            changes |= dict.fromkeys(self._synced.index.labelled(path) if known.pop(path, None) else ())
+            changes |= dict.fromkeys(self.index.labelled(path) if known.pop(path, None) else ())
             if path in marks:
                 try:
                     documents = self._documents(path, marks[path], files, way)
@@ -228,35 +216,35 @@ class Searcher:
         key = files.marks[path][BLOB], way.sign
         found = self._apart.get(key)
         if found is None:
-            found = taken_apart(decode(path, files.data(path) or b""), way.search)
+            found = sections_of(decode(path, files.data(path) or b""), way.search)
             if len(self._apart) >= _APART:
                 self._apart.clear()
             self._apart[key] = found
         return found
 
-    def _shelf(self, files: Files, index: Index, broken: tuple[str, ...], way: Way) -> Sections:
+    def _source(self, files: Files, index: Index, broken: tuple[str, ...], way: Way) -> Sections:
         def section(key: str) -> Section:
             return self._sections(files, _path(key), way)[int(key.rpartition(_MARK)[2])]
 
         return Sections(files, index, (*broken, *files.unusable), section)
 
 
-def searched(
-    shelf: Sections, query: str, limit: int | None, way: Way, today: date, ranking: Ranking | None = None
+def search_sections(
+    sections: Sections, query: str, limit: int | None, way: Way, today: date, ranking: Ranking | None = None
 ) -> FileSearch:
     """The sections that answer `query`; `limit` of None is the profile's."""
     factor = partial(way.freshness, today) if way.search.recent else None
     question = Question(query, limit or way.search.results, (), way.language, factor=factor)
-    found = recalled(shelf, question, None, ranking)
-    words = terms_of(parse_query(query), shelf.index, way.language)
-    worth, scale = worth_of(words, shelf.index), 1.0 if ranking else _scale(words, shelf.index, way.search.among)
-    hits = tuple(_hit(shelf, hit.entry.path, hit.score * scale, worth, way) for hit in found)
+    found = recall_from(sections, question, None, ranking)
+    words = terms_of(parse_query(query), sections.index, way.language)
+    worth, scale = worth_of(words, sections.index), 1.0 if ranking else _scale(words, sections.index, way.search.among)
+    hits = tuple(_hit(sections, hit.entry.path, hit.score * scale, worth, way) for hit in found)
     return FileSearch(
         query=query,
         hits=hits,
-        searched=len(shelf.files.marks.keys() - set(shelf.unreadable)),
-        size=sum(map(shelf.files.size, shelf.files.marks)),
-        unreadable=len(set(shelf.unreadable)),
+        searched=len(sections.files.marks.keys() - set(sections.unreadable)),
+        size=sum(map(sections.files.size, sections.files.marks)),
+        unreadable=len(set(sections.unreadable)),
         has_words=found.has_words,
         unsaid=found.unsaid,
         trouble=found.trouble,
@@ -273,16 +261,15 @@ def _scale(words: "Sequence[Term]", index: Index, among: int) -> float:
     return there / here if here else 1.0
 
 
-def _hit(shelf: Sections, key: str, score: float, worth: Mapping[str, float], way: Way) -> FileHit:
-    section = shelf.section(key)
+def _hit(sections: Sections, key: str, score: float, worth: Mapping[str, float], way: Way) -> FileHit:
+    section = sections.section(key)
     shown = passage(section.text.strip(), worth, way.words, way.search.snippet)
     return FileHit(_path(key), section.start, section.end, score, shown)
 
 
 def _day(path: str) -> date | None:
     """The day of a daily note; only a date that is the whole name makes a file one."""
-    name = path.rpartition("/")[2]
-    return day_of(name.removesuffix(".md")) if is_note(name) else None
+    return day_of(path) if is_note(path.rpartition("/")[2]) else None
 
 
 def _path(key: str) -> str:

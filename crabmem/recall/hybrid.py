@@ -6,12 +6,11 @@ They are kept by the id of the entry's blob, so that an edited one gets others, 
 
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..disk import state
 from ..disk.allowed import Allowed
@@ -20,11 +19,10 @@ from ..disk.fork_lock import Guard, loading
 from ..errors import EmbedderFailed
 from ..results import Finding, Reindexed
 from ..search import Ranked
-from ..text.entry import Entry
-from ..text.hashes import blob_id
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import Vectors
 from ..workspace.workspace import Workspace
+from .entries import EntrySource
 
 if TYPE_CHECKING:
     from ..embeddings.embedder import Array, Embedder
@@ -40,29 +38,8 @@ _NO_HURRY = 60.0
 _AT_ONCE = 64
 _WORTH_SAVING = 32
 _OFTEN = 1_000
-# Of so many texts, those that nobody asks for any more may go.
-_MOST_TEXTS = 50_000
 
 Progress = Callable[[int, int], None]
-
-
-class Entries(Protocol):
-    """The entries of a scan, or of another time, and the daily notes that are recalled with them."""
-
-    @property
-    def notes(self) -> Set[str]:
-        """The paths of the notes."""
-
-    @property
-    def is_past(self) -> bool:
-        """Whether they are of another time."""
-
-    @property
-    def versions(self) -> Mapping[str, bytes]:
-        """The id of the blob of each, in the order of their paths."""
-
-    def at(self, path: str) -> Entry:
-        """The one at a path."""
 
 
 class _Trust:
@@ -122,9 +99,9 @@ class Meaning:
         """Whether anybody is named who could make vectors."""
         return self._given is not None or rules.are_wanted
 
-    def fused(
+    def rank(
         self,
-        entries: Entries,
+        source: EntrySource,
         rules: Vectors,
         query: str,
         search: Callable[[int | None], list[Ranked]],
@@ -150,31 +127,39 @@ class Meaning:
         except EmbedderFailed as error:
             return search(limit), self._failed(error, self._asking)
         by_words = search(None)
-        kept, trouble = self._grown(embedder, kept, entries, (found.key for found in by_words))
-        return _together(self._likeness(entries, kept, vector), by_words, limit, accept, rules, kept), trouble
+        kept, trouble = self._grown(embedder, kept, source, (found.key for found in by_words))
+        positions, places = self._placed(source, kept)
+        likeness = kept.model.likeness(kept.cosines(vector))[places]
+        return _fuse(positions, likeness, by_words, limit, accept, rules.weight, kept.model.floor), trouble
 
-    def embed(self, entries: Entries, rules: Vectors, progress: Progress | None = None) -> Reindexed:
+    def embed(self, source: EntrySource, rules: Vectors, progress: Progress | None = None) -> Reindexed:
         """Give vectors to all entries that have none. A model that the settings name may be fetched for that.
 
         Raises:
             EmbedderFailed: they cannot be made; those that were are kept.
         """
         name, embedder = self._chosen(rules, in_a_hurry=False)
+        before = 0
+
+        def goes_on(done: int) -> bool:
+            if progress:
+                progress(before + done, len(missing))
+            return True
+
         with self._growing:
             kept = self._matching(embedder)
             self._begun, self._kept = None, kept
-            missing = _missing(entries.versions, kept)
-            for done in range(0, len(missing), _OFTEN):
-                told = partial(_passed_on, progress, done, len(missing))
-                self._add(kept, _made(embedder, entries, missing[done : done + _OFTEN], told), entries)
+            missing = _missing(source.versions, kept)
+            for before in range(0, len(missing), _OFTEN):
+                self._add(kept, _made(embedder, source, missing[before : before + _OFTEN], goes_on), source)
                 kept = self._latest(kept)
                 self._write()
         self._begun = None
         self._asking.gain()
         self._making.gain()
-        return Reindexed(len(entries.versions), name, kept.model.dimension, len(missing))
+        return Reindexed(len(source.versions), name, kept.model.dimension, len(missing))
 
-    def examined(self, entries: Entries, rules: Vectors) -> Iterator[Finding]:
+    def findings(self, source: EntrySource, rules: Vectors) -> Iterator[Finding]:
         """Whether it works, and which entries have no vectors yet."""
         try:
             name, embedder = self._chosen(rules)
@@ -183,7 +168,7 @@ class Meaning:
         except EmbedderFailed as error:
             yield Finding("warning", SETTINGS, f"recall goes by words alone: {error}")
             return
-        keys = [key for path, key in entries.versions.items() if path not in entries.notes]
+        keys = [key for path, key in source.versions.items() if path not in source.notes]
         there = sum(key in kept for key in keys)
         rest = "" if there == len(keys) else "; recalls make the others, or `crabmem reindex` now"
         about = f"recall by meaning asks {name}, {kept.model.dimension} dimensions"
@@ -250,24 +235,19 @@ class Meaning:
 
     def _matching(self, embedder: "Embedder") -> "Kept":
         """The vectors that are kept of this embedder; none of another."""
-        from ..embeddings.embedder import identity, probe
-        from ..embeddings.kept import Kept, load
+        from ..embeddings.kept import load, matching
 
-        kept = (self._kept if self._unsaved else None) or load(self._cache.place)
-        if kept and kept.model.identity == identity(embedder):
-            return kept
-        model = probe(embedder)
-        return kept if kept and kept.model == model else Kept(model)
+        return matching((self._kept if self._unsaved else None) or load(self._cache.place), embedder)
 
     def _renewed(self, embedder: "Embedder", dimension: int) -> "Kept":
         """No vectors yet: who is asked has become another under the same name."""
         from ..embeddings.embedder import probe
         from ..embeddings.kept import Kept
 
-        model = probe(embedder)
-        _check_dimension(model.dimension, dimension)
-        self._kept = Kept(model)
-        return self._kept
+        kept = Kept(probe(embedder))
+        kept.check_dimension(dimension)
+        self._kept = kept
+        return kept
 
     # Vectors
 
@@ -277,15 +257,19 @@ class Meaning:
         vector: Array = embed_checked(embedder, pieces(query)[:1])[0]
         return vector
 
-    def _grown(self, embedder: "Embedder", kept: "Kept", entries: Entries, first: Iterable[str]) -> "tuple[Kept, str]":
+    def _grown(
+        self, embedder: "Embedder", kept: "Kept", source: EntrySource, first: Iterable[str]
+    ) -> "tuple[Kept, str]":
         """The vectors with those of entries that had none, `first` before others, as far as there is time for it."""
-        if self._has_all(entries, kept) or not self._making or not self._growing.acquire(timeout=0):
+        _, places = self._placed(source, kept)
+        has_all = not len(places) or int(places.max()) < len(kept)
+        if has_all or not self._making or not self._growing.acquire(timeout=0):
             return kept, ""  # or somebody is at it: what there is will do
         try:
             kept = self._latest(kept)
-            missing = _missing(entries.versions, kept, first)
+            missing = _missing(source.versions, kept, first)
             end = time.monotonic() + PATIENCE
-            self._add(kept, _made(embedder, entries, missing, lambda done: time.monotonic() < end), entries)
+            self._add(kept, _made(embedder, source, missing, lambda done: time.monotonic() < end), source)
             self._making.gain()
             return self._latest(kept), ""
         except EmbedderFailed as error:
@@ -297,136 +281,49 @@ class Meaning:
         """What there is by now of the same model; another thread may have begun with another."""
         return self._kept if self._kept is not None and self._kept.model == kept.model else kept
 
-    def _add(self, kept: "Kept", made: "Iterator[dict[bytes, Array]]", entries: Entries) -> None:
+    def _add(self, kept: "Kept", made: "Iterator[dict[bytes, Array]]", source: EntrySource) -> None:
         """Keep what is `made`, also when it ends in an error."""
         new: dict[bytes, Array] = {}
         try:
             for some in made:
                 for rows in some.values():
-                    _check_dimension(rows.shape[1], kept.model.dimension)
+                    kept.check_dimension(rows.shape[1])
                 new.update(some)
         finally:
-            self._keys = None if entries.is_past else frozenset(entries.versions.values())
+            self._keys = None if source.is_past else frozenset(source.versions.values())
             if self._kept is None or self._kept.model == kept.model:
                 self._kept = kept.plus(new)
                 self._unsaved += len(new)
 
-    def _has_all(self, entries: Entries, kept: "Kept") -> bool:
-        _, places = self._placed(entries, kept)
-        return not len(places) or int(places.max()) < len(kept)
-
-    def _placed(self, entries: Entries, kept: "Kept") -> "tuple[dict[str, int], Array]":
+    def _placed(self, source: EntrySource, kept: "Kept") -> "tuple[dict[str, int], Array]":
         """The position of each path, and by position where its vectors are."""
         placed = self._places
-        if placed is None or placed[0] is not entries.versions or placed[1] is not kept:
-            positions = {path: position for position, path in enumerate(entries.versions)}
-            placed = entries.versions, kept, positions, kept.places(entries.versions.values())
+        if placed is None or placed[0] is not source.versions or placed[1] is not kept:
+            positions = {path: position for position, path in enumerate(source.versions)}
+            placed = source.versions, kept, positions, kept.places(source.versions.values())
             self._places = placed
         return placed[2], placed[3]
 
-    def _likeness(self, entries: Entries, kept: "Kept", vector: "Array") -> "tuple[dict[str, int], Array]":
-        positions, places = self._placed(entries, kept)
-        return positions, kept.model.likeness(kept.cosines(vector))[places]
 
-
-class TextVectors:
-    """Vectors of texts by what they say, for who has texts and an embedder of their own; kept beside the index."""
-
-    def __init__(self, workspace: Workspace, file: str) -> None:
-        """`file` is the name of the derived file in `disk/state`."""
-        self._cache = Cache(workspace.private, file)
-        self._maker: Embedder | None = None
-        self._kept: Kept | None = None
-        self._asked = set[bytes]()
-        self._unsaved = 0
-        self._guard = Guard()
-
-    def of(self, embedder: "Embedder", texts: Sequence[str]) -> "Array":
-        """The vectors of `texts`, of unit length; those that are not known are made now.
-
-        Raises:
-            EmbedderFailed: they cannot be.
-        """
-        kept = self._matching(embedder)
-        keys = {text: bytes.fromhex(blob_id(text.encode("utf-8", "replace"))) for text in texts}
-        missing = [text for text, key in keys.items() if key not in kept]
-        for start in range(0, len(missing), _AT_ONCE):
-            new = _rows(embedder, {text: keys[text] for text in missing[start : start + _AT_ONCE]}, kept)
-            kept = kept.plus(new)
-            with self._guard:
-                if self._maker is embedder and self._kept is not None:
-                    self._kept, self._unsaved = self._kept.plus(new), self._unsaved + len(new)
-        with self._guard:
-            self._asked.update(keys.values())
-            if self._unsaved >= _WORTH_SAVING:
-                self._save()
-        return kept.first([keys[text] for text in texts])
-
-    def save(self) -> None:
-        """Keep for the next process what was made, where there is a place."""
-        with self._guard:
-            if self._unsaved:
-                self._save()
-
-    def _matching(self, embedder: "Embedder") -> "Kept":
-        from ..embeddings.embedder import identity, probe
-        from ..embeddings.kept import Kept, load
-
-        with self._guard:
-            if self._cache.renew():
-                self._kept = None  # it has vectors of what was purged
-            if self._kept is not None and self._maker is embedder:
-                return self._kept
-        # Nobody is asked while the guard is held: who answers may wait for another who waits for the guard.
-        kept, name = load(self._cache.place), identity(embedder)
-        if kept is None or not name or kept.model.identity != name:
-            model = probe(embedder)
-            kept = kept if kept and kept.model == model else Kept(model)
-        with self._guard:
-            if self._kept is None or self._maker is not embedder:
-                self._maker, self._kept, self._unsaved = embedder, kept, 0
-            return self._kept
-
-    def _save(self) -> None:
-        self._unsaved = 0
-        if self._cache.renew():
-            self._kept = None
-        with suppress(OSError):
-            self._cache.keep(self._put)
-
-    def _put(self, file: Path) -> None:
-        if self._kept is not None:
-            self._kept = self._kept.saved(file, self._asked if len(self._kept) > _MOST_TEXTS else None)
-
-
-def _rows(embedder: "Embedder", texts: Mapping[str, bytes], kept: "Kept") -> "dict[bytes, Array]":
-    """The vectors of texts by their keys."""
-    from ..embeddings.embedder import embed_checked
-
-    rows = embed_checked(embedder, list(texts))
-    _check_dimension(rows.shape[1], kept.model.dimension)
-    return {key: row[None] for key, row in zip(texts.values(), rows, strict=True)}
-
-
-def _together(
-    near: "tuple[dict[str, int], Array]",
+def _fuse(
+    positions: Mapping[str, int],
+    likeness: "Array",
     by_words: list[Ranked],
     limit: int,
     accept: Callable[[str], bool] | None,
-    rules: Vectors,
-    kept: "Kept",
+    weight: float,
+    floor: float,
 ) -> list[Ranked]:
-    """The best of both."""
+    """The best by words and likeness, which is given by the positions of paths."""
     import numpy as np
 
     from ..embeddings.fusion import fuse
 
-    positions, likeness = near
     words = np.zeros(len(positions))
     for found in by_words:
         words[positions[found.key]] = found.score
     paths, best = list(positions), list[Ranked]()
-    for position, score in fuse(words, likeness, rules.weight, kept.model.floor, limit):
+    for position, score in fuse(words, likeness, weight, floor, limit):
         if accept is None or words[position] > 0 or accept(paths[position]):
             best.append(Ranked(paths[position], score))
         if len(best) == limit:
@@ -439,36 +336,22 @@ def _missing(versions: Mapping[str, bytes], kept: "Kept", first: Iterable[str] =
 
 
 def _made(
-    embedder: "Embedder", entries: Entries, paths: list[str], goes_on: Callable[[int], bool]
+    embedder: "Embedder", source: EntrySource, paths: list[str], goes_on: Callable[[int], bool]
 ) -> "Iterator[dict[bytes, Array]]":
     """The vectors of some entries at once, while `goes_on` says so, which hears how many are done."""
+    import numpy as np
+
     from ..embeddings.embedder import embed_checked, pieces
 
     for start in range(0, len(paths), _AT_ONCE):
         some = paths[start : start + _AT_ONCE]
-        texts = [pieces(_text(entries.at(path))) for path in some]
+        texts = [
+            pieces("\n".join((entry.name, *entry.aliases, entry.description, entry.content)))
+            for entry in map(source.at, some)
+        ]
         rows = iter(embed_checked(embedder, [piece for text in texts for piece in text]))
-        yield _split(rows, [(entries.versions[path], len(text)) for path, text in zip(some, texts, strict=True)])
+        yield {
+            source.versions[path]: np.stack([next(rows) for _ in text]) for path, text in zip(some, texts, strict=True)
+        }
         if not goes_on(start + len(some)):
             return
-
-
-def _check_dimension(found: int, wanted: int) -> None:
-    if found != wanted:
-        raise EmbedderFailed(f"vectors of {found} and of {wanted} dimensions came from one embedder")
-
-
-def _split(rows: "Iterator[Array]", lengths: list[tuple[bytes, int]]) -> "dict[bytes, Array]":
-    import numpy as np
-
-    return {key: np.stack([next(rows) for _ in range(length)]) for key, length in lengths}
-
-
-def _text(entry: Entry) -> str:
-    return "\n".join((entry.name, *entry.aliases, entry.description, entry.content))
-
-
-def _passed_on(progress: Progress | None, before: int, total: int, done: int) -> bool:
-    if progress:
-        progress(before + done, total)
-    return True

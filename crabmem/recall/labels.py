@@ -2,36 +2,24 @@
 
 from collections.abc import Set
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol
 
 from ..search import Document, Index, tokens
-from ..text.daily_notes import day_in
 from ..text.entry import Entry
 from ..text.keys import DEFAULT_NAMESPACE, Key, key_in, key_with_label, label_prefix, ttl_of
 from ..text.slug import name_key
-
-if TYPE_CHECKING:
-    from .catalog import Listing
 
 # So many words of a description say in short what an entry is about; from 10 to 20 make no difference.
 _BEGINNING = 12
 #: What an entry is found by, each before its `name_key`.
 NAME, FILE, ALIAS = "name ", "file ", "alias "
-#: What an entry is found by that a store of keys keeps, before the label of its slot.
-SLOT = "slot "
+#: What an entry is found by that a store of keys keeps, before the label of its key.
+KEY = "slot "
 #: What an item of such a store is found by that does not stay, before how many seconds it lives.
 LIFE = "life "
 #: What a daily note is found by, before its day. It has no other label, so that nothing takes it for an entry.
 NOTE = "note "
 #: What an entry is found by that was imported, before what it was imported from.
 ORIGIN = "origin "
-
-
-class Labelled(Protocol):
-    """Entries that can be found by their labels."""
-
-    def having(self, label: str) -> list[Entry]:
-        """The entries that have a label, in the order of their paths."""
 
 
 def document(entry: Entry, mark: bytes, language: str) -> Document:
@@ -43,13 +31,13 @@ def labels_of(entry: Entry) -> list[str]:
     """The labels of an entry, or of a daily note."""
     if entry.is_note:
         return [NOTE + entry.slug]
-    slot = key_in(entry.keys)
-    slots = [SLOT + slot.label] if slot else []
-    if slot and (life := ttl_of(entry.keys)) is not None:
-        slots.append(f"{LIFE}{life.total_seconds()}")
+    key = key_in(entry.keys)
+    kept = [KEY + key.label] if key else []
+    if key and (life := ttl_of(entry.keys)) is not None:
+        kept.append(f"{LIFE}{life.total_seconds()}")
     aliases = [ALIAS + name_key(alias) for alias in entry.aliases]
     origins = [ORIGIN + entry.origin] if entry.origin else []
-    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *slots, *origins]
+    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *kept, *origins]
 
 
 def fields(entry: Entry, language: str) -> dict[str, list[str]]:
@@ -75,35 +63,13 @@ def words(entry: Entry, language: str) -> list[str]:
     return list(chain.from_iterable(fields(entry, language).values()))
 
 
-def kept_at(listing: "Listing", slot: Key) -> Entry | None:
-    """The entry that a store keeps at `slot`; the first, where a person copied its file."""
-    kept = [
-        *listing.having(SLOT + slot.label),
-        *(half for half in listing.being_written if key_in(half.keys) == slot),
-    ]
-    if not kept and slot.namespace == DEFAULT_NAMESPACE:
-        called = listing.having(NAME + name_key(slot.key))
-        kept = [entry for entry in called if entry.name == slot.key and key_in(entry.keys) is None]
-    return kept[0] if kept else None
-
-
-def notes_in(index: Index) -> frozenset[str]:
-    """The paths of the daily notes in an index of entries."""
-    return frozenset(path for _, path in index.pairs(NOTE))
-
-
-def note_of(entries: Labelled, name: str) -> Entry | None:
-    """The daily note that is recalled and meant by `name`: its day, its title, its file's name or its path."""
-    return next((each for each in entries.having(NOTE + day_in(name)) if name in each.path or name == each.name), None)
-
-
 def within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Key | None]:
-    """The paths of the entries in a namespace and below it, with their slots; None for those of no store.
+    """The paths of the entries in a namespace and below it, with their keys; None for those of no store.
 
     `notes` are the paths in the index that are no entries'.
     """
     depth, has_others = len(namespace), DEFAULT_NAMESPACE[: len(namespace)] == namespace
-    start = SLOT if has_others else SLOT + label_prefix(namespace)
-    kept = {path: key_with_label(label.removeprefix(SLOT)) for label, path in index.pairs(start)}
-    found: dict[str, Key | None] = {path: slot for path, slot in kept.items() if slot.namespace[:depth] == namespace}
+    start = KEY if has_others else KEY + label_prefix(namespace)
+    kept = {path: key_with_label(label.removeprefix(KEY)) for label, path in index.pairs(start)}
+    found: dict[str, Key | None] = {path: key for path, key in kept.items() if key.namespace[:depth] == namespace}
     return found | dict.fromkeys(index.marks().keys() - kept.keys() - notes) if has_others else found

@@ -1,58 +1,69 @@
 """Which entry a name means, which one a save updates, and where a new one goes."""
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterable, Sequence, Set
 
 from ..disk.scan import Scan
 from ..errors import InvalidArguments, NotFound, Unwritable
 from ..search import Index
+from ..text.daily_notes import day_in
 from ..text.entry import MAX_NAME, Entry
+from ..text.keys import DEFAULT_NAMESPACE, Key, key_in
 from ..text.slug import free_slug, name_key, slug_of, spelled
 from ..text.words import shortened
 from ..workspace.layout import Layout
-from .labels import ALIAS, FILE, NAME, Labelled
-
-if TYPE_CHECKING:
-    from .catalog import Listing
+from .catalog import Listing
+from .entries import EntrySource
+from .labels import ALIAS, FILE, KEY, NAME, NOTE
 
 _NEAREST = 3
 _SHOWN = 80
 
 
-class EntrySource(Labelled, Protocol):
-    """Entries that can be found by their labels, and named when none is found."""
-
-    def labels(self) -> Iterator[str]:
-        """Every label."""
-
-
-def found(entries: EntrySource, name: str, sees: Callable[[str], bool] = lambda path: True) -> Entry:
+def entry_called(source: EntrySource, name: str) -> Entry:
     """The entry that `name` means: the one whose whole path it is, else by name, else by slug, else by alias, else by
-    the end of its path, with a folder (`People/marta`); of those that who asks `sees`, as if there were no others.
+    the end of its path, with a folder (`People/marta`).
 
-    Saving a fact follows the same order, see `updated`.
+    Saving a fact follows the same order, see `entry_to_update`.
 
     Raises:
         NotFound: none is; the message has the nearest names.
         InvalidArguments: several are, and nothing tells which is meant.
     """
-    if whole := at_path(_seen(entries, FILE + _stem_key(name), sees), name):
+    files = source.having(FILE + _stem_key(name))
+    if whole := at_path(files, name):
         return whole[0]
     if len(name) > MAX_NAME:
         raise NotFound(f"no entry named: {shortened(name, _SHOWN)}")
     key = name_key(name)
     for matches in (
-        called(_seen(entries, NAME + key, sees), name),
-        _seen(entries, FILE + key, sees),
-        _seen(entries, ALIAS + key, sees),
-        below_folder(_seen(entries, FILE + _stem_key(name), sees), name),
+        exactly_called(source.having(NAME + key), name),
+        source.having(FILE + key),
+        source.having(ALIAS + key),
+        below_folder(files, name),
     ):
         if len(matches) > 1:
-            raise InvalidArguments(f"several entries are called {name}; say which file: {_told_apart(matches)}")
+            raise InvalidArguments(f"several entries are called {name}; say which file: {_distinct_names(matches)}")
         if matches:
             return matches[0]
-    raise NotFound(f"no entry named: {name}{_nearest(entries, key, sees)}")
+    raise NotFound(f"no entry named: {name}{_nearest(source, key)}")
+
+
+def note_of(source: EntrySource, name: str) -> Entry | None:
+    """The daily note that is recalled and meant by `name`: its day, its title, its file's name or its path."""
+    return next((each for each in source.having(NOTE + day_in(name)) if name in each.path or name == each.name), None)
+
+
+def kept_at(listing: Listing, key: Key) -> Entry | None:
+    """The entry that a store keeps at `key`; the first, where a person copied its file."""
+    kept = [
+        *listing.having(KEY + key.label),
+        *(half for half in listing.being_written if key_in(half.keys) == key),
+    ]
+    if not kept and key.namespace == DEFAULT_NAMESPACE:
+        named = listing.having(NAME + name_key(key.key))
+        kept = [entry for entry in named if entry.name == key.key and key_in(entry.keys) is None]
+    return kept[0] if kept else None
 
 
 def at_path(entries: Iterable[Entry], name: str) -> Sequence[Entry]:
@@ -77,17 +88,13 @@ def _ends_so(path: str, name: str) -> bool:
     return "/" in name and name_key(f"/{path.removesuffix('.md')}").endswith(end)
 
 
-def called(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
+def exactly_called(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
     """Of entries that share a `name_key`, those that have exactly this name; all of them where none has."""
     wanted = spelled(name)
     return [entry for entry in entries if spelled(entry.name) == wanted] or entries
 
 
-def _seen(entries: EntrySource, label: str, sees: Callable[[str], bool]) -> list[Entry]:
-    return [entry for entry in entries.having(label) if sees(entry.path)]
-
-
-def _told_apart(entries: Sequence[Entry]) -> str:
+def _distinct_names(entries: Sequence[Entry]) -> str:
     """What tells entries apart: their slugs, or their paths where two folders have files of one name."""
     slugs = [entry.slug for entry in entries]
     return ", ".join(slugs if len(set(map(name_key, slugs))) == len(slugs) else (entry.path for entry in entries))
@@ -98,13 +105,13 @@ def _stem_key(path: str) -> str:
     return name_key(path.rpartition("/")[2].removesuffix(".md"))
 
 
-def updated(
-    name: str, listing: "Listing", sees: Callable[[str], bool] = lambda path: True, by_place: bool = True
+def entry_to_update(
+    name: str, listing: Listing, sees: Callable[[str], bool] = lambda path: True, by_place: bool = True
 ) -> tuple[Entry, str] | None:
     """The entry that saving a fact called `name` updates, and what it is called afterwards; None for a new fact.
 
-    It is the one that `found` finds by that name, but for two things. A slug or an alias is no name: a fact may be
-    saved under it. And where who writes `sees` none, it is one that they do not see, so that nobody gets two entries
+    It is the one that `entry_called` finds by that name, but for two things. A slug or an alias is no name: a fact may
+    be saved under it. And where who writes `sees` none, it is one that they do not see, so that nobody gets two entries
     of one name. One that is meant by its path keeps its name. Without `by_place` none is: a name is a name.
 
     Raises:
@@ -127,7 +134,7 @@ def updated(
 
 def _one_of(entries: Sequence[Entry], name: str, sees: Callable[[str], bool]) -> Entry | None:
     """The one that is called `name`, of those that are seen; else one of the others, if there is any."""
-    matches = called([entry for entry in entries if sees(entry.path)], name)
+    matches = exactly_called([entry for entry in entries if sees(entry.path)], name)
     if len(matches) > 1:
         files = ", ".join(entry.path for entry in matches)
         raise InvalidArguments(f"several entries are called {name}; give the path of the one that is meant: {files}")
@@ -135,7 +142,7 @@ def _one_of(entries: Sequence[Entry], name: str, sees: Callable[[str], bool]) ->
 
 
 def place_for(
-    name: str, listing: "Listing", promised: Set[str] = frozenset(), folder: str | None = None, by_place: bool = True
+    name: str, listing: Listing, promised: Set[str] = frozenset(), folder: str | None = None, by_place: bool = True
 ) -> str:
     """A file nobody has, for a new fact called `name`; in `folder` if one is named.
 
@@ -181,8 +188,8 @@ class _Taken:
         return not is_free or any(key in keys for keys in self._others) or bool(self._index.labelled(f"{FILE}{key}"))
 
 
-def _nearest(entries: EntrySource, key: str, sees: Callable[[str], bool]) -> str:
-    keys = {label.partition(" ")[2]: label for label in entries.labels() if label.startswith((NAME, ALIAS))}
+def _nearest(source: EntrySource, key: str) -> str:
+    keys = {label.removeprefix(kind): label for kind in (ALIAS, NAME) for label in source.index.labels(kind)}
     near = difflib.get_close_matches(key, keys, n=_NEAREST, cutoff=0.5)
-    names = dict.fromkeys(entry.name for match in near for entry in _seen(entries, keys[match], sees)[:1])
+    names = dict.fromkeys(entry.name for match in near for entry in source.having(keys[match])[:1])
     return f" (nearest: {', '.join(names)})" if names else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -20,6 +20,7 @@ from ..text.limits import MAX_LIMIT, MAX_QUERY
 from ..text.passages import blocks_with, passage, shares
 from ..text.quoting import hit_text
 from ..text.slug import name_key
+from .entries import EntrySource
 from .labels import ALIAS, NAME, fields, within
 
 if TYPE_CHECKING:
@@ -48,34 +49,12 @@ class Question(NamedTuple):
     factor: Callable[[str], float] | None = None
 
 
-class Shelf(Protocol):
-    """Entries that can be searched, and daily notes where those are recalled."""
-
-    @property
-    def index(self) -> Index:
-        """Their words."""
-
-    @property
-    def notes(self) -> Set[str]:
-        """The paths of the notes among them."""
-
-    def at(self, path: str) -> Entry:
-        """The entry, or the note, at a path that the index knows."""
-
-    def having(self, label: str) -> list[Entry]:
-        """The entries that have a label."""
-
-    @property
-    def unreadable(self) -> Sequence[object]:
-        """The files that could not be read as one."""
-
-
 #: Says of a path whether its entry may be found.
 PathFilter = Callable[[str], bool]
 #: Ranks by words: at most so many.
-Search = Callable[[int | None], list[Ranked]]
+WordSearch = Callable[[int | None], list[Ranked]]
 #: Ranks by more, given how to search, how many there may be and which fit; and says what troubled it.
-Ranking = Callable[[Search, int, PathFilter | None], tuple[list[Ranked], str]]
+Ranking = Callable[[WordSearch, int, PathFilter | None], tuple[list[Ranked], str]]
 
 
 def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
@@ -97,24 +76,24 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
         raise InvalidArguments(f"tags: at most {MAX_LABELS}, not {len(tags)}")
 
 
-def narrowed(
-    shelf: Shelf, fits: PathFilter | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
+def path_filter(
+    source: EntrySource, fits: PathFilter | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
 ) -> PathFilter | None:
     """What also fits a namespace, and of whose entry `where` says so; then no daily note does."""
     checks = [fits] if fits else []
     if namespace:
-        checks.append(_in(within(shelf.index, namespace, shelf.notes)))
+        checks.append(_in(within(source.index, namespace, source.notes)))
     elif where:
-        checks.append(lambda path: path not in shelf.notes)
+        checks.append(lambda path: path not in source.notes)
     if where:
-        checks.append(lambda path: where(shelf.at(path)))
+        checks.append(lambda path: where(source.at(path)))
     return _all(checks)
 
 
-def recalled(
-    shelf: Shelf, question: Question, fits: PathFilter | None = None, ranking: Ranking | None = None
+def recall_from(
+    source: EntrySource, question: Question, fits: PathFilter | None = None, ranking: Ranking | None = None
 ) -> Recall:
-    """The entries of `shelf` that answer the question, have all its tags and phrases and fit, best first.
+    """The entries of `source` that answer the question, have all its tags and phrases and fit, best first.
 
     Daily notes are among them, of which a passage answers; without tags, and none of them is asked for by one.
 
@@ -122,31 +101,34 @@ def recalled(
     called just that: `The Who`. Phrases that nobody says are words.
     """
     query = parse_query(question.query)
-    words = terms_of(query, shelf.index, question.language)
+    words = terms_of(query, source.index, question.language)
 
     def found(phrases: Sequence[str]) -> tuple[list[Hit], str]:
-        return _hits(shelf, question, words, query.text, _accepting(shelf, question, phrases, fits), ranking)
+        return _hits(source, question, words, query.text, _acceptance(source, question, phrases, fits), ranking)
 
     hits, trouble = found(query.phrases)
     unsaid = () if hits else query.phrases
     if unsaid:
         hits, trouble = found(())
     if question.explain:
-        hits = _explained(hits, shelf.index, query, words, question.language)
+        hits = _with_matches(hits, source.index, query, words, question.language)
     if any(hit.entry.is_note for hit in hits):
-        hits = _in_passages(hits, worth_of(words, shelf.index), question.language)
+        worth, language = worth_of(words, source.index), question.language
+        hits = [
+            replace(hit, passage=note_passage(hit.entry, worth, language)) if hit.entry.is_note else hit for hit in hits
+        ]
     kept = tuple(hits)
     if question.budget is not None:
-        kept = fitted(hits, question.budget, worth_of(words, shelf.index), question.language, text_of)
+        kept = fit_to_budget(hits, question.budget, worth_of(words, source.index), question.language, text_of)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
-    notes, is_filtered = len(shelf.notes), bool(question.tags or fits)
-    counts = len(shelf.index) - notes, len(shelf.unreadable)
+    notes, is_filtered = len(source.notes), bool(question.tags or fits)
+    counts = len(source.index) - notes, len(source.unreadable)
     found_in = 0 if question.tags else notes
     return Recall(question.query, kept, *counts, bool(words), is_filtered, left_out, unsaid, trouble, notes=found_in)
 
 
 def _hits(
-    shelf: Shelf,
+    source: EntrySource,
     question: Question,
     words: Sequence[Term],
     text: str,
@@ -155,32 +137,27 @@ def _hits(
 ) -> tuple[list[Hit], str]:
     """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
     if ranking is None:
-        ranked, trouble = _ranked(shelf.index, words, question, accept, question.limit), ""
+        ranked, trouble = _rank_by_words(source.index, words, question, accept, question.limit), ""
     else:
-        search = partial(_ranked, shelf.index, words, question, accept)
+        search = partial(_rank_by_words, source.index, words, question, accept)
         ranked, trouble = ranking(search, question.limit, accept)
-    hits = [Hit(shelf.at(found.key), found.score) for found in ranked]
+    hits = [Hit(source.at(found.key), found.score) for found in ranked]
     if words:
         return hits, trouble
-    called = [entry for entry in _called(shelf, text) if accept is None or accept(entry.path)]
+    called = [entry for entry in _entries_called(source, text) if accept is None or accept(entry.path)]
     others = [hit for hit in hits if hit.entry not in called]
     return [*(Hit(entry, 0.0) for entry in called), *others][: question.limit], trouble
 
 
-def _in_passages(hits: Sequence[Hit], worth: Mapping[str, float], language: str) -> list[Hit]:
-    """The hits, of each daily note what answers."""
-    return [replace(hit, passage=of_note(hit.entry, worth, language)) if hit.entry.is_note else hit for hit in hits]
-
-
-def of_note(note: Entry, worth: Mapping[str, float], language: str) -> str:
+def note_passage(note: Entry, worth: Mapping[str, float], language: str) -> str:
     """What of a daily note holds the words that were asked for, by what they are worth."""
     return blocks_with(note.content, worth, lambda piece: tokens(piece, language), NOTED)
 
 
-def _called(shelf: Shelf, name: str) -> list[Entry]:
+def _entries_called(source: EntrySource, name: str) -> list[Entry]:
     """The entries that are called `name`, then those that have it as an alias."""
     key = name_key(name)
-    named = {entry.path: entry for label in (NAME, ALIAS) for entry in shelf.having(label + key)}
+    named = {entry.path: entry for label in (NAME, ALIAS) for entry in source.having(label + key)}
     return list(named.values())
 
 
@@ -189,13 +166,16 @@ def worth_of(words: Sequence[Term], index: Index) -> dict[str, float]:
     return {form: index.rarity(word) for word in index.meant(words) for form in index.forms(word)}
 
 
-def _accepting(shelf: Shelf, question: Question, phrases: Sequence[str], fits: PathFilter | None) -> PathFilter | None:
+def _acceptance(
+    source: EntrySource, question: Question, phrases: Sequence[str], fits: PathFilter | None
+) -> PathFilter | None:
     """What tells whether the entry at a path may be found; what is quick to tell first. None when any may."""
     checks = [] if fits is None else [fits]
     for phrase in filter(None, (Phrase(text, question.language) for text in phrases)):
-        checks += [_in(phrase.may_be_in(shelf.index)), _saying(shelf, phrase)]
+        checks += [_in(phrase.may_be_in(source.index)), _says(source, phrase)]
     if question.tags:
-        checks.append(_tagged(shelf, {name_key(tag.removeprefix("#")) for tag in question.tags}))
+        tags = {name_key(tag.removeprefix("#")) for tag in question.tags}
+        checks.append(lambda path: tags <= set(map(name_key, source.at(path).labels)))
     return _all(checks)
 
 
@@ -207,19 +187,15 @@ def _in(paths: Collection[str]) -> PathFilter:
     return lambda path: path in paths
 
 
-def _saying(shelf: Shelf, phrase: Phrase) -> PathFilter:
+def _says(source: EntrySource, phrase: Phrase) -> PathFilter:
     def is_in(path: str) -> bool:
-        entry = shelf.at(path)
+        entry = source.at(path)
         return phrase.is_in((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags))
 
     return is_in
 
 
-def _tagged(shelf: Shelf, terms_of: Set[str]) -> PathFilter:
-    return lambda path: terms_of <= set(map(name_key, shelf.at(path).labels))
-
-
-def _ranked(
+def _rank_by_words(
     index: Index, words: Sequence[Term], question: Question, accept: PathFilter | None, limit: int | None
 ) -> list[Ranked]:
     factor = question.factor
@@ -229,9 +205,9 @@ def _ranked(
     return sorted(found, key=lambda each: (-each.score, each.key))[:limit]
 
 
-def _explained(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
+def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
     """The hits with what each word of the question found in each field, and its part of the score before any boost."""
-    typed, meant = _typed(query, index, language), index.meant(words)
+    typed, meant = _typed_words(query, index, language), index.meant(words)
     forms = {term: index.forms(term) for term in meant}
     sought = [(term, typed.get(meant[term], forms[term][0]), frozenset(forms[term])) for term in meant]
     scores = index.explained(list(meant), [hit.entry.path for hit in hits])
@@ -253,7 +229,7 @@ def _matches(
                 yield Match(word, name, added[term] * here / sum(times.values()))
 
 
-def _typed(query: Query, index: Index, language: str) -> dict[Term, str]:
+def _typed_words(query: Query, index: Index, language: str) -> dict[Term, str]:
     """What was typed for each of the words that are searched."""
     found: dict[Term, str] = {}
     for word in query.text.split():
@@ -265,7 +241,7 @@ def _typed(query: Query, index: Index, language: str) -> dict[Term, str]:
     return found
 
 
-def fitted(
+def fit_to_budget(
     hits: Sequence[Hit], budget: int, worth: Mapping[str, float], language: str, text: Callable[[Hit, str], str]
 ) -> tuple[Hit, ...]:
     """The hits whose texts fit `budget` characters, the best first; of what is longer than its share, a passage.

@@ -3,7 +3,6 @@
 Computed from times whenever it is asked for: nothing has to run in between, and no fact is changed by being read.
 """
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from math import log
 from typing import NamedTuple
@@ -33,15 +32,9 @@ def salience(now: datetime, changed: datetime, used: Used | None = None) -> floa
     return _boost(now, used) * max(FLOOR, _KEPT ** (_since(now, latest) // _STEP))
 
 
-def favoured(score: float, salience: float) -> float:
+def boosted_score(score: float, salience: float) -> float:
     """The score of an answer, at most a quarter more for what matters most."""
     return score * (1 + _GAIN * log(1 + salience) / log(1 + CAP))
-
-
-def used(moments: Iterable[datetime]) -> Used | None:
-    """What uses at those moments come to; None for none."""
-    whole = list(moments)
-    return Used(len(whole), max(whole)) if whole else None
 
 
 def _boost(now: datetime, used: Used | None) -> float:

@@ -50,7 +50,7 @@ class Section:
     text: str
 
 
-def taken_apart(text: str, rules: Search) -> list[Section]:
+def sections_of(text: str, rules: Search) -> list[Section]:
     """The sections of a text, in order; none of one that is blank."""
     lines = lines_in(text)
     if rules.unit == "paragraph":
@@ -65,7 +65,7 @@ def taken_apart(text: str, rules: Search) -> list[Section]:
     ]
 
 
-def aged(days: int, recent: Sequence[Recent]) -> float:
+def age_factor(days: int, recent: Sequence[Recent]) -> float:
     """What counts a note of so many days ago; of the future as much as an old one."""
     return next((each.factor for each in recent if 0 <= days <= each.days), 1.0)
 

@@ -1,11 +1,11 @@
-"""An index in step with what it is told, and the file in which the next process finds it.
+"""An index that is kept in step with files, and the file in which the next process finds it.
 
-Entries and the sections of files each have one. Their holder says which documents are new, other or gone; what is found
-by them, how each is marked, and what the disk has follow from that. Nothing that was purged stays.
+The catalog of entries is one, the searcher of files another: each says which documents are new, other or gone; what is
+found by them, how each is marked, and what the disk has follow from that. Nothing that was purged stays.
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from .. import search
 from ..disk import state
@@ -21,13 +21,11 @@ _MANY = 500
 
 
 class SyncedIndex:
-    """The index of that name in `disk/state`. Its holder holds `guard` whenever it reads or changes `index`."""
+    """The index of that name in `disk/state`. A subclass holds `guard` whenever it reads or changes `index`."""
 
-    def __init__(self, workspace: Workspace, forget: Callable[[], None], name: str = state.INDEX) -> None:
-        """`forget` is called when the holder must forget what it knows of the files, too: all is read anew."""
+    def __init__(self, workspace: Workspace, name: str = state.INDEX) -> None:
         self.guard = Guard()
         self._cache = Cache(workspace.private, name)
-        self._forget = forget
         self._index: Index | None = None
         #: How many changes the disk does not have.
         self._unsaved = 0
@@ -77,16 +75,19 @@ class SyncedIndex:
         return came
 
     def begin_anew(self) -> None:
-        """Forget everything, whatever is on disk."""
+        """Forget everything, whatever is on disk: every file is read anew."""
         with self.guard:
             self._empty()
+
+    def _forget(self) -> None:
+        """Forget what a subclass knows of the files: all is read anew."""
 
     def _empty(self) -> None:
         self._index, self._joining, self._since_joining = Index(), None, None
         self._forget()
 
     def save(self, least: int = WORTH_SAVING) -> None:
-        """Keep it for the next process when so much has changed; where there is no place, nothing is kept."""
+        """Keep it for the next process when that many documents changed; where there is no place, nothing is kept."""
         if self._unsaved >= least:
             with self.guard:
                 if not self.forget_purged():

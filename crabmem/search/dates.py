@@ -11,7 +11,7 @@ from .english import MONTHS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from re import Match, Pattern
+    from re import Match
 
 _NAMES = {number: name for name, number in reversed(MONTHS.items())}
 _YEAR, _MONTH, _DAY = r"(?:19|20)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
@@ -20,7 +20,7 @@ _YEAR_LAST = rf"(?P<one>{_DAY})(?P<mark>[-/.])(?P<two>{_DAY})(?P=mark)(?P<last>{
 _NUMERIC = rf"(?<!\d)(?:{_YEAR_FIRST}|{_YEAR_LAST})(?!\d)(?:T(?=\d))?"
 
 
-def taken_out(text: str, is_english: bool) -> tuple[str, list[str]]:
+def without_dates(text: str, is_english: bool) -> tuple[str, list[str]]:
     """`text` without the dates in numbers, and the words of those; months have names in English only."""
     words: list[str] = []
 
@@ -28,13 +28,15 @@ def taken_out(text: str, is_english: bool) -> tuple[str, list[str]]:
         date = _read(match)
         if date is None:
             return match[0]
-        words.extend(_said(*date, is_english))
+        words.extend(_words_of(*date, is_english))
         return " "
 
-    return _numeric().sub(noted, text), words
+    import re  # takes longer to import than most queries to answer
+
+    return re.sub(_NUMERIC, noted, text), words
 
 
-def written(words: Sequence[str]) -> Iterator[str]:
+def date_words(words: Sequence[str]) -> Iterator[str]:
     """What the dates among English words, in their order, add to those."""
     around = ["", *words, "", ""]
     for at, word in enumerate(around):
@@ -76,7 +78,7 @@ def _read(match: Match[str]) -> tuple[int, int, int] | None:
     return (year, month, day) if month <= 12 else None
 
 
-def _said(year: int, month: int, day: int, is_english: bool) -> Iterator[str]:
+def _words_of(year: int, month: int, day: int, is_english: bool) -> Iterator[str]:
     yield str(year)
     if is_english:
         yield _NAMES[month]
@@ -89,9 +91,3 @@ def _sortable(year: int, month: int, day: int) -> Iterator[str]:
     if day:
         yield f"{year}-{month:02}-{day:02}"
     yield f"{year}-{month:02}"
-
-
-def _numeric() -> Pattern[str]:
-    import re  # takes longer to import than most queries to answer
-
-    return re.compile(_NUMERIC)  # which `re` keeps

@@ -12,7 +12,7 @@ from itertools import accumulate, islice
 
 from .scoring import best_of, damping, rarity, scores_of, weight
 from .scripts import FIRST_PAIRED, is_unit
-from .segment import FEW, build, build_in_pieces, counted, documents_of, join
+from .segment import FEW, build, build_in_pieces, counts_of, documents_of, join
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Recent:
         self.documents.append(document)
         self.lengths.append(document.length)
         for held, names in ((self.words, document.words), (self.labels, document.labels)):
-            for name, count in counted(names).items():
+            for name, count in counts_of(names).items():
                 positions, counts = held.setdefault(name, ([], []))
                 positions.append(position)
                 counts.append(count)
@@ -113,7 +113,7 @@ class Index:
     """
 
     def __init__(self, settled: Sequence[Segment] = (), later: Segment | None = None) -> None:
-        settled = settled or _nothing()
+        settled = settled or [build([])]
         segments = [*settled, *([later] if later is not None else [])]
         *firsts, self._start = accumulate(map(len, segments), initial=0)
         self._parts = list(zip(firsts, segments, strict=True))
@@ -387,7 +387,10 @@ class Index:
     def _found_by_arrays(self, words: list[Term]) -> Found:
         weighing = self._weighing
         if weighing is None:
-            Weighing = _weighing_loaded()
+            from ..disk.fork_lock import loading
+
+            with loading():
+                from .arrays import Weighing
             weighing = Weighing(self._start + self._size, self._dead, self._count, self._average())
             self._weighing = weighing
         weights = [weighing.kept(word) or weighing.weights(word, self._holders(word)) for word in words]
@@ -474,15 +477,3 @@ class Index:
             if position >= part[0]:
                 break
         return part
-
-
-def _nothing() -> list[Segment]:
-    return [build([])]
-
-
-def _weighing_loaded() -> type[Weighing]:
-    from ..disk.fork_lock import loading
-
-    with loading():
-        from .arrays import Weighing
-    return Weighing

@@ -91,7 +91,10 @@ class Phrase:
         self._steps, self._language = _steps(text, language), language
         # What stands between other letters may be indexed as part of something larger.
         plain = " ".join(filter(str.isascii, text.split()))
-        self._indexed = [*_each(tokens(plain, language)), *(step for step in self._steps if not _is_plain(step))]
+        self._indexed = [
+            *_each(tokens(plain, language)),
+            *(step for step in self._steps if not all(map(str.isascii, step))),
+        ]
 
     def __bool__(self) -> bool:
         """Whether there is a word in it."""
@@ -104,16 +107,11 @@ class Phrase:
 
     def is_in(self, texts: Iterable[str]) -> bool:
         """Whether it stands in one of the texts."""
-        return any(_hold(_steps(text, self._language), self._steps) for text in texts)
-
-
-def _hold(steps: Steps, terms_of: Steps) -> bool:
-    starts = range(len(steps) - len(terms_of) + 1)
-    return any(all(steps[at + on] & step for on, step in enumerate(terms_of)) for at in starts)
-
-
-def _is_plain(step: frozenset[str]) -> bool:
-    return all(map(str.isascii, step))
+        for steps in (_steps(text, self._language) for text in texts):
+            starts = range(len(steps) - len(self._steps) + 1)
+            if any(all(steps[at + on] & step for on, step in enumerate(self._steps)) for at in starts):
+                return True
+        return False
 
 
 def _steps(text: str, language: str) -> Steps:

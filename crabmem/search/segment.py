@@ -223,7 +223,7 @@ def texts(names: Iterable[str]) -> list[Section]:
     return [("B", b"".join(pieces)), numbers(at)]
 
 
-def counted(words: Iterable[str]) -> dict[str, int]:
+def counts_of(words: Iterable[str]) -> dict[str, int]:
     """How often each word is among `words`."""
     counts: dict[str, int] = {}
     for word in words:
@@ -267,7 +267,7 @@ def build_in_pieces(documents: Sequence[Document], progress: Callable[[int], Non
 def _counted_postings(lists: Sequence[Sequence[str]]) -> list[Section]:
     held: dict[str, dict[int, int]] = {}
     for position, words in enumerate(lists):
-        for word, count in counted(words).items():
+        for word, count in counts_of(words).items():
             held.setdefault(word, {})[position] = count
     names = sorted(held)
     starts = [0, *accumulate(len(held[name]) for name in names)]

@@ -16,7 +16,6 @@ from . import english, scripts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from re import Pattern
 
 _LETTER = r"[^\W_]"
 _WORD = rf"({_LETTER}(?:{_LETTER}|[{scripts.MARKS}])*)"
@@ -53,7 +52,7 @@ def tokens(text: str, language: str = "english") -> list[str]:
     from . import dates
 
     lines = (_of_line(line, terms) for line in text.split("\n"))
-    return [word for line in lines for word in (*line, *dates.written(line))]
+    return [word for line in lines for word in (*line, *dates.date_words(line))]
 
 
 def _of_line(text: str, terms: _Terms) -> list[str]:
@@ -115,10 +114,13 @@ class _Terms(_Kept):
     def _of_ascii(self, text: str) -> Iterator[str]:
         text, said = self._without_dates(text)
         yield from said
-        *signed, text = _signs().split(text) if "#" in text or "++" in text else [text]
-        for before, sign in zip(signed[::2], signed[1::2], strict=True):
-            yield from self._of_pieces(before)
-            yield from _of_sign(sign.lower())
+        if "#" in text or "++" in text:
+            import re
+
+            *signed, text = re.split(_SIGN, text)
+            for before, sign in zip(signed[::2], signed[1::2], strict=True):
+                yield from self._of_pieces(before)
+                yield from _of_sign(sign.lower())
         yield from self._of_pieces(text)
 
     def _without_dates(self, text: str) -> tuple[str, list[str]]:
@@ -127,7 +129,7 @@ class _Terms(_Kept):
             return text, []
         from . import dates
 
-        return dates.taken_out(text, self.is_english)
+        return dates.without_dates(text, self.is_english)
 
     def _of_pieces(self, text: str) -> Iterator[str]:
         from . import identifiers
@@ -145,10 +147,11 @@ class _Terms(_Kept):
 
 def stretches(text: str, is_english: bool) -> Iterator[str]:
     """The words of a text that are not ASCII, composed and case folded, and what is between them, all in ASCII."""
+    import re  # takes longer to import than most queries to answer
     import unicodedata
 
     text, end = _composed(text), 0
-    for match in _words(is_english).finditer(text):
+    for match in re.finditer(_ENGLISH_WORD if is_english else _WORD, text):
         if not match[1].isascii():
             yield from _ascii(text[end : match.start()])
             yield unicodedata.normalize("NFKC", match[1].casefold())
@@ -182,18 +185,6 @@ def _of_sign(sign: str) -> list[str]:
 
 def _may_hold_year(text: str) -> bool:
     return "20" in text or "19" in text
-
-
-def _words(is_english: bool) -> Pattern[str]:
-    import re  # takes longer to import than most queries to answer
-
-    return re.compile(_ENGLISH_WORD if is_english else _WORD)  # which `re` keeps
-
-
-def _signs() -> Pattern[str]:
-    import re
-
-    return re.compile(_SIGN)
 
 
 _terms: dict[str, _Terms] = {}

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ..disk import fs
 from ..disk import state as state_files
 from ..disk.allowed import Allowed
+from ..disk.fork_lock import loading
 from ..disk.scan import Scan
 from ..disk.seal import Seal, claim_caches
 from ..disk.store import Store, usable_folder
@@ -25,10 +26,11 @@ from ..git.objects import remember
 from ..git.timeline import Timeline
 from ..git.upkeep import Upkeep
 from ..recall.catalog import Catalog, Progress
-from ..recall.hybrid import Entries, Meaning, TextVectors
+from ..recall.entries import EntrySource
+from ..recall.hybrid import Meaning
+from ..recall.past_entries import PastEntries
 from ..recall.ranking import Ranking
-from ..recall.snapshots import Pasts
-from ..recall.uses import Reads, Uses
+from ..recall.use_log import ReadLog, UseLog
 from ..search import Index
 from ..text.hashes import blob_id
 from ..workspace import settings
@@ -42,6 +44,7 @@ from .view import View
 
 if TYPE_CHECKING:
     from ..embeddings.embedder import Embedder
+    from ..embeddings.text_vectors import TextVectors
     from ..recall.file_search import Searcher
 
 #: Settings, and what is wrong with the keys of them that are unknown; "" for nothing.
@@ -99,7 +102,8 @@ class Engine:
         self.meaning_of_sections = Meaning(
             workspace, self.environment, clock, options.embedder, state_files.SECTION_VECTORS
         )
-        self.item_vectors = TextVectors(workspace, state_files.ITEM_VECTORS)
+        #: The vectors of items of stores; made when somebody first asks for one.
+        self.item_vectors = cache(partial(_item_vectors, workspace))
         #: The index of the files that the profile has searched; made when somebody first searches them.
         self.searcher = cache(partial(_searcher, workspace))
         self.catalog = Catalog(workspace, self._language, options.progress)
@@ -108,12 +112,12 @@ class Engine:
         self.history = History(workspace, Seal(state, "purge"), partial(claim_caches, folder=state))
         #: Memory's own past, and no other branch.
         self.past = self.timeline(any_revision=False)
-        self.pasts = Pasts(workspace, self.past, self.catalog, self.history.blob)
+        self.past_entries = PastEntries(workspace, self.past, self.catalog, self.history.blob)
         recorder = Recorder(workspace, self.store, self.history, clock, lambda: self.settings_now()[0])
         self.writer = Writer(recorder, Seal(state, "journal"))
         self.turns = Turns(workspace.private / state_files.TURNS)
-        self.uses = Uses(workspace.private / state_files.USES)
-        self.reads = Reads(workspace.private / state_files.READS)
+        self.uses = UseLog(workspace.private / state_files.USES)
+        self.reads = ReadLog(workspace.private / state_files.READS)
         self.upkeep = Upkeep(workspace.root, self.history.is_compaction_due)
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()
@@ -128,7 +132,8 @@ class Engine:
         self.upkeep.close(wait)
         self.catalog.close()
         self.meaning.save(least=1)
-        self.item_vectors.save()
+        if self.item_vectors.cache_info().currsize:
+            self.item_vectors().save()
         if self._has_searched():
             self.searcher().close()
             self.meaning_of_sections.save(least=1)
@@ -301,24 +306,24 @@ class Engine:
         self._seen = [(index, view, seen), *self._seen[: _SEEN - 1]]
         return seen
 
-    def ranker(self, entries: Entries, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
+    def ranker(self, source: EntrySource, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
         """What ranks answers by more than words; None while nobody is named who could.
 
-        `meaning` is that of the texts among `entries`, None for that of facts.
+        `meaning` is that of the texts in `source`, None for that of facts.
         """
         meaning = meaning or self.meaning
         if not meaning.is_wanted(rules.vectors):
             return None
-        return lambda query: partial(meaning.fused, entries, rules.vectors, query)
+        return lambda query: partial(meaning.rank, source, rules.vectors, query)
 
-    def ranker_of_old(self, entries: Entries, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
+    def ranker_of_old(self, source: EntrySource, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
         """`ranker` by settings of any time, with the key and the timeout of today's; None where these name somebody
         else, who then is asked nothing."""
         now = self.settings_now()[0].vectors
         if not now.asks_like(rules.vectors):
             return None
-        vectors = replace(rules.vectors, key=now.key, timeout=now.timeout)
-        return self.ranker(entries, replace(rules, vectors=vectors), meaning)
+        asked = replace(rules.vectors, key=now.key, timeout=now.timeout)
+        return self.ranker(source, replace(rules, vectors=asked), meaning)
 
     def _has_searched(self) -> bool:
         return bool(self.searcher.cache_info().currsize)
@@ -327,6 +332,12 @@ class Engine:
         """How the files looked whose words are known from before."""
         entries = self.catalog.marks()
         return {**self.searcher().marks(), **entries} if self._has_searched() else entries
+
+
+def _item_vectors(workspace: Workspace) -> "TextVectors":
+    with loading():  # late: most processes make no vectors
+        from ..embeddings.text_vectors import TextVectors
+    return TextVectors(workspace.private, state_files.ITEM_VECTORS)
 
 
 def _searcher(workspace: Workspace) -> "Searcher":

@@ -125,7 +125,7 @@ class Session:
     @property
     def view(self) -> View:
         """What this session may see just now."""
-        return View.of(self.engine.profile_name, self.kind)
+        return View.named(self.engine.profile_name, self.kind)
 
     @once
     def timeline(self) -> Timeline:
@@ -184,7 +184,7 @@ class Session:
         if parent is None or not self.view.allows(path_in(self.layout)):
             return None
         path = path_in(parent.layout)
-        if not View.of(parent.profile or DEFAULT, self.kind).allows(path):
+        if not View.named(parent.profile or DEFAULT, self.kind).allows(path):
             return None
         if at is not None:
             return self.timeline.file_of(parent, self.timeline.commit_at(at), path)

@@ -9,11 +9,11 @@ from ..disk import fs
 from ..disk.fork_lock import once
 from ..disk.scan import Scan
 from ..recall.catalog import Listing
-from ..recall.names import found
-from ..recall.ranking import PathFilter, Question, check_question, recalled
-from ..recall.snapshots import Past
+from ..recall.entries import Entries
+from ..recall.names import entry_called
+from ..recall.ranking import PathFilter, Question, check_question, recall_from
+from ..recall.recency import day_of, recency
 from ..results import Recall
-from ..search.recency import day_of, recency
 from ..text.edit import lenient_text
 from ..text.entry import Entry, decode
 from ..workspace.layout import Layout
@@ -117,29 +117,27 @@ class Snapshot:
     # Entries
 
     @once
-    def shelf(self) -> Listing | Past:
+    def entries(self) -> Entries:
         """The entries, and the daily notes that are recalled, as they are found and searched."""
         engine, allows = self._engine, self.view.allows
         if self._scan is None:
-            past = engine.pasts.at(self.commit or "", self.settings.language, self._keep)
-            if self.view.is_whole:
-                return past
-            return Past(engine.index_for(self.view, past.index), list(filter(allows, past.unreadable)), past.entry_of)
-        listing = engine.catalog.listing(self._scan)
+            entries = engine.past_entries.at(self.commit or "", self.settings.language, self._keep)
+        else:
+            entries = engine.catalog.listing(self._scan)
         if self.view.is_whole:
-            return listing
+            return entries
         return dataclasses.replace(
-            listing,
-            index=engine.index_for(self.view, listing.index),
-            unreadable=tuple(item for item in listing.unreadable if allows(item.path)),
-            being_written=tuple(item for item in listing.being_written if allows(item.path)),
+            entries,
+            index=engine.index_for(self.view, entries.index),
+            unreadable=tuple(item for item in entries.unreadable if allows(item.path)),
+            being_written=tuple(item for item in entries.being_written if allows(item.path)),
         )
 
     @property
     def listing(self) -> Listing:
-        """`shelf`, of the files of now."""
-        assert isinstance(self.shelf, Listing), "a commit is no look at the files"
-        return self.shelf
+        """`entries`, of the files of now."""
+        assert isinstance(self.entries, Listing), "a commit is no look at the files"
+        return self.entries
 
     @property
     def is_past(self) -> bool:
@@ -153,7 +151,7 @@ class Snapshot:
             NotFound: there is none; the message has the nearest names.
             InvalidArguments: there are several.
         """
-        return found(self.shelf, name)
+        return entry_called(self.entries, name)
 
     def recall(
         self,
@@ -176,16 +174,16 @@ class Snapshot:
         rules, ranker = self.settings, ranker or self.ranker
         factor = self._freshness if rules.recency else None
         question = Question(query, limit or rules.recall_limit, tags, rules.language, budget, explain, factor)
-        return recalled(self.shelf, question, fits, ranker and ranker(query))
+        return recall_from(self.entries, question, fits, ranker and ranker(query))
 
     @property
     def ranker(self) -> Ranker | None:
         """What ranks by meaning, too, as the settings of this moment say; None where it does not count."""
         make = self._engine.ranker if self._scan is not None else self._engine.ranker_of_old
-        return make(self.shelf, self.settings)
+        return make(self.entries, self.settings)
 
     def _freshness(self, path: str) -> float:
-        day = day_of(path.rpartition("/")[2].removesuffix(".md"))
+        day = day_of(path)
         return recency((self._engine.today() - day).days, self.settings.recency) if day else 1.0
 
     # Sections of files
@@ -196,9 +194,9 @@ class Snapshot:
         if self._scan is not None:
             found = searcher.now(self._scan, way)
         else:
-            from ..recall.file_search import of_old
+            from ..recall.file_search import files_at
 
-            found = searcher.past(of_old(self.files, self._engine.history.blob, way.search), way)
+            found = searcher.past(files_at(self.files, self._engine.history.blob, way.search), way)
         if self.view.is_whole:
             return found
         return dataclasses.replace(

@@ -13,7 +13,7 @@ from ..text.patterns import covers
 from ..text.slug import name_key
 
 if TYPE_CHECKING:
-    from ..prompt.profile import Kind
+    from ..prompt.profile import Kind, Profile
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,18 @@ class View:
     hidden: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, profile: str, kind: "Kind") -> "View":
+    def of(cls, profile: "Profile", kind: "Kind") -> "View":
+        """What a profile lets a session of that kind see."""
+        return cls(kind, tuple(map(name_key, profile.hidden_from(kind)))) if kind != "main" else EVERYTHING
+
+    @classmethod
+    def named(cls, profile: str, kind: "Kind") -> "View":
         """What the profile of that name lets a session of that kind see."""
         if kind == "main":
             return EVERYTHING
         from ..prompt.profile import load_profile  # late: most sessions are main
 
-        return cls(kind, tuple(map(name_key, load_profile(profile).hidden_from(kind))))
+        return cls.of(load_profile(profile), kind)
 
     @property
     def is_whole(self) -> bool:

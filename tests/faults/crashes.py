@@ -100,8 +100,8 @@ def _rewrite(memory: Memory) -> None:
 
 
 def _keep(memory: Memory) -> None:
-    slots = [Key(("memory",), "Other"), Key(("memory",), "Luna's vet"), Key(("users", "ada"), "coffee")]
-    keyvalue.keep(memory, {slots[0]: None, **{slot: Fact(slot.name, "what a store keeps", NEW) for slot in slots[1:]}})
+    keys = [Key(("memory",), "Other"), Key(("memory",), "Luna's vet"), Key(("users", "ada"), "coffee")]
+    keyvalue.keep(memory, {keys[0]: None, **{key: Fact(key.name, "what a store keeps", NEW) for key in keys[1:]}})
 
 
 def _wrote(memory: Memory) -> None:

@@ -376,10 +376,10 @@ def test_purge_says_which_files_it_erases(readmes: Memory) -> None:
 
 
 def test_a_store_of_keys_keeps_its_items_apart_from_files_of_their_names(ordered: Memory) -> None:
-    slot = Key(("People",), "marta-alves")
-    keyvalue.keep(ordered, {slot: Fact("People/marta-alves", "", "Hers.")})
+    key = Key(("People",), "marta-alves")
+    keyvalue.keep(ordered, {key: Fact("People/marta-alves", "", "Hers.")})
     assert (ordered.root / _PLACE).read_text() == _MARTA
-    item = keyvalue.item(ordered, slot)
+    item = keyvalue.item(ordered, key)
     assert item is not None and item.content == "Hers."
 
 

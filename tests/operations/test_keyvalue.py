@@ -11,27 +11,27 @@ from crabmem.text.keys import DEFAULT_NAMESPACE, key_in, key_of, key_with_label
 
 ADA = ("users", "Ada")
 parts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
-slots = st.builds(Key, st.lists(parts, max_size=4).map(tuple), parts)
+keys = st.builds(Key, st.lists(parts, max_size=4).map(tuple), parts)
 
 
 def fact(content: str, name: str = "n") -> Fact:
     return Fact(name, "", content)
 
 
-@given(one=slots, other=slots)
-def test_slots_have_one_label_each_and_are_read_back_from_it(one: Key, other: Key) -> None:
+@given(one=keys, other=keys)
+def test_keys_have_one_label_each_and_are_read_back_from_it(one: Key, other: Key) -> None:
     assert key_with_label(one.label) == one
     assert (one.label == other.label) == (one == other)
 
 
-@given(slot=slots)
+@given(key=keys)
 @example(Key(("a\n---\nb",), "---"))
 @example(Key((), "null"))
 @example(Key(("7", "~", ""), "\x85\u2028\ufffe"))
-def test_a_slot_is_read_back_from_the_frontmatter_of_its_entry_exactly(slot: Key) -> None:
-    text = render_entry(checked(Fact(slot.name, "", "x", keys=slot.keys)), None)
+def test_a_key_is_read_back_from_the_frontmatter_of_its_entry_exactly(key: Key) -> None:
+    text = render_entry(checked(Fact(key.name, "", "x", keys=key.keys)), None)
     entry = parse_entry("memory/entries/x.md", text.encode())
-    assert (key_in(entry.keys), entry.problem) == (slot, None)
+    assert (key_in(entry.keys), entry.problem) == (key, None)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_slot_is_read_back_from_the_frontmatter_of_its_entry_exactly(slot: Key
         'namespace: ["a\\0"]\nkey: b',
     ],
 )
-def test_frontmatter_that_names_no_whole_slot_is_a_persons_own(lines: str) -> None:
+def test_frontmatter_that_names_no_whole_key_is_a_persons_own(lines: str) -> None:
     entry = parse_entry("memory/entries/song.md", f"---\nname: Song\n{lines}\n---\n\nx\n".encode())
     assert key_of(entry) == Key(DEFAULT_NAMESPACE, "Song")
 
@@ -90,7 +90,7 @@ def test_entries_of_a_namespace_come_by_namespace_and_key_in_pages(memory: Memor
     assert keyvalue.namespaces(memory) == {("a",), ("b",)}
 
 
-def test_a_new_process_knows_the_slots_that_an_earlier_one_made(memory: Memory) -> None:
+def test_a_new_process_knows_the_keys_that_an_earlier_one_made(memory: Memory) -> None:
     keyvalue.keep(memory, {Key(ADA, str(number)): fact("x", str(number)) for number in range(40)})
     memory.entries()
     memory.close()
@@ -100,9 +100,9 @@ def test_a_new_process_knows_the_slots_that_an_earlier_one_made(memory: Memory) 
         assert keyvalue.item(other, Key(("users",), "7")) is None
 
 
-def test_emptying_many_slots_at_once_takes_the_same_word_as_any_mass_loss(memory: Memory) -> None:
+def test_removing_many_keys_at_once_takes_the_same_word_as_any_mass_loss(memory: Memory) -> None:
     made = [Key(ADA, str(number)) for number in range(12)]
-    keyvalue.keep(memory, {slot: fact("x", slot.key) for slot in made})
+    keyvalue.keep(memory, {key: fact("x", key.key) for key in made})
     with pytest.raises(MassLoss):
         keyvalue.keep(memory, dict.fromkeys(made))
     assert len(keyvalue.items(memory, ADA)) == 12

@@ -14,7 +14,7 @@ from crabmem import InvalidArguments, Memory
 from crabmem.cli import cli
 from crabmem.disk import fs
 from crabmem.operations import setup
-from crabmem.prompt.seeding import naming
+from crabmem.prompt.seeding import with_profile
 from crabmem.workspace.settings import parse_settings
 from tests.conftest import assert_clean, git
 from tests.faults.crashes import in_child
@@ -193,9 +193,9 @@ def test_naming_a_profile_keeps_all_else_that_settings_say(
     lines: list[str], table: str, end: str, mark: str, profile: str
 ) -> None:
     text = mark + "".join(f"{line}\n" for line in [*lines, *table.splitlines()]).replace("\n", end)
-    named = naming(text, profile)
+    named = with_profile(text, profile)
     before, after = parse_settings(text, "x"), parse_settings(named, "x")
-    assert after.profile == profile and naming(named, profile) == named
+    assert after.profile == profile and with_profile(named, profile) == named
     assert {key: getattr(after, key) for key in after.__struct_fields__ if key != "profile"} == {
         key: getattr(before, key) for key in before.__struct_fields__ if key != "profile"
     }

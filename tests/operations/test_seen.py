@@ -34,7 +34,7 @@ Operation = Callable[..., object]
 CANARY = "quokka"
 #: Hidden, too, and asked for by name: what is said of them must not tell that they are there.
 HIDDEN_NAMES = ("Marsupial", "marsupia", "Vet")
-SLOT = Key(("zoo",), "feeding")
+KEY = Key(("zoo",), "feeding")
 CUSTOM = """
 about = "one keeper has secrets"
 tools = ["entries", "files", "looking", "notes"]
@@ -95,9 +95,9 @@ def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
         "tokens": [180_000],
         "window": [200_000],
         "facts": [[Fact("Vet", "", "x"), Fact("Marsupial", "", "y")]],
-        "items": [{SLOT: Fact("x", "", "y")}, {SLOT: None}],
-        "slot": [SLOT],
-        "slots": [[SLOT]],
+        "items": [{KEY: Fact("x", "", "y")}, {KEY: None}],
+        "key": [KEY],
+        "keys": [[KEY]],
         "namespace": [(), ("zoo",)],
         "lesson": [tool_failure("a tool", "an error")],
         "questions": [[Expectation("feeding", ("Wifi",))], [Expectation("feeding", ("Marsupial",))]],
@@ -118,7 +118,7 @@ def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
 GIVEN_BY_OTHERS = {
     "with_origins",
     "times",
-    "used_by_name",
+    "count_uses_by_name",
     "vectors_of",
     "changed_at",
     "follow_rename",

@@ -8,8 +8,9 @@ import pytest
 
 from crabmem import CrabmemError, Fact, Memory
 from crabmem.errors import Stale
-from crabmem.operations import files, history, keyvalue, salience, setup
+from crabmem.operations import files, history, keyvalue, salient_facts, setup
 from crabmem.prompt.profile import load_profile, parse_profile
+from crabmem.session.view import View
 from crabmem.text.evaluation import Expectation
 from crabmem.text.keys import Key
 from tests.conftest import git
@@ -56,8 +57,8 @@ WAYS: dict[str, Way] = {
     "recall": lambda memory: memory.recall("feeding marsupial", explain=True, blame=True),
     "recall of then": lambda memory: memory.recall("feeding marsupial", as_of="HEAD", tags=["zoo"]),
     "recall by namespace": lambda memory: memory.recall("feeding", namespace=["zoo"]),
-    "facts": lambda memory: salience.recall_facts(memory, "feeding marsupial"),
-    "salience": lambda memory: salience.salient(memory),
+    "facts": lambda memory: salient_facts.recall_facts(memory, "feeding marsupial"),
+    "salience": lambda memory: salient_facts.salient(memory),
     "search": lambda memory: memory.search("feeding marsupial"),
     "search of then": lambda memory: memory.search("feeding", as_of="HEAD"),
     "before a turn": lambda memory: memory.before_turn("how does the marsupial feeding go?"),
@@ -66,12 +67,12 @@ WAYS: dict[str, Way] = {
     "overview": lambda memory: memory.overview(),
     "links": lambda memory: memory.links(),
     "links of an entry": lambda memory: memory.links("Wifi"),
-    "a slot": lambda memory: keyvalue.item(memory, PLACE),
-    "slots": lambda memory: keyvalue.items(memory),
+    "a key": lambda memory: keyvalue.item(memory, PLACE),
+    "keys": lambda memory: keyvalue.items(memory),
     "a namespace": lambda memory: keyvalue.items(memory, ("zoo",)),
     "namespaces": lambda memory: keyvalue.namespaces(memory),
-    "emptying a slot": lambda memory: keyvalue.keep(memory, {PLACE: None}),
-    "filling a slot": lambda memory: keyvalue.keep(memory, {PLACE: Fact("x", "", "y")}),
+    "removing a key": lambda memory: keyvalue.keep(memory, {PLACE: None}),
+    "filling a key": lambda memory: keyvalue.keep(memory, {PLACE: Fact("x", "", "y")}),
     "blame": lambda memory: memory.blame("marsupial"),
     "blame of the overview": lambda memory: memory.blame("NOTES.md"),
     "the log": lambda memory: memory.log(),
@@ -147,7 +148,7 @@ def test_what_is_counted_is_what_a_session_sees(secretive: Path, tmp_path: Path)
     with Memory(secretive, profile=str(tmp_path / "family.toml"), kind="group") as guest:
         found = guest.recall("submarine")
         assert (found.searched, found.note) == (1, "no match among 1 entry")
-        assert salience.recall_facts(guest, "submarine").note == "no match among 1 entry"
+        assert salient_facts.recall_facts(guest, "submarine").note == "no match among 1 entry"
 
 
 def test_the_figures_of_a_session_count_what_it_sees(secretive: Path, tmp_path: Path) -> None:
@@ -161,7 +162,7 @@ def test_the_figures_of_a_session_count_what_it_sees(secretive: Path, tmp_path: 
 
 def test_a_hidden_name_is_hidden_however_its_letters_are_composed() -> None:
     family = parse_profile('about = "x"\npart = []\n[kinds.group]\nhides = ["memory/entries/Jos\u00e9.md"]', "x.toml")
-    assert family.hides("memory/entries/jose\u0301.md", "group")
+    assert not View.of(family, "group").allows("memory/entries/jose\u0301.md")
 
 
 def test_an_agent_of_another_family_does_not_show_groups_what_its_parent_hides(tmp_path: Path) -> None:
@@ -179,7 +180,7 @@ def test_an_agent_of_another_family_does_not_show_groups_what_its_parent_hides(t
 
 @pytest.mark.parametrize("profile", ["camel", "claw", "legion"])
 def test_no_folder_of_a_persons_memory_is_deep_enough_for_a_group(profile: str) -> None:
-    family = load_profile(profile)
+    guests = View.of(load_profile(profile), "group")
     places = ["MEMORY.md", "memory/2026-03-01.md", "memory/a/b/c.md", "Memory/entries/x.md"]
-    assert all(family.hides(path, "group") for path in places)
-    assert profile != "legion" or family.hides("learnings/old/errors.md", "group")
+    assert not any(map(guests.allows, places))
+    assert profile != "legion" or not guests.allows("learnings/old/errors.md")

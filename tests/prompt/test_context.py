@@ -15,6 +15,7 @@ from crabmem.cli import cli
 from crabmem.errors import InvalidArguments, InvalidSettings
 from crabmem.prompt.context import Context, Piece, assemble, guidance
 from crabmem.prompt.profile import KINDS, Generated, Kind, Profile, load_profile, parse_profile, profile_names
+from crabmem.session.view import View
 from crabmem.text.quoting import units
 from tests.text.test_quoting import HOSTILE
 
@@ -52,8 +53,12 @@ def context(files: dict[str, str], kind: Kind = "main", limit: int | None = None
 
 
 def pieces(profile: Profile, kind: Kind, files: dict[str, str]) -> list[Piece]:
+    view = View.of(profile, kind)
     return [
-        Piece(part, part.file, files.get(part.file) if part.file else part.words) for part in profile.parts_for(kind)
+        Piece(part, part.file, files.get(part.file), is_hidden=not view.allows(part.file))
+        if part.file
+        else Piece(part, "", part.words)
+        for part in profile.parts_for(kind)
     ]
 
 
@@ -88,8 +93,9 @@ def test_a_group_never_sees_what_is_hidden_from_it() -> None:
     files = {"RULES.md": "Be kind.", "USER.md": "Ann.", "MEMORY.md": "Likes tea."}
     profile = parse_profile(FAMILY, "family.toml")
     assert "tea" not in context(files, "group").text and "tea" in context(files, "main").text
-    assert profile.hides("memory.md", "group") and profile.hides("Memory/2026-03-14.md", "group")
-    assert profile.hides("memory/2026-03-14.md", "group") and not profile.hides("memory/2026-03-14.md", "main")
+    group, main = View.of(profile, "group"), View.of(profile, "main")
+    assert not group.allows("memory.md") and not group.allows("Memory/2026-03-14.md")
+    assert not group.allows("memory/2026-03-14.md") and main.allows("memory/2026-03-14.md")
     assert [told.name for told in context(files, "subagent").parts] == ["RULES.md", "MEMORY.md"]
     assert [told.status for told in context(files, "group").parts] == ["ok", "ok", "hidden"]
 

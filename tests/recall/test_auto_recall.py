@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
-from crabmem.recall.auto_recall import confidence, telling
+from crabmem.recall.auto_recall import confidence, query_words
 from crabmem.search import Document, Index, tokens
 from tests.conftest import git
 
@@ -167,6 +167,6 @@ def test_confidence_is_a_share() -> None:
 def test_of_a_long_message_the_rarest_known_words_are_asked() -> None:
     index = indexed("boiler cellar", *["house"] * 5)
     long = " ".join(f"word{number}" for number in range(100))
-    assert telling(f"house boiler {long}", index, 0, "english") == tokens("boiler house")
-    assert telling("house boiler", index, 0, "english") == tokens("house boiler")
-    assert telling(f"boiler {'x ' * 20_000} cellar", index, 0, "english")[:2] == tokens("boiler x")
+    assert query_words(f"house boiler {long}", index, 0, "english") == tokens("boiler house")
+    assert query_words("house boiler", index, 0, "english") == tokens("house boiler")
+    assert query_words(f"boiler {'x ' * 20_000} cellar", index, 0, "english")[:2] == tokens("boiler x")

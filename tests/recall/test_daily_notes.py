@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Memory, NotFound, quick
 from crabmem.cli import cli
-from crabmem.operations import context, history, keyvalue, maintenance, salience
+from crabmem.operations import context, history, keyvalue, maintenance, salient_facts
 from crabmem.prompt.profile import load_profile, profile_names
 from crabmem.text.keys import Key
 from crabmem.text.passages import blocks_with
@@ -126,8 +126,8 @@ def test_notes_are_no_facts(noted: Memory) -> None:
     day = Path(today(noted)).stem
     assert [entry.name for entry in noted.entries()] == [entry.name for entry in noted.entries("HEAD")] == ["Boiler"]
     assert noted.stats().entries == maintenance.reindex(noted).entries == 1
-    assert [hit.entry.name for hit in salience.salient(noted)] == ["Boiler"]
-    assert salience.recall_facts(noted, "vet").note == "no match among 1 entry"
+    assert [hit.entry.name for hit in salient_facts.salient(noted)] == ["Boiler"]
+    assert salient_facts.recall_facts(noted, "vet").note == "no match among 1 entry"
     assert [entry.name for entry in keyvalue.items(noted)] == ["Boiler"] and keyvalue.item(noted, Key((), day)) is None
     assert not noted.recall("vet", where=lambda entry: True) and not noted.recall("vet", namespace=["anywhere"])
     with pytest.raises(NotFound):

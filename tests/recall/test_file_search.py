@@ -15,7 +15,7 @@ from crabmem.errors import InvalidArguments, NotFound, Unreadable
 from crabmem.operations import files as files_operations
 from crabmem.operations import maintenance
 from crabmem.recall import file_search as searching
-from crabmem.recall.sections import Search, Section, taken_apart
+from crabmem.recall.sections import Search, Section, sections_of
 from crabmem.results import FileSearch
 from crabmem.write.actor import Actor
 from tests.conftest import git
@@ -306,9 +306,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def noted(text: str, search: Search) -> list[Section]:
         read.append(text)
-        return taken_apart(text, search)
+        return sections_of(text, search)
 
-    monkeypatch.setattr(searching, "taken_apart", noted)
+    monkeypatch.setattr(searching, "sections_of", noted)
     return read
 
 

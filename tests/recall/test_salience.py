@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.errors import NotFound
-from crabmem.operations import salience as salience_operations
+from crabmem.operations import salient_facts
 from crabmem.operations import uses as uses_operations
-from crabmem.recall.salience import CAP, FLOOR, Used, favoured, salience
-from crabmem.recall.uses import Uses
+from crabmem.recall.salience import CAP, FLOOR, Used, boosted_score, salience
+from crabmem.recall.use_log import UseLog
 from tests.conftest import git
 
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
@@ -52,7 +52,7 @@ def test_more_use_never_counts_less_and_more_time_never_more(
 
 @given(st.floats(0, 1e6), st.floats(FLOOR, CAP))
 def test_what_matters_gains_a_quarter_at_most(score: float, weight: float) -> None:
-    assert score <= favoured(score, weight) <= score * 1.25 * (1 + 1e-12)
+    assert score <= boosted_score(score, weight) <= score * 1.25 * (1 + 1e-12)
 
 
 def three(memory: Memory) -> None:
@@ -63,9 +63,9 @@ def three(memory: Memory) -> None:
 # feature: 76, 77
 def test_what_is_used_surfaces_first_and_then_the_newest(memory: Memory) -> None:
     three(memory)
-    assert [hit.entry.name for hit in salience_operations.salient(memory)] == ["Gamma", "Beta", "Alpha"]
-    uses_operations.used(memory, ["Alpha"])
-    assert [hit.entry.name for hit in salience_operations.salient(memory, 2)] == ["Alpha", "Gamma"]
+    assert [hit.entry.name for hit in salient_facts.salient(memory)] == ["Gamma", "Beta", "Alpha"]
+    uses_operations.count_uses(memory, ["Alpha"])
+    assert [hit.entry.name for hit in salient_facts.salient(memory, 2)] == ["Alpha", "Gamma"]
 
 
 # feature: 76
@@ -73,8 +73,8 @@ def test_counting_uses_changes_no_file_and_no_history(memory: Memory) -> None:
     three(memory)
     before = [(file.stat().st_mtime_ns, file.read_bytes()) for file in (memory.root / "memory").rglob("*.md")]
     head = git(memory.root, "rev-parse", "HEAD")
-    uses_operations.used(memory, ["Alpha", "beta"])
-    salience_operations.salient(memory)
+    uses_operations.count_uses(memory, ["Alpha", "beta"])
+    salient_facts.salient(memory)
     assert before == [(file.stat().st_mtime_ns, file.read_bytes()) for file in (memory.root / "memory").rglob("*.md")]
     assert (git(memory.root, "rev-parse", "HEAD"), git(memory.root, "status", "--porcelain")) == (head, "")
 
@@ -84,37 +84,37 @@ def test_what_recall_finds_is_not_used_by_being_found(memory: Memory) -> None:
     three(memory)
     for _ in range(5):
         memory.recall("alpha fact")
-        salience_operations.recall_facts(memory, "alpha fact")
-    assert [hit.score for hit in salience_operations.salient(memory)] == [1, 1, 1]
+        salient_facts.recall_facts(memory, "alpha fact")
+    assert [hit.score for hit in salient_facts.salient(memory)] == [1, 1, 1]
 
 
 def test_a_lost_cache_is_neutral_and_one_of_rubbish_too(memory: Memory) -> None:
     three(memory)
-    uses_operations.used(memory, ["Alpha"])
+    uses_operations.count_uses(memory, ["Alpha"])
     uses = memory.root / ".git/crabmem/uses"
     uses.write_bytes(b"\xff\xfe rubbish\n{}\n[1]\n")
-    assert [hit.score for hit in salience_operations.salient(memory)] == [1, 1, 1]
+    assert [hit.score for hit in salient_facts.salient(memory)] == [1, 1, 1]
     uses.unlink()
-    assert [hit.score for hit in salience_operations.salient(memory)] == [1, 1, 1]
+    assert [hit.score for hit in salient_facts.salient(memory)] == [1, 1, 1]
 
 
 def test_uses_of_what_was_forgotten_or_purged_go(memory: Memory) -> None:
     three(memory)
     uses = memory.root / ".git/crabmem/uses"
-    uses_operations.used(memory, ["Alpha", "Beta", "Beta", "Gamma"])
+    uses_operations.count_uses(memory, ["Alpha", "Beta", "Beta", "Gamma"])
     memory.forget("Beta")
     assert len(uses.read_bytes().splitlines()) == 2
     memory.purge("Alpha")
     assert len(uses.read_bytes().splitlines()) == 1 and b"lpha" not in uses.read_bytes()
     memory.remember("Beta", "", "Anew.")
-    assert {hit.entry.name: hit.score > 1 for hit in salience_operations.salient(memory)} == {
+    assert {hit.entry.name: hit.score > 1 for hit in salient_facts.salient(memory)} == {
         "Beta": False,
         "Gamma": True,
     }
 
 
 def test_uses_hold_no_name_and_are_bounded(tmp_path: Path) -> None:
-    uses = Uses(tmp_path / "uses")
+    uses = UseLog(tmp_path / "uses")
     for number in range(4_200):
         uses.add(["memory/entries/the-secret-affair.md"], NOW + timedelta(seconds=number))
     data = (tmp_path / "uses").read_bytes()
@@ -125,5 +125,5 @@ def test_uses_hold_no_name_and_are_bounded(tmp_path: Path) -> None:
 
 def test_where_there_is_no_memory_yet_nothing_is_made(tmp_path: Path) -> None:
     with Memory(tmp_path / "none") as memory, pytest.raises(NotFound):
-        uses_operations.used(memory, ["Alpha"])
-    assert salience_operations.salient(memory) == () and list(tmp_path.iterdir()) == []
+        uses_operations.count_uses(memory, ["Alpha"])
+    assert salient_facts.salient(memory) == () and list(tmp_path.iterdir()) == []

@@ -36,14 +36,14 @@ def joining(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 
 def test_what_changes_while_others_are_joined_is_not_lost(workspace: Workspace, joining: threading.Event) -> None:
-    synced = SyncedIndex(workspace, lambda: None)
+    synced = SyncedIndex(workspace)
     with synced.guard:
         synced.change(documents(0, 20))
         synced.change({**documents(20, 22), "k3": None})
     joining.set()
     synced.close()
     assert len(synced.index) == 21 and not synced.index.is_grown()
-    with (again := SyncedIndex(workspace, lambda: None)).guard:
+    with (again := SyncedIndex(workspace)).guard:
         assert again.index.marks() == synced.index.marks()
 
 
@@ -51,7 +51,12 @@ def test_what_was_being_joined_when_a_purge_came_does_not_come_back(
     workspace: Workspace, joining: threading.Event
 ) -> None:
     forgotten = list[bool]()
-    synced = SyncedIndex(workspace, lambda: forgotten.append(True))
+
+    class Holder(SyncedIndex):
+        def _forget(self) -> None:
+            forgotten.append(True)
+
+    synced = Holder(workspace)
     with synced.guard:
         synced.change(documents(0, 20))
     thread = next(each for each in threading.enumerate() if each.name == "crabmem index")
@@ -62,9 +67,7 @@ def test_what_was_being_joined_when_a_purge_came_does_not_come_back(
     thread.join()
     assert len(synced.index) == 0
     synced.close()
-    assert (
-        not (workspace.private / state.INDEX / "base").exists() or len(SyncedIndex(workspace, lambda: None).index) == 0
-    )
+    assert not (workspace.private / state.INDEX / "base").exists() or len(SyncedIndex(workspace).index) == 0
 
 
 def test_marks_are_compared_from_a_byte_on() -> None:

@@ -90,9 +90,9 @@ class Play:
         return False
 
     def _keep(self, token: str) -> bool:
-        slots = [Key(("memory",), self._new()), Key(("users", "ada"), self._new())]
-        fact = Fact(slots[0].name, "what a store keeps", self._text(token))
-        keyvalue.keep(self.memory, {slots[0]: fact, slots[1]: None})
+        keys = [Key(("memory",), self._new()), Key(("users", "ada"), self._new())]
+        fact = Fact(keys[0].name, "what a store keeps", self._text(token))
+        keyvalue.keep(self.memory, {keys[0]: fact, keys[1]: None})
         return True
 
     def _outside(self, token: str) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.errors import InvalidArguments
-from crabmem.operations import notes, salience, uses
+from crabmem.operations import notes, salient_facts, uses
 from crabmem.text.fact_names import by_category, name_of
 from tests.conftest import git
 from tests.embedding import Own
@@ -136,11 +136,11 @@ def filled(memory: Memory) -> None:
 # feature: 48
 def test_a_category_is_searched_alone_unless_nothing_there_answers(memory: Memory) -> None:
     filled(memory)
-    assert [each.entry.tags[0] for each in salience.recall_facts(memory, "tea", "Trade")] == ["trade"]
-    elsewhere = salience.recall_facts(memory, "lemon", "trade")
+    assert [each.entry.tags[0] for each in salient_facts.recall_facts(memory, "tea", "Trade")] == ["trade"]
+    elsewhere = salient_facts.recall_facts(memory, "lemon", "trade")
     assert [each.entry.tags[0] for each in elsewhere] == ["household"]
     assert "nothing in the category trade answers" in elsewhere.note
-    assert salience.recall_facts(memory, "submarine", "trade").note.startswith("no match among 5 entries")
+    assert salient_facts.recall_facts(memory, "submarine", "trade").note.startswith("no match among 5 entries")
 
 
 # feature: 48
@@ -148,7 +148,7 @@ def test_a_category_is_searched_alone_unless_nothing_there_answers(memory: Memor
 @pytest.mark.parametrize("category", [None, "trade", "nowhere"])
 def test_an_answer_never_has_more_than_was_asked_for(memory: Memory, limit: int, category: str | None) -> None:
     filled(memory)
-    found = salience.recall_facts(memory, "tea Ann", category, limit)
+    found = salient_facts.recall_facts(memory, "tea Ann", category, limit)
     assert 0 < len(found) <= limit and len({each.entry.path for each in found}) == len(found)
 
 
@@ -156,9 +156,9 @@ def test_an_answer_never_has_more_than_was_asked_for(memory: Memory, limit: int,
 def test_of_two_that_answer_alike_the_one_that_matters_more_is_first(memory: Memory) -> None:
     for name in ("North", "South"):
         memory.remember(f"{name} gate", "", "The gate is locked at ten.")
-    first, second = (each.entry.name for each in salience.recall_facts(memory, "gate locked"))
-    uses.used(memory, [second] * 5)
-    assert [each.entry.name for each in salience.recall_facts(memory, "gate locked")] == [second, first]
+    first, second = (each.entry.name for each in salient_facts.recall_facts(memory, "gate locked"))
+    uses.count_uses(memory, [second] * 5)
+    assert [each.entry.name for each in salient_facts.recall_facts(memory, "gate locked")] == [second, first]
 
 
 # feature: 48, 59
@@ -166,17 +166,19 @@ def test_with_vectors_facts_are_recalled_by_meaning_in_the_same_tiers(tmp_path: 
     with Memory(tmp_path / "m", embedder=Own()) as memory:
         notes.save_fact(memory, "Moreno is the vet of the puppy", "animals")
         notes.save_fact(memory, "The network is down on Mondays", "house")
-        assert [each.entry.tags[0] for each in salience.recall_facts(memory, "physician for my dog")][:1] == ["animals"]
-        assert [each.entry.tags for each in salience.recall_facts(memory, "internet", "house", 5)] == [("house",)]
-        assert len(salience.recall_facts(memory, "doctor wifi", limit=1)) == 1
+        assert [each.entry.tags[0] for each in salient_facts.recall_facts(memory, "physician for my dog")][:1] == [
+            "animals"
+        ]
+        assert [each.entry.tags for each in salient_facts.recall_facts(memory, "internet", "house", 5)] == [("house",)]
+        assert len(salient_facts.recall_facts(memory, "doctor wifi", limit=1)) == 1
 
 
 def test_only_what_was_asked_for_by_its_name_counts_as_used(memory: Memory) -> None:
     memory.remember("North gate", "", "Locked at ten.", aliases=["Old gate"])
     memory.remember("South gate", "", "Never locked.")
     for query in ("gate locked", "north  GATE", "old gate"):
-        uses.used_by_name(memory, salience.recall_facts(memory, query))
-    assert {each.entry.name: each.score > 1 for each in salience.salient(memory)} == {
+        uses.count_uses_by_name(memory, salient_facts.recall_facts(memory, query))
+    assert {each.entry.name: each.score > 1 for each in salient_facts.salient(memory)} == {
         "North gate": True,
         "South gate": False,
     }
@@ -185,4 +187,4 @@ def test_only_what_was_asked_for_by_its_name_counts_as_used(memory: Memory) -> N
 @pytest.mark.parametrize(("query", "limit"), [("", 5), ("tea", 0), ("tea", -1), ("tea", 1_001)])
 def test_what_cannot_be_asked_is_refused(memory: Memory, query: str, limit: int) -> None:
     with pytest.raises(InvalidArguments):
-        salience.recall_facts(memory, query, limit=limit)
+        salient_facts.recall_facts(memory, query, limit=limit)

@@ -49,7 +49,9 @@ _MADE_OF_ARGUMENTS = {
     "search.scripts._compiled": _made(
         "search.scripts", "finditer", re.compile(scripts._RUN), re.compile(scripts._CLUSTER)
     ),
-    "search.tokens._words": _made("search.tokens", "finditer", *map(_tokens._words, (True, False))),
+    "search.tokens.stretches": _made(
+        "search.tokens", "finditer", re.compile(_tokens._ENGLISH_WORD), re.compile(_tokens._WORD)
+    ),
 }  # fmt: skip
 
 

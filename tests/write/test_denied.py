@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import CrabmemError, DeniedHistory, Memory, Unreadable
 from crabmem.cli import base, cli
-from crabmem.operations import adoption, files, history, maintenance, purge, salience
+from crabmem.operations import adoption, files, history, maintenance, purge, salient_facts
 from tests.conftest import assert_clean
 from tests.serving import command, piped
 
@@ -232,7 +232,8 @@ def test_memory_raises_errors_of_ours_alone(root: Path) -> None:
             lambda: memory.get("Vet"), lambda: memory.blame("Vet"), lambda: memory.before_turn("where is the boiler?"),
             lambda: memory.when("boiler"), lambda: purge.standing(memory, "Vet"),
             lambda: purge.purge_plan(memory, "Vet"),
-            lambda: memory.search("boiler"), lambda: salience.salient(memory), lambda: list(history.commits(memory)),
+            lambda: memory.search("boiler"), lambda: salient_facts.salient(memory),
+            lambda: list(history.commits(memory)),
             lambda: memory.recall("boiler", as_of="1 minute ago"), lambda: memory.write_note("x"),
         ]  # fmt: skip
         for way in ways:

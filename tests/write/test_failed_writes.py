@@ -16,7 +16,7 @@ from crabmem.disk import fs
 from crabmem.disk.scan import Scan
 from crabmem.disk.store import Placed
 from crabmem.git import packing
-from crabmem.operations import files, keyvalue, salience
+from crabmem.operations import files, keyvalue, salient_facts
 from crabmem.results import Proposed
 from crabmem.text.entry import Fact
 from crabmem.text.keys import Key
@@ -181,7 +181,7 @@ def test_nothing_that_fails_after_the_commit_makes_a_failure_of_the_write(
         (root / "crabmem.toml").write_text("soul_editable = true\n")
         memory.adopt()
         memory.remember("One", "d", "as it was")
-        salience.recall_facts(memory, "text")
+        salient_facts.recall_facts(memory, "text")
     before = len(subjects(root))
     memory = Memory(root, agent="server")
     with monkeypatch.context() as patched:

@@ -66,13 +66,13 @@ class Store(BaseStore):
         given = list(ops)
         puts = {Key(tuple(op.namespace), op.key): op for op in given if isinstance(op, PutOp)}
         facts = {
-            slot: None if op.value is None else fact_of(slot, op.value, _paths(op), op.ttl) for slot, op in puts.items()
+            key: None if op.value is None else fact_of(key, op.value, _paths(op), op.ttl) for key, op in puts.items()
         }
         answers = self._answers(given)
         if facts:
             keyvalue.keep(self._memory, facts)
             keyvalue.prolong(
-                self._memory, (slot for slot, op in puts.items() if op.value is not None and op.ttl is not None)
+                self._memory, (key for key, op in puts.items() if op.value is not None and op.ttl is not None)
             )
         return answers
 

@@ -15,7 +15,7 @@ _OPENING, _CLOSING = "```json\n", "\n```"
 Value = Mapping[str, Any]
 
 
-def fact_of(slot: Key, value: Value, index: Sequence[str] | None = None, ttl: float | None = None) -> Fact:
+def fact_of(key: Key, value: Value, index: Sequence[str] | None = None, ttl: float | None = None) -> Fact:
     """The fact that holds a value.
 
     `index` are the paths in it that are searched: None for the usual ones, none for a value that no question finds.
@@ -27,7 +27,7 @@ def fact_of(slot: Key, value: Value, index: Sequence[str] | None = None, ttl: fl
     description = rest.pop("description") if _is_line(rest.get("description")) else ""
     content = _joined(text, rest)
     keys = {"field": None if field in (None, _FIELDS[0]) else field, "ttl": ttl_text(ttl), "index": index}
-    return Fact(slot.name, description, content, keys=keys)
+    return Fact(key.name, description, content, keys=keys)
 
 
 def value_of(entry: Entry) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 Looks at every file, as any recall does, and loads no more than the search needs. All else is left to `Memory`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from ...disk import fs, state
@@ -12,31 +13,12 @@ from ...disk.turns import Turns
 from ...errors import CrabmemError
 from ...quick import as_kept
 from ...recall.auto_recall import Speaker
-from ...recall.labels import notes_in
-from ...search import Index
+from ...recall.entries import Entries
 from ...text.entry import Entry, decode, parse_entry, parse_note
 from ...text.templates import template
 from ...workspace.layout import ORDINARY
 from ...workspace.settings import Settings
 from ...workspace.workspace import Workspace
-
-
-class _Shelf:
-    """The entries of an index that is in step with the files."""
-
-    def __init__(self, root: Path, index: Index) -> None:
-        self._root = root
-        self.index = index
-        self.unreadable: Sequence[object] = ()
-        self.notes = notes_in(index)
-
-    def at(self, path: str) -> Entry:
-        with fs.inside(self._root, path) as spot:
-            data = fs.read(spot)[0]
-        return parse_note(path, data) if path in self.notes else parse_entry(path, data)
-
-    def having(self, label: str) -> list[Entry]:
-        return [self.at(path) for path in self.index.labelled(label)]
 
 
 def before_turn(
@@ -58,14 +40,22 @@ def before_turn(
         index = as_kept(str(workspace.root), environment, rules.language)
         if index is None:
             return None
-        speaker, shelf = Speaker(Turns(workspace.private / state.TURNS), session), _Shelf(workspace.root, index)
-        said = speaker.bearing(message, shelf, rules.auto_recall, rules.language, _prompt(workspace))
+        speaker = Speaker(Turns(workspace.private / state.TURNS), session)
+        entries = Entries(index=index, read=partial(_entry, workspace.root))
+        said = speaker.injection(message, entries, rules.auto_recall, rules.language, _prompt(workspace))
         if not claim():
             return ""
-        speaker.said(said, now)
+        speaker.record(said, now)
         return said.text
     except (OSError, CrabmemError):
         return None
+
+
+def _entry(root: Path, path: str) -> Entry:
+    """The entry, or the daily note, in a file."""
+    with fs.inside(root, path) as spot:
+        data = fs.read(spot)[0]
+    return parse_note(path, data) if ORDINARY.is_note(path) else parse_entry(path, data)
 
 
 def _prompt(workspace: Workspace) -> str:

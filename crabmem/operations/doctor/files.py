@@ -143,7 +143,7 @@ def entries(patient: Patient) -> Iterator[Finding]:
     """Entries that are not read as they may be meant, or not found as they could be."""
     listing = patient.catalog.listing(patient.scan)
     named = defaultdict(list)
-    for entry in listing.entries:
+    for entry in map(listing.at, listing.paths):
         named[name_key(entry.name)].append(entry)
         if entry.problem == NO_HEADER and patient.is_found(entry.path):
             continue
@@ -155,7 +155,7 @@ def entries(patient: Patient) -> Iterator[Finding]:
     for same in named.values():
         for entry in same[1:]:
             yield warning(entry.path, f"its name is also that of {same[0].path}: {entry.name}")
-    yield from _alike(entry.path for entry in listing.entries)
+    yield from _alike(listing.paths)
     for half in listing.being_written:
         yield info(half.path, "it is being written at this moment; recall leaves it out until that is done")
 

@@ -86,4 +86,4 @@ def vectors(patient: Patient) -> Iterator[Finding]:
     except CrabmemError:
         return  # which is told already
     if patient.meaning.is_wanted(rules):
-        yield from patient.meaning.examined(patient.catalog.listing(patient.scan), rules)
+        yield from patient.meaning.findings(patient.catalog.listing(patient.scan), rules)

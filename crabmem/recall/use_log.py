@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from ..disk.jsonl import JsonLines
-from .salience import Used, used
+from .salience import Used
 
 _MOST = 256_000
 # So many times may be remembered that are not the last.
@@ -26,7 +26,7 @@ class Use(msgspec.Struct, frozen=True):
     fact: str
 
 
-class Uses:
+class UseLog:
     """The uses that are remembered of the facts of one workspace, the older half forgotten now and then."""
 
     def __init__(self, file: Path) -> None:
@@ -42,7 +42,12 @@ class Uses:
         moments = defaultdict[str, list[datetime]](list)
         for line in self._lines.all():
             moments[line.fact].append(line.when)
-        return lambda path: used(moments.get(_digest(path), ())) if moments else None
+
+        def used(path: str) -> Used | None:
+            own = moments.get(_digest(path)) if moments else None
+            return Used(len(own), max(own)) if own else None
+
+        return used
 
     def move(self, old: str, new: str) -> None:
         """Have the fact that was at `old` keep its uses at `new`."""
@@ -57,8 +62,8 @@ class Uses:
         self._lines.keep(lambda line: line.fact in there)
 
 
-class Reads:
-    """When the items of stores that do not stay were last put or read, by the digest of their slot.
+class ReadLog:
+    """When the items of stores that do not stay were last put or read, by the digest of their key.
 
     Without the file they live from their last commit on.
     """
@@ -66,18 +71,18 @@ class Reads:
     def __init__(self, file: Path) -> None:
         self._lines = JsonLines(file, Use)
 
-    def add(self, slots: Iterable[str], when: datetime) -> None:
-        """Remember that what is in these slots, given by their digests, was put or read."""
-        self._lines.add_all(Use(when, slot) for slot in slots)
+    def add(self, digests: Iterable[str], when: datetime) -> None:
+        """Remember that the items with these digests were put or read."""
+        self._lines.add_all(Use(when, digest) for digest in digests)
 
     def known(self) -> dict[str, datetime]:
-        """The last time for each slot that is known."""
+        """The last time for each digest that is known."""
         return {line.fact: line.when for line in self._lines.all()}
 
     def tidy(self, gone: Container[str]) -> None:
-        """Forget the slots that are `gone`, and of others all but the last time, when that is most of the file."""
+        """Forget the digests that are `gone`, and of others all but the last time, when that is most of the file."""
         lines, last = self._lines.all(), self.known()
-        if len(lines) > _SPARE + 2 * len(last) or any(slot in gone for slot in last):
+        if len(lines) > _SPARE + 2 * len(last) or any(digest in gone for digest in last):
             self._lines.keep(lambda line: line.fact not in gone and line.when == last[line.fact])
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.search.recency import day_of, recency
+from crabmem.recall.recency import day_of, recency
 
 
 @pytest.mark.parametrize(

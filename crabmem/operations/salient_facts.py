@@ -5,8 +5,8 @@ from heapq import nsmallest
 
 from msgspec.structs import replace
 
-from ..recall.ranking import PathFilter, Ranking, Search, check_question
-from ..recall.salience import favoured, salience
+from ..recall.ranking import PathFilter, Ranking, WordSearch, check_question
+from ..recall.salience import boosted_score, salience
 from ..results import Hit, Recall
 from ..search import Ranked
 from ..session.session import Session
@@ -31,10 +31,10 @@ def salient(session: Session, limit: int = _SHOWN) -> tuple[Hit, ...]:
 
     def read(now: Snapshot) -> tuple[Hit, ...]:
         known, moment = session.engine.uses.known(), session.engine.clock()
-        changed = {path: changed_at(session, now, path) for path in now.shelf.paths}
+        changed = {path: changed_at(session, now, path) for path in now.entries.paths}
         found = ((salience(moment, when, known(path)), when, path) for path, when in changed.items())
         best = nsmallest(limit, found, key=lambda each: (-each[0], moment - each[1], each[2]))
-        return tuple(Hit(now.shelf.at(path), score) for score, _, path in best)
+        return tuple(Hit(now.entries.at(path), score) for score, _, path in best)
 
     return session.look(read)
 
@@ -78,7 +78,7 @@ def recall_facts(
 def _answered(
     session: Session, now: Snapshot, query: str, tags: tuple[str, ...], limit: int | None, budget: int | None
 ) -> Recall:
-    ranker, notes = now.ranker, now.shelf.notes
+    ranker, notes = now.ranker, now.entries.notes
     fits: PathFilter | None = (lambda path: path not in notes) if notes else None
     ranking = _in_tiers(session, now, ranker and ranker(query))
     found = now.recall(query, limit, tags, budget, fits=fits, ranker=lambda query: ranking)
@@ -92,12 +92,12 @@ def _in_tiers(session: Session, now: Snapshot, by_more: Ranking | None) -> Ranki
     def weight(path: str) -> float:
         return salience(moment, changed_at(session, now, path), known(path))
 
-    def ranking(search: Search, limit: int, fits: PathFilter | None) -> tuple[list[Ranked], str]:
+    def ranking(search: WordSearch, limit: int, fits: PathFilter | None) -> tuple[list[Ranked], str]:
         pool = max(limit, _POOL)
         found, trouble = by_more(search, pool, fits) if by_more else (search(pool), "")
-        ranked = [Ranked(each.key, favoured(each.score, weight(each.key))) for each in found]
+        ranked = [Ranked(each.key, boosted_score(each.score, weight(each.key))) for each in found]
         ranked.sort(key=lambda each: (-each.score, each.key))
-        return by_category(ranked, lambda each: category_of(now.shelf.at(each.key)))[:limit], trouble
+        return by_category(ranked, lambda each: category_of(now.entries.at(each.key)))[:limit], trouble
 
     return ranking
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from crabmem import Memory, NotFound, Recall
 from crabmem.cli import cli
 from crabmem.git.history import History
-from crabmem.recall import snapshots as pasts
+from crabmem.recall import past_entries
 from tests.conftest import allow, git
 from tests.embedding import Own, saved_model
 
@@ -218,7 +218,7 @@ def test_commits_that_changed_no_entry_are_one_moment(story: Path) -> None:
 
 
 def test_so_many_moments_are_kept_and_those_asked_for_of_late(story: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pasts, "MOST", 3)
+    monkeypatch.setattr(past_entries, "MOST", 3)
     with Memory(story) as memory:
         commits = [commit.commit for commit in memory.log() if commit.tool == "remember"][:6]
     ask(story, commits[:3])
@@ -237,7 +237,7 @@ def ask(root: Path, commits: Iterable[str]) -> None:
 
 
 def test_they_take_no_more_room_than_they_may(story: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pasts, "MOST_BYTES", 1)
+    monkeypatch.setattr(past_entries, "MOST_BYTES", 1)
     with Memory(story) as memory:
         for commit in memory.log(5):
             memory.recall("deploy key", as_of=commit.commit)

@@ -1,18 +1,13 @@
 """What counts beside words: how old a text is, for those that are a log. Bounded, and off unless asked for."""
 
-from __future__ import annotations
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import date
+from datetime import date
 
 _HALVED = 30
 
 
-def day_of(name: str) -> date | None:
-    """The day that the name of a log-like file begins with, such as `2026-11-20-standup`; None for any other."""
-    from datetime import date
-
+def day_of(path: str) -> date | None:
+    """The day that the name of a log-like file begins with, such as `2026-11-20-standup.md`; None for any other."""
+    name = path.rpartition("/")[2].removesuffix(".md")
     head, rest = name[:10], name[10:]
     if len(head) < 10 or not head[4] == head[7] == "-" or rest[:1].isalnum():
         return None

@@ -1,0 +1,85 @@
+"""Vectors of texts by what they say, for who has texts and an embedder of their own; kept beside the index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from ..disk.derived import Cache
+from ..disk.fork_lock import Guard
+from ..text.hashes import blob_id
+from .embedder import Array, Embedder, embed_checked
+from .kept import Kept, load, matching
+
+_AT_ONCE = 64
+_WORTH_SAVING = 32
+# Of so many texts, those that nobody asks for any more may go.
+_MOST = 50_000
+
+
+class TextVectors:
+    """The vectors of the texts that one embedder was asked for; another one begins anew."""
+
+    def __init__(self, private: Path, file: str) -> None:
+        """`file` is the name of the derived file in `disk/state`, below the folder `private`."""
+        self._cache = Cache(private, file)
+        self._maker: Embedder | None = None
+        self._kept: Kept | None = None
+        self._asked = set[bytes]()
+        self._unsaved = 0
+        self._guard = Guard()
+
+    def of(self, embedder: Embedder, texts: Sequence[str]) -> Array:
+        """The vectors of `texts`, of unit length; those that are not known are made now.
+
+        Raises:
+            EmbedderFailed: they cannot be.
+        """
+        kept = self._matching(embedder)
+        keys = {text: bytes.fromhex(blob_id(text.encode("utf-8", "replace"))) for text in texts}
+        missing = [text for text, key in keys.items() if key not in kept]
+        for start in range(0, len(missing), _AT_ONCE):
+            some = missing[start : start + _AT_ONCE]
+            rows = embed_checked(embedder, some)
+            kept.check_dimension(rows.shape[1])
+            new = {keys[text]: row[None] for text, row in zip(some, rows, strict=True)}
+            kept = kept.plus(new)
+            with self._guard:
+                if self._maker is embedder and self._kept is not None:
+                    self._kept, self._unsaved = self._kept.plus(new), self._unsaved + len(new)
+        with self._guard:
+            self._asked.update(keys.values())
+            if self._unsaved >= _WORTH_SAVING:
+                self._save()
+        return kept.first([keys[text] for text in texts])
+
+    def save(self) -> None:
+        """Keep for the next process what was made, where there is a place."""
+        with self._guard:
+            if self._unsaved:
+                self._save()
+
+    def _matching(self, embedder: Embedder) -> Kept:
+        with self._guard:
+            if self._cache.renew():
+                self._kept = None  # it has vectors of what was purged
+            if self._kept is not None and self._maker is embedder:
+                return self._kept
+        # Nobody is asked while the guard is held: who answers may wait for another who waits for the guard.
+        kept = matching(load(self._cache.place), embedder)
+        with self._guard:
+            if self._kept is None or self._maker is not embedder:
+                self._maker, self._kept, self._unsaved = embedder, kept, 0
+            return self._kept
+
+    def _save(self) -> None:
+        self._unsaved = 0
+        if self._cache.renew():
+            self._kept = None
+        with suppress(OSError):
+            self._cache.keep(self._put)
+
+    def _put(self, file: Path) -> None:
+        if self._kept is not None:
+            self._kept = self._kept.saved(file, self._asked if len(self._kept) > _MOST else None)
