@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -531,7 +531,14 @@ class History:
         """
         files = {path: self._newest(path, at) for path in paths}
         found = self._blame.writers(file for file in files.values() if file)
-        return {path: [*map(self._changes.commit, found[file])] if file else [] for path, file in files.items()}
+        commits = {oid: self._changes.commit(oid) for oid in {*chain.from_iterable(found.values())}}
+        return {path: [commits[oid] for oid in found[file]] if file else [] for path, file in files.items()}
+
+    def last_changes(self, files: Mapping[str, str]) -> dict[str, Commit]:
+        """Return the newest commit that wrote each of `files`, blobs by path; without its paths, newest first."""
+        found = {path: oid for oid, path in self._changes.newest(self.ids(), files)}
+        commits = {oid: self._changes.commit(oid, with_paths=False) for oid in {*found.values()}}
+        return {path: commits[oid] for path, oid in found.items()}
 
     def ids(self, without: str | None = None) -> Iterator[str]:
         """Return the head and the commits it stands on, newest first, but `without` and what that stands on."""

@@ -9,7 +9,6 @@ from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..git.commits import Note, moving, one_line
 from ..recall.catalog import Progress
 from ..recall.labels import note_of
-from ..recall.ranking import PathFilter
 from ..recall.reader import readable
 from ..results import Changed, Forgotten, Links, Reference, Renamed, Saved
 from ..session import beginning, family, rules
@@ -22,6 +21,7 @@ from ..text.words import counted
 from ..write.writer import Draft
 from .changes import diff_of, saved, write_file
 from .plan import Plan
+from .provenance import changed_within
 from .uses import follow_rename, forget_gone
 
 # So many facts are saved between two calls of `progress`.
@@ -245,24 +245,6 @@ def links(session: Session, name: str | None = None) -> Links:
     own = tuple(link for link in found if link.path == path)
     into = tuple(link for link in found if link.to == path != link.path)
     return Links(path, own, into, tuple(link for link in own if link.to is None))
-
-
-def changed_within(session: Session, now: Snapshot, since: str | None, until: str | None) -> PathFilter | None:
-    """Tells of a path whether what is there was not yet at `since`, and already at `until`; None for neither.
-
-    In a snapshot of a commit, what came after it is not known.
-    """
-    if since is None and until is None:
-        return None
-    timeline = session.timeline
-    before = {} if since is None else timeline.state_since(since, now.commit)
-    after = None if until is None else timeline.state_since(until, now.commit, is_end=True)
-
-    def fits(path: str) -> bool:
-        own = now.shelf.blob(path)
-        return before.get(path) != own and (after is None or after.get(path) == own)
-
-    return fits
 
 
 def labels_of(labels: Sequence[str] | None) -> tuple[str, ...] | None:

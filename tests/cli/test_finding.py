@@ -82,9 +82,12 @@ def test_a_list_shows_names_and_is_narrowed_and_sorted(run: Run) -> None:
     assert run("list", "--sort", "changed", "--at", "HEAD").exit_code == 2
 
 
-def test_the_order_by_change_is_that_of_the_files(run: Run, root: Path) -> None:
-    (root / "memory" / "entries" / "wifi.md").touch()
-    assert slugs(run("list", "--sort", "changed"))[0] == "wifi"
+def test_the_order_by_change_is_that_of_the_texts_recorded_or_not(run: Run, root: Path) -> None:
+    entries = root / "memory" / "entries"
+    (entries / "wifi.md").touch()
+    assert slugs(run("list", "--sort", "changed")) == ["canary", "deploy-key", "wifi"]
+    (entries / "deploy-key.md").write_bytes((entries / "deploy-key.md").read_bytes() + b"More.\n")
+    assert slugs(run("list", "--sort", "changed")) == ["deploy-key", "canary", "wifi"]
 
 
 @pytest.mark.parametrize("words", [["list"], ["recall", "deploy"]])

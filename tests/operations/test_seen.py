@@ -119,7 +119,9 @@ GIVEN_BY_OTHERS = {
     "times",
     "used_by_name",
     "vectors_of",
-    "changed_at",
+    "changed_on_disk",
+    "last_changed_in",
+    "changed_beside",
     "follow_rename",
     "changed_within",
 }
