@@ -9,13 +9,12 @@ from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..git.commits import Note, moving, one_line
 from ..recall.catalog import Progress
 from ..recall.labels import note_of
-from ..recall.reader import readable
 from ..results import Changed, Forgotten, Links, Reference, Renamed, Saved
 from ..session import beginning, family, rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.edit import lenient_text
-from ..text.entry import MAX_NAME, Entry, Fact, checked, checked_or_why, parse_entry, render_entry
+from ..text.entry import MAX_NAME, Entry, Fact, checked, checked_or_why, entry_in, parse_entry, render_entry
 from ..text.slug import slug_of
 from ..text.words import counted
 from ..write.writer import Draft
@@ -122,7 +121,7 @@ def forget(session: Session, name: str) -> Forgotten:
     done = session.write(decide)
     forget_gone(session)
     path = done.result
-    entry = next(iter(readable([(path, done.before[path] or b"")])), None)
+    entry = entry_in(path, done.before[path] or b"")
     return Forgotten(entry.name if entry else name, path, done.commit)
 
 

@@ -14,27 +14,27 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ..disk import fs, state
-from ..errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable
-from ..git.history import History
-from ..git.objects import Objects
-from ..git.repository import foreign_format
-from ..git.rewrite.objects import Survey
-from ..git.rewrite.repository import FileChange, NewHistory, RepositoryRewrite
-from ..git.rewrite.verification import Inspection, inspect_file, inspect_git_files, inspect_objects
-from ..recall.names import EntrySource, found, is_place_of
-from ..results import Purge, Standing
-from ..text.hashes import blob_id, short
-from ..workspace.workspace import Workspace
-from ..write.writer import Writer
-from .entry_lives import Lives, Version
-from .erasure import (
+from ...disk import fs, state
+from ...errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable
+from ...git.history import History
+from ...git.objects import Objects
+from ...git.repository import foreign_format
+from ...git.rewrite.objects import Survey
+from ...git.rewrite.repository import FileChange, NewHistory, RepositoryRewrite
+from ...git.rewrite.verification import Inspection, inspect_file, inspect_git_files, inspect_objects
+from ...recall.names import EntrySource, found, is_place_of
+from ...results import Purge, Standing
+from ...text.entry import entry_in
+from ...text.hashes import blob_id, short
+from ...workspace.workspace import Workspace
+from ...write.writer import Writer
+from .lives import Lives, Version
+from .rule import (
     NO_REDACTION,
     Erasure,
     Redaction,
     by_pattern,
     by_text,
-    entry_in,
     erasure_of_entry,
     erasure_of_name,
     erasure_of_text,
@@ -66,7 +66,10 @@ class _Plan:
 
 
 class Purger:
-    """Purges one workspace. Each method is given an entry's name, a text, or a regular expression: one of the three."""
+    """Purges one workspace, as the operations of `purge` say.
+
+    Each method is given an entry's name, a text, or a regular expression: one of the three.
+    """
 
     def __init__(
         self, workspace: Workspace, history: History, writer: Writer, shelf: Callable[[], EntrySource]
@@ -78,24 +81,14 @@ class Purger:
         self._shelf = shelf
 
     def plan(self, name: str | None, text: str | None, pattern: str | None) -> Purge:
-        """Return what purging would do; change nothing.
-
-        Raises:
-            NotFound: there is nothing to purge.
-            Unwritable: this history cannot be rewritten alone.
-        """
+        """Return what purging would do; change nothing."""
         with _all_readable():
             rewrite = self._rewrite()
             plan = self._plan(_target(name, text, pattern), rewrite, packs=False)
             return replace(_report(plan, rewrite), nested=self._nested(plan.erasure))
 
     def purge(self, name: str | None, text: str | None, pattern: str | None, force: bool) -> Purge:
-        """Purge, and inspect everything that is left.
-
-        Raises:
-            NotFound: there is nothing to purge.
-            Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have it.
-        """
+        """Purge, and inspect everything that is left."""
         target = _target(name, text, pattern)
         return self._writer.rewrite(lambda scan: self._purge(target, force))
 
