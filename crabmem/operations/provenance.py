@@ -11,11 +11,10 @@ from ..errors import NotFound
 from ..git.history import History
 from ..git.timeline import Timeline
 from ..recall.ranking import PathFilter
-from ..results import Commit, Hit, Provenance
+from ..results import Commit, Hit, Line, Provenance, authors
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.hashes import short
-from .traces import Line, authors
 
 
 def blamed(history: History, timeline: Timeline, path: str, name: str, data: bytes | None) -> tuple[Line, ...]:
