@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ...disk import fs, state
-from ...errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable
+from ...errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable, Way
 from ...git.history import History
 from ...git.objects import Objects
 from ...git.repository import foreign_format
@@ -44,6 +44,7 @@ from .rule import (
 _BESIDE = ("{}~", ".{}.sw[a-p]", "#{}#", ".#{}", ".{}.un~", "{}.tmp", "{}.bak", "{}.orig", "{}.rej")
 # What is larger is nobody's memory, and no editor's copy of it.
 _TOO_LARGE = 50_000_000
+_THERE = Way("agents.purge_everywhere", "purge there, or {}", "purge there")
 # How an inspection calls a blob, and how many digits of its id it gives.
 _BLOB, _DIGITS = "blob ", 12
 
@@ -99,9 +100,9 @@ class Purger:
             report = _report(plan, rewrite)
             if plan.new.pushed and not force:
                 remotes = ", ".join(report.remotes)
+                way = f"give {{}} to purge here all the same, and then rewrite {remotes} with `git push --force`"
                 raise Unwritable(
-                    f"what is to be purged was pushed to {remotes}: it stays there; give --force to purge here all "
-                    f"the same, and then rewrite {remotes} with `git push --force`"
+                    f"what is to be purged was pushed to {remotes}: it stays there", Way("force=True", way)
                 )
             rewrite.put_in_place(plan.new, [*plan.changes, *plan.leftovers], plan.recovered)
         return replace(report, is_done=True, standing=self._verify(plan.erasure))
@@ -141,9 +142,7 @@ class Purger:
             here = self._verify_here(erasure)
             if not here.places:  # else an object holds it that nothing reaches
                 if nested := self._nested(erasure):
-                    raise NotFound(
-                        f"nothing to purge here, but it stands in {', '.join(nested)}: purge there, or --agents"
-                    )
+                    raise NotFound(f"nothing to purge here, but it stands in {', '.join(nested)}", _THERE)
                 if here.unread:
                     raise NotFound(f"nothing to purge in what was read; not looked into: {', '.join(here.unread)}")
                 raise NotFound("nothing to purge: that stands nowhere in the files or their history")
