@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Memory
 from crabmem.cli import cli
+from crabmem.operations import agents
 from tests import forked
 from tests.conftest import Run, completed
 
@@ -123,7 +124,7 @@ def test_wide_letters_are_aligned_by_their_width(run: Run, root: Path) -> None:
 )
 def test_a_shell_completes_facts_tags_and_agents(root: Path, typed: str, found: list[str]) -> None:
     with Memory(root) as memory:
-        memory.new_agent("helper")
+        agents.new_agent(memory, "helper")
     with Memory(root / "agents" / "helper") as memory:
         memory.remember("Own", "a", "b")
     assert [each.lower() for each in completed(f"crabmem {typed.format(root=root)}")] == found
