@@ -20,11 +20,6 @@ from .errors import Unreadable as Unreadable
 from .errors import Unwritable as Unwritable
 from .git.packing import Packed as Packed
 from .memory import Memory as Memory
-from .operations.traces import Digest as Digest
-from .operations.traces import Line as Line
-from .operations.traces import News as News
-from .operations.traces import Sighting as Sighting
-from .operations.traces import Sightings as Sightings
 from .prompt.compaction import Due as Due
 from .prompt.context import Context as Context
 from .prompt.context import ContextRow as ContextRow
@@ -36,6 +31,7 @@ from .results import Begun as Begun
 from .results import Bisected as Bisected
 from .results import Changed as Changed
 from .results import Commit as Commit
+from .results import Digest as Digest
 from .results import Document as Document
 from .results import Evaluation as Evaluation
 from .results import Excerpt as Excerpt
@@ -44,7 +40,9 @@ from .results import FileSearch as FileSearch
 from .results import Finding as Finding
 from .results import Forgotten as Forgotten
 from .results import Hit as Hit
+from .results import Line as Line
 from .results import Links as Links
+from .results import News as News
 from .results import Proposal as Proposal
 from .results import Proposed as Proposed
 from .results import Provenance as Provenance
@@ -57,6 +55,8 @@ from .results import Restored as Restored
 from .results import Reverted as Reverted
 from .results import Rewritten as Rewritten
 from .results import Saved as Saved
+from .results import Sighting as Sighting
+from .results import Sightings as Sightings
 from .results import Standing as Standing
 from .results import Stats as Stats
 from .session.snapshot import Snapshot as Snapshot

@@ -1,8 +1,38 @@
 """Every error a caller can meet. The message names the thing and the way out."""
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Way(NamedTuple):
+    """A way out that is an argument, as Python has it: `words` say what it does, with `{}` in its place.
+
+    `otherwise` is what to say where a face has no such argument.
+    """
+
+    argument: str
+    words: str
+    otherwise: str = ""
+
 
 class CrabmemError(Exception):
-    """Base of all errors of crabmem. Its text is one line, ready to be shown to a person or a model."""
+    """Base of all errors of crabmem. Its text is one line, ready to be shown to a person or a model.
+
+    It ends with the `ways` out, as Python calls them; a face that calls them otherwise shows `text`.
+    """
+
+    def __init__(self, message: str = "", *ways: Way) -> None:
+        self._message, self._ways = message, ways
+        super().__init__(self.text({way.argument: way.argument for way in ways}))
+
+    def text(self, names: Mapping[str, str] | None = None) -> str:
+        """The text for a face that has these names for arguments, by what Python calls them, and no other of them."""
+        known = names or {}
+        ways = (
+            way.words.replace("{}", known[way.argument]) if way.argument in known else way.otherwise
+            for way in self._ways
+        )
+        return "; ".join(filter(None, (self._message, ", ".join(filter(None, ways)))))
 
 
 class InvalidArguments(CrabmemError):
@@ -35,6 +65,9 @@ class HoldsSecret(CrabmemError):
     """The text holds what looks like a credential, and the settings refuse that; nothing was written."""
 
 
+_IF_MEANT = Way("even_if_many=True", "if you mean it: {}", "if you mean it: forget them one by one")
+
+
 class MassLoss(CrabmemError):
     """Too many entries at once would be deleted or emptied, and nobody said that this is meant.
 
@@ -42,15 +75,9 @@ class MassLoss(CrabmemError):
     """
 
     def __init__(self, message: str, count: int, total: int, may_be_meant: bool = False) -> None:
-        super().__init__(f"{message}; if you mean it: even_if_many=True" if may_be_meant else message)
+        super().__init__(message, *([_IF_MEANT] if may_be_meant else []))
         self.count = count
         self.total = total
-        self._message = message
-        self._may_be_meant = may_be_meant
-
-    def told(self, way: str) -> str:
-        """The same, in words that name another `way` for who means it."""
-        return f"{self._message}; if you mean it: {way}" if self._may_be_meant else str(self)
 
 
 class Disabled(CrabmemError):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from .operations import (
     adoption,
-    agents,
     context,
     facts,
     files,
@@ -35,7 +34,18 @@ if TYPE_CHECKING:
 
 
 class Memory(Session):
-    """An agent's memory in the folder `root`: open it, and everything it can do is listed here.
+    """An agent's memory in the folder `root`: open it, and what it is asked for often is listed here.
+
+    Facts            remember, remember_all, forget, rename, get, entries
+    Recall           recall, before_turn
+    Files            overview, write_overview, identity, write_identity, search, write_note
+    History          log, diff, blame, when, digest, bisect
+    The way back     undo, redo, rollback, revert, restore, purge
+    The workspace    init, adopt, doctor
+    For a model      prompt, context, tools, tools_named, call
+    The session      for_actor, of_kind, close, root, file, agent, profile, settings, recovered
+
+    All else is a function of `crabmem.operations` that takes the memory first: `proposals.proposals(memory)`.
 
     `root` of None is what the command line would take: $CRABMEM_DIR, else `~/.crabmem`, in it agent
     $CRABMEM_WORKSPACE. `agent` and `session` say who writes, for the history; without an agent's name,
@@ -67,13 +77,12 @@ class Memory(Session):
     # Facts
     remember, remember_all = facts.remember, facts.remember_all
     forget, rename = facts.forget, facts.rename
-    get, entries, links = facts.get, facts.entries, facts.links
+    get, entries = facts.get, facts.entries
 
     # Recall
-    recall, evaluate = recall.recall, recall.evaluate
-    before_turn = context.before_turn
+    recall, before_turn = recall.recall, context.before_turn
 
-    # Files: the overview, the identity, the note of the day
+    # Files
     overview, write_overview = files.overview, files.write_overview
     identity, write_identity = files.identity, proposals.write_identity
     search, write_note = files.search, notes.write_note
@@ -87,19 +96,10 @@ class Memory(Session):
     rollback, revert = revert.rollback, revert.revert
     purge = purge.purge
 
-    # What waits for a person
-    proposals, apply_proposal, reject_proposal = (
-        proposals.proposals,
-        proposals.apply_proposal,
-        proposals.reject_proposal,
-    )
-
     # The workspace
-    init, adopt = setup.init, adoption.adopt
-    doctor, stats = maintenance.doctor, maintenance.stats
-    agents, new_agent = agents.agents, agents.new_agent
+    init, adopt, doctor = setup.init, adoption.adopt, maintenance.doctor
 
-    # What a model reads
+    # For a model
     context, prompt = guide.context, guide.prompt
 
     @property

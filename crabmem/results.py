@@ -246,6 +246,115 @@ class Match(msgspec.Struct, frozen=True):
     added: float
 
 
+class Line(msgspec.Struct, frozen=True):
+    """A line of a file, and the commit it came with.
+
+    All about the commit is None while the line is not recorded; it then counts as a person's, as it will be.
+    """
+
+    number: int
+    text: str
+    commit: str | None
+    time: datetime | None
+    author: str | None
+    tool: str | None
+    agent: str | None
+    session: str | None
+    is_person: bool
+
+    @classmethod
+    def of(cls, number: int, text: str, commit: Commit | None) -> "Line":
+        """The line that came with `commit`."""
+        if commit is None:
+            return cls(number, text, None, None, None, None, None, None, True)
+        said = commit.commit, commit.time, commit.author, commit.tool, commit.agent, commit.session
+        return cls(number, text, *said, commit.is_person)
+
+
+class Sighting(msgspec.Struct, frozen=True):
+    """What a commit did to a fact in one file: it "appeared", "changed" or "vanished" there.
+
+    `before` and `after` are the lines that say it.
+    """
+
+    JSON = (
+        "what",
+        "name",
+        "path",
+        "before",
+        "after",
+        *(f"{key}=commit.brief.{key}" for key in json_keys(CommitBrief)),
+    )
+
+    commit: Commit
+    what: str
+    path: str
+    name: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+class Sightings(msgspec.Struct, frozen=True):
+    """When a fact was known, oldest first. `is_exact` tells whether the text was found word by word.
+
+    `now` are the names of what says it on disk, `unrecorded` those of them whose files no commit has as they are.
+    """
+
+    query: str
+    is_exact: bool
+    steps: tuple[Sighting, ...]
+    now: tuple[str, ...]
+    unrecorded: tuple[str, ...] = ()
+
+
+def authors(commits: Iterable[Commit]) -> tuple[str, ...]:
+    """Whose commits they are, each once."""
+    return tuple(dict.fromkeys(commit.author for commit in commits))
+
+
+class News(msgspec.Struct, frozen=True):
+    """What became of one entry or file in some time: by which commits, newest first."""
+
+    JSON = ("name", "path", "description", "authors", "commits=commits.brief")
+
+    name: str
+    path: str
+    description: str
+    commits: tuple[Commit, ...]
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        """Who wrote it in that time, who did so last first."""
+        return authors(self.commits)
+
+
+class Digest(msgspec.Struct, frozen=True):
+    """What some time brought: from the commit `since` (None: the beginning) to `until`, by so many `commits`.
+
+    `passing` is what was learned and dropped again. What was changed and changed back is nowhere.
+    """
+
+    JSON = ("since", "until", "commits=count", "authors", "learned", "changed", "dropped", "passing")
+
+    since: str | None
+    until: str | None
+    commits: tuple[Commit, ...]
+    learned: tuple[News, ...]
+    changed: tuple[News, ...]
+    dropped: tuple[News, ...]
+    passing: tuple[News, ...]
+
+    @property
+    def count(self) -> int:
+        """How many commits were made in that time."""
+        return len(self.commits)
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        """Who wrote in that time, who did so last first."""
+        return authors(self.commits)
+
+
 class Provenance(msgspec.Struct, frozen=True):
     """Where a fact comes from: the commits it was `learned` and `changed` last with, since it was last missing.
 

@@ -35,6 +35,13 @@ def test_python_shows_what_the_list_says() -> None:
     assert all(f"class {name}(" in text or f"class {name}\n" in text for name in crabmem.__all__)
 
 
+def test_help_on_memory_begins_with_a_table_of_all_that_it_does() -> None:
+    table = re.findall(r"^    \w[\w ]+?  +(.*)$", crabmem.Memory.__doc__ or "", re.MULTILINE)
+    listed = [name for line in table for name in line.split(", ")]
+    own = {name for name in vars(crabmem.Memory) if not name.startswith("_")}
+    assert len(listed) == len(set(listed)) and own <= set(listed) <= set(dir(crabmem.Memory))
+
+
 def test_what_is_in_no_list_is_no_public_name() -> None:
     for name in ("Nothing", "nothing", "text.entry"):
         with pytest.raises(AttributeError, match=f"module 'crabmem' has no attribute '{name}'"):

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crabmem.operations.traces import Digest, Line, News, Sighting, Sightings
 from crabmem.prompt.compaction import Due
 from crabmem.prompt.context import Context, ContextRow
 from crabmem.results import (
@@ -15,13 +14,16 @@ from crabmem.results import (
     Bisected,
     Changed,
     Commit,
+    Digest,
     Document,
     Evaluation,
     Finding,
     Forgotten,
     Hit,
+    Line,
     Links,
     Match,
+    News,
     Proposal,
     Proposed,
     Provenance,
@@ -33,6 +35,8 @@ from crabmem.results import (
     Restored,
     Reverted,
     Saved,
+    Sighting,
+    Sightings,
     Standing,
     Stats,
     json_of,

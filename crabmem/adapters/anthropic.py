@@ -135,7 +135,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             yield
         except CrabmemError as error:
             home, root = (os.fspath(self._memory.file(path)) for path in (self._memory.layout.memory, ""))
-            raise ToolError(str(error).replace(home, _ROOT).replace(root, "the workspace")) from None
+            raise ToolError(error.text().replace(home, _ROOT).replace(root, "the workspace")) from None
 
     def _viewed(self, tree: Tree, path: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
         if path in tree:

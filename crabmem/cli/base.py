@@ -21,7 +21,7 @@ from .. import __version__
 from ..disk import fs
 from ..disk.allowed import Allowed
 from ..disk.fork_lock import BEYOND_TIME
-from ..errors import CrabmemError, InvalidArguments, MassLoss, NotFound
+from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..text.quoting import visible
 from ..workspace.workspace import root_of
 
@@ -74,6 +74,18 @@ class Wanted:
         return self.root != root_of(self.folder, "", os.environ, Path.home())
 
 
+#: What the command line calls the arguments that errors offer as ways out, where a verb has them.
+_FLAGS = {
+    "even_if_many=True": "--yes-really",
+    'take="ours"': "--ours",
+    'take="theirs"': "--theirs",
+    "force=True": "--force",
+    "agents.purge_everywhere": "--agents",
+    "root=…": "--dir",
+    "profile=…": "--profile",
+}
+
+
 class Failure(click.ClickException):
     """An error of crabmem as one line on stderr."""
 
@@ -105,12 +117,11 @@ class Verbs(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except MassLoss as error:
-            verb = self.get_command(ctx, ctx.invoked_subcommand or "")
-            is_offered = verb is not None and any(option.name == "yes_really" for option in verb.params)
-            raise Failure(error.told("--yes-really" if is_offered else "forget them one by one")) from None
         except CrabmemError as error:
-            raise Failure(" ".join(str(error).split())) from None
+            verb = self.get_command(ctx, ctx.invoked_subcommand or "") or self
+            known = {flag for option in verb.params for flag in option.opts}
+            names = {argument: flag for argument, flag in _FLAGS.items() if flag in known}
+            raise Failure(" ".join(error.text(names).split())) from None
         except OverflowError as error:
             if "_PyTime_t" not in str(error):
                 raise

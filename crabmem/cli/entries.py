@@ -11,7 +11,7 @@ import click
 
 from ..disk import fs
 from ..errors import NotFound
-from ..operations import adoption, facts
+from ..operations import adoption, facts, provenance
 from ..operations import recall as recall_operations
 from ..recall.marking import on_terminal
 from ..recall.ranking import text_of
@@ -253,7 +253,7 @@ def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> N
 @click.option("-t", "--tag", "wanted", multiple=True, shell_complete=complete_tags, help=_TAG)
 @click.option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
 @click.option("--sort", "order", type=click.Choice(["file", "name", "changed"]), default="file", show_default=True,
-    help="By the file's path, by name, or those first whose files were changed last.")  # fmt: skip
+    help="By the file's path, by name, or those first that were changed last.")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most N facts.")
 @as_json
 @click.pass_context
@@ -279,9 +279,11 @@ def list_(
     if wanted:
         _tell_unknown(entries if since is None else facts.entries(memory, at), wanted)
         entries = [entry for entry in entries if _labels(wanted) <= _labels(entry.labels)]
-    if order != "file":
-        key = (lambda entry: entry.name.casefold()) if order == "name" else (lambda entry: -_changed(memory, entry))
-        entries = sorted(entries, key=key)
+    if order == "name":
+        entries = sorted(entries, key=lambda entry: entry.name.casefold())
+    elif order == "changed":
+        newest = {path: place for place, path in enumerate(provenance.last_changed(memory))}
+        entries = sorted(entries, key=lambda entry: newest.get(entry.path, len(newest)))
     shown = entries[:limit]
     labels = [plain(memory.layout.label(entry.path)) for entry in shown]
     width = min(max(map(_width, labels), default=0), 40)
@@ -302,14 +304,6 @@ def _width(text: str) -> int:
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )
-
-
-def _changed(memory: Session, entry: Entry) -> int:
-    """When a file was changed, in nanoseconds; long ago when it is gone meanwhile."""
-    try:
-        return fs.status(memory.file(entry.path)).st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _labels(tags: Iterable[str]) -> set[str]:

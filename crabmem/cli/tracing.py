@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 import click
 
 from ..operations import history
-from ..operations.traces import Digest, Line, News, Sighting, Sightings
-from ..results import byline, json_of
+from ..results import Digest, Line, News, Sighting, Sightings, byline, json_of
 from ..text.hashes import short
 from ..text.words import shortened
 from .base import as_json, complete_names, opened, paged, plain, show, tell, words_of

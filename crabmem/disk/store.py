@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InvalidArguments, Unreadable, Unwritable
+from ..errors import InvalidArguments, Unreadable, Unwritable, Way
 from ..workspace.layout import SETTINGS
 from ..workspace.workspace import Workspace
 from . import fs, state
@@ -350,7 +350,7 @@ def usable_folder(root: Path) -> Path:
     except (OSError, ValueError):
         raise InvalidArguments(f"{str(root)[:80]!r} cannot be the name of a folder") from None
     if not usable:
-        raise InvalidArguments(f"{root} is a file; a workspace is a folder: name another with --dir")
+        raise InvalidArguments(f"{root} is a file; a workspace is a folder", Way("root=…", "name another with {}"))
     return root.absolute()
 
 

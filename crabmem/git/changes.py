@@ -1,6 +1,6 @@
 """What commits changed, and where the files of a commit came from: renamed files are followed, as Git does."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ..errors import DamagedHistory
@@ -9,7 +9,7 @@ from .commits import read_commit
 from .diff import similarity
 from .objects import Objects, remembered
 from .trees import Trees, to_bytes
-from .walk import Row, Walk
+from .walk import Row, Walk, key
 
 _REMEMBERED = 8
 # Below that Git takes a file for a new one.
@@ -69,6 +69,20 @@ class Changes:
             return False
         parents: list[str | None] = [*self._walk.parents(commit)]
         return all(any(each.path == path for each in self.between(parent, commit)) for parent in parents or [None])
+
+    def newest(self, commits: Iterable[str], files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Yield the first of `commits`, newest first, that wrote the blob of each of `files`, and the path of that."""
+        left = {key(path): (path, blob) for path, blob in files.items()}
+        for oid in commits if left else ():
+            row = self.row(oid)
+            is_listed = row.changes is not None and len(row.parents) < 2  # else not, or what a merge only took, too
+            for name, after in row.written() if is_listed else ((key(each.path), each.after) for each in self.own(oid)):
+                path, blob = left.get(name, ("", None))
+                if blob and blob == after:
+                    del left[name]
+                    yield oid, path
+            if not left:
+                break
 
     def row(self, commit: str) -> Row:
         """Return the row of a commit, which from now on has its changes.

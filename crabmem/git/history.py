@@ -533,6 +533,12 @@ class History:
         found = self._blame.writers(file for file in files.values() if file)
         return {path: [*map(self.commit, found[file])] if file else [] for path, file in files.items()}
 
+    def last_changes(self, files: Mapping[str, str]) -> dict[str, Commit]:
+        """Return the newest commit that wrote each of `files`, blobs by path; without its paths, newest first."""
+        found = {path: oid for oid, path in self.changes.newest(self.ids(), files)}
+        commits = {oid: self.changes.commit(oid, with_paths=False) for oid in {*found.values()}}
+        return {path: commits[oid] for path, oid in found.items()}
+
     def ids(self, without: str | None = None) -> Iterator[str]:
         """Return the head and the commits it stands on, newest first, but `without` and what that stands on."""
         head = self.head() if self.exists() else None

@@ -57,7 +57,13 @@ class Row(NamedTuple):
 
     def may_touch(self, path: str) -> bool:
         """Return whether the commit may have changed the file at `path`; seldom True for one that did not."""
-        return self.changes is None or _key(path) in self.changes
+        return self.changes is None or key(path) in self.changes
+
+    def written(self) -> Iterator[tuple[bytes, str | None]]:
+        """Yield the `key` of the path of each file that it changed, and the blob after it."""
+        changes = self.changes or b""
+        for at in range(0, len(changes), _CHANGE):
+            yield changes[at : at + _KEY], _named(changes[at + _KEY + _ID : at + _CHANGE])
 
     def blobs(self) -> Iterator[tuple[str | None, str | None]]:
         """Yield the blobs before and after each change."""
@@ -167,12 +173,13 @@ class Graph:
 
 
 @lru_cache(maxsize=64)
-def _key(path: str) -> bytes:
+def key(path: str) -> bytes:
+    """Return what a row calls the file at `path`."""
     return blake2b(path.encode("utf-8", "surrogatepass"), digest_size=_KEY).digest()
 
 
 def _packed(path: str, before: str | None, after: str | None) -> bytes:
-    return _key(path) + b"".join(bytes.fromhex(oid) if oid else _NONE for oid in (before, after))
+    return key(path) + b"".join(bytes.fromhex(oid) if oid else _NONE for oid in (before, after))
 
 
 def _named(oid: bytes) -> str | None:

@@ -87,7 +87,7 @@ async def in_thread(memory: Session, work: Callable[P, T], *given: P.args, **nam
     done = await to_thread.run_sync(attempt)
     if isinstance(done, CrabmemError):
         asked = isinstance(done, NotFound | InvalidArguments)
-        raise MCPError(INVALID_PARAMS if asked else INTERNAL_ERROR, without_root(str(done), memory.root))
+        raise MCPError(INVALID_PARAMS if asked else INTERNAL_ERROR, without_root(done.text(), memory.root))
     return done
 
 

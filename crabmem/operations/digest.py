@@ -1,21 +1,20 @@
 """What some time brought to memory: learned, changed, dropped, and by whom."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
-from ..errors import Unreadable
+import msgspec
+from msgspec.structs import replace
+
 from ..git.changes import Difference
 from ..git.history import History
 from ..git.timeline import Timeline
-from ..results import CREATOR, Commit
-from ..text.entry import parse_entry
+from ..results import CREATOR, Commit, Digest, News
+from ..text.entry import entry_in
 from ..text.slug import name_key
 from ..workspace.layout import SETTINGS, Layout
-from .traces import Digest, News
 
 
-@dataclass(frozen=True)
-class _Fate:
+class _Fate(msgspec.Struct, frozen=True):
     """A file that commits wrote: its blob before the first and after the last of them, and the newest there was."""
 
     before: str | None
@@ -74,10 +73,7 @@ def _fates(history: History, layout: Layout, steps: Iterable[tuple[Commit, Itera
 def _named(fate: _Fate, history: History, layout: Layout) -> News:
     """The news with what the file is called and is about."""
     path = fate.news.path
-    try:
-        entry = parse_entry(path, history.blob(fate.newest)) if layout.is_entry(path) else None
-    except Unreadable:
-        entry = None
+    entry = entry_in(path, history.blob(fate.newest)) if layout.is_entry(path) else None
     name, description = (entry.name, entry.description) if entry else (path.rpartition("/")[2], "")
     return replace(fate.news, name=name, description=description)
 

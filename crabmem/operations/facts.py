@@ -9,20 +9,19 @@ from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..git.commits import Note, moving, one_line
 from ..recall.catalog import Progress
 from ..recall.names import note_of
-from ..recall.ranking import PathFilter
-from ..recall.reader import readable
 from ..results import Changed, Forgotten, Links, Reference, Renamed, Saved
 from ..session import rules
 from ..session.init import init
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.edit import lenient_text
-from ..text.entry import MAX_NAME, Entry, Fact, checked, checked_or_why, parse_entry, render_entry
+from ..text.entry import MAX_NAME, Entry, Fact, checked, checked_or_why, entry_in, parse_entry, render_entry
 from ..text.slug import slug_of
 from ..text.words import counted
 from ..write.writer import Draft
 from .changes import diff_of, saved, write_file
 from .plan import Plan
+from .provenance import changed_within
 from .uses import follow_rename, forget_gone
 
 # So many facts are saved between two calls of `progress`.
@@ -123,7 +122,7 @@ def forget(session: Session, name: str) -> Forgotten:
     done = session.write(decide)
     forget_gone(session)
     path = done.result
-    entry = next(iter(readable([(path, done.before[path] or b"")])), None)
+    entry = entry_in(path, done.before[path] or b"")
     return Forgotten(entry.name if entry else name, path, done.commit)
 
 
@@ -246,24 +245,6 @@ def links(session: Session, name: str | None = None) -> Links:
     own = tuple(link for link in found if link.path == path)
     into = tuple(link for link in found if link.to == path != link.path)
     return Links(path, own, into, tuple(link for link in own if link.to is None))
-
-
-def changed_within(session: Session, now: Snapshot, since: str | None, until: str | None) -> PathFilter | None:
-    """Tells of a path whether what is there was not yet at `since`, and already at `until`; None for neither.
-
-    In a snapshot of a commit, what came after it is not known.
-    """
-    if since is None and until is None:
-        return None
-    timeline = session.timeline
-    before = {} if since is None else timeline.state_since(since, now.commit)
-    after = None if until is None else timeline.state_since(until, now.commit, is_end=True)
-
-    def fits(path: str) -> bool:
-        own = now.entries.blob(path)
-        return before.get(path) != own and (after is None or after.get(path) == own)
-
-    return fits
 
 
 def labels_of(labels: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -1,11 +1,12 @@
 """The history of memory as people and programs ask for it: who wrote what and when. Changes nothing."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 from ..errors import InvalidArguments
 from ..git.timeline import State, limited, state_on_disk
-from ..results import Bisected, Commit, Step
+from ..results import Bisected, Commit, Digest, Line, Sightings, Step
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from .bisect import Test, bisected
@@ -13,7 +14,30 @@ from .digest import digested
 from .occurrences import seen
 from .paths import path_of
 from .provenance import blamed
-from .traces import Digest, Filter, Line, Sightings
+
+
+@dataclass(frozen=True)
+class _Filter:
+    """Which commits are meant; "" asks nothing. `author` is a name or words of it; `tool` may begin the subject."""
+
+    agent: str = ""
+    session: str = ""
+    tool: str = ""
+    author: str = ""
+
+    def __call__(self, commit: Commit) -> bool:
+        """Whether `commit` is one, without regard to case."""
+        tools = (commit.tool or "", commit.subject.partition(":")[0])
+        return (
+            _is(self.agent, commit.agent or "")
+            and _is(self.session, commit.session or "")
+            and any(_is(self.tool, tool) for tool in tools)
+            and (not self.author or f" {self.author} ".casefold() in f" {commit.author} ".casefold())
+        )
+
+
+def _is(wanted: str, given: str) -> bool:
+    return not wanted or wanted.casefold() == given.casefold()
 
 
 def log(memory: Session, limit: int | None = None, name: str | None = None, **asked: str | None) -> list[Commit]:
@@ -43,9 +67,9 @@ def commits(
     Raises:
         NotFound: there is no such entry, revision or time.
     """
-    accept = Filter(agent or "", session or "", tool or "", author or "")
+    accept = _Filter(agent or "", session or "", tool or "", author or "")
     path = path_of(memory, name) if name else None
-    found = memory.timeline.commits(path, since, until, accept if accept != Filter() else None)
+    found = memory.timeline.commits(path, since, until, accept if accept != _Filter() else None)
     view = memory.view
     return found if view.is_whole else (each for each in found if all(map(view.allows, each.paths)))
 

@@ -5,12 +5,11 @@ What no store made is in `DEFAULT_NAMESPACE`, by its name.
 
 import dataclasses
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ..disk.stat import changed_ns
 from ..git.commits import TIME, Note
 from ..recall.labels import LIFE, NAME, within
 from ..recall.names import kept_at
@@ -23,6 +22,7 @@ from ..text.words import counted
 from ..write.losses import LEAST
 from ..write.writer import Draft
 from .plan import Plan
+from .provenance import changed_beside, last_changed_in
 
 if TYPE_CHECKING:
     from ..embeddings.embedder import Array, Embedder
@@ -140,29 +140,14 @@ def times(session: Session, entries: Sequence[Entry]) -> list[tuple[datetime, da
     To the microsecond what `keep` wrote and what is not recorded yet, to the second what others wrote; a change
     is never before what it changed.
     """
-    return session.look(partial(_times, session, entries))
 
+    def read(now: Snapshot) -> list[tuple[datetime, datetime]]:
+        paths = [entry.path for entry in entries]
+        beside, written = changed_beside(session, now, paths), session.engine.history.writers(paths)
+        moments = [[*filter(None, [beside.get(path)]), *(each.time for each in written[path])] for path in paths]
+        return [(each[-1], max(each)) for each in moments]
 
-def changed_at(session: Session, now: Snapshot, path: str) -> datetime:
-    """When a file was changed on disk; now, when it is gone meanwhile."""
-    file = now.scan.files.get(path)
-    return datetime.fromtimestamp(changed_ns(file.mark) / 1e9, UTC) if file else session.engine.clock()
-
-
-def _times(session: Session, entries: Sequence[Entry], now: Snapshot) -> list[tuple[datetime, datetime]]:
-    if not entries:
-        return []
-    history = session.engine.history
-    has_begun = history.exists()
-    written = history.writers([entry.path for entry in entries])
-    head = history.files(history.head()) if has_begun else {}
-    found = []
-    for path in (entry.path for entry in entries):
-        moments = [commit.time for commit in written[path]]
-        if not moments or head.get(path) != now.scan.blob(path):
-            moments.insert(0, changed_at(session, now, path))
-        found.append((moments[-1], max(moments)))
-    return found
+    return session.look(read)
 
 
 def _expired(session: Session, now: Snapshot) -> dict[str, Key]:
@@ -177,9 +162,9 @@ def _expired(session: Session, now: Snapshot) -> dict[str, Key]:
         return since is None or since + timedelta(seconds=lives[path]) <= moment
 
     # A change counts as well: what was just put may not be among the reads yet, and a person's edit never is.
-    seeming = [now.entries.at(path) for path, key in keys.items() if is_over(path, read.get(key.mark))]
-    changed = zip(seeming, _times(session, seeming, now), strict=True)
-    return {entry.path: keys[entry.path] for entry, (_, last) in changed if is_over(entry.path, last)}
+    seeming = [path for path, key in keys.items() if is_over(path, read.get(key.mark))]
+    changed = last_changed_in(session, now, seeming)
+    return {path: keys[path] for path in seeming if is_over(path, changed[path])}
 
 
 def _note(session: Session, names: Sequence[tuple[bool, str]]) -> Note:

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from ..errors import InvalidArguments, Unreadable
+from ..errors import InvalidArguments
 from ..git.changes import Difference
 from ..git.history import History
+from ..results import Sighting, Sightings
 from ..search import tokens
 from ..text.daily_notes import title
-from ..text.entry import parse_entry
+from ..text.entry import entry_in
 from ..workspace.layout import Layout
-from .traces import Sighting, Sightings
 
 #: The lines of a text that say what is looked for; none when it does not.
 Says = Callable[[str], tuple[str, ...]]
@@ -113,7 +113,5 @@ def _sightings(history: History, layout: Layout, lines: Lines) -> Iterator[Sight
 def _name(path: str, data: bytes, layout: Layout) -> str:
     if layout.is_note(path):
         return title(path)
-    try:
-        return parse_entry(path, data).name if layout.is_entry(path) else path.rpartition("/")[2]
-    except Unreadable:
-        return path.rpartition("/")[2]
+    entry = entry_in(path, data) if layout.is_entry(path) else None
+    return entry.name if entry else path.rpartition("/")[2]

@@ -7,10 +7,9 @@ from pathlib import PurePosixPath
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
 from ..recall.labels import NAME, ORIGIN
 from ..recall.names import entry_to_update, kept_at, place_for
-from ..recall.reader import readable
 from ..session.snapshot import Snapshot
 from ..text.credentials import Screen
-from ..text.entry import IMPORTED, Entry, Fact, checked, decode, render_entry
+from ..text.entry import IMPORTED, Entry, Fact, checked, decode, entry_in, render_entry
 from ..text.keys import Key
 from ..text.slug import name_key
 from ..workspace.layout import is_contained
@@ -136,8 +135,8 @@ class Plan:
         if before not in (None, text) and not may_replace and not self._says(fact, before):
             raise AlreadyThere("another fact of that name is there" + (f": {path}" if self._sees(path) else ""))
         if self._screen.doubts(fact.words):
-            entries = readable([] if data is None else [(path, data)])  # in a file, a text may be in quotes
-            self._screen.refuse_new(fact.words, before, *(f"{each.description}\n{each.content}" for each in entries))
+            entry = None if data is None else entry_in(path, data)  # in a file, a text may be in quotes
+            self._screen.refuse_new(fact.words, before, *([f"{entry.description}\n{entry.content}"] if entry else ()))
         if not may_replace and before is not None:
             text = before
         self._names.add(key)

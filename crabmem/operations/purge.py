@@ -8,7 +8,7 @@ from ..session.session import Session
 from .uses import forget_gone
 
 if TYPE_CHECKING:
-    from .purger import Purger
+    from .erasure.purger import Purger
 
 
 def purge_plan(
@@ -58,7 +58,7 @@ def standing(
 
 
 def _purger(session: Session) -> "Purger":
-    from .purger import Purger  # late: it rewrites histories, which few do
+    from .erasure.purger import Purger  # late: it rewrites histories, which few do
 
     engine = session.engine
     return Purger(engine.workspace, engine.history, engine.writer, lambda: session.look(lambda now: now.whole.entries))

@@ -11,8 +11,8 @@ from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.entry import Entry
 from ..text.evaluation import Expectation
-from .facts import changed_within, labels_of
-from .provenance import with_provenance
+from .facts import labels_of
+from .provenance import changed_within, with_provenance
 
 _ASKS_OTHERS = "by words alone: the settings name another model than then"
 

@@ -15,7 +15,7 @@ from ..text.entry import Entry
 from ..text.fact_names import by_category, category_of
 from ..text.quoting import block
 from ..text.words import shortened
-from .keyvalue import changed_at
+from .provenance import changed_on_disk
 from .recall import with_origins
 
 # Of so many answers by words or meaning, use and categories say which come first.
@@ -31,7 +31,7 @@ def salient(session: Session, limit: int = _SHOWN) -> tuple[Hit, ...]:
 
     def read(now: Snapshot) -> tuple[Hit, ...]:
         known, moment = session.engine.uses.known(), session.engine.clock()
-        changed = {path: changed_at(session, now, path) for path in now.entries.paths}
+        changed = {path: changed_on_disk(session, now, path) for path in now.entries.paths}
         found = ((salience(moment, when, known(path)), when, path) for path, when in changed.items())
         best = nsmallest(limit, found, key=lambda each: (-each[0], moment - each[1], each[2]))
         return tuple(Hit(now.entries.at(path), score) for score, _, path in best)
@@ -90,7 +90,7 @@ def _in_tiers(session: Session, now: Snapshot, by_more: Ranking | None) -> Ranki
     known, moment = session.engine.uses.known(), session.engine.clock()
 
     def weight(path: str) -> float:
-        return salience(moment, changed_at(session, now, path), known(path))
+        return salience(moment, changed_on_disk(session, now, path), known(path))
 
     def ranking(search: WordSearch, limit: int, fits: PathFilter | None) -> tuple[list[Ranked], str]:
         pool = max(limit, _POOL)

@@ -15,7 +15,7 @@ from typing import Annotated, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from ..errors import InvalidArguments, InvalidSettings
+from ..errors import InvalidArguments, InvalidSettings, Way
 from ..recall.sections import Search
 from ..text import toml as tables
 from ..text.entry import MAX_CONTENT
@@ -37,6 +37,7 @@ Generated = Literal["tools", "time", "place", "cut", "notes", "salient"]
 _TEMPLATE = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9_-]+)*")
 # Bytes of a profile's file: more than anybody writes into one.
 _LARGEST = 1_000_000
+_NAMED_IN = Way("profile=…", "name it with {} or `profile` in crabmem.toml", "name it with `profile` in crabmem.toml")
 _NOT_KEPT = "which history does not keep; name a .md file of the workspace"
 #: The families that crabmem brings: a folder each, with its profile and, where it has tools of its own, `tools.py`.
 _FOLDERS, _FILE = resources.files("crabmem") / "profiles", "profile.toml"
@@ -288,10 +289,10 @@ def profile_toml(name: str) -> str:
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             problem = f"the profile {name} cannot be read: {reason.lower()}"
-            raise InvalidArguments(f"{problem} (--profile, or `profile` in crabmem.toml)") from None
+            raise InvalidArguments(problem, _NAMED_IN) from None
     if name not in profile_names():
         known = f"there are {', '.join(profile_names())}, or give a .toml file"
-        raise InvalidArguments(f"there is no profile {name}; {known} (--profile, or `profile` in crabmem.toml)")
+        raise InvalidArguments(f"there is no profile {name}; {known}", _NAMED_IN)
     return (_FOLDERS / name / _FILE).read_text("utf-8")
 
 

@@ -1,10 +1,9 @@
 """Entries read from the bytes of files; those that were asked for of late are kept."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from ..disk.fork_lock import Guard
-from ..errors import Unreadable
 from ..text.entry import Entry, parse_entry, parse_note
 from ..workspace.layout import Layout
 
@@ -41,14 +40,3 @@ class EntryReader:
             while len(self._parsed) > _PARSED or self._parsed_characters > _PARSED_CHARACTERS:
                 _, oldest = self._parsed.popitem(last=False)
                 self._parsed_characters -= len(oldest.content)
-
-
-def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
-    """The entries in files, pairs of path and bytes; those that are not text are left out."""
-    entries = []
-    for path, data in files:
-        try:
-            entries.append(parse_entry(path, data))
-        except Unreadable:
-            continue
-    return entries

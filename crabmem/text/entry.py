@@ -151,6 +151,14 @@ def parse_entry(path: str, data: bytes) -> Entry:
     return _made(bare, keys, _unwrapped(parts))
 
 
+def entry_in(path: str, data: bytes) -> Entry | None:
+    """The same; None where the data is no whole text."""
+    try:
+        return parse_entry(path, data)
+    except Unreadable:
+        return None
+
+
 def parse_note(path: str, data: bytes) -> Entry:
     """The daily note in `data` as recall finds it among entries: its text, without a frontmatter, is the content.
 

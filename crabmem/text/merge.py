@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-from ..errors import CrabmemError
+from ..errors import CrabmemError, Way
 from . import frontmatter as header
 from .edit import lenient_text, newline_of
 from .frontmatter import Parts, Value
@@ -24,7 +24,7 @@ Said: TypeAlias = "Value | None"
 
 _OURS, _THEIRS = 0, 1
 _NAMED = 3
-_TAKEN_BACK = "nothing was taken back: --ours keeps what is there now, --theirs takes it back all the same"
+_SIDES = Way('take="ours"', "{} keeps what is there now"), Way('take="theirs"', "{} takes it back all the same")
 T = TypeVar("T")
 
 
@@ -38,15 +38,20 @@ class Conflict:
 
 
 class Conflicting(CrabmemError):
-    """The places that were to be changed were changed since; nothing was written. `advice` says what to do."""
+    """The places that were to be changed were changed since; nothing was written.
+
+    `advice` says what to do, where that is not to say which side to take.
+    """
 
     #: What JSON has of it (`results.json_of`).
     JSON = ("conflicts",)
 
-    def __init__(self, conflicts: tuple[Conflict, ...], advice: str = _TAKEN_BACK) -> None:
+    def __init__(self, conflicts: tuple[Conflict, ...], advice: str = "") -> None:
         paths = list(dict.fromkeys(conflict.path for conflict in conflicts))
         places = "1 place was" if len(conflicts) == 1 else f"{len(conflicts)} places were"
-        super().__init__(f"{places} changed since, in {listed(paths, _NAMED, 'files')}, so {advice}")
+        outcome = advice or "nothing was taken back"
+        message = f"{places} changed since, in {listed(paths, _NAMED, 'files')}, so {outcome}"
+        super().__init__(message, *(() if advice else _SIDES))
         self.conflicts = conflicts
 
 

@@ -81,7 +81,7 @@ class Toolbox:
         try:
             result = self._checked_call(name, arguments, self.usual if names is None else tuple(names))
         except CrabmemError as error:  # settings or a profile that cannot be read
-            result = Result(str(error), is_error=True)
+            result = Result(error.text(), is_error=True)
         text = without_root(result.text, self._memory.root) if result.is_error else result.text
         return replace(result, text=visible(text))
 
@@ -157,9 +157,9 @@ def _run(function: Callable[..., Result], memory: Session, arguments: dict[str, 
         data = {"version": error.version, "current": error.current, "diff": error.diff}
         return Result(stale_text(error, memory.settings.recall_budget), data, is_error=True)
     except InvalidArguments as error:
-        return Result(f"invalid arguments: {error}", is_error=True)
+        return Result(f"invalid arguments: {error.text()}", is_error=True)
     except CrabmemError as error:
-        return Result(str(error), is_error=True)
+        return Result(error.text(), is_error=True)
 
 
 def _object(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ from click.testing import CliRunner, Result
 import crabmem
 from crabmem import Fact, Memory, __version__
 from crabmem.cli import cli
-from crabmem.operations import proposals
+from crabmem.operations import agents, proposals
 from tests import forked
 from tests.conftest import FIXTURES, Run, completed, git
 
@@ -487,6 +487,7 @@ def test_revert_lists_what_was_changed_since_and_waits_for_a_choice(run: Run, ro
         "  without: On the router.",
     ]
     assert (done.exit_code, done.stderr.count("\n"), git(root, "rev-parse", "HEAD")) == (1, 1, head)
+    assert done.stderr.endswith("; --ours keeps what is there now, --theirs takes it back all the same\n")
     done = run("revert", "HEAD~1", "--json")
     [conflict] = json.loads(done.stdout)["conflicts"]
     assert (done.exit_code, conflict["ours"], conflict["theirs"]) == (1, "On the door.", "On the router.")
@@ -600,10 +601,10 @@ def test_a_completion_script_names_the_command(run: Run, shell: str) -> None:
 )
 def test_a_shell_completes_what_there_is(run: Run, root: Path, typed: str, found: list[str]) -> None:
     with Memory(root) as memory:
-        memory.new_agent("coder")
+        agents.new_agent(memory, "coder")
         (root / "crabmem.toml").write_text('soul = "propose"\n')
         memory.write_identity("I am Ada.")
-        waiting = memory.proposals()[0].id[:8]
+        waiting = proposals.proposals(memory)[0].id[:8]
     assert completed(f"crabmem --dir {root} {typed}") == [waiting if each == PROPOSED else each for each in found]
 
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Memory
 from crabmem.cli import cli
+from crabmem.operations import agents
 from tests import forked
 from tests.conftest import Run, completed
 
@@ -82,9 +83,12 @@ def test_a_list_shows_names_and_is_narrowed_and_sorted(run: Run) -> None:
     assert run("list", "--sort", "changed", "--at", "HEAD").exit_code == 2
 
 
-def test_the_order_by_change_is_that_of_the_files(run: Run, root: Path) -> None:
-    (root / "memory" / "entries" / "wifi.md").touch()
-    assert slugs(run("list", "--sort", "changed"))[0] == "wifi"
+def test_the_order_by_change_is_that_of_the_texts_recorded_or_not(run: Run, root: Path) -> None:
+    entries = root / "memory" / "entries"
+    (entries / "wifi.md").touch()
+    assert slugs(run("list", "--sort", "changed")) == ["canary", "deploy-key", "wifi"]
+    (entries / "deploy-key.md").write_bytes((entries / "deploy-key.md").read_bytes() + b"More.\n")
+    assert slugs(run("list", "--sort", "changed")) == ["deploy-key", "canary", "wifi"]
 
 
 @pytest.mark.parametrize("words", [["list"], ["recall", "deploy"]])
@@ -120,7 +124,7 @@ def test_wide_letters_are_aligned_by_their_width(run: Run, root: Path) -> None:
 )
 def test_a_shell_completes_facts_tags_and_agents(root: Path, typed: str, found: list[str]) -> None:
     with Memory(root) as memory:
-        memory.new_agent("helper")
+        agents.new_agent(memory, "helper")
     with Memory(root / "agents" / "helper") as memory:
         memory.remember("Own", "a", "b")
     assert [each.lower() for each in completed(f"crabmem {typed.format(root=root)}")] == found

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from crabmem import EmbedderFailed, InvalidSettings, Memory, Unwritable, memory
 from crabmem.cli import cli
 from crabmem.disk.allowed import Allowed, Reach
-from crabmem.operations import maintenance
+from crabmem.operations import agents, maintenance
 from crabmem.write.actor import Actor
 from tests import forked
 from tests.conftest import allow
@@ -223,7 +223,7 @@ def test_a_copy_elsewhere_and_an_agents_own_workspace_need_another_yes(
     allow(root)
     copy = Path(shutil.copytree(root, tmp_path / "copy"))
     with Memory(root, is_person=True) as memory:
-        memory.new_agent("scout")
+        agents.new_agent(memory, "scout")
     asks(root / "agents" / "scout", told.url)
     for other in (copy, root / "agents" / "scout"):
         with Memory(other, is_person=True) as memory:
@@ -430,7 +430,7 @@ def test_a_profile_that_a_workspace_is_made_with_is_allowed_there(tmp_path: Path
     assert CliRunner().invoke(cli, [*words, "--profile", str(file)]).exit_code == 0
     with Memory(folder) as memory:
         assert "Words of a family." in memory.prompt()
-        memory.new_agent("scout")
+        agents.new_agent(memory, "scout")
     with Memory(folder / "agents" / "scout") as memory:  # which has the profile of the workspace around it
         assert "Words of a family." in memory.prompt()
 

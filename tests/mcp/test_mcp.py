@@ -15,7 +15,7 @@ from mcp import Client, MCPError
 from mcp_types import Implementation, PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
 
 from crabmem import Fact, Memory
-from crabmem.operations import history
+from crabmem.operations import history, proposals
 from crabmem.text.extras import how_to_get
 from crabmem.tools import guide as guide_of
 from tests import forked
@@ -289,13 +289,13 @@ async def test_what_a_client_proposes_waits_and_no_tool_of_the_server_decides(ro
     async with connected(root, "stdio", "auto", "--data") as client:
         result = await client.call_tool("soul", {"content": "# Somebody else", "reason": "I grew."})
         with Memory(root) as memory:
-            [waiting] = memory.proposals()
+            [waiting] = proposals.proposals(memory)
         for name in ("apply", "reject", "apply_proposal", "proposals"):
             with suppress(MCPError):  # of a tool that there is not
                 assert (await client.call_tool(name, {"id": waiting.id})).is_error
     assert not result.is_error and (result.structured_content or {})["proposal"] == waiting.id
     with Memory(root) as memory:
-        assert [each.id for each in memory.proposals()] == [waiting.id]
+        assert [each.id for each in proposals.proposals(memory)] == [waiting.id]
     assert (root / "Crab.md").read_bytes() == before
 
 

@@ -44,7 +44,7 @@ def run(memory: Memory, *arguments: str) -> Result:
 # feature: 16, 17, 20
 def test_a_new_agent_has_its_own_files_and_shows_what_it_lacks_of_the_others(memory: Memory) -> None:
     memory.write_overview("Three hives.")
-    made = memory.new_agent("Anna Bee", "Paints the boxes.")
+    made = agents.new_agent(memory, "Anna Bee", "Paints the boxes.")
     assert (made.made, made.paths, made.left) == (True, ("KEEPER.md", "FIRST.md"), ())
     with own(memory, "anna-bee") as anna:
         (anna.root / "USER.md").write_text("Somebody else.")
@@ -56,7 +56,7 @@ def test_a_new_agent_has_its_own_files_and_shows_what_it_lacks_of_the_others(mem
 
 
 def test_what_an_agent_is_called_is_not_looked_into(memory: Memory) -> None:
-    memory.new_agent("{description}", "Paints {name}.")
+    agents.new_agent(memory, "{description}", "Paints {name}.")
     with own(memory, "description") as agent:
         assert "{description}" in agent.identity().text and "Paints {name}." in agent.identity().text
 
@@ -64,7 +64,7 @@ def test_what_an_agent_is_called_is_not_looked_into(memory: Memory) -> None:
 # feature: 18
 def test_what_an_agent_remembers_no_other_finds(memory: Memory) -> None:
     for name in ("a", "ab"):
-        memory.new_agent(name)
+        agents.new_agent(memory, name)
         with own(memory, name) as agent:
             agent.remember("Secret", "what is hidden", f"Known to {name} alone.")
     with own(memory, "a") as agent, own(memory, "ab") as other:
@@ -75,10 +75,10 @@ def test_what_an_agent_remembers_no_other_finds(memory: Memory) -> None:
 
 
 def test_two_names_of_one_folder_are_no_two_agents(memory: Memory) -> None:
-    memory.new_agent("Anna")
+    agents.new_agent(memory, "Anna")
     with pytest.raises(AlreadyThere, match=r"an agent in .*agents/anna already"):
-        memory.new_agent("ANNA")
-    assert [agent.name for agent in memory.agents()] == ["anna"]
+        agents.new_agent(memory, "ANNA")
+    assert [agent.name for agent in agents.agents(memory)] == ["anna"]
 
 
 @given(st.text(min_size=1).filter(str.strip))
@@ -90,7 +90,7 @@ def test_no_name_of_an_agent_leads_out_of_the_folder_of_agents(name: str) -> Non
 @pytest.mark.parametrize("name", ["..", "../../outside", "/etc", "a/../../b"])
 def test_an_agent_with_the_name_of_a_path_is_a_folder_among_the_others(memory: Memory, name: str) -> None:
     before = sorted(memory.root.parent.iterdir())
-    made = memory.new_agent(name)
+    made = agents.new_agent(memory, name)
     assert Path(made.root).parent == memory.root / "agents" and sorted(memory.root.parent.iterdir()) == before
 
 
@@ -100,27 +100,27 @@ def test_a_link_is_nobodys_workspace(memory: Memory, tmp_path: Path, link: str) 
     (memory.root / link).parent.mkdir(exist_ok=True)
     (memory.root / link).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(Unwritable, match="is a link"):
-        memory.new_agent("Anna")
-    assert memory.agents() == [] and os.listdir(tmp_path / "elsewhere") == []
+        agents.new_agent(memory, "Anna")
+    assert agents.agents(memory) == [] and os.listdir(tmp_path / "elsewhere") == []
     (memory.root / link).unlink()
 
 
 def test_a_description_that_no_file_would_hold_is_refused(tmp_path: Path) -> None:
     with Memory(tmp_path / "notes") as memory:
         with pytest.raises(InvalidArguments, match="the profile crab keeps no description of an agent"):
-            memory.new_agent("Anna", "Paints the boxes.")
+            agents.new_agent(memory, "Anna", "Paints the boxes.")
         assert not memory.root.exists()
-        made = memory.new_agent("Anna")
-        assert made.made and made.paths == () and memory.agents()[0].written is None
+        made = agents.new_agent(memory, "Anna")
+        assert made.made and made.paths == () and agents.agents(memory)[0].written is None
         with pytest.raises(AlreadyThere):
-            memory.new_agent("Anna")
+            agents.new_agent(memory, "Anna")
         with own(memory, "anna") as anna:
             assert anna.identity().text == memory.identity().text
 
 
 # feature: 23
 def test_a_clone_has_the_memory_of_the_other_in_one_commit_that_says_whose_it_was(memory: Memory) -> None:
-    memory.new_agent("Anna", "Paints.")
+    agents.new_agent(memory, "Anna", "Paints.")
     with own(memory, "anna") as anna:
         anna.remember("Queen", "how old she is", "Two years.")
         anna.write_overview("Boxes are green.")
@@ -138,7 +138,7 @@ def test_a_clone_has_the_memory_of_the_other_in_one_commit_that_says_whose_it_wa
 def test_a_clone_overwrites_nothing_and_says_what_it_left(memory: Memory) -> None:
     memory.write_overview("For all.")
     memory.remember("Queen", "how old she is", "Two years.")
-    memory.new_agent("Ben")
+    agents.new_agent(memory, "Ben")
     with own(memory, "ben") as ben:
         ben.write_overview("Ben's own.")
         made = agents.clone_agent(memory, ".", "ben")
@@ -154,7 +154,7 @@ def test_an_overview_by_its_older_name_is_cloned_as_the_one_overview(tmp_path: P
         old.parent.mkdir(parents=True)
         old.write_text("Boxes are green.\n")
         assert "MEMORY.md" in agents.clone_agent(memory, "anna", "ben").paths
-        memory.new_agent("carl")
+        agents.new_agent(memory, "carl")
         assert "MEMORY.md" in agents.clone_agent(memory, "anna", "carl").left
     for name in ("ben", "carl"):
         found = [file.name for file in (tmp_path / "agents" / name).iterdir() if file.name.casefold() == "memory.md"]
@@ -164,13 +164,13 @@ def test_an_overview_by_its_older_name_is_cloned_as_the_one_overview(tmp_path: P
 
 @pytest.mark.parametrize(("source", "target"), [("anna", "Anna"), (".", "."), ("anna", ".")])
 def test_nobody_is_a_copy_of_itself(memory: Memory, source: str, target: str) -> None:
-    memory.new_agent("anna")
+    agents.new_agent(memory, "anna")
     with pytest.raises(InvalidArguments, match="cannot be a copy of"):
         agents.clone_agent(memory, source, target)
 
 
 def test_a_clone_of_nobody_names_those_there_are_and_makes_nothing(memory: Memory) -> None:
-    memory.new_agent("anna")
+    agents.new_agent(memory, "anna")
     with pytest.raises(NotFound, match=r"no agent named: carl \(there are: anna\)"):
         agents.clone_agent(memory, "carl", "ben")
     assert os.listdir(memory.root / "agents") == ["anna"]
@@ -195,9 +195,9 @@ def test_agents_are_listed_with_how_much_they_know_and_since_when(memory: Memory
 def test_a_workspace_that_an_agent_had_before_is_listed_as_it_is(memory: Memory) -> None:
     (memory.root / "agents/anna").mkdir(parents=True)
     (memory.root / "agents/anna/KEEPER.md").write_text("Anna.")
-    assert [(agent.name, agent.entries, agent.written) for agent in memory.agents()] == [("anna", 0, None)]
+    assert [(agent.name, agent.entries, agent.written) for agent in agents.agents(memory)] == [("anna", 0, None)]
     assert sorted(os.listdir(memory.root / "agents/anna")) == ["KEEPER.md"]
-    made = memory.new_agent("Anna", "Paints.")
+    made = agents.new_agent(memory, "Anna", "Paints.")
     assert (made.made, made.paths, made.left) == (True, (), ("KEEPER.md",))
     with own(memory, "anna") as anna:
         assert anna.identity().text == "Anna." and anna.log()[0].subject == "edit: KEEPER.md"
@@ -217,9 +217,9 @@ def step(event, given):
             os._exit(9)
 
 with Memory(sys.argv[1]) as memory:
-    memory.new_agent("first")  # so that all that is read late is there
+    agents.new_agent(memory, "first")  # so that all that is read late is there
     sys.addaudithook(step)
-    memory.new_agent("second")
+    agents.new_agent(memory, "second")
 """
 
 
@@ -228,7 +228,7 @@ def test_an_agent_that_was_half_made_when_its_maker_was_killed_is_made_whole(mem
     done = subprocess.run([sys.executable, "-c", _KILLED, str(memory.root), str(steps)], check=False)
     assert done.returncode == 9
     with suppress(AlreadyThere):  # where only what follows the commit was left to do
-        memory.new_agent("second")
+        agents.new_agent(memory, "second")
     with own(memory, "first") as first, own(memory, "second") as second:
         second.engine.recover()
         assert files.blobs(second).keys() == files.blobs(first).keys() != set()

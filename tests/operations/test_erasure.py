@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.operations.entry_lives import Lives
-from crabmem.operations.erasure import by_pattern, by_text, erasure_of_entry, erasure_of_text
+from crabmem.operations.erasure.lives import Lives
+from crabmem.operations.erasure.rule import by_pattern, by_text, erasure_of_entry, erasure_of_text
 from crabmem.text.entry import Fact, parse_entry, render_entry
 from crabmem.text.slug import slug_of
 from crabmem.workspace.layout import ORDINARY

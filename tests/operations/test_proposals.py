@@ -93,7 +93,7 @@ def test_an_identity_that_an_agent_writes_becomes_a_proposal_and_no_file_changes
     assert isinstance(done, Proposed)
     assert (done.path, done.commit, done.created) == ("Crab.md", None, False)
     assert "-Loud.\n+Louder.\n" in done.diff
-    [waiting] = agent.proposals()
+    [waiting] = proposals.proposals(agent)
     assert (waiting.author, waiting.agent, waiting.session) == ("coder", "coder", "s-1")
     assert (waiting.reason, waiting.data.decode(), waiting.diff) == ("Ann cannot hear me.", LOUDER, done.diff)
 
@@ -103,7 +103,7 @@ def test_without_the_setting_it_is_refused_as_ever(root: Path, agent: Memory) ->
     (root / "crabmem.toml").write_text("")
     with pytest.raises(Disabled, match='soul = "propose"'):
         agent.write_identity(LOUDER)
-    assert agent.proposals() == []
+    assert proposals.proposals(agent) == []
     agent.adopt()
 
 
@@ -120,7 +120,7 @@ def test_git_shows_a_proposal_as_a_commit_on_what_it_was_made_against(root: Path
 def test_the_tool_is_offered_and_says_that_a_person_decides(root: Path, agent: Memory) -> None:
     assert "soul" in [tool.name for tool in agent.tools]
     result = agent.call("soul", {"content": LOUDER, "reason": "Ann cannot hear me."})
-    [waiting] = agent.proposals()
+    [waiting] = proposals.proposals(agent)
     assert not result.is_error
     assert "is as it was" in result.text and "the person decides" in result.text
     assert waiting.id[:8] in result.text and "+Louder." in result.text
@@ -133,7 +133,7 @@ def test_the_same_text_is_one_proposal_whoever_says_it(root: Path, agent: Memory
     first = proposed(agent)
     with Memory(root, agent="painter") as other:
         assert proposed(other).id == first.id
-    assert [each.author for each in agent.proposals()] == ["coder"]
+    assert [each.author for each in proposals.proposals(agent)] == ["coder"]
 
 
 def test_the_same_text_against_another_identity_takes_the_place_of_the_older_one(root: Path, agent: Memory) -> None:
@@ -141,7 +141,7 @@ def test_the_same_text_against_another_identity_takes_the_place_of_the_older_one
     (root / "Crab.md").write_text(TEXT.replace("None.", "Few."))
     newer = proposed(agent)
     assert newer.id != older.id
-    assert {each.id for each in agent.proposals()} == {other.id, newer.id}
+    assert {each.id for each in proposals.proposals(agent)} == {other.id, newer.id}
     assert (newer.base or b"").decode() == TEXT.replace("None.", "Few.")
 
 
@@ -173,7 +173,7 @@ def test_what_cannot_be_proposed_is_refused_and_leaves_nothing(
     before = state(root), git(root, "count-objects", "-v")
     with pytest.raises(InvalidArguments, match=words):
         proposals.propose_identity(agent, content, reason)
-    assert agent.proposals() == []
+    assert proposals.proposals(agent) == []
     assert (state(root), git(root, "count-objects", "-v")) == before
 
 
@@ -186,7 +186,7 @@ def test_what_cannot_be_proposed_makes_no_workspace(tmp_path: Path) -> None:
 def test_the_first_write_of_a_workspace_may_be_a_proposal(tmp_path: Path) -> None:
     with Memory(tmp_path / "new", agent="coder") as memory:
         made = proposed(memory)
-        assert [each.id for each in memory.proposals()] == [made.id]
+        assert [each.id for each in proposals.proposals(memory)] == [made.id]
         assert memory.log()[0].subject == "init: a new memory"
     assert_clean(tmp_path / "new")
 
@@ -214,7 +214,7 @@ def test_line_endings_of_the_file_are_those_of_what_is_proposed(root: Path, agen
     (root / "Crab.md").write_bytes(TEXT.replace("\n", "\r\n").encode())
     with pytest.raises(InvalidArguments, match="already"):
         proposed(agent, TEXT)
-    person.apply_proposal(proposed(agent).id)
+    proposals.apply_proposal(person, proposed(agent).id)
     assert (root / "Crab.md").read_bytes() == LOUDER.replace("\n", "\r\n").encode()
 
 
@@ -225,7 +225,7 @@ def test_a_flood_of_proposals_ends_at_a_clear_error(
     monkeypatch.setattr("crabmem.operations.proposals.MOST", most)
     (root / "crabmem.toml").write_text('soul = "propose"\ndurability = "fast"\n')
     answers = [agent.call("soul", {"content": f"{TEXT}\n{number % (most + 5)}\n"}) for number in range(2 * most)]
-    assert len(agent.proposals()) == most
+    assert len(proposals.proposals(agent)) == most
     refused = [answer.text for answer in answers if answer.is_error]
     assert len(refused) == 5
     assert set(refused) == {f"{most} proposals wait already; ask the person to go through `crabmem proposals` first"}
@@ -239,10 +239,10 @@ def test_a_flood_of_proposals_ends_at_a_clear_error(
 # feature: 13
 def test_a_person_applies_it_in_a_commit_that_names_it(root: Path, agent: Memory, person: Memory) -> None:
     made = proposed(agent, reason="Ann cannot hear me.")
-    done = person.apply_proposal(made.id[:8])
+    done = proposals.apply_proposal(person, made.id[:8])
     assert (root / "Crab.md").read_text() == LOUDER
     assert done.diff == made.diff
-    assert person.proposals() == []
+    assert proposals.proposals(person) == []
     [newest] = person.log(limit=1)
     assert (newest.author, newest.subject, newest.is_person) == ("person", "apply: Crab.md as coder proposed", True)
     assert git(root, "log", "-1", "--format=%b") == (
@@ -255,62 +255,62 @@ def test_a_person_applies_it_in_a_commit_that_names_it(root: Path, agent: Memory
 def test_applying_keeps_what_was_changed_since(root: Path, agent: Memory, person: Memory) -> None:
     made = proposed(agent)
     (root / "Crab.md").write_text(TEXT.replace("None.", "Few."))
-    [waiting] = person.proposals()
+    [waiting] = proposals.proposals(person)
     assert not waiting.clashes and "None." not in waiting.diff
-    person.apply_proposal(made.id)
+    proposals.apply_proposal(person, made.id)
     assert (root / "Crab.md").read_text() == LOUDER.replace("None.", "Few.")
 
 
 def test_where_the_same_was_changed_since_nothing_is_applied(root: Path, agent: Memory, person: Memory) -> None:
     made = proposed(agent)
     (root / "Crab.md").write_text(TEXT.replace("Loud.", "Soft."))
-    [waiting] = person.proposals()
+    [waiting] = proposals.proposals(person)
     assert waiting.clashes and "-Soft.\n+Louder.\n" in waiting.diff
     with pytest.raises(Conflicting, match="yourself, then reject the proposal"):
-        person.apply_proposal(made.id)
+        proposals.apply_proposal(person, made.id)
     assert (root / "Crab.md").read_text() == TEXT.replace("Loud.", "Soft.")
-    assert [each.id for each in person.proposals()] == [made.id]
+    assert [each.id for each in proposals.proposals(person)] == [made.id]
 
 
 def test_what_says_so_already_is_applied_without_a_commit(root: Path, agent: Memory, person: Memory) -> None:
     made = proposed(agent)
     (root / "Crab.md").write_text(LOUDER)
-    assert person.proposals()[0].diff == ""
-    assert person.apply_proposal(made.id).commit is None
-    assert person.proposals() == []
+    assert proposals.proposals(person)[0].diff == ""
+    assert proposals.apply_proposal(person, made.id).commit is None
+    assert proposals.proposals(person) == []
 
 
 def test_a_rejected_proposal_leaves_the_list_and_the_references(root: Path, agent: Memory, person: Memory) -> None:
     made, other = proposed(agent), proposed(agent, TEXT + "\nMore.\n")
     before = state(root)
-    assert person.reject_proposal(made.id).id == made.id
-    assert [each.id for each in person.proposals()] == [other.id]
+    assert proposals.reject_proposal(person, made.id).id == made.id
+    assert [each.id for each in proposals.proposals(person)] == [other.id]
     assert git(root, "for-each-ref", "--format=%(objectname)", REFS).split() == [other.id]
     assert state(root) == before
     with pytest.raises(NotFound, match=f"no proposal with the id {made.id}"):
-        person.reject_proposal(made.id)
+        proposals.reject_proposal(person, made.id)
 
 
 def test_an_id_that_tells_too_little_is_refused(root: Path, agent: Memory, person: Memory) -> None:
     made = proposed(agent)
     for name in ("", made.id[:3]):
         with pytest.raises(InvalidArguments, match="more of its id"):
-            person.apply_proposal(name)
+            proposals.apply_proposal(person, name)
     with pytest.raises(NotFound):
-        person.apply_proposal("HEAD")
+        proposals.apply_proposal(person, "HEAD")
 
 
 @pytest.mark.parametrize("who", ["coder", "painter", "person", " "])
 def test_no_agent_decides_whatever_it_is_called(root: Path, agent: Memory, who: str) -> None:
     made, before = proposed(agent), state(root)
     with Memory(root, is_person=True, soul_editable=True).for_actor(who, None) as memory:
-        for decide in (memory.apply_proposal, memory.reject_proposal):
+        for decide in (proposals.apply_proposal, proposals.reject_proposal):
             with pytest.raises(Disabled, match="a person decides"):
-                decide(made.id)
+                decide(memory, made.id)
         with pytest.raises(Disabled):
-            Memory(root).for_actor(who, None).apply_proposal(made.id)
+            proposals.apply_proposal(Memory(root).for_actor(who, None), made.id)
     assert state(root) == before
-    assert [each.id for each in agent.proposals()] == [made.id]
+    assert [each.id for each in proposals.proposals(agent)] == [made.id]
 
 
 def test_an_agent_gets_there_by_no_way_back_either(root: Path, agent: Memory) -> None:
@@ -368,7 +368,7 @@ def test_an_agent_is_refused_on_the_command_line(root: Path, agent: Memory) -> N
             assert (done.returncode, done.stdout) == (1, "")
             assert "a person decides on proposals, and no agent" in done.stderr
     assert state(root) == before
-    assert [each.id for each in agent.proposals()] == [made.id]
+    assert [each.id for each in proposals.proposals(agent)] == [made.id]
 
 
 def test_nothing_is_rejected_without_a_yes(root: Path, agent: Memory) -> None:
@@ -376,13 +376,13 @@ def test_nothing_is_rejected_without_a_yes(root: Path, agent: Memory) -> None:
     done = crab(root, "proposals", "reject", made.id)
     assert (done.returncode, done.stderr) == (1, "crabmem: nothing was rejected: give --yes to do it\n")
     assert crab(root, "proposals", "reject", made.id, "--yes").stdout.startswith(f"rejected: {made.id[:8]}")
-    assert agent.proposals() == []
+    assert proposals.proposals(agent) == []
 
 
 def test_setting_the_soul_says_that_it_waits(root: Path) -> None:
     done = crab(root, "--agent", "coder", "soul", "set", "-c", LOUDER)
     with Memory(root) as memory:
-        [waiting] = memory.proposals()
+        [waiting] = proposals.proposals(memory)
     assert done.stdout.startswith(f"Crab.md not changed: `crabmem proposals apply {waiting.id[:8]}` would\n")
 
 
@@ -412,7 +412,7 @@ def test_doctor_sees_a_proposal_that_is_broken_and_the_others_are_still_read(
     file.unlink()
     with Memory(root) as fresh:
         assert [each.level for each in fresh.doctor() if oid[:8] in each.message] == ["error"]
-        assert [each.id for each in fresh.proposals()] == [whole.id]
+        assert [each.id for each in proposals.proposals(fresh)] == [whole.id]
     file.write_bytes(kept)
 
 
@@ -426,13 +426,13 @@ def test_proposals_outlive_whoever_packs_and_go_when_they_are_decided_on(root: P
     if packs in ("pack-refs", "all"):
         git(root, "pack-refs", "--all", "--prune")
     with Memory(root, is_person=True) as person:
-        assert {each.id: each.data.decode() for each in person.proposals()} == {
+        assert {each.id: each.data.decode() for each in proposals.proposals(person)} == {
             made.id: LOUDER,
             other.id: TEXT + "\nMore.\n",
         }
-        person.reject_proposal(other.id)
-        person.apply_proposal(made.id)
-        assert person.proposals() == []
+        proposals.reject_proposal(person, other.id)
+        proposals.apply_proposal(person, made.id)
+        assert proposals.proposals(person) == []
     assert git(root, "for-each-ref", REFS) == ""
     assert git(root, "for-each-ref", "refs/heads", "refs/crabmem/keep").count("\n") == 2
 
@@ -444,19 +444,19 @@ def test_a_purge_finds_a_text_that_stands_in_a_proposal_alone(root: Path, agent:
     done = person.purge(text="HUNTER2SECRET")
     assert done.standing and done.standing.places == ()
     assert traces(root, "HUNTER2SECRET", made.id) == []
-    [left] = person.proposals()
+    [left] = proposals.proposals(person)
     assert (left.data.decode(), left.reason) == (f"{LOUDER}\n(purged)\n", "(purged) told me.")
     assert git(root, "for-each-ref", "--format=%(refname)", REFS).split() == [f"{REFS}/{left.id}"]
-    person.apply_proposal(left.id)
+    proposals.apply_proposal(person, left.id)
     assert (root / "Crab.md").read_text() == f"{LOUDER}\n(purged)\n"
-    assert person.proposals() == []
+    assert proposals.proposals(person) == []
 
 
 def test_a_proposal_of_which_a_purge_leaves_nothing_waits_no_more(root: Path, agent: Memory, person: Memory) -> None:
     (root / "Crab.md").write_text(f"{TEXT}\n(purged)\n")
     proposed(agent, f"{TEXT}\nHUNTER2SECRET\n")
     person.purge(text="HUNTER2SECRET")
-    assert person.proposals() == []
+    assert proposals.proposals(person) == []
     assert not [each for each in person.doctor() if each.check == "proposals"]
 
 
@@ -466,12 +466,12 @@ def test_a_fact_that_is_purged_goes_from_what_proposals_stand_on(root: Path, age
     agent.forget("Hiding place")
     person.purge("Hiding place")
     assert traces(root, "HUNTER2SECRET") == []
-    assert [each.data.decode() for each in person.proposals()] == [LOUDER]
+    assert [each.data.decode() for each in proposals.proposals(person)] == [LOUDER]
 
 
 def test_what_was_rejected_goes_with_a_purge(root: Path, agent: Memory, person: Memory) -> None:
     made = proposed(agent, f"{TEXT}\nHUNTER2SECRET\n")
-    person.reject_proposal(made.id)
+    proposals.reject_proposal(person, made.id)
     person.remember("Other", "d", "Says HUNTER2SECRET, too.")
     person.purge(text="HUNTER2SECRET")
     assert traces(root, "HUNTER2SECRET") == []
@@ -488,9 +488,9 @@ def test_an_agents_own_workspace_has_its_own_proposals(root: Path, agent: Memory
         made = own.write_identity(LOUDER)
         assert isinstance(made, Proposed)
         assert "-Loud.\n+Louder.\n" in made.diff  # against the parent's, which it has
-        assert agent.proposals() == []
+        assert proposals.proposals(agent) == []
     with Memory(root / "agents" / "painter", is_person=True) as person:
-        person.apply_proposal(made.proposal.id)
+        proposals.apply_proposal(person, made.proposal.id)
         assert person.identity().text == LOUDER
     assert (root / "Crab.md").read_text() == TEXT
     assert_clean(root / "agents" / "painter")
@@ -521,11 +521,11 @@ def test_two_agents_that_propose_at_once_lose_nothing(root: Path, agent: Memory)
     running = [proposer(root, name, rounds) for name in ("coder", "painter")]
     assert [each.stdout and each.stdout.readline() for each in running] == ["ready\n", "ready\n"]
     said = [each.communicate("go\n")[0].split() for each in running]
-    assert {each.id for each in agent.proposals()} == {id for each in said for id in each}
-    assert {each.data.decode() for each in agent.proposals()} == {
+    assert {each.id for each in proposals.proposals(agent)} == {id for each in said for id in each}
+    assert {each.data.decode() for each in proposals.proposals(agent)} == {
         f"{who} say{'s' * (who != 'All')} {number}\n" for who in ("All", "coder", "painter") for number in range(rounds)
     }
-    assert len(agent.proposals()) == 3 * rounds
+    assert len(proposals.proposals(agent)) == 3 * rounds
     assert state(root) == before
 
 
@@ -542,7 +542,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_history_and_what_was_acknowledged(r
             said |= {line for line in running.stdout.read().split("\n")[:-1] if line}
         assert complaints(root) == []
         with Memory(root) as memory:
-            assert said <= {each.id for each in memory.proposals()}
+            assert said <= {each.id for each in proposals.proposals(memory)}
     assert state(root) == before
 
 
@@ -572,10 +572,10 @@ def test_a_proposal_that_dies_at_any_call_is_there_or_not(
     before = state(root)
     for died, copy in dying_at_each_call(root, tmp_path, monkeypatch, proposed):
         with Memory(copy, agent="next") as memory:
-            texts = [each.data.decode() for each in memory.proposals()]
+            texts = [each.data.decode() for each in proposals.proposals(memory)]
             assert texts == [LOUDER] or (died and texts == [])
             assert proposed(memory).data.decode() == LOUDER
-            assert len(memory.proposals()) == 1
+            assert len(proposals.proposals(memory)) == 1
         assert state(copy) == before
         assert_clean(copy)
 
@@ -585,17 +585,17 @@ def test_a_decision_that_dies_at_any_call_is_made_or_not(
 ) -> None:
     made, other = proposed(agent), proposed(agent, TEXT + "\nMore.\n")
     git(root, "pack-refs", "--all", "--prune")
-    for died, copy in dying_at_each_call(root, tmp_path, monkeypatch, lambda it: it.apply_proposal(made.id)):
+    for died, copy in dying_at_each_call(root, tmp_path, monkeypatch, lambda it: proposals.apply_proposal(it, made.id)):
         with Memory(copy, is_person=True) as memory:
             memory.engine.recover()
-            waiting = {each.id for each in memory.proposals()}
+            waiting = {each.id for each in proposals.proposals(memory)}
             text = memory.identity().text
             assert waiting == {other.id} or (died and waiting == {made.id, other.id})
             assert text == LOUDER or (made.id in waiting and text == TEXT)
             if made.id in waiting:
-                memory.apply_proposal(made.id)
+                proposals.apply_proposal(memory, made.id)
             assert memory.identity().text == LOUDER
-            assert [each.id for each in memory.proposals()] == [other.id]
+            assert [each.id for each in proposals.proposals(memory)] == [other.id]
         assert_clean(copy)
 
 
@@ -608,7 +608,7 @@ def test_a_section_of_the_identity_is_proposed_by_its_heading(root: Path, agent:
 
     before = state(root)
     result = prompt_propose(agent, "Voice", "Ann cannot hear me.", "Louder.")
-    [waiting] = agent.proposals()
+    [waiting] = proposals.proposals(agent)
     assert (waiting.data.decode(), waiting.reason) == (LOUDER, "Ann cannot hear me.")
     assert result.data["proposal"] == waiting.id and "the person decides" in result.text
     assert state(root) == before
@@ -656,12 +656,12 @@ def test_a_profile_that_names_the_tool_proposes_for_the_identity_of_its_layout(t
         assert [tool.name for tool in memory.tools] == ["prompt_propose"]
         arguments = {"section": "Voice", "reason": "Ann cannot hear me.", "proposal": "Louder."}
         result = memory.call("prompt_propose", arguments)
-        [waiting] = memory.proposals()
+        [waiting] = proposals.proposals(memory)
     assert result.text.startswith(f"self/IDENTITY.md is as it was: this is proposal {waiting.id[:8]} now")
     assert (waiting.path, waiting.data.decode()) == ("self/IDENTITY.md", LOUDER)
     assert (root / "self" / "IDENTITY.md").read_text() == TEXT
     with Memory(root, is_person=True, profile=str(family)) as person:
-        person.apply_proposal(waiting.id)
+        proposals.apply_proposal(person, waiting.id)
     assert (root / "self" / "IDENTITY.md").read_text() == LOUDER
     assert_clean(root)
 
@@ -683,4 +683,4 @@ def test_a_session_that_does_not_see_the_identity_proposes_nothing_for_it(tmp_pa
         with pytest.raises(Disabled, match="not for sessions of the kind group"):
             proposals.propose_identity(memory, LOUDER)
         with pytest.raises(Disabled, match="not for sessions of the kind group"):
-            memory.proposals()
+            proposals.proposals(memory)

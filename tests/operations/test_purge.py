@@ -235,7 +235,7 @@ def test_what_was_pushed_is_refused_until_forced(told: Memory, tmp_path: Path) -
     git(tmp_path, "init", "-q", "--bare", "remote.git")
     git(told.root, "remote", "add", "origin", str(tmp_path / "remote.git"))
     git(told.root, "push", "-q", "origin", "main")
-    with pytest.raises(Unwritable, match=r"origin.*--force"):
+    with pytest.raises(Unwritable, match=r"origin.*force=True"):
         told.purge(text=SECRET)
     assert traces(told.root, "HUNTER2") != []
     assert told.purge(text=SECRET, force=True).remotes == {"origin": str(tmp_path / "remote.git")}
@@ -376,7 +376,7 @@ def test_a_purge_names_the_agents_whose_workspaces_still_hold_it(team: Memory, a
 
 def test_another_entry_of_the_same_name_in_the_workspace_of_an_agent_is_no_trace(memory: Memory) -> None:
     memory.remember("Code", "opens the door", f"The code of the door is {PIN}, since March.")
-    memory.new_agent("bob")
+    agents.new_agent(memory, "bob")
     with Memory(memory.root / "agents/bob", agent="bob") as bob:
         bob.remember("Code", "how bob writes it", "In Python, tests first.")
     assert purge.purge_plan(memory, "Code").nested == ()
@@ -416,7 +416,7 @@ def test_with_agents_it_is_purged_in_their_workspaces_too(team: Memory, asked: t
 
 def test_agents_are_purged_where_only_they_have_it(memory: Memory) -> None:
     memory.remember("Tea", "what is drunk", "Green.")
-    memory.new_agent("bob")
+    agents.new_agent(memory, "bob")
     with Memory(memory.root / "agents/bob", agent="bob") as bob:
         bob.remember("Code", "opens the door", f"It is {PIN}.")
     with pytest.raises(NotFound, match="it stands in agents/bob"):

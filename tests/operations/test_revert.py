@@ -151,8 +151,12 @@ def test_what_was_done_later_to_other_lines_stays(spoken: Memory) -> None:
 def test_where_the_same_lines_were_changed_nothing_is_written_until_somebody_decides(spoken: Memory) -> None:
     spoken.remember("Luna", "the dog", "Vet: Dr. Who\nFood: dry\nBorn: 2018")
     before, head = (spoken.root / NOTE).read_bytes(), spoken.log(1)[0].commit
-    with pytest.raises(Conflicting, match=r"1 place was changed since, in memory/entries/luna\.md, .*--ours") as caught:
+    with pytest.raises(
+        Conflicting, match=r"1 place was changed since, in memory/entries/luna\.md, .*take=.ours."
+    ) as caught:
         spoken.revert(session="s-2")
+    assert caught.value.text({'take="ours"': "--ours"}).endswith("; --ours keeps what is there now")
+    assert caught.value.text().endswith("so nothing was taken back")
     [conflict] = caught.value.conflicts
     assert (conflict.path, conflict.ours, conflict.theirs) == (NOTE, "Vet: Dr. Who", "Vet: Dr. Moreno")
     assert ((spoken.root / NOTE).read_bytes(), spoken.log(1)[0].commit) == (before, head)

@@ -120,7 +120,9 @@ GIVEN_BY_OTHERS = {
     "times",
     "count_uses_by_name",
     "vectors_of",
-    "changed_at",
+    "changed_on_disk",
+    "last_changed_in",
+    "changed_beside",
     "follow_rename",
     "changed_within",
 }

@@ -8,7 +8,7 @@ import pytest
 
 from crabmem import CrabmemError, Fact, Memory
 from crabmem.errors import Stale
-from crabmem.operations import files, history, keyvalue, salient_facts, setup
+from crabmem.operations import agents, facts, files, history, keyvalue, maintenance, recall, salient_facts, setup
 from crabmem.prompt.profile import load_profile, parse_profile
 from crabmem.session.view import View
 from crabmem.text.evaluation import Expectation
@@ -65,8 +65,8 @@ WAYS: dict[str, Way] = {
     "the prompt": lambda memory: memory.prompt(),
     "the prompt of then": lambda memory: memory.prompt("HEAD"),
     "overview": lambda memory: memory.overview(),
-    "links": lambda memory: memory.links(),
-    "links of an entry": lambda memory: memory.links("Wifi"),
+    "links": lambda memory: facts.links(memory),
+    "links of an entry": lambda memory: facts.links(memory, "Wifi"),
     "a key": lambda memory: keyvalue.item(memory, PLACE),
     "keys": lambda memory: keyvalue.items(memory),
     "a namespace": lambda memory: keyvalue.items(memory, ("zoo",)),
@@ -86,7 +86,7 @@ WAYS: dict[str, Way] = {
     "when it was said": lambda memory: memory.when("feeding"),
     "when words of it were": lambda memory: memory.when("at dawn, by hand"),
     "news": lambda memory: memory.digest(),
-    "evaluation": lambda memory: memory.evaluate([Expectation("feeding", ("marsupial",))]),
+    "evaluation": lambda memory: recall.evaluate(memory, [Expectation("feeding", ("marsupial",))]),
     "going back": lambda memory: memory.rollback("HEAD~3", dry_run=True),
     "going back of it": lambda memory: memory.rollback("HEAD~1", "marsupial", dry_run=True),
     "going back for good": lambda memory: memory.rollback("HEAD~3"),
@@ -155,7 +155,7 @@ def test_the_figures_of_a_session_count_what_it_sees(secretive: Path, tmp_path: 
     for name in ("open", "private-odd"):
         (secretive / f"memory/entries/{name}.md").write_text("\0")
     with Memory(secretive, profile=str(tmp_path / "family.toml")) as memory:
-        found, guests = memory.stats(), memory.of_kind("group").stats()
+        found, guests = maintenance.stats(memory), maintenance.stats(memory.of_kind("group"))
     assert (found.entries, found.unreadable) == (3, 2)
     assert (guests.entries, guests.unreadable) == (1, 1)
 
@@ -169,7 +169,7 @@ def test_an_agent_of_another_family_does_not_show_groups_what_its_parent_hides(t
     with Memory(tmp_path / "home", profile="camel") as home:
         setup.use_profile(home)
         home.write_overview("# Notes\n\nThe quokka is fed at dawn.\n")
-        home.new_agent("writer")
+        agents.new_agent(home, "writer")
     own = tmp_path / "home/agents/writer"
     (own / "crabmem.toml").write_text('profile = "crab"\n')
     with Memory(own) as writer:

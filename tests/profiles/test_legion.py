@@ -13,7 +13,7 @@ import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from crabmem import CrabmemError, Disabled, Memory
-from crabmem.operations import files, notes, salient_facts, uses
+from crabmem.operations import facts, files, maintenance, notes, salient_facts, uses
 from crabmem.prompt.profile import KINDS, Kind
 from crabmem.session import opening
 from crabmem.text.learnings import correction, tool_failure, win
@@ -388,7 +388,7 @@ def test_a_workspace_that_is_there_is_read_by_everything_and_not_a_byte_of_it_ch
             memory.before_turn("where is the spare bulb?")
             memory.call("memory_search", {"query": "lamp"})
             memory.call("memory_recall", {"query": "lamp"})
-            assert not memory.log() and memory.stats() and salient_facts.salient(memory) == ()
+            assert not memory.log() and maintenance.stats(memory) and salient_facts.salient(memory) == ()
             with pytest.raises(Disabled) if not memory.view.is_whole else nullcontext():
                 assert memory.doctor()
             assert (
@@ -396,7 +396,7 @@ def test_a_workspace_that_is_there_is_read_by_everything_and_not_a_byte_of_it_ch
             )
             assert (
                 files.browse(memory, lambda tree: tree.paths()) is not None
-                and memory.links()
+                and facts.links(memory)
                 and memory.diff() is not None
             )
     for verb in ("prompt", "context", "list", "doctor", "stats", "log", "diff", "tools", "soul", "memory", "links"):

@@ -13,6 +13,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from crabmem import Disabled, InvalidSettings, Memory
 from crabmem.cli import cli
+from crabmem.operations import agents
 from crabmem.prompt.profile import Kind
 from tests import forked
 from tests.conftest import assert_clean, git
@@ -208,7 +209,7 @@ def test_a_client_of_mcp_gets_its_tools_and_no_others(root: Path) -> None:
 # feature: 17, 20
 def test_an_agent_of_the_family_begins_as_the_family_says(root: Path) -> None:
     with Memory(root) as memory:
-        made = memory.new_agent("Anna", "Paints the boxes.")
+        made = agents.new_agent(memory, "Anna", "Paints the boxes.")
         assert made.paths == ("KEEPER.md", "FIRST.md")
     with Memory(root / "agents" / "anna") as anna:
         assert "You are Anna. Paints the boxes." in anna.prompt() and "Whose bees" in anna.prompt()

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
+from crabmem.operations import maintenance
 from crabmem.recall.auto_recall import confidence, query_words
 from crabmem.search import Document, Index, tokens
 from tests.conftest import git
@@ -128,9 +129,9 @@ def test_eight_words_are_read_where_the_settings_say_so(memory: Memory) -> None:
 
 
 def test_stats_tell_how_often_it_spoke(household: Memory) -> None:
-    assert household.stats().since is None
+    assert maintenance.stats(household).since is None
     blocks = [household.before_turn(message) for message in [*ON_TOPIC, *OFF_TOPIC]]
-    stats = Memory(household.root).stats()
+    stats = maintenance.stats(Memory(household.root))
     assert (stats.turns, stats.spoke, stats.sessions) == (len(blocks), len(ON_TOPIC), 1)
     assert stats.characters == sum(map(len, blocks)) and stats.facts == sum(block.count("(from ") for block in blocks)
     assert stats.entries == len(household.entries()) and stats.unreadable == 0

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Memory, NotFound, quick
 from crabmem.cli import cli
-from crabmem.operations import context, history, keyvalue, maintenance, salient_facts
+from crabmem.operations import context, facts, history, keyvalue, maintenance, salient_facts
 from crabmem.prompt.profile import load_profile, profile_names
 from crabmem.text.keys import Key
 from crabmem.text.passages import blocks_with
@@ -125,7 +125,7 @@ def test_a_filter_by_tags_finds_no_note(noted: Memory) -> None:
 def test_notes_are_no_facts(noted: Memory) -> None:
     day = Path(today(noted)).stem
     assert [entry.name for entry in noted.entries()] == [entry.name for entry in noted.entries("HEAD")] == ["Boiler"]
-    assert noted.stats().entries == maintenance.reindex(noted).entries == 1
+    assert maintenance.stats(noted).entries == maintenance.reindex(noted).entries == 1
     assert [hit.entry.name for hit in salient_facts.salient(noted)] == ["Boiler"]
     assert salient_facts.recall_facts(noted, "vet").note == "no match among 1 entry"
     assert [entry.name for entry in keyvalue.items(noted)] == ["Boiler"] and keyvalue.item(noted, Key((), day)) is None
@@ -149,9 +149,9 @@ def test_links_out_of_and_into_a_note_are_what_they_were(noted: Memory) -> None:
     noted.write_note("See [[Boiler]] and [[nowhere]].")
     day = Path(today(noted)).stem
     noted.remember("Trip", "by boat", f"As in [[{day}]].")
-    assert [link.path for link in noted.links("Boiler").into] == [today(noted)]
-    assert [link.target for link in noted.links().broken] == ["nowhere"]
-    assert [link.path for link in noted.links(day).into] == ["memory/entries/trip.md"]
+    assert [link.path for link in facts.links(noted, "Boiler").into] == [today(noted)]
+    assert [link.target for link in facts.links(noted).broken] == ["nowhere"]
+    assert [link.path for link in facts.links(noted, day).into] == ["memory/entries/trip.md"]
 
 
 def test_a_budget_leaves_the_blocks_of_a_note_that_answer(noted: Memory) -> None:

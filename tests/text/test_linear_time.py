@@ -10,7 +10,8 @@ import pytest
 
 from crabmem import Memory
 from crabmem.hosts.hooks.input import parse_input
-from crabmem.operations import erasure
+from crabmem.operations import facts
+from crabmem.operations.erasure import rule
 from crabmem.search import scripts
 from crabmem.text import credentials, quoting
 from crabmem.text import patterns as globs
@@ -35,12 +36,12 @@ _MADE_OF_ARGUMENTS = {
     "text.credentials._expression": _made(
         "credentials", "finditer", *(credentials._expression(mark, each) for _, mark, each in credentials._FORMATS)
     ),
-    "operations.erasure._any_of": _made(
-        "erasure._any_of", "finditer", erasure._any_of(["Luna's vet", 'a "quoted" text\n\nof two lines'])
+    "operations.erasure.rule._any_of": _made(
+        "rule._any_of", "finditer", rule._any_of(["Luna's vet", 'a "quoted" text\n\nof two lines'])
     ),
-    "operations.erasure._entry_pattern": [],  # as the one above, with a look around each
-    "operations.erasure.by_text": _made("erasure.by_text", "finditer", erasure.by_text("key-1").slugs),
-    "operations.erasure.by_pattern": [],  # what a person asks to be purged is their own expression
+    "operations.erasure.rule._entry_pattern": [],  # as the one above, with a look around each
+    "operations.erasure.rule.by_text": _made("rule.by_text", "finditer", rule.by_text("key-1").slugs),
+    "operations.erasure.rule.by_pattern": [],  # what a person asks to be purged is their own expression
     "text.patterns._expression": _made(
         "globs", "fullmatch",
         *map(globs._expression, ["memory/**/a*b*c*d.md", "**/*", "**/**/a/**/b/*x*", "?a*" * 9, "*" * 9, "a/**/b"]),
@@ -134,7 +135,7 @@ def test_links_that_never_end_keep_no_operation_busy(memory: Memory, text: str) 
     memory.remember("Old", "d", "See [[Odd]].")
     memory.remember("Odd", "d", text)
     assert memory.rename("Old", "New").path == "memory/entries/new.md"
-    assert [link.target for link in memory.links("New").out] == ["Odd"]
+    assert [link.target for link in facts.links(memory, "New").out] == ["Odd"]
     assert memory.doctor() is not None
 
 

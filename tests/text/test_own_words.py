@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.hosts.hooks.input import parse_input
+from crabmem.operations import maintenance
 from crabmem.text.own_words import own_words
 from tests import forked
 
@@ -266,9 +267,9 @@ def test_every_host_is_told_what_its_person_asked(many: Path, case: str) -> None
 
 def test_a_message_that_nobody_wrote_a_word_of_asks_nothing_and_counts_as_none(many: Path) -> None:
     with Memory(many) as memory:
-        before = memory.stats().turns
+        before = maintenance.stats(memory).turns
     told = {"session_id": "s", "prompt": f"<task-notification>{QUESTION} is done</task-notification>"}
     assert hook(many, told, "claude-code") == ""
     with Memory(many) as memory:
-        assert memory.stats().turns == before
+        assert maintenance.stats(memory).turns == before
         assert memory.before_turn(told["prompt"]) == ""

@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Memory
 from crabmem.cli import cli
+from crabmem.operations import agents
 
 Run = Callable[..., Result]
 FACT = ("remember", "Vet", "-d", "who looks after the dog", "-c", "Dr. Moreno.")
@@ -27,7 +28,7 @@ def notes(tmp_path: Path) -> Path:
     """A workspace with one fact, in which the agent coder has one of its own."""
     with Memory(tmp_path / "notes", agent="ada") as memory:
         memory.remember("Wifi", "the password for guests", "On the router.")
-        memory.new_agent("coder")
+        agents.new_agent(memory, "coder")
     return tmp_path / "notes"
 
 

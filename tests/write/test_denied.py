@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import CrabmemError, DeniedHistory, Memory, Unreadable
 from crabmem.cli import base, cli
-from crabmem.operations import adoption, files, history, maintenance, purge, salient_facts
+from crabmem.operations import adoption, agents, facts, files, history, maintenance, proposals, purge, salient_facts
 from tests.conftest import assert_clean
 from tests.serving import command, piped
 
@@ -225,8 +225,9 @@ def test_a_server_starts_and_says_it_to_who_calls(root: Path, place: str) -> Non
 def test_memory_raises_errors_of_ours_alone(root: Path) -> None:
     def each(memory: Memory) -> None:
         ways: list[Callable[[], object]] = [
-            memory.entries, memory.overview, memory.identity, memory.links, memory.log, memory.diff, memory.digest,
-            memory.stats, memory.doctor, memory.adopt, memory.init, memory.agents, memory.proposals, memory.prompt,
+            memory.entries, memory.overview, memory.identity, memory.log, memory.diff, memory.digest,
+            memory.doctor, memory.adopt, memory.init, memory.prompt,
+            *(partial(work, memory) for work in (facts.links, maintenance.stats, agents.agents, proposals.proposals)),
             *(partial(work, memory) for work in (files.blobs, files.notes, history.newest, maintenance.mend)),
             *(partial(work, memory) for work in (maintenance.compact, maintenance.reindex, adoption.unrecorded)),
             lambda: memory.get("Vet"), lambda: memory.blame("Vet"), lambda: memory.before_turn("where is the boiler?"),

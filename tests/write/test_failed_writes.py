@@ -16,7 +16,7 @@ from crabmem.disk import fs
 from crabmem.disk.scan import Scan
 from crabmem.disk.store import Placed
 from crabmem.git import packing
-from crabmem.operations import files, keyvalue, salient_facts
+from crabmem.operations import files, keyvalue, proposals, salient_facts
 from crabmem.results import Proposed
 from crabmem.text.entry import Fact
 from crabmem.text.keys import Key
@@ -229,10 +229,10 @@ def test_a_proposal_that_was_applied_is_no_failure_where_it_cannot_be_dropped(
     with Memory(root) as memory:
         with monkeypatch.context() as patched:
             patched.setattr(Writer, "beside", busy)
-            assert memory.apply_proposal(proposed.proposal.id).commit
-        [waiting] = memory.proposals()
-        assert memory.apply_proposal(waiting.id).commit is None
-        assert memory.proposals() == []
+            assert proposals.apply_proposal(memory, proposed.proposal.id).commit
+        [waiting] = proposals.proposals(memory)
+        assert proposals.apply_proposal(memory, waiting.id).commit is None
+        assert proposals.proposals(memory) == []
 
 
 @pytest.mark.parametrize("refused", ["open journal", "fsync journal", "exchange", "link"])

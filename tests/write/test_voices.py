@@ -124,7 +124,7 @@ def test_an_agent_that_edits_the_identity_in_an_editor_proposes_it(run: Run, roo
     assert "proposals apply" in run("--agent", "scribe", "soul", "edit").stdout
     assert ((root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")) == before
     with Memory(root, is_person=True) as memory:
-        [waiting] = memory.proposals()
+        [waiting] = proposals.proposals(memory)
         assert waiting.author == "scribe" and b"More of it." in waiting.data
 
 

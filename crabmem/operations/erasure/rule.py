@@ -14,13 +14,13 @@ from functools import cached_property
 from itertools import count
 from pathlib import PurePosixPath
 
-from ..errors import InvalidArguments, Unreadable
-from ..text import frontmatter as header
-from ..text import plain
-from ..text.entry import Entry, parse_entry
-from ..text.slug import name_key, slug_of
-from ..workspace.layout import Layout, way
-from .entry_lives import Lives, Version, versions_of_entry
+from ...errors import InvalidArguments
+from ...text import frontmatter as header
+from ...text import plain
+from ...text.entry import entry_in
+from ...text.slug import name_key, slug_of
+from ...workspace.layout import Layout, way
+from .lives import Lives, Version, versions_of_entry
 
 #: What stands in the place of what was erased: in a text, and in the name of a file.
 MARKS = (("(purged)", "purged"), ("(erased)", "erased"), ("(…)", "x"))
@@ -318,14 +318,6 @@ def _joined(parts: header.Parts, lines: str, content: str) -> str:
 def _is_sound(path: str, data: bytes) -> bool:
     entry = entry_in(path, data)
     return entry is not None and entry.problem is None
-
-
-def entry_in(path: str, data: bytes) -> Entry | None:
-    """The entry in a file; None when there is none that can be read."""
-    try:
-        return parse_entry(path, data)
-    except Unreadable:
-        return None
 
 
 # What is to be erased

@@ -14,28 +14,28 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ..disk import fs, state
-from ..errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable
-from ..git.history import History
-from ..git.objects import Objects
-from ..git.repository import foreign_format
-from ..git.rewrite.objects import Survey
-from ..git.rewrite.repository import FileChange, NewHistory, RepositoryRewrite
-from ..git.rewrite.verification import Inspection, inspect_file, inspect_git_files, inspect_objects
-from ..recall.entries import EntrySource
-from ..recall.names import entry_called, is_place_of
-from ..results import Purge, Standing
-from ..text.hashes import blob_id, short
-from ..workspace.workspace import Workspace
-from ..write.writer import Writer
-from .entry_lives import Lives, Version
-from .erasure import (
+from ...disk import fs, state
+from ...errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable, Way
+from ...git.history import History
+from ...git.objects import Objects
+from ...git.repository import foreign_format
+from ...git.rewrite.objects import Survey
+from ...git.rewrite.repository import FileChange, NewHistory, RepositoryRewrite
+from ...git.rewrite.verification import Inspection, inspect_file, inspect_git_files, inspect_objects
+from ...recall.entries import EntrySource
+from ...recall.names import entry_called, is_place_of
+from ...results import Purge, Standing
+from ...text.entry import entry_in
+from ...text.hashes import blob_id, short
+from ...workspace.workspace import Workspace
+from ...write.writer import Writer
+from .lives import Lives, Version
+from .rule import (
     NO_REDACTION,
     Erasure,
     Redaction,
     by_pattern,
     by_text,
-    entry_in,
     erasure_of_entry,
     erasure_of_name,
     erasure_of_text,
@@ -45,6 +45,7 @@ from .erasure import (
 _BESIDE = ("{}~", ".{}.sw[a-p]", "#{}#", ".#{}", ".{}.un~", "{}.tmp", "{}.bak", "{}.orig", "{}.rej")
 # What is larger is nobody's memory, and no editor's copy of it.
 _TOO_LARGE = 50_000_000
+_THERE = Way("agents.purge_everywhere", "purge there, or {}", "purge there")
 # How an inspection calls a blob, and how many digits of its id it gives.
 _BLOB, _DIGITS = "blob ", 12
 
@@ -67,7 +68,10 @@ class _Plan:
 
 
 class Purger:
-    """Purges one workspace. Each method is given an entry's name, a text, or a regular expression: one of the three."""
+    """Purges one workspace, as the operations of `purge` say.
+
+    Each method is given an entry's name, a text, or a regular expression: one of the three.
+    """
 
     def __init__(
         self, workspace: Workspace, history: History, writer: Writer, entries: Callable[[], EntrySource]
@@ -79,24 +83,14 @@ class Purger:
         self._entries = entries
 
     def plan(self, name: str | None, text: str | None, pattern: str | None) -> Purge:
-        """Return what purging would do; change nothing.
-
-        Raises:
-            NotFound: there is nothing to purge.
-            Unwritable: this history cannot be rewritten alone.
-        """
+        """Return what purging would do; change nothing."""
         with _all_readable():
             rewrite = self._rewrite()
             plan = self._plan(_target(name, text, pattern), rewrite, packs=False)
             return replace(_report(plan, rewrite), nested=self._nested(plan.erasure))
 
     def purge(self, name: str | None, text: str | None, pattern: str | None, force: bool) -> Purge:
-        """Purge, and inspect everything that is left.
-
-        Raises:
-            NotFound: there is nothing to purge.
-            Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have it.
-        """
+        """Purge, and inspect everything that is left."""
         target = _target(name, text, pattern)
         return self._writer.rewrite(lambda scan: self._purge(target, force))
 
@@ -107,9 +101,9 @@ class Purger:
             report = _report(plan, rewrite)
             if plan.new.pushed and not force:
                 remotes = ", ".join(report.remotes)
+                way = f"give {{}} to purge here all the same, and then rewrite {remotes} with `git push --force`"
                 raise Unwritable(
-                    f"what is to be purged was pushed to {remotes}: it stays there; give --force to purge here all "
-                    f"the same, and then rewrite {remotes} with `git push --force`"
+                    f"what is to be purged was pushed to {remotes}: it stays there", Way("force=True", way)
                 )
             rewrite.put_in_place(plan.new, [*plan.changes, *plan.leftovers], plan.recovered)
         return replace(report, is_done=True, standing=self._verify(plan.erasure))
@@ -149,9 +143,7 @@ class Purger:
             here = self._verify_here(erasure)
             if not here.places:  # else an object holds it that nothing reaches
                 if nested := self._nested(erasure):
-                    raise NotFound(
-                        f"nothing to purge here, but it stands in {', '.join(nested)}: purge there, or --agents"
-                    )
+                    raise NotFound(f"nothing to purge here, but it stands in {', '.join(nested)}", _THERE)
                 if here.unread:
                     raise NotFound(f"nothing to purge in what was read; not looked into: {', '.join(here.unread)}")
                 raise NotFound("nothing to purge: that stands nowhere in the files or their history")

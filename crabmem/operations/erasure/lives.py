@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from ..errors import InvalidArguments
-from ..git.diff import similarity
-from ..text.slug import name_key
+from ...errors import InvalidArguments
+from ...git.diff import similarity
+from ...text.slug import name_key
 
 #: The path of a file and the id of what it held.
 Version = tuple[str, str]
@@ -77,7 +77,7 @@ def versions_of_entry(
 ) -> set[Version]:
     """The versions of the entry called `name`, and of those of the same names at the same paths that are no more.
 
-    `names` has the name of each entry that ever was; for the others see `erasure.erasure_of_entry`.
+    `names` has the name of each entry that ever was; for the others see `rule.erasure_of_entry`.
 
     Raises:
         InvalidArguments: no entry answers to `name` now, and several that have another name now were called so.
