@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crabmem import CrabmemError, Expectation, InvalidArguments, Memory, NotFound
 from crabmem.cli import cli
-from crabmem.cli import evaluating as verb
+from crabmem.cli.verbs import eval as verb
 from tests.conftest import FIXTURES
 
 DOG, WIFI = Expectation("who looks after the dog", ("Luna's vet",)), Expectation("password for guests", ("wifi",))
