@@ -51,7 +51,7 @@ VERBS: Mapping[str, Verb] = {
     "config": Verb(),
     "config allow": Verb("--yes", does="else", is_for_people=True),
     "config disallow": Verb(does="else"),
-    "completion": Verb("bash", has_data=False),
+    "completion": Verb("bash", does="else", has_data=False),
     "remember": Verb(
         "Vet -d 'who looks after the dog' -c 'Dr. Moreno.'", does="writes",
         unseen=["Wifi -d d -c text", "Vet -d d -c text", "New -d d -c text --if-version 1234"],
