@@ -77,12 +77,12 @@ class Verbs(click.Group):
         """The verbs of each part of the help, by its title."""
         for name in self.list_commands(ctx):
             self.get_command(ctx, name)
-        return {title: list(self._after(title)) for title in TITLES}
+        return {title: self._after(title) for title in TITLES}
 
-    def _after(self, place: str) -> Iterator[str]:
-        for name in sorted(name for name, after in self.places.items() if after == place):
-            yield name
-            yield from self._after(name)
+    def _after(self, place: str) -> list[str]:
+        """The verbs behind a place. Of several that name the same, those last that most others follow."""
+        chains = [[name, *self._after(name)] for name, after in self.places.items() if after == place]
+        return [name for chain in sorted(chains, key=lambda chain: (len(chain), chain)) for name in chain]
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
