@@ -5,10 +5,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
+from crabmem import Memory
+from crabmem.cli import cli
 from crabmem.hosts import table
 from crabmem.hosts.host import Host
+from crabmem.operations import facts
+from crabmem.tools import looking
+from crabmem.tools.toolbox import toolset
+from tests import samples
 
 GUIDES = Path(__file__).parent.parent / "docs" / "extending"
 
@@ -37,3 +45,31 @@ def test_the_example_of_an_adapter_uses_what_there_is() -> None:
     for module, name in re.findall(r"^from \.([\w.]*) import (\w+)", example, re.M):
         package = f"crabmem{module}" if module.startswith(".") else "crabmem.adapters"
         assert hasattr(__import__(package, fromlist=[name]), name)
+
+
+def test_the_example_of_a_verb_and_its_tool_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    operation, verb, tool = re.findall(
+        r"^```python\n(.*?)^```", (GUIDES / "verb.md").read_text("utf-8"), re.DOTALL | re.M
+    )
+    assert samples.verbs()  # all are loaded, and stay so
+    names = dict(vars(facts))
+    exec(operation, names)
+    monkeypatch.setattr(facts, "stale", names["stale"], raising=False)
+    monkeypatch.setattr(cli, "commands", dict(cli.commands))
+    monkeypatch.setattr(cli, "places", dict(cli.places))
+    exec(verb, {"__package__": "crabmem.cli.verbs"})
+    tools = dict(vars(looking))
+    exec(tool, tools)
+    monkeypatch.setattr(looking, "TOOLS", tools["TOOLS"])
+    toolset.cache_clear()
+    try:
+        with Memory(tmp_path / "m") as memory:
+            memory.remember("Luna", "our dog", "She is afraid of thunder.")
+            assert memory.call("stale", {"days": 2}, ["stale"]).text == "no fact is that old"
+            assert memory.call("stale", {"days": 0}, ["stale"]).is_error
+        done = CliRunner().invoke(cli, ["--dir", str(tmp_path / "m"), "stale", "--json"])
+        assert done.stdout == '{\n  "days": 90,\n  "facts": []\n}\n'
+        ours = cli.parts(click.Context(cli))["Facts"]
+        assert ours[ours.index("tags") + 1] == "stale"
+    finally:
+        toolset.cache_clear()

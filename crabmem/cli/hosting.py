@@ -23,8 +23,10 @@ from ..session.locate import workspace_at
 from ..session.opening import session_at
 from ..text.extras import how_to_get, whole
 from ..tools.toolbox import Toolbox
-from .base import Failure, can_ask, coloured_diff, confirm, opened, plain, show, tell, wanted_of, warn
-from .importing import Import, import_data, import_lines, summary, take_in
+from .app import open_session
+from .importing import Import, import_data, import_lines, import_summary, take_in
+from .options import global_options
+from .output import Failure, can_ask, coloured_diff, confirm, plain, show, tell, warn
 
 _MODULE = "crabmem"
 _MAY_IT = "May {} read and write this memory without asking you each time? Every write is a commit you can undo."
@@ -113,9 +115,9 @@ def findings() -> Iterator[Finding]:
     """A finding for each host that calls a crabmem that is gone. A config that cannot be read has none."""
     here = _surroundings()
     for host in HOSTS:
-        for in_project in _scopes(here):
-            for program in Installation(_plain_options(host), here, in_project).missing_programs():
-                verb = f"crabmem install {host.name}{' --project' * in_project}"
+        for project_option in _scopes(here):
+            for program in Installation(_plain_options(host), here, project_option).missing_programs():
+                verb = f"crabmem install {host.name}{' --project' * project_option}"
                 words = f"{host.title} calls {program}, which is gone: `{verb}` renews that"
                 yield Finding("warning", "", words, "hosts")
 
@@ -177,7 +179,7 @@ def _memories_to_import(
 def _import(ctx: click.Context, host: Host, places: Sequence[Path], *, dry_run: bool, quiet: bool) -> Import | None:
     """Import what a host remembers itself; None when there is nothing of it."""
     assert host.own_memory is not None
-    done = take_in(opened(ctx, tells_place=False), places, dry_run, host.own_memory.source)
+    done = take_in(open_session(ctx, tells_place=False), places, dry_run, host.own_memory.source)
     if not done.items:
         return None
     if not quiet:
@@ -206,7 +208,7 @@ def _choice_lines(installation: Installation, choice: _Choice, imported: Import 
         yield f"memory: {own.title} is kept in this workspace"
     else:
         yield f"memory: this one, and {own.title} beside it (--memory ours: this one alone)"
-    if imported and (words := summary(imported)):
+    if imported and (words := import_summary(imported)):
         yield f"taken in from {own.title}: {words}" + ("" if imported.dry_run else "; `crabmem undo` takes it back")
         for where, item in imported.items:
             if isinstance(item, CrabmemError):
@@ -303,7 +305,7 @@ def _scopes(here: Surroundings) -> Sequence[bool]:
 
 
 def _row(options: InstallOptions, here: Surroundings) -> dict[str, Any]:
-    installations = [Installation(options, here, in_project) for in_project in _scopes(here)]
+    installations = [Installation(options, here, project_option) for project_option in _scopes(here)]
     there = {("user", "project")[number]: each for number, each in enumerate(installations) if _is_installed(each)}
     return {
         "host": options.host.name,
@@ -334,7 +336,7 @@ def _surroundings() -> Surroundings:
 def _options(ctx: click.Context, host: Host) -> InstallOptions:
     """Everything there is to register, and how a host is to call crabmem: this program by its whole path, with the
     workspace unless it is yours, and with the profile that is named."""
-    wanted = wanted_of(ctx)
+    wanted = global_options(ctx)
     root = wanted.root.absolute()
     workspace = workspace_at(root, wanted.profile, Allowed(os.environ))
     chosen: tuple[str, ...] = () if root == Path.home() / ".crabmem" else ("--dir", str(root))

@@ -1,23 +1,20 @@
-"""`crabmem import`: remembers what people have already, in one commit, and says what became of each thing."""
+"""An import: takes in what other programs remember, and words what became of each thing."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import click
-
 from ..errors import AlreadyThere, CrabmemError
 from ..operations import facts as facts_operations
 from ..results import Saved
 from ..session.session import Session
 from ..text.entry import Fact
-from .base import Failure, as_json, bar, opened, plain, show, tell, warn
+from .output import plain
 
 if TYPE_CHECKING:
-    from ..importers.base import Found, Skipped, Source, Tree
+    from ..importers.base import Found, Skipped
 
 #: Where something stood, and what became of it: what was saved, or why it was not.
 Done: TypeAlias = "tuple[str, Saved | Skipped | CrabmemError]"
@@ -48,74 +45,6 @@ class Import:
         return next((item.commit for _, item in self.items if isinstance(item, Saved) and item.commit), None)
 
 
-class _WithKinds(click.Command):
-    """Says in its help what can be imported, which only then has to be loaded."""
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from ..importers.sources import SOURCES
-
-        with formatter.section("Kinds, recognised by their look or named with --from"):
-            formatter.write_dl([(source.name, source.about) for source in SOURCES])
-
-
-@click.command("import", cls=_WithKinds)
-@click.argument("place", metavar="DIR|FILE|-", type=click.Path(allow_dash=True, path_type=Path))
-@click.option("--from", "kind", metavar="KIND", help="Whose memory it is.  [default: as it looks]")
-@click.option("-t", "--tag", "tags", multiple=True, help="A label that every fact gets; may be repeated.")
-@click.option("--replace", is_flag=True, help="Also facts that are there by that name and say something else.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.option("-q", "--quiet", is_flag=True, help="Name only what was not taken, and sum up.")
-@as_json
-@click.pass_context
-def import_(
-    ctx: click.Context,
-    place: Path,
-    kind: str | None,
-    tags: tuple[str, ...],
-    replace: bool,
-    dry_run: bool,
-    quiet: bool,
-    json_wanted: bool,
-) -> None:
-    """Remember what you have already, in one commit: notes, or the memory of another program. Twice is harmless.
-
-    Nothing is overwritten, and nothing in DIR is changed; each thing that is not taken is named with the reason.
-    A fact is called by the `name` or `title` in its file, else by its first heading, else by the file's name; those
-    of the same name are told apart by their paths. All else in a file's frontmatter stays as it is written there,
-    comments and dates too: the commit is of today. The key `imported-from` says the path of the file that a fact came
-    from, so that a later import of that file finds the fact again, whatever it is called by then. A file that was
-    renamed or moved is a new one, and its fact a second one unless name and text are the same; a fact that you forgot
-    is made again while its file is there. Exit status 1 when something could not be taken.
-
-    \b
-    crabmem import ~/notes --dry-run
-    crabmem import ~/.claude/projects/-home-me-shop/memory
-    curl … | crabmem import - --from mem0
-    """
-    from ..importers.facts import prepare
-    from ..importers.sources import source_of
-    from ..importers.tree import tree_at, tree_of
-
-    memory = opened(ctx)
-    tree = tree_of(sys.stdin.buffer.read()) if str(place) == "-" else tree_at(place, memory.root)
-    source = source_of(tree, kind)
-    found = prepare(_read(source, tree), tags, _named_place(place))
-    if not found:
-        raise Failure(
-            f"there is {f'nothing of {kind}' if kind else 'no Markdown or text file'} in {_called(str(place))}"
-        )
-    facts = [item.what for item in found if isinstance(item.what, Fact)]
-    name = "stdin" if str(place) == "-" else place.resolve().name
-    with bar("writing") as progress:
-        saved = facts_operations.remember_all(memory, facts, name, dry_run, replace, progress=progress)
-    done = Import(str(place), source.name, _done(found, saved), dry_run)
-    lines = list(import_lines(done, quiet))
-    if json_wanted or lines:
-        show(json_wanted, import_data(done), lambda: "\n".join(lines))
-    warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)
-    _conclude(done, json_wanted)
-
-
 def take_in(memory: Session, places: "Sequence[Path]", dry_run: bool, source: str | None = None) -> Import:
     """Remember what a host keeps at some places, folders of one kind, in one commit. Nothing there changes.
 
@@ -132,13 +61,13 @@ def take_in(memory: Session, places: "Sequence[Path]", dry_run: bool, source: st
         tree = tree_at(place, memory.root)
         inside = f"{place.relative_to(base).as_posix()}/" if place.is_dir() else ""
         found += [item._replace(where=inside + item.where) for item in source_of(tree, source).facts(tree)]
-    items = prepare(found, (), _named_place(base))
+    items = prepare(found, (), place_name(base))
     facts = [item.what for item in items if isinstance(item.what, Fact)]
     saved = facts_operations.remember_all(memory, facts, base.name, dry_run)
-    return Import(str(base), "folder", _done(items, saved), dry_run)
+    return Import(str(base), "folder", outcomes(items, saved), dry_run)
 
 
-def _named_place(place: Path) -> str:
+def place_name(place: Path) -> str:
     """What a file's path is told from: the folder with its whole path, from `~` on where that is yours.
 
     "" for standard input, which has no place.
@@ -151,40 +80,16 @@ def _named_place(place: Path) -> str:
     return text.removesuffix("/.").removesuffix("/")
 
 
-def _called(place: str) -> str:
+def shown_place(place: str) -> str:
     return "standard input" if place == "-" else place
 
 
-def _read(source: "Source", tree: "Tree") -> "list[Found]":
-    """What there is; a bar shows how far it is."""
-    reading = source.facts(tree)
-    with click.progressbar(
-        reading, len(tree.files), "reading", file=sys.stderr, hidden=not sys.stderr.isatty()
-    ) as found:
-        return list(found)
-
-
-def _done(found: "Sequence[Found]", saved: Sequence[Saved | CrabmemError]) -> tuple[Done, ...]:
+def outcomes(found: "Sequence[Found]", saved: Sequence[Saved | CrabmemError]) -> tuple[Done, ...]:
     results = iter(saved)
     return tuple((item.where, next(results) if isinstance(item.what, Fact) else item.what) for item in found)
 
 
-def _conclude(done: Import, json_wanted: bool) -> None:
-    """Sum up for the person; a Failure when something could not be taken."""
-    counts = done.counts
-    if not json_wanted:
-        words = summary(done)
-        kind = "" if done.kind == "folder" else f"read as {done.kind}: "
-        tell(f"{kind}{words or 'nothing made'}{'; nothing was written' if done.dry_run else ''}")
-        if any(isinstance(item, AlreadyThere) for _, item in done.items):
-            tell("what is there and says something else stays; --replace takes these, too")
-    if counts["failed"]:
-        things = "files" if Path(done.place).is_dir() else "things"
-        words = f"{counts['failed']} of {len(done.items)} {things} in {_called(done.place)} could not be taken"
-        raise Failure(" ".join(words.split()))
-
-
-def summary(done: Import) -> str:
+def import_summary(done: Import) -> str:
     """How many were made, replaced, unchanged and skipped; "" for none."""
     counts = done.counts
     return ", ".join(_summed(counts[state], state, done.dry_run) for state in _STATES if counts[state])
@@ -230,6 +135,3 @@ def _details(item: "Saved | Skipped | CrabmemError") -> dict[str, Any]:
     if not isinstance(item, Saved):
         return {"reason": _reason(item)}
     return {"name": item.entry.name, "slug": item.entry.slug, "path": item.path, "diff": item.diff}
-
-
-COMMANDS = (import_,)

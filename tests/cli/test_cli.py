@@ -9,8 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,95 +20,12 @@ from click.testing import CliRunner, Result
 import crabmem
 from crabmem import Fact, Memory, __version__
 from crabmem.cli import cli
+from crabmem.cli.app import TITLES
 from crabmem.operations import agents, proposals
-from tests import forked
-from tests.conftest import FIXTURES, Run, completed, git
+from tests import forked, samples
+from tests.conftest import Run, completed, git
 
-SAMPLES: dict[str, list[str]] = {
-    "try": [],
-    "init": [],
-    "remember": ["Vet", "-d", "who looks after the dog", "-c", "Dr. Moreno."],
-    "recall": ["where", "is", "the", "password"],
-    "show": ["wifi"],
-    "list": [],
-    "tags": [],
-    "edit": ["wifi"],
-    "forget": ["wifi"],
-    "rename": ["wifi", "Guest network"],
-    "links": ["wifi"],
-    "learn error": ["exec", "exit 1"],
-    "learn correction": ["No, in May."],
-    "learn win": ["Asking first"],
-    "import": [str(FIXTURES / "household" / "memory" / "entries")],
-    "memory show": [],
-    "memory set": ["-c", "# Overview"],
-    "memory edit": [],
-    "soul show": [],
-    "soul set": ["-c", "# A crab"],
-    "soul edit": [],
-    "proposals show": ["PROPOSAL"],
-    "proposals apply": ["PROPOSAL"],
-    "proposals reject": ["PROPOSAL", "--yes"],
-    "prompt": [],
-    "context": [],
-    "note": ["Asked about tea."],
-    "flush": ["--tokens", "70000", "--window", "80000"],
-    "profile list": [],
-    "profile show": ["crab"],
-    "profile check": ["crab"],
-    "log": [],
-    "blame": ["wifi"],
-    "when": ["on", "the", "router"],
-    "digest": ["--since", "1 week ago"],
-    "diff": ["HEAD~1"],
-    "rollback": ["--to", "HEAD~1"],
-    "undo": [],
-    "revert": ["HEAD"],
-    "agents list": [],
-    "agents new": ["coder"],
-    "agents clone": [".", "coder"],
-    "adopt": [],
-    "restore": [],
-    "purge": ["wifi", "--yes"],
-    "stats": [],
-    "doctor": [],
-    "eval": ["-"],
-    "bisect": ["--bad", "password for guests must not return wifi"],
-    "reindex": [],
-    "call": ["recall", '{"query": "password"}'],
-    "tools": [],
-    "hook": ["session-start"],
-    "config show": [],
-    "config allow": ["--yes"],
-    "config disallow": [],
-    "path": [],
-    "completion": ["bash"],
-    "install": [],
-    "uninstall": ["codex"],
-    "bundle": ["claude-plugin", "~/plugin"],
-}
-STDIN = {"eval": '{"text": "password for guests", "find": "wifi"}', "hook": '{"session_id": "s-1"}'}
-UNTIL_STOPPED = {"watch", "mcp"}
-WITHOUT_DATA = {"try", "init", "edit", "memory edit", "soul edit", "completion"} | UNTIL_STOPPED
-
-
-def verbs(group: click.Group, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
-    """Every verb by what one types, those of groups too."""
-    ctx = click.Context(group)
-    for name in group.list_commands(ctx):
-        command = group.get_command(ctx, name)
-        assert command and command.name == name
-        if isinstance(command, click.Group):
-            yield from verbs(command, f"{prefix}{name} ")
-        else:
-            yield f"{prefix}{name}", command
-
-
-VERBS = dict(verbs(cli))
-
-
-#: Stands for the id of the proposal that waits.
-PROPOSED = "an id"
+VERBS = samples.verbs()
 
 
 @pytest.fixture(autouse=True)
@@ -168,35 +84,44 @@ def assert_one_line_error(result: Result, words: str) -> None:
 # Every verb
 
 
+def test_every_sample_is_of_a_verb_that_there_is_and_says_whether_it_prints_data() -> None:
+    assert set(samples.VERBS) <= VERBS.keys(), "VERBS of tests/samples.py names what is no verb"
+    for name, command in VERBS.items():
+        takes_json = "--json" in {option for param in command.params for option in param.opts}
+        wants = "a verb that prints data takes --json; of one that prints none, VERBS of tests/samples.py says so"
+        assert takes_json or not samples.verb(name).has_data, f"{name}: {wants}"
+
+
 def sample_of(verb: str, root: Path) -> list[str]:
-    """What one types to try a verb; where that is about a proposal, there is one then."""
-    if "PROPOSAL" not in SAMPLES[verb]:
-        return [*verb.split(), *SAMPLES[verb]]
+    """What one types to try a verb; where that is about proposals, there is one then."""
+    words = samples.typed(verb)
+    if words[0] != "proposals":
+        return words
     with Memory(root, agent="coder") as memory:
         made = proposals.propose_identity(memory, "# A lobster\n", "I grew.").proposal
-    return [*verb.split(), *(made.id if word == "PROPOSAL" else word for word in SAMPLES[verb])]
+    return [made.id if word == samples.PROPOSAL else word for word in words]
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in UNTIL_STOPPED])
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if samples.verb(verb).ends])
 def test_every_verb_works(run: Run, root: Path, verb: str) -> None:
     (root / "crabmem.toml").write_text("soul_editable = true\n")
     (root / "memory" / "MEMORY.md").write_text("# Overview\n")
-    result = run(*sample_of(verb, root), stdin=STDIN.get(verb, ""))
+    result = run(*sample_of(verb, root), stdin=samples.verb(verb).stdin)
     assert result.exit_code == 0, result.stderr
     assert result.output
     assert "\x1b" not in result.output
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in WITHOUT_DATA])
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if samples.verb(verb).has_data and samples.verb(verb).ends])
 def test_every_verb_that_prints_data_prints_json_and_nothing_else(run: Run, root: Path, verb: str) -> None:
     (root / "crabmem.toml").write_text("soul_editable = true\n")
-    result = run(*sample_of(verb, root), "--json", stdin=STDIN.get(verb, ""))
+    result = run(*sample_of(verb, root), "--json", stdin=samples.verb(verb).stdin)
     assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)
+    assert json.loads(result.stdout), "nothing in it: VERBS of tests/samples.py may have a sample that finds something"
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize("verb", ["", "memory", "soul", "proposals", "agents", "learn", *VERBS])
+@pytest.mark.parametrize("verb", ["", "learn", "profile", *VERBS])
 def test_the_help_of_every_verb_begins_with_a_sentence(run: Run, verb: str) -> None:
     result = run(*verb.split(), "--help")
     paragraphs = [" ".join(part.split()) for part in result.stdout.split("\n\n")]
@@ -208,18 +133,15 @@ def test_the_help_of_every_verb_begins_with_a_sentence(run: Run, verb: str) -> N
 def test_the_help_names_every_verb_with_a_summary(run: Run) -> None:
     told = run("--help").stdout.partition("Start:\n")[2].partition("First steps:")[0]
     listed = [name for name, _ in re.findall(r"^  ([a-z]+) +(\S.*)$", told, re.MULTILINE)]
-    assert sorted(listed) == sorted(cli.homes)
-    assert "..." not in told and re.findall(r"^[A-Z]\w+:$", told, re.M) == [
-        f"{title}:" for title in list(cli.groups)[1:]
-    ]
+    assert sorted(listed) == cli.list_commands(click.Context(cli))
+    assert "..." not in told and re.findall(r"^[A-Z]\w+:$", told, re.M) == [f"{title}:" for title in TITLES[1:]]
 
 
 def test_the_help_has_the_groups_of_readme() -> None:
     readme = (Path(crabmem.__file__).parent.parent / "README.md").read_text("utf-8").partition("## Commands")[2]
     rows = re.findall(r"^\| ([a-z]+) \| (`.*) \|$", readme, re.MULTILINE)
-    assert {title.capitalize(): re.findall(r"`([a-z]+)", verbs) for title, verbs in rows} == {
-        title: verbs.split() for title, verbs in cli.groups.items()
-    }
+    listed = {title.capitalize(): re.findall(r"`([a-z]+)", verbs) for title, verbs in rows}
+    assert listed == cli.parts(click.Context(cli)), "Commands in README lists the verbs as `crabmem --help` does"
 
 
 @pytest.mark.parametrize(
@@ -238,18 +160,24 @@ def test_help_and_version_are_verbs_too(run: Run) -> None:
     assert run("help", "agents", "new").stdout == run("agents", "new", "--help").stdout
 
 
-def test_each_module_of_verbs_is_named_with_all_of_them() -> None:
-    files = (Path(crabmem.__file__).parent / "cli").glob("[!_]*.py")
-    modules = [import_module(f"crabmem.cli.{file.stem}") for file in files]
-    assert cli.homes == {
-        command.name: module.__name__ for module in modules for command in getattr(module, "COMMANDS", ())
-    }
-
-
 def test_a_verb_loads_no_module_of_another() -> None:
     code = "import sys; from crabmem.cli import cli; cli.main(['path'], standalone_mode=False); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert set(cli.homes.values()) & set(loaded) == {cli.homes["path"]}
+    assert [name for name in loaded if name.startswith("crabmem.cli.verbs.")] == ["crabmem.cli.verbs.path"]
+
+
+@pytest.mark.parametrize("words", ["--version", "nonsense", "help path"])
+def test_nobody_loads_a_verb_that_was_not_typed(words: str) -> None:
+    code = f"""
+import sys; from crabmem.cli import cli
+from crabmem.cli.app import TITLES
+try:
+    cli.main({words.split()})
+finally:
+    print(*(name for name in sys.modules if name.startswith("crabmem.cli.verbs.")))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == ("crabmem.cli.verbs.path" if "path" in words else ""), done
 
 
 @pytest.mark.parametrize(
@@ -596,7 +524,7 @@ def test_a_completion_script_names_the_command(run: Run, shell: str) -> None:
         ("profile check mine.", ["mine."]),
         ("agents clone ", ["coder"]),
         ("proposals show zz", []),
-        ("proposals apply ", [PROPOSED]),
+        ("proposals apply ", [samples.PROPOSAL]),
     ],
 )
 def test_a_shell_completes_what_there_is(run: Run, root: Path, typed: str, found: list[str]) -> None:
@@ -605,7 +533,9 @@ def test_a_shell_completes_what_there_is(run: Run, root: Path, typed: str, found
         (root / "crabmem.toml").write_text('soul = "propose"\n')
         memory.write_identity("I am Ada.")
         waiting = proposals.proposals(memory)[0].id[:8]
-    assert completed(f"crabmem --dir {root} {typed}") == [waiting if each == PROPOSED else each for each in found]
+    assert completed(f"crabmem --dir {root} {typed}") == [
+        waiting if each == samples.PROPOSAL else each for each in found
+    ]
 
 
 def test_a_lesson_that_no_prompt_shows_is_told(run: Run) -> None:
@@ -723,7 +653,7 @@ def test_settings_that_cannot_be_are_an_error_that_names_the_key(
     run: Run, root: Path, text: str, reason: str, verb: str
 ) -> None:
     (root / "crabmem.toml").write_text(text)
-    assert_one_line_error(run(*verb.split(), *SAMPLES[verb]), reason)
+    assert_one_line_error(run(*samples.typed(verb)), reason)
 
 
 UNKNOWN = [
@@ -740,9 +670,9 @@ UNKNOWN = [
 def test_an_unknown_setting_is_a_warning_for_who_reads_and_for_the_person(
     run: Run, root: Path, text: str, reason: str, verb: str
 ) -> None:
-    usual = run(*verb.split(), *SAMPLES[verb])
+    usual = run(*samples.typed(verb))
     (root / "crabmem.toml").write_text(f"{text}\n")
-    done = run(*verb.split(), *SAMPLES[verb])
+    done = run(*samples.typed(verb))
     assert done.exit_code == 0
     assert f"crabmem: warning: {root}/crabmem.toml: {reason}" in done.stderr
     assert done.stdout == usual.stdout or verb in ("log", "remember", "memory set")
@@ -755,7 +685,7 @@ def test_an_unknown_setting_may_be_a_protection_so_agents_write_nothing(
 ) -> None:
     (root / "crabmem.toml").write_text(f"{text}\n")
     head = git(root, "rev-parse", "HEAD")
-    done = run("--agent", "coder", *verb.split(), *SAMPLES[verb])
+    done = run("--agent", "coder", *samples.typed(verb))
     assert done.exit_code == 1 and done.stderr.splitlines()[-1].startswith("crabmem: ")
     assert reason in done.stderr.splitlines()[-1] and git(root, "rev-parse", "HEAD") == head
 
@@ -769,21 +699,21 @@ def test_settings_with_an_unknown_key_are_shown_and_allow_nothing(run: Run, root
     (root / "crabmem.toml").write_text("recal_limit = 3\n")
     shown = run("config", "show")
     assert "unknown setting `recal_limit`" in shown.stderr and "recall_limit = 5" in shown.stdout
-    assert_one_line_error(run("config", "allow", *SAMPLES["config allow"]), "unknown setting `recal_limit`")
+    assert_one_line_error(run(*samples.typed("config allow")), "unknown setting `recal_limit`")
     assert run("doctor").stdout.count("unknown setting `recal_limit`") == 1
 
 
 @pytest.mark.parametrize("verb", ["list", "recall", "remember", "init", "log", "doctor"])
 def test_a_workspace_that_is_a_file_is_an_error(run: Run, tmp_path: Path, verb: str) -> None:
     (tmp_path / "file").write_text("")
-    words = ("--dir", str(tmp_path / "file"), verb, *SAMPLES[verb])
+    words = ("--dir", str(tmp_path / "file"), *samples.typed(verb))
     assert_one_line_error(run(*words), f"{tmp_path}/file is a file; a workspace is a folder")
 
 
 @pytest.mark.parametrize("verb", ["remember", "init"])
 def test_a_workspace_below_a_file_is_an_error(run: Run, tmp_path: Path, verb: str) -> None:
     (tmp_path / "file").write_text("")
-    assert_one_line_error(run("--dir", f"{tmp_path}/file/deeper", verb, *SAMPLES[verb]), f"{tmp_path}/file")
+    assert_one_line_error(run("--dir", f"{tmp_path}/file/deeper", *samples.typed(verb)), f"{tmp_path}/file")
 
 
 def test_showing_an_entry_that_cannot_be_read_says_so(run: Run, root: Path) -> None:
@@ -801,7 +731,7 @@ def test_an_overview_that_cannot_be_read_is_an_error(run: Run, root: Path) -> No
 def test_a_repository_that_is_a_file_is_an_error(run: Run, root: Path, verb: str) -> None:
     shutil.rmtree(root / ".git")
     (root / ".git").write_text("gitdir: /elsewhere\n")
-    assert_one_line_error(run(verb, *SAMPLES[verb]), ".git is not a folder")
+    assert_one_line_error(run(*samples.typed(verb)), ".git is not a folder")
 
 
 DAMAGES: list[tuple[str, Callable[[Path], Any]]] = [
@@ -825,7 +755,7 @@ def test_a_damaged_repository_is_one_line_for_history_and_no_matter_for_the_rest
     for words in (["log"], ["log", "wifi"], ["diff"], ["show", "wifi", "--at", "HEAD"]):
         assert_one_line_error(run(*words), "")
     for verb in ("recall", "show", "list", "prompt", "memory show", "path", "tools"):
-        assert run(*verb.split(), *SAMPLES[verb]).exit_code == 0
+        assert run(*samples.typed(verb)).exit_code == 0
     assert "\nerror: .git" in run("doctor").stdout
     undone = run("undo")  # which is a write: it mends what it can, and goes on
     if undone.exit_code:
@@ -842,7 +772,7 @@ def test_a_write_into_a_damaged_repository_mends_it_or_is_one_line(
         file.chmod(0o600)
     shutil.rmtree(root / ".git/crabmem/recent", ignore_errors=True)
     damage(root / ".git")
-    result = run("remember", *SAMPLES["remember"])
+    result = run(*samples.typed("remember"))
     if result.exit_code:
         assert_one_line_error(result, "the files are untouched")
         assert not (root / "memory" / "entries" / "vet.md").exists()
@@ -854,14 +784,14 @@ def test_a_write_into_a_damaged_repository_mends_it_or_is_one_line(
 
 
 def test_a_folder_that_refuses_to_be_written_is_an_error(run: Run) -> None:
-    assert_one_line_error(run("--dir", "/proc/nowhere", "remember", *SAMPLES["remember"]), "/proc/nowhere")
+    assert_one_line_error(run("--dir", "/proc/nowhere", *samples.typed("remember")), "/proc/nowhere")
 
 
 @pytest.mark.parametrize("path", ["memory/entries", "memory"])
 def test_a_file_where_the_entries_belong_is_an_error(run: Run, root: Path, path: str) -> None:
     shutil.rmtree(root / path)
     (root / path).write_text("in the way")
-    assert_one_line_error(run("remember", *SAMPLES["remember"]), str(root / path))
+    assert_one_line_error(run(*samples.typed("remember")), str(root / path))
 
 
 @pytest.mark.parametrize("editor", ["false", "/nowhere/editor"])

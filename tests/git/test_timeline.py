@@ -20,6 +20,7 @@ from crabmem.adapters.langgraph import Store
 from crabmem.cli import cli
 from crabmem.operations import proposals
 from crabmem.tools.toolbox import Tool, Toolbox
+from tests import samples
 from tests.conftest import git
 from tests.serving import connected
 
@@ -145,7 +146,7 @@ def texts_of(tool: Tool) -> list[str]:
 
 def tools_of(memory: Memory) -> list[Tool]:
     """Every tool that the profile has, also those that only look."""
-    more = () if "group" in memory.kind else ("get", "list", "log", "note")
+    more = () if "group" in memory.kind else samples.shared_tools()
     return memory.tools_named([*dict.fromkeys([*Toolbox(memory).usual, *more])])
 
 

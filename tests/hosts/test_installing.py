@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from crabmem import __version__
 from crabmem.cli import cli
-from crabmem.cli.bundling import KINDS
+from crabmem.cli.verbs.bundle import KINDS
 from crabmem.disk import fs
 from crabmem.hosts import table
 from crabmem.hosts.bundles import desktop_bundle
@@ -936,7 +936,7 @@ def test_a_host_whose_configs_take_no_permission_says_where_a_person_gives_it(ru
 
 def test_a_person_at_a_terminal_is_asked_once(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crabmem.cli.hosting.can_ask", lambda: True)
-    monkeypatch.setattr("crabmem.cli.base.can_ask", lambda: True)
+    monkeypatch.setattr("crabmem.cli.output.can_ask", lambda: True)
     asked = run("install", "claude-code", asking=True, stdin="n\nhost\ny\n")
     assert asked.exit_code == 0, asked.stderr
     assert "May Claude Code read and write this memory without asking you each time?" in asked.stderr

@@ -18,8 +18,9 @@ from crabmem import Fact, Memory
 from crabmem.operations import history, proposals
 from crabmem.text.extras import how_to_get
 from crabmem.tools import guide as guide_of
-from tests import forked
+from tests import forked, samples
 from tests.conftest import assert_clean, git
+from tests.samples import VET, WIFI
 from tests.serving import (
     CLIENT,
     TOKEN,
@@ -41,21 +42,19 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning"),
 ]
 
-EVERY = "remember,forget,recall,memory,soul,get,list,log"
 WAYS: list[tuple[Transport, Mode]] = [("stdio", "auto"), ("stdio", "legacy"), ("http", "auto"), ("http", "legacy")]
 ways = pytest.mark.parametrize(("transport", "mode"), WAYS)
 
-VET = {"name": "Luna's vet", "description": "who looks after the dog", "content": "Dr. Moreno."}
-CALLS: list[tuple[str, dict[str, Any], str]] = [
-    ("remember", {**VET, "aliases": ["animal doctor"], "tags": ["pets"]}, "remembered: Luna's vet"),
-    ("recall", {"query": "dog", "limit": 3}, "\nwho looks after the dog\n\nDr. Moreno."),
+#: Calls beside those of `tests.samples`, before the first and after the last of them.
+BEFORE: list[tuple[str, dict[str, Any], str]] = [
+    ("remember", WIFI, "remembered: Wifi"),
     ("recall", {"query": "submarine"}, "no memories found: no match among 3 entries"),
-    ("get", {"name": "animal doctor"}, "## Luna's vet\n"),
     ("list", {"limit": 1}, "- Deploy key: where the deploy key lives\n\n(2 more facts: ask for those after "),
     ("log", {"limit": 1}, "  tester ["),
-    ("memory", {"content": "# Overview\n"}, "MEMORY.md updated"),
-    ("soul", {"content": "# A crab\n"}, "Crab.md updated"),
-    ("forget", {"name": "Luna's vet"}, "forgot: Luna's vet"),
+]
+AFTER: list[tuple[str, dict[str, Any], str]] = [
+    ("get", {"name": "the vet"}, "## Luna's vet\n"),
+    ("recall", {"query": "dog", "limit": 3}, "\nwho looks after the dog\n\nDr. Moreno."),
 ]
 
 
@@ -162,15 +161,18 @@ async def test_every_tool_answers_with_text_and_to_a_program_with_data_that_its_
     root: Path, transport: Transport, mode: Mode, asked: tuple[str, ...]
 ) -> None:
     (root / "crabmem.toml").write_text("soul_editable = true\n")
-    async with connected(root, transport, mode, "--tools", EVERY, *asked) as client:
+    with Memory(root) as memory:
+        tools = samples.in_turn(memory.tools_named(samples.shared_tools()))
+        every = [(tool.name, samples.call(tool).arguments, samples.call(tool).says) for tool in tools]
+    async with connected(root, transport, mode, "--tools", ",".join(tool.name for tool in tools), *asked) as client:
         assert client.protocol_version == ("2025-11-25" if mode == "legacy" else "2026-07-28")
-        for tool, arguments, words in CALLS:
+        for tool, arguments, words in (*BEFORE, *every, *AFTER):
             result = await client.call_tool(tool, arguments)  # the client checks the data against the schema
             assert (result.is_error, words in text_of(result)) == (False, True), text_of(result)
             assert bool(result.structured_content) == bool(asked)
     with Memory(root) as memory:
         [forgotten, *_] = memory.log(limit=1)
-        assert (forgotten.agent, forgotten.subject) == (CLIENT, "forget: Luna's vet")
+        assert (forgotten.agent, forgotten.subject) == (CLIENT, "forget: Wifi")
 
 
 @ways

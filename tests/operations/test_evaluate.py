@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crabmem import CrabmemError, Expectation, InvalidArguments, Memory, NotFound
 from crabmem.cli import cli
-from crabmem.cli import evaluating as verb
+from crabmem.cli.verbs import eval as verb
 from crabmem.operations import recall
 from tests.conftest import FIXTURES
 

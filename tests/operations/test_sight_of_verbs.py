@@ -12,6 +12,7 @@ from crabmem import CrabmemError, Disabled, Fact, Memory
 from crabmem.cli import cli
 from crabmem.errors import Stale
 from crabmem.operations import context, purge
+from tests import samples
 from tests.conftest import git
 from tests.operations.test_sight import FAMILY, told
 
@@ -27,57 +28,6 @@ aliases: [marsupial]
 The quokka: at dawn, by hand. [[Wifi]] [[eucalyptus]]
 """
 PATH = "memory/entries/private-vet.md"
-ASKED = '{"session_id": "s", "prompt": "feeding at dawn"}'
-BAD = "feeding must not return Wifi"
-#: For each verb ways to type it, of which none names what is hidden.
-TYPED = {
-    "try": [], "bundle": [], "install": [], "uninstall": [], "profile": [], "watch": [],
-    "completion": ["bash"], "path": [""], "tools": ["", "--json"], "config": ["", "--json"], "mcp": ["--tools nothing"],
-    "remember": ["Wifi -d d -c text", "Vet -d d -c text", "New -d d -c text --if-version 1234"],
-    "recall": ["feeding", "feeding --json --explain", "dawn --blame", "hand --as-of HEAD", "network --since 1h"],
-    "show": ["Wifi", "Vet", "Wifi --at HEAD", "privat", "NOTES.md"],
-    "list": ["", "--json", "--at HEAD", "--tag feeding", "--since HEAD~1 --sort changed"],
-    "tags": ["", "--json"],
-    "edit": ["Vet", "Wifi"],
-    "forget": ["Vet", "privat", "Wifi"],
-    "rename": ["Wifi Vet", "Vet Other", "Wifi Net --dry-run", "Wifi Net"],
-    "links": ["", "--json", "Wifi", "Vet"],
-    "learn": ["error a b"],
-    "memory": ["show", "set -", "edit"],
-    "soul": ["show", "set -"],
-    "prompt": ["", "--as-of HEAD"],
-    "context": ["", "--json"],
-    "note": ["text"],
-    "flush": ["--tokens 9 --window 10", "--tokens 9 --window 10 --json"],
-    "agents": ["list"],
-    "log": ["", "--json", "--patch", "-n 3", "Wifi", "Vet", "--since HEAD~1"],
-    "diff": ["", "HEAD~3", "HEAD~1 HEAD", "--entry Wifi", "HEAD~3 --json"],
-    "rollback": ["--to HEAD~1 --entry Wifi", "--to HEAD~2 --dry-run", "--to HEAD~2", "--to HEAD~3 --yes-really"],
-    "undo": ["", "--json"],
-    "blame": ["Wifi", "Vet", "NOTES.md"],
-    "when": ["feeding", "dawn"],
-    "digest": ["", "--json", "--since HEAD~2"],
-    "revert": ["HEAD --dry-run", "HEAD", "HEAD~1 --json"],
-    "proposals": ["", "--json"],
-    "adopt": ["", "--json", "--yes-really"],
-    "restore": ["", "--json"],
-    "purge": [
-        "Wifi --dry-run", "Wifi --yes", "--text hand --dry-run", "--text hand --verify", "--pattern d.wn --dry-run",
-        "Vet --dry-run --json", "Wifi --verify --json",
-    ],
-    "init": ["", "--dry-run"],
-    "stats": ["", "--json"],
-    "doctor": ["", "--json", "--fix"],
-    "reindex": ["", "--json"],
-    "call": [
-        'recall {"query":"feeding"}', 'get {"name":"Vet"}', "list {}", "log {}", 'memory_search {"query":"dawn"}',
-        'remember {"name":"Vet","description":"d","content":"c","if_version":"0000"}',
-    ],
-    "import": ["IMPORTED --dry-run", "IMPORTED", "IMPORTED --json", "IMPORTED --replace"],
-    "eval": ["QUESTIONS", "QUESTIONS --json"],
-    "bisect": ["--bad FEEDING", "--bad FEEDING --json"],
-    "hook": ["prompt --host claude-code", "session-start --host claude-code", "stop --host claude-code"],
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -106,18 +56,18 @@ def secretive(tmp_path: Path) -> Iterator[Path]:
     yield root
 
 
-def typed(root: Path, verb: str, words: str) -> str:
+def typed(root: Path, *words: str) -> str:
     """All that a verb says, typed in a session with a group."""
     home = root.parent
-    words = words.replace("IMPORTED", str(home / "imported")).replace("QUESTIONS", str(home / "questions.jsonl"))
-    tool, _, given = words.partition(" ")
-    arguments = [tool, given] if verb == "call" else words.split()
+    places = {"IMPORTED": str(home / "imported"), "QUESTIONS": str(home / "questions.jsonl")}
     options = ["--dir", str(root), "--profile", str(home / "family.toml"), "--kind", "group", "--agent", "guest"]
     done = CliRunner().invoke(
-        cli, [*options, verb, *arguments], input='{"session_id": "s", "prompt": "feeding at dawn"}'
+        cli,
+        [*options, *(places.get(word, word) for word in words)],
+        input='{"session_id": "s", "prompt": "feeding at dawn"}',
     )
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
-    assert done.exit_code != 2, done.stderr
+    assert done.exit_code != 2, (words, done.stderr)
     return f"{done.stdout}\n{done.stderr}"
 
 
@@ -126,22 +76,18 @@ def assert_silent(said: str) -> None:
     assert not [secret for secret in SECRETS if secret in bare], said
 
 
-def test_every_verb_is_typed() -> None:
-    assert set(TYPED) == set(cli.homes)
-
-
-@pytest.mark.parametrize("verb", [verb for verb in TYPED if TYPED[verb]])
+@pytest.mark.parametrize("verb", [verb for verb in samples.verbs() if samples.unseen(verb)])
 def test_no_verb_tells_a_session_what_it_may_not_see(
     secretive: Path, verb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EDITOR", "true")
-    for words in TYPED[verb] or ():
-        assert_silent(typed(secretive, verb, words))
+    for words in samples.unseen(verb):
+        assert_silent(typed(secretive, *words))
 
 
 @pytest.mark.parametrize("verb", ["purge", "doctor"])
 def test_what_looks_at_everything_is_refused_in_words(secretive: Path, verb: str) -> None:
-    said = typed(secretive, verb, "Wifi --yes" if verb == "purge" else "")
+    said = typed(secretive, verb, *(["Wifi", "--yes"] if verb == "purge" else []))
     assert "crabmem: sessions of the kind group see only some files; ask in one of the kind main\n" in said
 
 

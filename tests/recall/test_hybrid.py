@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import EmbedderFailed, Expectation, Memory, memory
-from crabmem.cli import cli
 from crabmem.operations import maintenance, recall
 from crabmem.recall import hybrid as meaning
 from crabmem.text.extras import how_to_get
@@ -498,7 +497,6 @@ def test_reindex_on_the_command_line(root: Path, told: Service) -> None:
     (root / ".git/crabmem/index/vectors").unlink()
     failed = run(root, "reindex")
     assert failed.returncode == 1 and failed.stderr.startswith("crabmem: http://127") and failed.stderr.count("\n") == 1
-    assert "reindex" in cli.homes
 
 
 def findings(memory: Memory) -> list[tuple[str, str]]:

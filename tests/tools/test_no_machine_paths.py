@@ -10,7 +10,8 @@ import anyio
 import pytest
 
 from crabmem import Memory
-from crabmem.tools.toolbox import toolset, toolsets
+from crabmem.tools.toolbox import Toolbox, toolset, toolsets
+from tests import samples
 
 LUNA = {"name": "Luna", "description": "the dog", "content": "A lurcher."}
 NAMES = [
@@ -122,13 +123,14 @@ def test_no_tool_says_where_the_workspace_lies(writable: Path, profile: str, tro
         memory.recall("lurcher")
         trouble(root)
         wrong, said = 0, dict[str, str]()
-        tools = {item.name: item for name in toolsets() for item in toolset(name)}
-        offered = memory.tools if trouble not in (_settings_are_broken,) else []
-        schemas = {tool.name: tool.input_schema for tool in offered}
-        for name in tools:
+        names = [item.name for name in toolsets() for item in toolset(name)]
+        # Those of the profile, and those that a host may ask for in any.
+        there = [] if trouble is _settings_are_broken else [*Toolbox(memory).usual, *samples.shared_tools()]
+        schemas = {tool.name: tool.input_schema for tool in memory.tools_named(there)} if there else {}
+        for name in names:
             for text in NAMES:
                 schema = schemas.get(name, {"properties": {"content": {"type": "string"}}, "required": ["content"]})
-                result = memory.call(name, arguments_of(name, schema, text))
+                result = memory.call(name, arguments_of(name, schema, text), [name])
                 wrong += result.is_error
                 said[f"{name} {text}"] = result.text
         for call, text in said.items():

@@ -11,44 +11,17 @@ import pytest
 
 from crabmem import Memory, NotFound, Tool
 from crabmem.tools import guide
+from crabmem.tools.result import Result
+from crabmem.tools.toolbox import toolset
+from tests import samples
 from tests.conftest import git
+from tests.samples import VET, WIFI
 
 Arguments = dict[str, Any]
 
-VET: Arguments = {"name": "Luna's vet", "description": "who looks after the dog", "content": "Dr. Moreno."}
-WIFI: Arguments = {"name": "Wifi", "description": "the password for guests", "content": "On the router."}
-SAMPLES: dict[str, Arguments] = {
-    "remember": {**VET, "aliases": ["the vet"], "tags": ["dog"], "if_version": None},
-    "forget": {"name": "Wifi"},
-    "recall": {"query": "password", "limit": 2, "tags": None, "as_of": None},
-    "memory": {"content": "# Overview\n", "if_version": None},
-    "soul": {"content": "# A crab\n", "reason": "I grew."},
-    "get": {"name": "luna-s-vet", "at": None},
-    "list": {"limit": 3, "after": None},
-    "log": {"limit": 2, "name": "Wifi", "since": None},
-}
-EXTRA = ["get", "list", "log"]
-REQUIRED = {
-    "remember": ["name", "description", "content"],
-    "forget": ["name"],
-    "recall": ["query"],
-    "memory": ["content"],
-    "soul": ["content"],
-    "get": ["name"],
-    "list": [],
-    "log": [],
-}
 TYPES = {"string", "integer", "array"}
-DATA = {
-    "remember": {"name", "slug", "path", "version", "commit", "created", "diff", "warnings"},
-    "forget": {"name", "path", "commit"},
-    "recall": {"query", "hits", "searched", "note", "left_out"},
-    "memory": {"path", "version", "commit", "created", "diff", "warnings"},
-    "soul": {"path", "version", "commit", "created", "diff", "warnings"},
-    "get": {"name", "slug", "path", "description", "content", "aliases", "tags", "version"},
-    "list": {"facts", "total", "next"},
-    "log": {"commits"},
-}
+#: Tools that only look, which a host asks for by name.
+EXTRA = [item.name for item in toolset("looking")]
 NO_WHOLE: list[Any] = ["two", "", " 2", "2.0", "1e1", "0x2", "٣", "null", 2.5, 1e999, float("nan"), [2]]
 BAD: list[tuple[str, Arguments, str]] = [
     ("remember", {"name": "x", "description": "d"}, "`content` is missing"),
@@ -98,35 +71,44 @@ def state(root: Path) -> dict[str, bytes]:
 
 def every(memory: Memory) -> list[Tool]:
     """All tools there are."""
-    return memory.tools_named(SAMPLES)
+    return samples.in_turn(memory.tools_named(samples.shared_tools()))
+
+
+def call(memory: Memory, name: str, arguments: Arguments) -> Result:
+    """The answer of any tool there is."""
+    return memory.call(name, arguments, samples.shared_tools())
+
+
+def test_every_sample_is_of_a_tool_that_there_is() -> None:
+    assert set(samples.TOOLS) <= set(samples.shared_tools()), "TOOLS of tests/samples.py names what is no tool"
 
 
 def test_every_tool_works_when_called_with_all_its_arguments(free: Memory) -> None:
     for tool in every(free):
-        assert set(SAMPLES[tool.name]) == set(tool.input_schema["properties"]), tool.name
-        result = free.call(tool.name, SAMPLES[tool.name], SAMPLES)
-        assert not result.is_error, result.text
+        sample = samples.call(tool)
+        assert set(sample.arguments) == set(tool.input_schema["properties"]), f"{tool.name}: TOOLS of tests/samples.py"
+        result = call(free, tool.name, sample.arguments)
+        assert not result.is_error and sample.says in result.text, result.text
 
 
 def test_every_tool_works_when_called_with_its_required_arguments_only(free: Memory) -> None:
     for tool in every(free):
-        result = free.call(
-            tool.name, {name: SAMPLES[tool.name][name] for name in tool.input_schema.get("required", [])}, SAMPLES
-        )
+        result = call(free, tool.name, dict(samples.call(tool).needs))
         assert not result.is_error, result.text
 
 
 def test_every_answer_carries_the_data_that_programs_read(free: Memory) -> None:
     for tool in every(free):
-        data = free.call(tool.name, SAMPLES[tool.name], SAMPLES).data
-        assert set(json.loads(json.dumps(data))) == DATA[tool.name], tool.name
+        sample = samples.call(tool)
+        keys = set(sample.data.split() or tool.output_schema["properties"])
+        assert set(json.loads(json.dumps(call(free, tool.name, sample.arguments).data))) == keys, tool.name
 
 
 def test_every_tool_has_a_closed_schema_that_describes_each_parameter(free: Memory) -> None:
     for tool in every(free):
         schema = json.loads(json.dumps(tool.input_schema))
         assert (schema["type"], schema["additionalProperties"]) == ("object", False), tool.name
-        assert schema.get("required", []) == REQUIRED[tool.name]
+        assert schema.get("required", []) == [*samples.call(tool).needs]
         for name, parameter in schema["properties"].items():
             assert parameter["description"].endswith("."), f"{tool.name}.{name}"
             assert parameter["type"] in TYPES and "anyOf" not in parameter
@@ -138,12 +120,12 @@ def test_null_for_what_may_be_left_out_does_what_leaving_it_out_does(free: Memor
     for tool in every(free):
         required = tool.input_schema.get("required", [])
         nulls = dict.fromkeys(tool.input_schema["properties"])
-        needed = {name: SAMPLES[tool.name][name] for name in required}
+        needed = dict(samples.call(tool).needs)
         if tool.annotations.read_only:
-            assert free.call(tool.name, {**nulls, **needed}, SAMPLES) == free.call(tool.name, needed, SAMPLES)
-        assert not free.call(tool.name, {**nulls, **needed}, SAMPLES).is_error
+            assert call(free, tool.name, {**nulls, **needed}) == call(free, tool.name, needed)
+        assert not call(free, tool.name, {**nulls, **needed}).is_error
         for name in required:
-            assert free.call(tool.name, {**needed, name: None}, SAMPLES).text.startswith("invalid arguments: ")
+            assert call(free, tool.name, {**needed, name: None}).text.startswith("invalid arguments: ")
 
 
 @pytest.mark.parametrize("two", [2, 2.0, "2", "+2", "02"])
@@ -169,9 +151,11 @@ def test_every_tool_says_in_one_sentence_what_it_is_for(free: Memory) -> None:
 
 def test_every_answer_is_as_the_schema_of_its_tool_says(free: Memory) -> None:
     free.remember("Wlan", "the second network", "Also on the router.")
-    for arguments in (SAMPLES, {**SAMPLES, "recall": {"query": "nothing"}, "list": {"limit": 1}}):
+    few: dict[str, Arguments] = {"recall": {"query": "nothing"}, "list": {"limit": 1}}
+    for others in ({}, few):
         for tool in every(free):
-            data = json.loads(json.dumps(free.call(tool.name, arguments[tool.name], SAMPLES).data))
+            arguments = others.get(tool.name, samples.call(tool).arguments)
+            data = json.loads(json.dumps(call(free, tool.name, arguments).data))
             jsonschema.Draft202012Validator.check_schema(tool.output_schema)
             jsonschema.validate(data, tool.output_schema)
             assert set(data) - {"as_of"} == set(tool.output_schema["properties"]) - {"as_of", "proposal"}, tool.name
@@ -192,7 +176,8 @@ def test_extra_tools_are_offered_only_to_who_names_them_and_look_only(free: Memo
 
 @pytest.mark.parametrize("name", [*EXTRA, "note"])
 def test_a_tool_that_was_not_offered_is_not_run_unless_it_was_asked_for_by_name(free: Memory, name: str) -> None:
-    arguments = {"note": {"text": "Asked about tea."}, **SAMPLES}[name]
+    [tool] = free.tools_named([name])
+    arguments = samples.call(tool).arguments
     free.remember(**VET)
     before = state(free.root)
     refused = free.call(name, arguments)
@@ -212,7 +197,7 @@ def test_names_of_tools_that_there_are_not_run_nothing(free: Memory) -> None:
 
 
 def test_a_tool_that_does_not_exist_cannot_be_chosen(free: Memory) -> None:
-    with pytest.raises(NotFound, match=r"no tool named: recal \(there are: remember, .*log, note\)"):
+    with pytest.raises(NotFound, match=rf"no tool named: recal \(there are: {', '.join(samples.shared_tools())}\)"):
         free.tools_named(["recall", "recal"])
 
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import CrabmemError, DeniedHistory, Memory, Unreadable
-from crabmem.cli import base, cli
+from crabmem.cli import app, cli
 from crabmem.operations import adoption, agents, facts, files, history, maintenance, proposals, purge, salient_facts
 from tests.conftest import assert_clean
 from tests.serving import command, piped
@@ -105,7 +105,7 @@ def test_a_verb_that_may_not_look_says_so_in_one_line_and_nothing_is_lost(
     root: Path, place: str, mode: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Without the last net of the command line: it must be an error of ours before that.
-    monkeypatch.setattr(base, "OSError", AssertionError, raising=False)
+    monkeypatch.setattr(app, "OSError", AssertionError, raising=False)
     for words in VERBS:
         with Shut(root, place, mode):
             done = said(root, words)

@@ -9,22 +9,10 @@ import pytest
 
 from crabmem import Disabled, Memory, Proposed
 from crabmem.operations import proposals
-from tests.cli.test_cli import SAMPLES, STDIN, UNTIL_STOPPED, VERBS
+from tests import samples
 from tests.conftest import Run, assert_clean, git
 
-#: What verbs are to do here, where the usual sample changes nothing.
-CHANGING = {
-    "import": ["notes"],
-    "revert": ["HEAD"],
-    "rollback": ["--to", "HEAD~1"],
-}
-#: Verbs that an agent is refused: a person decides.
-OF_PEOPLE = {"proposals apply", "proposals reject", "config allow"}
-#: Verbs after which history has another commit.
-WRITING = {
-    "remember", "edit", "forget", "rename", "learn error", "learn correction", "learn win", "import", "memory set",
-    "memory edit", "soul set", "soul edit", "note", "rollback", "undo", "revert", "restore",
-}  # fmt: skip
+VERBS = [name for name in samples.verbs() if samples.verb(name).ends and name != "try"]
 
 
 @pytest.fixture(autouse=True)
@@ -60,48 +48,45 @@ def rules(root: Path, text: str) -> None:
         memory.adopt()
 
 
-def prepared(verb: str, root: Path, tmp_path: Path) -> list[str]:
+def prepared(verb: str, root: Path) -> list[str]:
     """What one types to have a verb change something."""
-    (tmp_path / "notes").mkdir(exist_ok=True)
-    words = [str(tmp_path / "things") if word == "notes" else word for word in CHANGING.get(verb, SAMPLES[verb])]
-    (tmp_path / "things").mkdir()
-    (tmp_path / "things" / "tea.md").write_text("# Tea\n\nGreen.\n")
+    words = samples.typed(verb)
     if verb == "restore":
         (root / "memory" / "entries" / "wifi.md").unlink()
-    if "PROPOSAL" in words:
+    if words[0] == "proposals":
         with Memory(root, agent="other") as memory:
             made = proposals.propose_identity(memory, "# A lobster\n", "I grew.").proposal
-        words = [made.id if word == "PROPOSAL" else word for word in words]
-    return [*verb.split(), *words]
+        words = [made.id if word == samples.PROPOSAL else word for word in words]
+    return words
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in UNTIL_STOPPED | {"try"}])
+@pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_records_who_says_it_is_an_agent_as_that_agent(
     run: Run, root: Path, tmp_path: Path, verb: str
 ) -> None:
     rules(root, "soul_editable = true\n")
     run("note", "Something to take back.")
-    words = prepared(verb, root, tmp_path)
+    words = prepared(verb, root)
     head = git(root, "rev-parse", "HEAD").strip()
-    result = run("--agent", "scribe", *words, stdin=STDIN.get(verb, ""))
-    assert (result.exit_code == 1) == (verb in OF_PEOPLE), result.stderr
+    result = run("--agent", "scribe", *words, stdin=samples.verb(verb).stdin)
+    assert (result.exit_code == 1) == samples.verb(verb).is_for_people, result.stderr
     span = "HEAD..HEAD" if verb == "purge" else f"{head}..HEAD"  # a purge gives every commit another id
     authors = set(git(root, "log", "--format=%an|%(trailers:key=Agent,valueonly)", span).split())
     # That the file is gone, the person did.
     assert authors <= {"scribe|scribe", "crabmem|", *(["person|"] if verb == "restore" else [])}
-    assert ("scribe|scribe" in authors) == (verb in WRITING), result.output
+    assert ("scribe|scribe" in authors) == (samples.verb(verb).does == "writes"), result.output
     assert_clean(root)
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in UNTIL_STOPPED | {"try"}])
+@pytest.mark.parametrize("verb", VERBS)
 def test_no_verb_lets_an_agent_change_an_identity_that_is_the_persons(
     run: Run, root: Path, tmp_path: Path, verb: str
 ) -> None:
     rules(root, "soul_editable = false\n")
-    words = prepared(verb, root, tmp_path)
+    words = prepared(verb, root)
     (root / "Crab.md").write_text("# A crab of mine\n")
     run("adopt")  # what `undo`, `revert` and `rollback` would take back
-    result = run("--agent", "scribe", *words, stdin=STDIN.get(verb, ""))
+    result = run("--agent", "scribe", *words, stdin=samples.verb(verb).stdin)
     assert (root / "Crab.md").read_text() == "# A crab of mine\n"
     assert git(root, "show", "HEAD:Crab.md") == "# A crab of mine\n"
     if verb in ("soul set", "soul edit", "undo", "rollback"):

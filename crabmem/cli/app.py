@@ -1,0 +1,290 @@
+"""The command `crabmem`: finds its verbs, takes the global options, opens the memory they name, and words errors.
+
+A verb is a module of `verbs`, called like it; see there. It is loaded when it is typed.
+"""
+
+import difflib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import copy
+from functools import partial
+from importlib import import_module
+from keyword import iskeyword
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from .. import __version__
+from ..disk import fs
+from ..disk.fork_lock import BEYOND_TIME
+from ..errors import CrabmemError, NotFound
+from .completing import complete_agents, complete_kinds, complete_profiles, complete_writers
+from .options import AFTER, GLOBAL, GlobalOptions, global_options, use_global
+from .output import Failure, in_colour, tell, warn
+
+if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
+    from ..session.session import Session
+
+C = TypeVar("C", bound=click.Command)
+
+# Fewer entries are read before anybody has read that.
+_MANY = 2_000
+_EPILOG = """\b
+First steps:
+  crabmem try                                  a guided minute in a throw-away folder
+  crabmem remember "Deploy key" -d "where the deploy key lives" -c "In the vault."
+  crabmem recall where is the deploy key
+  crabmem log
+
+The workspace is --dir, else $CRABMEM_DIR, else ~/.crabmem. Every file in it is yours to edit.
+Options may also stand after the verb, where it has none of that name: crabmem recall --dir ~/notes tea"""
+
+#: The parts of the help.
+TITLES = ("Start", "Facts", "Files", "History", "Upkeep", "Agents")
+_VERBS = Path(__file__).with_name("verbs")
+_PROFILE = "A family's files, prompt and tools, or a file.toml; else what crabmem.toml says.  [env: CRABMEM_PROFILE]"
+_KIND = "main (default), subagent, scheduled, heartbeat or group: who reads along.  [env: CRABMEM_KIND]"
+
+
+def _is_verb(file: str) -> bool:
+    return file.endswith(".py") and not file.startswith("_")
+
+
+class Verbs(click.Group):
+    """The group of verbs, each loaded when it is asked for. Shows our errors without a traceback."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        #: What `verb` says of the place of each verb in the help, of those that are loaded.
+        self.places: dict[str, str] = {}
+        self._complete = set[str]()
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        # A verb that is a word of Python has an underscore after it in its module's name.
+        return sorted(file.removesuffix(".py").removesuffix("_") for file in os.listdir(_VERBS) if _is_verb(file))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._complete and cmd_name in self.list_commands(ctx):
+            import_module(f"{__package__}.verbs.{cmd_name}{'_' * iskeyword(cmd_name)}")
+            self._take_global_options(self.commands[cmd_name])
+            self._complete.add(cmd_name)
+        return self.commands.get(cmd_name)
+
+    def parts(self, ctx: click.Context) -> dict[str, list[str]]:
+        """The verbs of each part of the help, by its title."""
+        for name in self.list_commands(ctx):
+            self.get_command(ctx, name)
+        return {title: self._after(title) for title in TITLES}
+
+    def _after(self, place: str) -> list[str]:
+        """The verbs behind a place. Of several that name the same, those last that most others follow."""
+        chains = [[name, *self._after(name)] for name, after in self.places.items() if after == place]
+        return [name for chain in sorted(chains, key=lambda chain: (len(chain), chain)) for name in chain]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CrabmemError as error:
+            verb = self.get_command(ctx, ctx.invoked_subcommand or "") or self
+            known = {flag for option in verb.params for flag in option.opts}
+            names = {argument: flag for argument, flag in _FLAGS.items() if flag in known}
+            raise Failure(" ".join(error.text(names).split())) from None
+        except OverflowError as error:
+            if "_PyTime_t" not in str(error):
+                raise
+            raise Failure(BEYOND_TIME) from None
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise  # whoever reads what a verb prints has read enough, which click knows
+            raise Failure(f"{error.filename or 'the system'}: {fs.reason(error)}") from None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            if args[0] in _WITHIN:
+                return _WITHIN[args[0]](self, ctx, args[1:])
+            similar = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            near = [_ELSEWHERE[args[0]]] if args[0] in _ELSEWHERE else similar
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, verbs in self.parts(ctx).items():
+            with formatter.section(title):
+                formatter.write_dl([(verb, self.commands[verb].get_short_help_str(_WHOLE)) for verb in verbs])
+
+    def _take_global_options(self, command: click.Command) -> None:
+        """Have `command`, and each one below it, take the global options too, as if they stood before the verb.
+
+        One that the command has itself means something else there, which its help then says.
+        """
+        own = {name for param in command.params for name in param.opts}
+        for option in self.params:
+            if isinstance(option, click.Option) and option.name in GLOBAL and own.isdisjoint(option.opts):
+                twin = copy(option)
+                twin.name = f"{AFTER}.{option.name}"  # an argument of the verb may be called so
+                twin.callback, twin.expose_value, twin.hidden = use_global, False, True
+                twin.default = twin.envvar = None  # what holds without it is known from before the verb
+                command.params.append(twin)
+        if other := [name for name in ("--agent", "--session") if name in own]:
+            command.epilog = f"Here {' and '.join(other)} choose what is meant; who writes is said before the verb."
+        for each in command.commands.values() if isinstance(command, click.Group) else ():
+            self._take_global_options(each)
+
+
+def _help(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
+    """`crabmem help VERB` is `crabmem VERB --help`."""
+    if words:
+        name, command, rest = group.resolve_command(ctx, words)
+        return name, command, [*rest, "--help"]
+    click.echo(ctx.get_help())
+    ctx.exit()
+
+
+def _version(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
+    click.echo(_VERSION % {"version": __version__})
+    ctx.exit()
+
+
+# Words that are no verbs, and still mean something.
+_WITHIN: dict[str, Callable[[Verbs, click.Context, list[str]], Any]] = {"help": _help, "version": _version}
+# What other programs call a verb of ours.
+_ELSEWHERE = {
+    "get": "show", "cat": "show", "read": "show", "view": "show", "search": "recall", "find": "recall",
+    "grep": "recall", "query": "recall", "ask": "recall", "add": "remember", "save": "remember", "store": "remember",
+    "set": "remember", "new": "remember", "put": "remember", "rm": "forget", "delete": "forget", "del": "forget",
+    "remove": "forget", "erase": "purge", "history": "log", "changes": "log", "ls": "list", "all": "list",
+    "mv": "rename", "move": "rename", "status": "stats", "info": "stats", "check": "doctor", "fsck": "doctor",
+    "settings": "config", "serve": "mcp", "server": "mcp", "commit": "adopt", "record": "adopt", "reset": "rollback",
+    "checkout": "rollback", "agent": "agents", "identity": "soul", "overview": "memory", "annotate": "blame",
+}  # fmt: skip
+_VERSION = "crabmem %(version)s"
+#: What the command line calls the arguments that errors offer as ways out, where a verb has them.
+_FLAGS = {
+    "even_if_many=True": "--yes-really",
+    'take="ours"': "--ours",
+    'take="theirs"': "--theirs",
+    "force=True": "--force",
+    "agents.purge_everywhere": "--agents",
+    "root=…": "--dir",
+    "profile=…": "--profile",
+}
+# Characters of a verb's first sentence: all of them.
+_WHOLE = 1_000
+
+_WORKSPACE = "The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]"
+
+
+@click.group(cls=Verbs, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--dir", "folder", metavar="D", help="Workspace folder.  [env: CRABMEM_DIR]")
+@click.option("--workspace", metavar="W", shell_complete=complete_agents, help=_WORKSPACE)
+@click.option(
+    "--agent",
+    metavar="A",
+    envvar="CRABMEM_AGENT",
+    shell_complete=complete_writers,
+    help="Who writes, for the history.  [env: CRABMEM_AGENT]",
+)
+@click.option("--session", metavar="S", envvar="CRABMEM_SESSION", help="In which session.  [env: CRABMEM_SESSION]")
+@click.option("--profile", metavar="P", envvar="CRABMEM_PROFILE", shell_complete=complete_profiles, help=_PROFILE)
+@click.option("--kind", metavar="K", envvar="CRABMEM_KIND", default="main", shell_complete=complete_kinds, help=_KIND)
+@click.option("--no-pager", is_flag=True, help="Print what is long at once, on a terminal too.")
+@click.version_option(__version__, message=_VERSION)
+@click.pass_context
+def cli(
+    ctx: click.Context,
+    folder: str | None,
+    workspace: str | None,
+    agent: str | None,
+    session: str | None,
+    profile: str | None,
+    kind: str,
+    no_pager: bool,
+) -> None:
+    """Plain-file memory for AI agents, with its history in Git.
+
+    Each fact is one Markdown file you can open in any editor; every write is a commit you can read
+    with `git log -p`.
+    """
+    ctx.color = None if in_colour(sys.stdout) else False
+    ctx.obj = GlobalOptions(folder, workspace, agent, session, profile or None, kind or "main", no_pager)
+
+
+def open_session(ctx: click.Context, is_person: bool = True, tells_place: bool = True) -> "Session":
+    """The memory that the global options name, closed when the verb is done.
+
+    Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
+    yet, the person is told, for the folder may be mistyped; not so without `tells_place`.
+    """
+    from ..session.engine import Options
+    from ..session.init import is_begun
+    from ..session.opening import session_at
+    from ..session.rules import settings_problem
+    from ..write.actor import Actor
+
+    wanted, progress = global_options(ctx), _reading if sys.stderr.isatty() else None
+    options = Options(progress=progress, profile=wanted.profile, is_parent_named=wanted.names_agent)
+    memory = session_at(wanted.root, Actor(wanted.agent, wanted.session, is_person), wanted.kind, options)
+    ctx.call_on_close(partial(memory.close, wait=False))
+    if is_person and tells_place and not is_begun(memory):
+        ctx.with_resource(_telling_place(memory))
+    for repair in memory.recovered:
+        tell(repair)
+    if problem := settings_problem(memory):
+        warn([problem])
+    return memory
+
+
+@contextmanager
+def _telling_place(memory: "Session") -> Iterator[None]:
+    """Say of a folder without a memory that it is one, or that a verb began a memory there.
+
+    Raises:
+        NotFound: the verb did not find something, which says now that there is nothing at all.
+    """
+    from ..session.init import is_begun
+    from ..session.locate import neighbours
+
+    near = difflib.get_close_matches(memory.root.name, neighbours(memory.engine.workspace), n=1)
+    hint = f"; did you mean --workspace {near[0]}?" if near else ""
+    nothing = f"there is no memory in {memory.root} yet{hint}"
+    try:
+        yield
+    except NotFound as error:
+        raise NotFound(f"{error}; {nothing}") from None
+    if not is_begun(memory):
+        tell(nothing)
+    elif memory.root != Path.home() / ".crabmem":  # which nobody mistypes
+        tell(f"began a new memory in {memory.root}{hint}")
+
+
+def _reading(done: int, total: int) -> None:
+    """Say how far the first reading of many entries is."""
+    if total >= _MANY:
+        click.echo(f"\rreading entries: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
+
+
+def verb(*, after: str) -> Callable[[C], C]:
+    """Make a command a verb; the help lists it after the verb `after`, or first in the part with that title."""
+
+    def add(command: C) -> C:
+        assert command.name is not None
+        cli.add_command(command)
+        cli.places[command.name] = after
+        return command
+
+    return add
+
+
+profile_option = click.option(
+    "--profile",
+    metavar="P",
+    callback=use_global,
+    expose_value=False,
+    shell_complete=complete_profiles,
+    help="A family, or a file.toml.",
+)

@@ -1,0 +1,22 @@
+"""The argument and options about a host, of `install` and `uninstall`."""
+
+import click
+
+
+def check_host(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """The name of a host, checked."""
+    from ..hosts.table import NAMES
+
+    if value is not None and value not in NAMES:
+        raise click.BadParameter(f"{value!r} is not one of {', '.join(NAMES)}.", ctx, param)
+    return value
+
+
+def complete_hosts(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """The hosts whose names begin with what was typed."""
+    from ..hosts.table import NAMES
+
+    return [name for name in NAMES if name.startswith(begun)]
+
+
+project_option = click.option("--project", is_flag=True, help="In this folder's configs instead of yours.")

@@ -1,0 +1,78 @@
+"""The texts that a person gives a verb: as words, in a file, or on standard input."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from ..errors import InvalidArguments
+
+# Where a context notes that standard input was read.
+_IS_READ = "crabmem.stdin"
+
+
+def _text(value: str) -> str:
+    """The type of an option or argument that is a text: `-` is what standard input says."""
+    ctx = click.get_current_context()
+    return value if value != "-" or ctx.resilient_parsing else standard_input(ctx)
+
+
+def _line(value: str) -> str:
+    """The same of a text on one line: the line breaks that end standard input are none of it."""
+    return value if value != "-" else _text(value).rstrip("\r\n")
+
+
+_text.__name__ = _line.__name__ = "text"  # as the help calls it
+TEXT, LINE = _text, _line
+
+
+def standard_input(ctx: click.Context) -> str:
+    """All of standard input.
+
+    Raises:
+        UsageError: something else of this command was read from it.
+        InvalidArguments: not UTF-8.
+    """
+    if ctx.meta.get(_IS_READ):
+        raise click.UsageError("- is standard input, and only one text can be read from it; give the others as text")
+    ctx.meta[_IS_READ] = True
+    return _decoded(sys.stdin.buffer.read(), "standard input")
+
+
+def words_of(ctx: click.Context, words: Sequence[str]) -> str:
+    """The text that words on the command line are; of a single `-`, standard input."""
+    return standard_input(ctx).rstrip("\r\n") if tuple(words) == ("-",) else " ".join(words)
+
+
+def content_of(ctx: click.Context, text: str | None, file: str | None, source: str | None) -> str:
+    """The content a person gave: as an option's text, in a file, or on stdin for `-`.
+
+    Raises:
+        InvalidArguments: not UTF-8, or the file cannot be read.
+    """
+    given = [item for item in (text, file, source) if item is not None]
+    if len(given) != 1 or source not in (None, "-"):
+        raise click.UsageError("give the content once: -c TEXT, --file F, or - for stdin")
+    if text is not None:
+        return _decoded(text.encode("utf-8", "surrogatepass"), "the content")
+    return standard_input(ctx) if file in (None, "-") else text_in(file)
+
+
+def text_in(file: str) -> str:
+    """What a file says that a person named.
+
+    Raises:
+        InvalidArguments: not UTF-8, or it cannot be read.
+    """
+    try:
+        return _decoded(Path(file).read_bytes(), file)
+    except OSError as error:
+        raise InvalidArguments(f"{file} cannot be read: {(error.strerror or str(error)).lower()}") from None
+
+
+def _decoded(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidArguments(f"{where} is not UTF-8 text") from None

@@ -1,0 +1,22 @@
+"""What verbs share that bring files back: how they refuse a mass loss, and say what became of which files."""
+
+import click
+
+from ..results import Restored
+from ..text.words import counted
+
+yes_really_option = click.option(
+    "--yes-really",
+    is_flag=True,
+    help="Even if ten facts or more, and more than a third, would be gone; or all of fewer than ten.",
+)
+
+
+def files_restored(done: Restored, would: str = "") -> str:
+    """What became of which files."""
+    brought = len(done.paths) - len(done.removed)
+    told = [
+        *([f"{would or 'restored'} {counted(brought, 'file')}"] if brought else []),
+        *([f"{'delete' if would else 'deleted'} {counted(len(done.removed), 'file')}"] if done.removed else []),
+    ]
+    return " and ".join(told) or "nothing differs"

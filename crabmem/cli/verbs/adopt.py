@@ -1,0 +1,167 @@
+"""`crabmem adopt`: commits what lies on disk, and puts a host's folder under history."""
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import click
+
+from ...disk import fs
+from ...disk.allowed import Allowed
+from ...operations import adoption, files, history, maintenance, setup
+from ...operations.doctor.files import left_out
+from ...prompt.profile import load_profile
+from ...results import Commit, json_of
+from ...session.locate import outside
+from ...session.session import Session
+from ...text.words import counted
+from ...workspace.layout import AGENTS, FLAT, SETTINGS
+from ...workspace.workspace import Workspace
+from ..app import open_session, profile_option, verb
+from ..options import global_options, json_option
+from ..output import Failure, plain, progress_bar, show, tell, tell_recorded
+
+# Files at the top of a folder that are looked at, to know whose it is.
+_LOOKED_AT = 200
+# Files that are named of those left out for the same reason.
+_NAMED = 5
+
+
+@verb(after="eval")
+@click.command()
+@click.argument("folder", metavar="[DIR]", required=False)
+@profile_option
+@click.option("--yes-really", is_flag=True, help="Even if many facts are gone, or DIR lies in a repository.")
+@json_option
+@click.pass_context
+def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted: bool) -> None:
+    """Record your edits now. Otherwise the next write does, or `crabmem watch`.
+
+    Nobody can tell who wrote what lies on disk, so it is recorded as yours, with --agent too.
+
+    When ten facts or more, and more than a third, are gone from disk, or all of fewer than ten (but more than one),
+    nobody records that before you say so here with --yes-really; `crabmem restore` brings them back.
+
+    With DIR, put a folder that a host uses under history, in place: MEMORY.md is its overview, and every other
+    Markdown file beside it, or in a folder there, a fact; what is left out is named with the reason, as notes in
+    `agents`, where agents have their own memory. The first commit holds all facts as they are; nothing is renamed or
+    rewritten, and crabmem.toml says what the folder is. Twice is harmless. With --profile, the folder is what an agent
+    of that family works in.
+
+    \b
+    crabmem adopt ~/.claude/projects/-home-ann-shop/memory     what Claude Code noted on one project
+    crabmem adopt ~/.openclaw/workspace --profile claw         a workspace of that family
+    crabmem adopt ~/.camelagi/agents/scribe --profile camel    an agent beside an adopted ~/.camelagi/workspace
+    """
+    if folder is not None:
+        return _adopt_folder(ctx, folder, yes_really, json_wanted)
+    memory = open_session(ctx)
+    with progress_bar("recording") as progress:
+        commit = adoption.adopt(memory, yes_really, progress)
+    _report(memory, commit, {}, json_wanted)
+    _fail_if_unrecorded(memory)
+
+
+def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) -> None:
+    if global_options(ctx).folder or global_options(ctx).workspace:
+        raise click.UsageError("the folder to adopt is the workspace; leave out --dir and --workspace")
+    meant = replace(global_options(ctx), folder=folder, workspace="")
+    root = meant.root.absolute()
+    made = [name for name in (".git", SETTINGS) if not os.path.lexists(root / name)]
+    _prepare(root, meant.profile, yes_really)
+    ctx.obj = replace(meant, folder=str(root))
+    memory = open_session(ctx)
+    before = history.log(memory, limit=1)
+    with progress_bar("recording") as progress:
+        setup.init(memory, claim=True, is_seeded=False, progress=progress)
+    adoption.adopt(memory, yes_really)
+    commit = next((newest for newest in history.log(memory, limit=1) if newest not in before), None)
+    facts = maintenance.stats(memory).entries
+    _report(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
+    kept = f"{counted(len(files.blobs(memory)), 'file')}, {counted(facts, 'fact')} among them, in {root}"
+    tell(f"{kept}: give every command --dir {root}, or set CRABMEM_DIR={root}")
+    for line in _left_out(memory):
+        tell(line)
+    if not facts:
+        tell(_why_nothing(memory))
+    if ".git" in made:
+        new = " ".join(shlex.quote(str(root / name)) for name in made)
+        tell(f"its history is in {root / '.git'}, which is new; `rm -r {new}` undoes all of this")
+    if not meant.profile and _is_claude_code(memory):
+        tell(f'Claude Code writes there with "autoMemoryDirectory": "{root}" in its settings')
+    _fail_if_unrecorded(memory)
+
+
+def _left_out(memory: Session) -> Iterator[str]:
+    """A line for each file that is no part of memory; of those with the same reason, for the first few."""
+
+    times = Counter[str]()
+    for found in left_out(Workspace(memory.root, memory.layout)):
+        times[found.message] += 1
+        if times[found.message] <= _NAMED:
+            yield plain(f"left out: {found.path}: {found.message}")
+    yield from (f"left out: {count - _NAMED} more: {why}" for why, count in times.items() if count > _NAMED)
+
+
+def _why_nothing(memory: Session) -> str:
+    """Why nothing of what a folder holds can be recalled."""
+    broken = maintenance.stats(memory).unreadable
+    if broken:
+        return f"nothing in it can be recalled: {counted(broken, 'file')} cannot be read; `crabmem doctor` says why"
+    what = "no Markdown file lies" if files.blobs(memory).keys() <= {SETTINGS} else "none of its files lies"
+    return f"nothing in it can be recalled yet: facts are Markdown files, and {what} {memory.layout.where}"
+
+
+def _is_claude_code(memory: Session) -> bool:
+    """Whether a folder looks like one in which Claude Code keeps facts."""
+    from ...importers.base import Tree  # late: the other verbs ask for none
+    from ...importers.sources import source_of
+
+    top = islice((path for path in sorted(files.blobs(memory)) if "/" not in path), _LOOKED_AT)
+    hidden = frozenset(name for name in os.listdir(memory.root) if name.startswith(".") and name != ".git")
+    tree = Tree(memory.root.parts, dict.fromkeys(top), lambda path: fs.read(memory.file(path))[0], hidden)
+    return ".claude" in memory.root.parts or source_of(tree, None).name == "claude-code"
+
+
+def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
+    if profile is None:
+        return setup.declare(root, "layout", FLAT.name, is_meant)
+    load_profile(profile)  # raises for an unknown profile, before anything is written
+    whole = os.path.abspath(os.path.expanduser(profile)) if profile.endswith(".toml") else profile
+    setup.declare(root, "profile", whole, is_meant)
+    Allowed(os.environ).allow_profile(root, outside(root, whole))
+    _join(root, profile)
+
+
+def _join(root: Path, profile: str) -> None:
+    """Have an agent's folder show what it lacks of the workspace that its family keeps beside `agents/`."""
+    way = load_profile(profile).parent
+    if not way or root.parent.name != AGENTS:
+        return
+    parent = Path(os.path.normpath(os.path.realpath(root) / Path(way)))
+    if os.path.realpath(parent) != str(parent):  # a tree that came with a link would lend the agent any folder
+        tell(f"{parent} is, or lies behind, a symbolic link, so this agent has nothing from it")
+    elif fs.is_own_folder(Workspace(parent).private):
+        Allowed(os.environ).allow_parent(root, parent)
+        tell(f"what this agent lacks it has from {parent}; `crabmem config disallow` takes that back")
+    elif parent.is_dir():
+        first = f"crabmem adopt {shlex.quote(str(parent))} --profile {shlex.quote(profile)}"
+        tell(
+            f"what this agent lacks it could have from {parent}, which is no memory yet: `{first}`, and then this again"
+        )
+
+
+def _report(memory: Session, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:
+    if json_wanted:
+        show(json_wanted, {**about, "commit": json_of(commit) if commit else None}, str)
+    else:
+        tell_recorded(memory, commit)
+
+
+def _fail_if_unrecorded(memory: Session) -> None:
+    if held := adoption.unrecorded(memory):
+        raise Failure(str(held.error))

@@ -1,0 +1,128 @@
+"""`crabmem bisect`: which commit changed an answer, by what must be found, or by a command of one's own."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from ...operations import facts, history
+from ...operations.assertions import Claim, parsed
+from ...operations.bisect import Test
+from ...results import Bisected, Commit, Step, json_of
+from ...session.session import Session
+from ...session.snapshot import Snapshot
+from ...text.hashes import short
+from ...text.limits import RECALL_LIMIT
+from ...text.words import listed
+from ..app import open_session, verb
+from ..options import json_option
+from ..output import Failure, plain, show, tell
+
+_CANNOT_TELL = 125
+_VERDICTS = {True: "good", False: "bad", None: "cannot be told"}
+_FILES = 3
+
+
+@verb(after="digest")
+@click.command()
+@click.option("--bad", "never", multiple=True, metavar="'QUERY must not return NAME'", help="Bad when it does.")
+@click.option("--good", "always", multiple=True, metavar="'QUERY must return NAME'", help="Good only when it does.")
+@click.option("--limit", type=click.IntRange(min=1), default=RECALL_LIMIT, show_default=True, help="In so many facts.")
+@click.option("--since", metavar="REV", help="Where it was good.  [default: looked for, backwards]")
+@click.option("--until", metavar="REV", help="Where it is bad.  [default: the newest commit]")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+@json_option
+@click.pass_context
+def bisect(
+    ctx: click.Context,
+    never: tuple[str, ...],
+    always: tuple[str, ...],
+    limit: int,
+    since: str | None,
+    until: str | None,
+    command: tuple[str, ...],
+    json_wanted: bool,
+) -> None:
+    """Find the commit that changed an answer for the worse, and who made it.
+
+    \b
+    crabmem bisect --bad "when do we release must not return Marketing mail"
+    crabmem bisect --good "where is the vet must return Luna's vet" --since 2026-01-01
+    crabmem bisect -- sh -c '! grep -rq "team chat" memory'
+
+    COMMAND runs in a throw-away folder with the files of memory as they were, which CRABMEM_DIR names too:
+    exit 0 is good, 125 cannot be told, any other bad. Your files are not touched.
+    """
+    claims = [*_claims("--bad", never, False), *_claims("--good", always, True)]
+    if bool(claims) == bool(command):
+        raise click.UsageError("say what is wrong by --bad or --good, or give a command after --")
+    memory = open_session(ctx)
+    _check_names(memory, claims, until)
+    test = _by_command(command) if command else _by_claims(claims, limit)
+    done = history.bisect(memory, test, since, until, None if json_wanted else _told)
+    show(json_wanted, json_of(done), lambda: _words(done))
+
+
+def _claims(option: str, sentences: Sequence[str], is_wanted: bool) -> list[Claim]:
+    claims = [parsed(sentence) for sentence in sentences]
+    if any(claim.is_wanted != is_wanted for claim in claims):
+        raise click.UsageError(f"{option} takes 'QUERY must {'' if is_wanted else 'not '}return NAME'")
+    return claims
+
+
+def _check_names(memory: Session, claims: Sequence[Claim], until: str | None) -> None:
+    """Refuse a name that nothing has where it is found now: then there would be nothing to find."""
+    for claim in claims:
+        if not claim.is_wanted:
+            facts.get(memory, claim.name, "HEAD" if until is None else until)
+
+
+def _by_claims(claims: Sequence[Claim], limit: int) -> Test:
+    return lambda moment: all(claim.holds(moment.recall(claim.query, limit)) for claim in claims)
+
+
+def _by_command(command: Sequence[str]) -> Test:
+    program, *arguments = command
+    if os.path.dirname(program):
+        program = os.path.abspath(program)  # it runs elsewhere
+
+    def test(moment: Snapshot) -> bool | None:
+        with tempfile.TemporaryDirectory(prefix="crabmem-bisect-", ignore_cleanup_errors=True) as folder:
+            moment.put_into(Path(folder))
+            status = _status([program, *arguments], folder)
+        return None if status == _CANNOT_TELL else status == 0
+
+    return test
+
+
+def _status(command: Sequence[str], folder: str) -> int:
+    """How the command ended; what it prints goes beside the data."""
+    own = {name: value for name, value in os.environ.items() if name != "CRABMEM_WORKSPACE"} | {"CRABMEM_DIR": folder}
+    try:
+        return subprocess.run(command, cwd=folder, env=own, stdin=subprocess.DEVNULL, stdout=2).returncode
+    except OSError as error:
+        raise Failure(f"{command[0]} cannot be run: {(error.strerror or str(error)).lower()}") from None
+
+
+def _told(step: Step) -> None:
+    tell(f"step {step.number} of about {step.about}: {_VERDICTS[step.is_good]} at {short(step.commit)}")
+
+
+def _words(done: Bisected) -> str:
+    looked = f"{done.looked_at} of {done.commits} commits looked at"
+    ends = f"good at {short(done.good)}, bad at {short(done.bad)}; {looked}"
+    one_of = [] if done.commit else [f"one of these {len(done.suspects)}, as it cannot be told between them:"]
+    return "\n".join([*one_of, *map(_suspect, done.suspects), ends])
+
+
+def _suspect(commit: Commit) -> str:
+    lines = [
+        commit.subject,
+        f"{commit.time:%Y-%m-%d %H:%M} by {commit.author}" + (f", session {commit.session}" if commit.session else ""),
+        listed(commit.paths, _FILES),
+        *(["a merge, which brought it: look into that with --until its other parent"] if commit.parents[1:] else []),
+    ]
+    return f"{click.style(short(commit.commit), fg='yellow')}  " + "\n  ".join(map(plain, lines))

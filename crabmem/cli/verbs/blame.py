@@ -1,0 +1,43 @@
+"""`crabmem blame`: who wrote each line of a fact."""
+
+import click
+
+from ...operations import history
+from ...results import Line, byline, json_of
+from ...text.hashes import short
+from ...text.words import shortened
+from ..app import open_session, verb
+from ..completing import complete_names
+from ..options import json_option
+from ..output import paged, plain, show
+
+_WHO = 24
+
+
+@verb(after="rollback")
+@click.command()
+@click.argument("name", shell_complete=complete_names)
+@json_option
+@click.pass_context
+def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
+    """Say who wrote each line of a fact, and when.
+
+    A star marks a person. NAME may be MEMORY.md or Crab.md too.
+    """
+    lines = history.blame(open_session(ctx), name)
+    if json_wanted:
+        return show(True, json_of(lines), str)
+    paged(ctx, map(_line, lines))
+
+
+def _line(line: Line) -> str:
+    """Commit, day, author and text of a line."""
+    if line.commit is None or line.time is None:
+        return f"{'-' * 8}  {'not recorded yet':{_WHO + 12}}  {plain(line.text)}\n"
+    commit = click.style(short(line.commit), fg="yellow")
+    who = shortened(_who(line.author or "", line.session, line.is_person), _WHO)
+    return f"{commit}  {line.time:%Y-%m-%d}  {plain(who):{_WHO}}  {plain(line.text)}".rstrip() + "\n"
+
+
+def _who(author: str, session: str | None, is_person: bool) -> str:
+    return byline(f"{author}{'*' * is_person}", session)

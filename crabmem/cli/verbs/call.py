@@ -1,0 +1,49 @@
+"""`crabmem call`: calls a tool as an agent's host does."""
+
+import click
+
+from ...errors import CrabmemError
+from ...session.session import Session
+from ...tools.toolbox import Toolbox
+from ..app import open_session, verb
+from ..input import TEXT
+from ..options import json_option, tool_names
+from ..output import Failure, plain, show
+
+
+@verb(after="tools")
+@click.command()
+@click.argument("tool")
+@click.argument("arguments", metavar="[JSON|-]", type=TEXT, default="{}")
+@click.option("--tools", metavar="A,B,…", help="Of these tools, as `crabmem mcp --tools`, instead of those offered.")
+@json_option
+@click.pass_context
+def call(ctx: click.Context, tool: str, arguments: str, tools: str | None, json_wanted: bool) -> None:
+    """Call a tool exactly as an agent's host does; `-` reads the JSON from stdin.
+
+    What `crabmem tools` lists can be called; others that there are have to be asked for by name.
+
+    \b
+    crabmem call recall '{"query": "deploy key"}'
+    crabmem call --tools get,log log '{"limit": 3}'
+    """
+    memory, names = open_session(ctx, is_person=False), tool_names(tools)
+    if names is None and not json_wanted and _is_for_who_asks(memory, tool):
+        raise Failure(
+            f"{tool} is not among the tools offered; ask for it by name: crabmem call --tools {tool} {tool} …"
+        )
+    result = Toolbox(memory).call(tool, arguments, names)
+    data = {"text": result.text, "data": result.data, "is_error": result.is_error}
+    if result.is_error and not json_wanted:
+        raise Failure(result.text.partition("\n")[0])
+    show(json_wanted, data, lambda: plain(result.text))
+    if result.is_error:
+        ctx.exit(1)
+
+
+def _is_for_who_asks(memory: Session, tool: str) -> bool:
+    """Whether there is a tool of that name that is only offered to who names it."""
+    try:
+        return tool not in Toolbox(memory).usual and bool(Toolbox(memory).chosen([tool]))
+    except CrabmemError:  # there is none, or what is wrong is said by the call
+        return False

@@ -1,0 +1,117 @@
+"""The verb about settings: what they are, and what this user lets them reach outside of the workspace."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+from msgspec.structs import replace
+
+from ...disk.allowed import Allowed, Reach
+from ...errors import Disabled
+from ...session.locate import known_settings_at, reach_of, settings_at
+from ...workspace import settings
+from ...workspace.layout import SETTINGS
+from ...workspace.settings import Vectors
+from ..app import verb
+from ..options import global_options, json_option, yes_option
+from ..output import confirm, plain, show, tell, warn
+
+
+@verb(after="path")
+@click.group("config", invoke_without_command=True)
+@json_option
+@click.pass_context
+def config_verbs(ctx: click.Context, json_wanted: bool) -> None:
+    """Print the settings, or allow what they name outside of the workspace.
+
+    They are changed by editing crabmem.toml in the workspace, which need only say what differs. It may come from
+    somebody else, by clone, pull or archive: so what is named under [vectors], and a profile that is a file outside of
+    the workspace, counts only after `crabmem config allow` on this machine, whoever wrote it there.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(show_, json_wanted=json_wanted)
+
+
+@config_verbs.command("show")
+@json_option
+@click.pass_context
+def show_(ctx: click.Context, json_wanted: bool) -> None:
+    """Print the settings in force, with what each means, as a crabmem.toml; and whether what they name is allowed."""
+    root = global_options(ctx).root.absolute()
+    (rules, problem), known = known_settings_at(root), Allowed(os.environ).reach(root)
+    warn([problem] if problem else [])
+    asked = reach_of(root, rules)
+    allowed = {
+        "vectors": asked.vectors and asked.vectors == known.vectors,
+        "profile": asked.profile == known.profile if asked.profile else None,
+    }
+    words = {True: "allowed on this machine", False: "not allowed on this machine yet: `crabmem config allow`"}
+    notes = "".join(f"# {name}: {words[is_so]}\n" for name, is_so in allowed.items() if is_so is not None)
+    data = {**settings.as_dict(rules), "allowed": allowed}
+    show(json_wanted, data, lambda: f"# {root / SETTINGS}\n{notes}" + plain(settings.as_toml(rules)))
+
+
+@config_verbs.command()
+@yes_option
+@json_option
+@click.pass_context
+def allow(ctx: click.Context, yes: bool, json_wanted: bool) -> None:
+    """Let the settings reach what they name outside of the workspace, after a look at what that is.
+
+    Kept for you on this machine, for this folder and for these values: when crabmem.toml names another service, model,
+    key or profile, and in a copy of the folder, it needs another yes. So does an agent's own workspace.
+    """
+    if global_options(ctx).agent:
+        raise Disabled("a person allows what settings reach, and no agent; leave out --agent (and CRABMEM_AGENT)")
+    root = global_options(ctx).root.absolute()
+    rules, allowed = settings_at(root), Allowed(os.environ)
+    asked = reach_of(root, rules)
+    lines = [*(_vectors_told(rules.vectors, root) if asked.vectors else ()), *_profile_told(asked.profile)]
+    lines = [" ".join(line.split()) for line in lines]  # no word of the settings can pass for a line of ours
+    if asked == Reach():
+        words = f"{SETTINGS} names nothing outside of the workspace"
+    elif asked == replace(allowed.reach(root), parent=""):
+        words = "allowed already"
+    else:
+        tell("\n".join([f"{root / SETTINGS} asks for this:", *(f"- {line}" for line in lines)]))
+        if not yes:
+            confirm("Allow it on this machine?", "allowed")
+        allowed.allow(root, replace(asked, parent=allowed.reach(root).parent))
+        words = "allowed on this machine; `crabmem config disallow` takes it back"
+    show(json_wanted, {"path": str(root), "allowed": lines}, lambda: words)
+
+
+@config_verbs.command()
+@json_option
+@click.pass_context
+def disallow(ctx: click.Context, json_wanted: bool) -> None:
+    """Take back what you allowed the settings of this workspace."""
+    root, allowed = global_options(ctx).root.absolute(), Allowed(os.environ)
+    was_allowed = allowed.reach(root) != Reach()
+    if was_allowed:
+        allowed.allow(root, Reach())
+    words = "taken back" if was_allowed else "nothing was allowed"
+    show(json_wanted, {"path": str(root), "was_allowed": was_allowed}, lambda: words)
+
+
+def _profile_told(file: str) -> Iterator[str]:
+    if file:
+        yield f"read the profile {file}, which says what goes into the prompt, and which tools there are"
+
+
+def _vectors_told(rules: Vectors, root: Path) -> Iterator[str]:
+    """What is sent and loaded for vectors, a line for each thing."""
+    from ...embeddings.http import checked_url
+    from ...embeddings.local import folder_of
+
+    if rules.url and rules.provider != "model2vec":
+        host = urlsplit(checked_url(rules.url)).hostname
+        key = f"with the value of the environment variable {rules.key}" if rules.key else "without a key"
+        yield f"send every fact, old and new, and every question to {host} ({rules.url}), {key}"
+    if rules.model and rules.provider != "http":
+        if folder := folder_of(rules.model, root):
+            yield f"load the model in the folder {folder}"
+        elif "/" in rules.model:
+            yield f"load the model {rules.model}, which `crabmem reindex` fetches from Hugging Face"

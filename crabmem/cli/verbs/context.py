@@ -1,0 +1,51 @@
+"""`crabmem context`: the account of what goes before a conversation."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ...results import json_of
+from ...session.session import Session
+from ...tools import guide
+from ..app import open_session, verb
+from ..options import as_of_option, json_option
+from ..output import show
+
+if TYPE_CHECKING:
+    from ...prompt.context import Context
+
+
+@verb(after="prompt")
+@click.command()
+@as_of_option
+@json_option
+@click.pass_context
+def context(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
+    """Account for what goes before a conversation: each file, how much of it there is, how much goes in, and how much
+    may.
+
+    For other kinds of sessions: `crabmem --kind group context`. Tokens are counted as four characters each.
+    """
+    memory = open_session(ctx)
+    found = guide.context(memory, as_of=as_of)
+    show(json_wanted, {"workspace": str(memory.root), **json_of(found)}, lambda: _account(memory, found))
+
+
+def _account(memory: Session, found: "Context") -> str:
+    rows = [["file", "", "characters", "tokens", "injected", "tokens", "limit"]]
+    for part in found.parts:
+        counts = (part.raw, part.raw_tokens, part.injected, part.injected_tokens, part.limit)
+        rows.append([part.name, part.status, *(f"{count:,}" for count in counts)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(_column(at, text, widths[at]) for at, text in enumerate(row)).rstrip() for row in rows]
+    tools = ", ".join(found.tools) or "none"
+    total = f"{found.characters:,} characters, about {found.tokens:,} tokens, for a session of the kind {found.kind}"
+    most = [f"{found.most_of_a_file:,} characters a file", f"{found.most_of_all:,} of all files"]
+    most += [f"{count:,} of {share} together" for share, count in found.shares.items()]
+    account = (f"limits: {', '.join(most)}", f"prompt: {total}", f"tools: {tools}")
+    return "\n".join([f"{memory.root}", "", *lines, "", *account])
+
+
+def _column(at: int, text: str, width: int) -> str:
+    """Words to the left, numbers to the right."""
+    return text.ljust(width) if at < 2 else text.rjust(width)

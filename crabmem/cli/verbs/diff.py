@@ -1,0 +1,30 @@
+"""`crabmem diff`: what changed between two moments."""
+
+import click
+
+from ...operations import history
+from ..app import open_session, verb
+from ..completing import complete_names
+from ..options import json_option
+from ..output import coloured_diff, paged, show, tell
+
+
+@verb(after="log")
+@click.command()
+@click.argument("since", required=False)
+@click.argument("until", required=False)
+@click.option("--entry", "name", metavar="NAME", shell_complete=complete_names, help="Only this fact.")
+@json_option
+@click.pass_context
+def diff(ctx: click.Context, since: str | None, until: str | None, name: str | None, json_wanted: bool) -> None:
+    """Show what changed between two moments.
+
+    Without arguments: edits of yours that are not recorded yet. With SINCE (a commit, or a time such
+    as '2 days ago'): from then to the files as they are; with UNTIL: to that moment.
+    """
+    text = history.diff(open_session(ctx), since, until, name)
+    if json_wanted:
+        return show(True, {"since": since, "until": until, "diff": text}, str)
+    paged(ctx, [coloured_diff(text)])
+    if not text:
+        tell("nothing differs")

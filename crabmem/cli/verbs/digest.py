@@ -1,0 +1,61 @@
+"""`crabmem digest`: what was learned, changed and dropped in a time."""
+
+from collections.abc import Iterable, Sequence
+
+import click
+
+from ...operations import history
+from ...results import Digest, News, json_of
+from ...text.words import shortened
+from ..app import open_session, verb
+from ..options import json_option
+from ..output import paged, plain, show
+
+_SHOWN = 100
+
+
+@verb(after="when")
+@click.command()
+@click.option("--since", metavar="REV|TIME", default="1 week ago", show_default=True, help="From when on.")
+@click.option("--until", metavar="REV|TIME", help="Up to when.  [default: now]")
+@json_option
+@click.pass_context
+def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool) -> None:
+    """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown."""
+    found = history.digest(open_session(ctx), since, until)
+    if json_wanted:
+        return show(True, json_of(found), str)
+    paged(ctx, [_markdown(found)])
+
+
+def _markdown(found: Digest) -> str:
+    if not found.commits:
+        return "# Memory\n\nNothing was recorded in that time.\n"
+    days = list(dict.fromkeys(f"{each.time:%Y-%m-%d}" for each in (found.commits[-1], found.commits[0])))
+    people = _listed(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in found.commits))
+    count = "1 change" if len(found.commits) == 1 else f"{len(found.commits)} changes"
+    head = f"# Memory, {' to '.join(days)}\n\n{count} by {people}\n"
+    parts = (
+        ("Learned", found.learned),
+        ("Changed", found.changed),
+        ("Dropped", found.dropped),
+        ("Learned and dropped again", found.passing),
+    )
+    return plain(head + "".join(_section(title, news) for title, news in parts if news))
+
+
+def _section(title: str, news: Sequence[News]) -> str:
+    return f"\n## {title} ({len(news)})\n\n{''.join(map(_news, news))}"
+
+
+def _news(news: News) -> str:
+    """One fact on one line: what it is about, who wrote it, how often."""
+    about = f": {shortened(news.description, _SHOWN)}" if news.description else ""
+    people = _listed(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in news.commits))
+    times = len(news.commits)
+    return f"- **{news.name}**{about} ({people}{f', {times} times' if times > 1 else ''})\n"
+
+
+def _listed(names: Iterable[str]) -> str:
+    *rest, last = names
+    return f"{', '.join(rest)} and {last}" if rest else last

@@ -1,0 +1,35 @@
+"""`crabmem edit`: opens a fact in an editor."""
+
+import click
+
+from ...disk import fs
+from ...operations import adoption, facts
+from ...text.entry import decode
+from ...text.hashes import version_of
+from ..app import open_session, verb
+from ..completing import complete_names
+from ..editor import edit_copy, edit_file
+from ..options import global_options
+from ..output import tell, tell_recorded, warn
+
+
+@verb(after="tags")
+@click.command()
+@click.argument("name", shell_complete=complete_names)
+@click.pass_context
+def edit(ctx: click.Context, name: str) -> None:
+    """Open one fact in your editor ($VISUAL, $EDITOR), and record what you changed as yours.
+
+    With --agent it is recorded as the agent's.
+    """
+    memory = open_session(ctx)
+    entry = facts.get(memory, name)
+    file = memory.file(entry.path)
+    if not global_options(ctx).agent:
+        edit_file(file)
+        return tell_recorded(memory, adoption.adopt(memory))
+    before = fs.read(file)[0]
+    text, version = decode(str(file), before), version_of(before)
+    done = edit_copy(file.name, text, lambda text: facts.rewrite_entry(memory, name, text, version))
+    tell(f"recorded: edit: {entry.name}" if done else "nothing changed")
+    warn(done.warnings if done else ())

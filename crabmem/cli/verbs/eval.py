@@ -1,0 +1,151 @@
+"""`crabmem eval`: how well recall answers a person's own questions, and whether it got better or worse."""
+
+import sys
+from collections.abc import Iterable
+
+import click
+
+from ...operations import recall
+from ...results import Answer, Evaluation, json_of
+from ...text.evaluation import FIGURE_NAMES, parse_questions
+from ...text.words import shortened
+from ..app import open_session, verb
+from ..input import content_of
+from ..options import json_option
+from ..output import Failure, plain, show, tell
+
+_GATES = (*FIGURE_NAMES, "right")
+_TITLES = {"r@1": "R@1", "r@5": "R@5", "r@10": "R@10", "mrr": "MRR", "ndcg@10": "nDCG@10", "right": "right"}
+_WIDTH = 100
+# Fewer questions are answered before anybody has read that.
+_MANY = 200
+_TOLD_EVERY = 100
+# A figure of so many digits is no other when the sum of the same numbers came out otherwise.
+_SAME = 1e-9
+
+
+def _gates(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> list[tuple[str, float]]:
+    """Figures by their names and the least each may be, of texts like `r@5=0.8`."""
+    return [_gate(text) for text in given]
+
+
+def _gate(text: str) -> tuple[str, float]:
+    name, _, least = text.partition("=")
+    if name.strip().lower() not in _GATES:
+        raise click.BadParameter(f"{name} is no figure; there are: {', '.join(_GATES)}")
+    try:
+        number = float(least)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 1:
+        raise click.BadParameter(f"{text}: give the least that {name} may be, from 0 to 1, as {name}=0.8")
+    return name.strip().lower(), number
+
+
+@verb(after="watch")
+@click.command("eval")
+@click.argument("file", metavar="FILE|-")
+@click.option("--limit", type=int, default=10, show_default=True, help="How many facts each question gets.")
+@click.option("--compare", metavar="REV", help="And in the memory as it was at a commit, at a date, or '2 days ago'.")
+@click.option(
+    "--fail-under",
+    "gates",
+    callback=_gates,
+    multiple=True,
+    metavar="FIGURE=N",
+    help="Fail below that; may be repeated.",
+)
+@json_option
+@click.pass_context
+def eval_(
+    ctx: click.Context,
+    file: str,
+    limit: int,
+    compare: str | None,
+    gates: list[tuple[str, float]],
+    json_wanted: bool,
+) -> None:
+    """Measure recall by questions of your own, and list those it answers wrong.
+
+    \b
+    [[query]]
+    text = "who looks after the dog"
+    find = ["Luna's vet"]           # all of these must be found: by name, file name or alias
+    first = true                    # if you like: one of them in the first place
+    tags = ["pets"]                 # if you like: asked for with the question
+    workspace = "household"         # if you like: passed over in folders of another name
+
+    FILE has any number of those, or the same keys as a line of JSON each. The figures are means over
+    the questions, by name: r@1, r@5 and r@10, the share of what must be found among the first 1, 5 and 10; mrr, 1
+    over the first place of any of it; ndcg@10; and right, the share of questions whose every entry was found, one
+    of them in the first place where that is asked for.
+    """
+    given = content_of(ctx, None, file, None)
+    questions = parse_questions(given, "stdin" if file == "-" else file)
+    done = recall.evaluate(open_session(ctx), questions, limit, compare, _asking if sys.stderr.isatty() else None)
+    show(json_wanted, json_of(done), lambda: plain(_told(done)))
+    if done.elsewhere and not json_wanted:
+        tell(f"{_counted(len(done.elsewhere))} passed over, for other workspaces")
+    _check(done, gates)
+
+
+def _check(done: Evaluation, gates: Iterable[tuple[str, float]]) -> None:
+    """Fail when a figure is under its gate."""
+    figures = done.figures
+    if under := [
+        f"{name} is {figures[name]:.4f}, under {least:g}" for name, least in gates if figures[name] < least - _SAME
+    ]:
+        raise Failure("; ".join(under))
+
+
+def _asking(done: int, total: int) -> None:
+    """Say how far many questions are."""
+    if total >= _MANY and (done % _TOLD_EVERY == 0 or done == total):
+        click.echo(f"\rasking: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
+
+
+def _counted(number: int) -> str:
+    return f"{number} {'question' if number == 1 else 'questions'}"
+
+
+def _told(done: Evaluation) -> str:
+    lines = [f"{_counted(len(done.answers))}, {len(done.answers) - len(done.misses)} answered right", *_table(done)]
+    for answer in done.misses:
+        lines += ["", *_miss(answer, done.limit)]
+    for word, pairs in (("better", done.better), ("worse", done.worse)):
+        lines += [f"\n{word}: {_asked(pair.now)}\n  {_change(pair.past, pair.now)}" for pair in pairs]
+    return "\n".join(lines)
+
+
+def _table(done: Evaluation) -> list[str]:
+    now = done.figures
+    if done.past is None:
+        return [f"{_TITLES[name]:8} {value:.3f}" for name, value in now.items()]
+    then = done.past.figures
+    rows = [f"{_TITLES[name]:8} {then[name]:.3f}  {now[name]:.3f}  {now[name] - then[name]:+.3f}" for name in now]
+    return [f"{'':8} {'then':>5}  {'now':>5}", *rows]
+
+
+def _miss(answer: Answer, limit: int) -> list[str]:
+    """What was asked, what is missing, and what came first instead."""
+    missing = [f"  not among the first {limit}: {', '.join(answer.missing)}"] if answer.missing else []
+    wanted = [] if missing else [f"  not first: {', '.join(answer.question.find)}"]
+    hits = answer.recall.hits
+    came = f"  came first: {hits[0].entry.name}" if hits else f"  {answer.recall.note}"
+    return [f"missed: {_asked(answer)}", *missing, *wanted, came]
+
+
+def _asked(answer: Answer) -> str:
+    return shortened(answer.question.query, _WIDTH)
+
+
+def _change(then: Answer, now: Answer) -> str:
+    return f"{_place(then)} then, {_place(now)} now"
+
+
+def _place(answer: Answer) -> str:
+    """Where the first of what was wanted came, and how much of it is missing."""
+    if not answer.figures.mrr:
+        return "not found"
+    rest = f" with {len(answer.missing)} missing" if answer.missing else ""
+    return f"place {round(1 / answer.figures.mrr)}{rest}"

@@ -1,0 +1,34 @@
+"""`crabmem flush`: what is due of a conversation that grows too long."""
+
+import click
+
+from ...operations import context
+from ...results import json_of
+from ..app import open_session, verb
+from ..options import json_option
+from ..output import show, tell
+
+
+@verb(after="call")
+@click.command()
+@click.option("--tokens", type=click.IntRange(min=0), required=True, help="So many are in the window now.")
+@click.option("--window", type=click.IntRange(min=1), required=True, help="So many it holds.")
+@click.option("--cycle", type=int, default=0, help="How often the conversation was shortened.  [default: 0]")
+@click.option("--flushed", metavar="CYCLE", type=int, help="In which cycle it was last asked to store, if in any.")
+@json_option
+@click.pass_context
+def flush(ctx: click.Context, tokens: int, window: int, cycle: int, flushed: int | None, json_wanted: bool) -> None:
+    """Say what is due of a conversation whose window fills up, and print what to ask the model then.
+
+    For hosts that are scripts: on stdout the words to give to the model, if any are due, else nothing. When is
+    the profile's [window]; the kind of session is --kind. A script keeps two numbers: how often the conversation was
+    shortened (--cycle), and what that was when it last asked to store (--flushed).
+
+    \b
+    crabmem --profile claw flush --tokens 177000 --window 200000
+    """
+    due = context.due(open_session(ctx, tells_place=False), tokens, window, cycle=cycle, flushed=flushed)
+    show(json_wanted, json_of(due), lambda: "\n\n".join(filter(None, (due.prompt, due.warning))))
+    if not json_wanted:
+        at = ", ".join(f"{step} at {least:,}" for step, least in due.thresholds.items())
+        tell(f"due: {', '.join(due.steps) or 'nothing'} ({at or 'the profile has no [window] for that'})")

@@ -1,0 +1,112 @@
+"""`crabmem import`: remembers what people have already, in one commit, and says what became of each thing."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ...errors import AlreadyThere
+from ...operations import facts as facts_operations
+from ...results import Saved
+from ...text.entry import Fact
+from ..app import open_session, verb
+from ..importing import Import, import_data, import_lines, import_summary, outcomes, place_name, shown_place
+from ..options import json_option
+from ..output import Failure, progress_bar, show, tell, warn
+
+if TYPE_CHECKING:
+    from ...importers.base import Found, Source, Tree
+
+
+class _WithKinds(click.Command):
+    """Says in its help what can be imported, which only then has to be loaded."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from ...importers.sources import SOURCES
+
+        with formatter.section("Kinds, recognised by their look or named with --from"):
+            formatter.write_dl([(source.name, source.about) for source in SOURCES])
+
+
+@verb(after="forget")
+@click.command("import", cls=_WithKinds)
+@click.argument("place", metavar="DIR|FILE|-", type=click.Path(allow_dash=True, path_type=Path))
+@click.option("--from", "kind", metavar="KIND", help="Whose memory it is.  [default: as it looks]")
+@click.option("-t", "--tag", "tags", multiple=True, help="A label that every fact gets; may be repeated.")
+@click.option("--replace", is_flag=True, help="Also facts that are there by that name and say something else.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("-q", "--quiet", is_flag=True, help="Name only what was not taken, and sum up.")
+@json_option
+@click.pass_context
+def import_(
+    ctx: click.Context,
+    place: Path,
+    kind: str | None,
+    tags: tuple[str, ...],
+    replace: bool,
+    dry_run: bool,
+    quiet: bool,
+    json_wanted: bool,
+) -> None:
+    """Remember what you have already, in one commit: notes, or the memory of another program. Twice is harmless.
+
+    Nothing is overwritten, and nothing in DIR is changed; each thing that is not taken is named with the reason.
+    A fact is called by the `name` or `title` in its file, else by its first heading, else by the file's name; those
+    of the same name are told apart by their paths. All else in a file's frontmatter stays as it is written there,
+    comments and dates too: the commit is of today. The key `imported-from` says the path of the file that a fact came
+    from, so that a later import of that file finds the fact again, whatever it is called by then. A file that was
+    renamed or moved is a new one, and its fact a second one unless name and text are the same; a fact that you forgot
+    is made again while its file is there. Exit status 1 when something could not be taken.
+
+    \b
+    crabmem import ~/notes --dry-run
+    crabmem import ~/.claude/projects/-home-me-shop/memory
+    curl … | crabmem import - --from mem0
+    """
+    from ...importers.facts import prepare
+    from ...importers.sources import source_of
+    from ...importers.tree import tree_at, tree_of
+
+    memory = open_session(ctx)
+    tree = tree_of(sys.stdin.buffer.read()) if str(place) == "-" else tree_at(place, memory.root)
+    source = source_of(tree, kind)
+    found = prepare(_read(source, tree), tags, place_name(place))
+    if not found:
+        raise Failure(
+            f"there is {f'nothing of {kind}' if kind else 'no Markdown or text file'} in {shown_place(str(place))}"
+        )
+    facts = [item.what for item in found if isinstance(item.what, Fact)]
+    name = "stdin" if str(place) == "-" else place.resolve().name
+    with progress_bar("writing") as progress:
+        saved = facts_operations.remember_all(memory, facts, name, dry_run, replace, progress=progress)
+    done = Import(str(place), source.name, outcomes(found, saved), dry_run)
+    lines = list(import_lines(done, quiet))
+    if json_wanted or lines:
+        show(json_wanted, import_data(done), lambda: "\n".join(lines))
+    warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)
+    _conclude(done, json_wanted)
+
+
+def _read(source: "Source", tree: "Tree") -> "list[Found]":
+    """What there is; a bar shows how far it is."""
+    reading = source.facts(tree)
+    with click.progressbar(
+        reading, len(tree.files), "reading", file=sys.stderr, hidden=not sys.stderr.isatty()
+    ) as found:
+        return list(found)
+
+
+def _conclude(done: Import, json_wanted: bool) -> None:
+    """Sum up for the person; a Failure when something could not be taken."""
+    counts = done.counts
+    if not json_wanted:
+        words = import_summary(done)
+        kind = "" if done.kind == "folder" else f"read as {done.kind}: "
+        tell(f"{kind}{words or 'nothing made'}{'; nothing was written' if done.dry_run else ''}")
+        if any(isinstance(item, AlreadyThere) for _, item in done.items):
+            tell("what is there and says something else stays; --replace takes these, too")
+    if counts["failed"]:
+        things = "files" if Path(done.place).is_dir() else "things"
+        words = f"{counts['failed']} of {len(done.items)} {things} in {shown_place(done.place)} could not be taken"
+        raise Failure(" ".join(words.split()))

@@ -1,0 +1,83 @@
+"""`crabmem install`: gives an agent's host this memory."""
+
+from typing import Any
+
+import click
+
+from ..app import verb
+from ..host_options import check_host, complete_hosts, project_option
+from ..options import dry_run_option, json_option, yes_option
+
+
+class _WithHosts(click.Command):
+    """Lists the hosts in its help; only then are they loaded."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from ...hosts.table import HOSTS
+
+        with formatter.section("Hosts"):
+            rows = [(host.name, host.title + ("" if host.hooks else ", the server alone")) for host in HOSTS]
+            formatter.write_dl(rows)
+
+
+@verb(after="agents")
+@click.command(cls=_WithHosts)
+@click.argument("name", metavar="[HOST]", callback=check_host, shell_complete=complete_hosts, required=False)
+@project_option
+@click.option("--no-hooks", is_flag=True, help="The server alone: nothing is said before a turn or at the end.")
+@click.option(
+    "--no-server", is_flag=True, help="The hooks alone: the agent is told what memory holds, and has no tools."
+)
+@click.option(
+    "--allow/--no-allow",
+    default=None,
+    help="Let it use memory without asking each time, or as its own rules say.  [default: asks; with --yes, allow]",
+)
+@click.option(
+    "--memory", type=click.Choice(("ours", "host", "both")),
+    help="Whose memory it has: ours alone, the host's own beside it, or the host's in our folder (Claude Code).  "
+    "[default: asks; with --yes, ours]",
+)  # fmt: skip
+@dry_run_option
+@yes_option
+@json_option
+@click.pass_context
+def install(
+    ctx: click.Context,
+    name: str | None,
+    project: bool,
+    no_hooks: bool,
+    no_server: bool,
+    allow: bool | None,
+    memory: Any,
+    dry_run: bool,
+    yes: bool,
+    json_wanted: bool,
+) -> None:
+    """Give an agent's host this memory: the server with its tools, and hooks where it has those, which recall by
+    themselves.
+
+    \b
+    crabmem install                            which hosts there are, found and installed
+    crabmem install claude-code --dry-run      what would change in its configs
+    crabmem install claude-code
+    crabmem --dir ~/notes install codex        another workspace than yours
+
+    It edits the host's own configs and nothing else in them: comments, order and what others registered stay. The
+    diff comes first and needs a yes (--yes where nobody can be asked), and what was there is kept beside each. Twice is
+    harmless, and renews paths that moved; what you decided before stays so.
+
+    On a terminal it asks two things, once. May the agent use memory without asking you each time? Every write is a
+    commit, so yes is safe; the answer becomes the host's own permission for this server and no other. And, where the
+    host has a memory of its own: which of them is it to use? With `ours` its own is switched off where it has a
+    setting for that, and what is in it is imported first, in one commit; nothing of it is deleted. `crabmem uninstall`
+    takes all of this back.
+    """
+    from .. import hosting
+
+    if name is None:
+        return hosting.show_all(ctx, json_wanted)
+    if no_hooks and no_server:
+        raise click.UsageError("--no-hooks and --no-server together leave nothing to install")
+    request = hosting.Request(project, dry_run, yes, json_wanted, allow, memory)
+    hosting.install(ctx, name, request, hooks=not no_hooks, server=not no_server)

@@ -1,0 +1,76 @@
+"""The verbs for what an agent learns of its mistakes, as the program around it tells."""
+
+import click
+
+from ...operations import notes
+from ...results import json_of
+from ...text import learnings
+from ...text.learnings import Lesson
+from ..app import open_session, verb
+from ..input import TEXT
+from ..options import json_option
+from ..output import coloured_diff, show, tell, warn
+
+_WORDS = click.argument("words", metavar="TEXT|-", type=TEXT)
+
+
+@verb(after="flush")
+@click.group("learn")
+def learn() -> None:
+    """Add a line to what an agent learned of its mistakes, which it reads again when a session begins.
+
+    \b
+    crabmem learn error exec "exit 1: no such file" --context "while building"
+    crabmem learn correction "No, in May." --said "The fair is in June."
+    crabmem learn win "Asking before deleting saved the day"
+
+    For the program around the agent. In profiles whose prompt shows them: --profile legion.
+    """
+
+
+@learn.command("error")
+@click.argument("tool")
+@_WORDS
+@click.option("--context", type=TEXT, default="", help="What was being done.")
+@json_option
+@click.pass_context
+def error_(ctx: click.Context, tool: str, words: str, context: str, json_wanted: bool) -> None:
+    """Record that TOOL failed, and how."""
+    _learn(ctx, learnings.tool_failure(tool, words, context), json_wanted)
+
+
+@learn.command("correction")
+@_WORDS
+@click.option("--said", type=TEXT, default="", help="What the agent had said.")
+@click.option("--if-one", is_flag=True, help="Only if the message begins as corrections do: no, wrong, actually, …")
+@json_option
+@click.pass_context
+def correction_(ctx: click.Context, words: str, said: str, if_one: bool, json_wanted: bool) -> None:
+    """Record the message with which a person corrected the agent."""
+    if if_one and not learnings.is_correction(words):
+        show(json_wanted, None, lambda: "")
+        return tell("no correction")
+    _learn(ctx, learnings.correction(words, said), json_wanted)
+
+
+@learn.command("win")
+@_WORDS
+@json_option
+@click.pass_context
+def win_(ctx: click.Context, words: str, json_wanted: bool) -> None:
+    """Record what worked well."""
+    _learn(ctx, learnings.win(words), json_wanted)
+
+
+def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:
+    memory = open_session(ctx, is_person=False)
+    changed = notes.learn(memory, lesson)
+    state = "learned" if changed.commit else "said so already"
+    show(json_wanted, json_of(changed), lambda: f"{state}: {changed.path}\n{coloured_diff(changed.diff)}")
+    warn(changed.warnings)
+    name = memory.engine.profile_name
+    if not json_wanted and not any(part.file == changed.path for part in memory.profile.part):
+        tell(
+            f"agents will not read it when a session begins: the prompt of the profile {name} does "
+            f"not show {changed.path}; of the built-in profiles only legion shows learnings (--profile legion)"
+        )

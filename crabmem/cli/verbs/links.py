@@ -1,0 +1,44 @@
+"""`crabmem links`: where links between facts lead."""
+
+import click
+
+from ...operations import facts
+from ...results import Links, Reference, json_of
+from ...text.words import counted
+from ..app import open_session, verb
+from ..completing import complete_names
+from ..options import json_option
+from ..output import plain, show, tell
+
+_WIDTH = 40
+
+
+@verb(after="rename")
+@click.command("links")
+@click.argument("name", required=False, shell_complete=complete_names)
+@json_option
+@click.pass_context
+def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
+    """Say where the [[links]] of a fact lead, and which lead to it; without NAME, all that lead nowhere.
+
+    A link says a file's name, a fact's name or an alias, as [[Luna's vet]] or [[luna-s-vet|the vet]]. In code
+    there are none. NAME may be MEMORY.md or Crab.md too.
+    """
+    found = facts.links(open_session(ctx), name)
+    show(json_wanted, json_of(found), lambda: _lines(found))
+    if not json_wanted:
+        nowhere = len(set(found.broken))
+        tell(f"{counted(nowhere, 'link')} {'leads' if nowhere == 1 else 'lead'} nowhere")
+
+
+def _lines(found: Links) -> str:
+    """A line for each link; one that stands several times in a text is said once."""
+    if found.path is None:
+        return "".join(dict.fromkeys(f"{plain(link.path)}: {_said(link)}\n" for link in found.broken))
+    out = (f"out  {_said(link):{_WIDTH}}  {plain(link.to or 'nowhere')}\n" for link in found.out)
+    into = (f"in   {_said(link):{_WIDTH}}  {plain(link.path)}\n" for link in found.into)
+    return "".join(dict.fromkeys((*out, *into)))
+
+
+def _said(link: Reference) -> str:
+    return plain(f"[[{link.target}]]")

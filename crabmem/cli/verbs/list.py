@@ -1,0 +1,81 @@
+"""`crabmem list`: the facts there are, a line each."""
+
+import unicodedata
+from collections.abc import Iterable
+
+import click
+
+from ...operations import facts, provenance
+from ...results import json_of
+from ...session.init import is_begun
+from ...text.entry import Entry
+from ...text.words import shortened
+from ..app import open_session, verb
+from ..options import json_option
+from ..output import paged, plain, show, tell
+from ..tag_filter import tag_option, tell_unknown_tags
+
+_WIDTH = 76
+
+
+@verb(after="show")
+@click.command("list")
+@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
+@tag_option
+@click.option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
+@click.option("--sort", "order", type=click.Choice(["file", "name", "changed"]), default="file", show_default=True,
+    help="By the file's path, by name, or those first that were changed last.")  # fmt: skip
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most N facts.")
+@json_option
+@click.pass_context
+def list_(
+    ctx: click.Context,
+    at: str | None,
+    tags: tuple[str, ...],
+    since: str | None,
+    order: str,
+    limit: int | None,
+    json_wanted: bool,
+) -> None:
+    """List facts: file name after the folders it lies in, name and description.
+
+    \b
+    crabmem list --tag ops
+    crabmem list --since '1 week ago' --sort changed -n 20
+    """
+    if at and order == "changed":
+        raise click.UsageError("--sort changed goes by the files of now; leave out --at")
+    memory = open_session(ctx)
+    entries = facts.entries(memory, at, since=since)
+    if tags:
+        tell_unknown_tags(entries if since is None else facts.entries(memory, at), tags)
+        entries = [entry for entry in entries if _labels(tags) <= _labels(entry.labels)]
+    if order == "name":
+        entries = sorted(entries, key=lambda entry: entry.name.casefold())
+    elif order == "changed":
+        newest = {path: place for place, path in enumerate(provenance.last_changed(memory))}
+        entries = sorted(entries, key=lambda entry: newest.get(entry.path, len(newest)))
+    shown = entries[:limit]
+    labels = [plain(memory.layout.label(entry.path)) for entry in shown]
+    width = min(max(map(_width, labels), default=0), 40)
+    if json_wanted:
+        return show(True, json_of(shown), str)
+    paged(ctx, (_line(label, entry, width) for label, entry in zip(labels, shown, strict=True)))
+    if not shown and is_begun(memory):
+        tell("no fact is like that" if tags or since else "nothing has been remembered yet")
+
+
+def _line(label: str, entry: Entry, width: int) -> str:
+    about = shortened(plain(f"{entry.name}: {entry.description or entry.content}"), _WIDTH)
+    return f"{label}{' ' * (width - _width(label))}  {about}\n"
+
+
+def _width(text: str) -> int:
+    """How many columns of a terminal `text` takes."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def _labels(tags: Iterable[str]) -> set[str]:
+    return {tag.casefold() for tag in tags}

@@ -1,0 +1,67 @@
+"""`crabmem log`: who wrote what."""
+
+from dataclasses import replace
+from itertools import chain, islice
+
+import click
+
+from ...operations import history
+from ...results import Commit, json_of
+from ...session.init import is_begun
+from ...text.hashes import short
+from ..app import open_session, verb
+from ..completing import complete_names, complete_writers
+from ..options import json_option
+from ..output import coloured_diff, here, paged, plain, show, tell
+
+
+@verb(after="History")
+@click.command()
+@click.argument("name", required=False, shell_complete=complete_names)
+@click.option("-n", "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many commits.")
+@click.option("-p", "--patch", is_flag=True, help="With what each commit changed.")
+@click.option("--agent", metavar="A", shell_complete=complete_writers, help="Only of this agent.")
+@click.option("--session", metavar="S", help="Only of this session.")
+@click.option("--tool", metavar="T", help="Only of this tool, as `remember`; `edit` for edits of files.")
+@click.option("--author", metavar="NAME", help="Only of whoever is called so, or has the word in the name.")
+@click.option("--since", metavar="REV|TIME", help="Only after a commit, a date, or '2 weeks ago'.")
+@click.option("--until", metavar="REV|TIME", help="Only up to then: a commit of the last page begins the next.")
+@json_option
+@click.pass_context
+def log(
+    ctx: click.Context,
+    name: str | None,
+    limit: int,
+    patch: bool,
+    agent: str | None,
+    session: str | None,
+    tool: str | None,
+    author: str | None,
+    since: str | None,
+    until: str | None,
+    json_wanted: bool,
+) -> None:
+    """List who wrote what, newest first; with NAME, for that fact only.
+
+    A star marks a person: `ann*` is Ann, `ann` would be an agent.
+    """
+    memory = open_session(ctx)
+    found = history.commits(
+        memory, name, agent=agent, session=session, tool=tool, author=author, since=since, until=until
+    )
+    diffs = ((commit, history.patch(memory, commit.commit, name) if patch else "") for commit in islice(found, limit))
+    if json_wanted:
+        show(True, [json_of(commit) | ({"patch": diff} if patch else {}) for commit, diff in diffs], str)
+    else:
+        # Shown as they are found: the next may lie far back.
+        lines = (f"{_line(commit)}\n{coloured_diff(diff)}" for commit, diff in diffs)
+        if first := next(lines, ""):
+            paged(ctx, chain([first], lines))
+        elif is_begun(memory):
+            tell("no commit is like that")
+
+
+def _line(commit: Commit) -> str:
+    """One commit on one line: id, time, author, subject."""
+    told = replace(commit, time=here(commit.time))
+    return f"{click.style(short(commit.commit), fg='yellow')}  {plain(told.line)}"

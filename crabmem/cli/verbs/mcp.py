@@ -1,0 +1,99 @@
+"""The verb for hosts that speak the Model Context Protocol."""
+
+import os
+import secrets
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from ...text.extras import how_to_get
+from ..app import open_session, verb
+from ..options import global_options, tool_names
+from ..output import Failure, tell
+
+if TYPE_CHECKING:
+    from ...mcp import Served
+
+_PORT = 8765
+_HINT = """\b
+Over standard input and output, as hosts start it:
+  claude mcp add crabmem -- crabmem mcp
+Over HTTP, on this machine only, for who names the token:
+  CRABMEM_TOKEN=… crabmem mcp --http --port 8765"""
+
+
+@verb(after="bundle")
+@click.command(epilog=_HINT)
+@click.option("--http", is_flag=True, help="Over HTTP at 127.0.0.1, instead of standard input and output.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=_PORT, show_default=True, help="With --http: 0 is any free one."
+)
+@click.option(
+    "--token", metavar="T", envvar="CRABMEM_TOKEN",
+    help="With --http: what clients must name; without it one is made and told.  [env: CRABMEM_TOKEN]",
+)  # fmt: skip
+@click.option(
+    "--tools",
+    metavar="A,B,…",
+    help="Only these tools, of all there are; also get, list, log, that only look, and note.",
+)
+@click.option(
+    "--data",
+    is_flag=True,
+    help="For programs: answers are data too, with schemas. Over HTTP a client may ask by ?data=1 in its URL.",
+)
+@click.pass_context
+def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str | None, data: bool) -> None:
+    """Serve memory to an agent's host by MCP, until it closes the connection or Ctrl-C.
+
+    Tools, resources and prompts; your edits are recorded as you pause, and hosts are told of them. Who writes is the
+    client by its own name, in the session that its host names, unless --agent and --session say otherwise. Needs the
+    extra `mcp`.
+    """
+    if not http:
+        _refuse_what_is_for_http(ctx)
+    if not http and sys.stdin.isatty():
+        tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
+    wire = None if http else _claimed()
+    # Over HTTP nobody's host started us: what stands in our surroundings is of who typed the command.
+    served = _served(ctx, tools, data, {} if http else os.environ)
+    from ...mcp import over_http, over_stdio
+
+    if wire:
+        return over_stdio(served, wire)
+    made = token or secrets.token_urlsafe(24)
+
+    def ready(address: str) -> None:
+        tell(f"serving {served.memory.root} at {address}; stop with Ctrl-C" + ("" if token else f"\ntoken: {made}"))
+
+    over_http(served, port, made, ready)
+
+
+def _refuse_what_is_for_http(ctx: click.Context) -> None:
+    for name in ("port", "token"):
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name} goes with --http")
+
+
+def _served(ctx: click.Context, tools: str | None, data: bool, environment: Mapping[str, str]) -> "Served":
+    wanted = global_options(ctx)
+    try:
+        from ...mcp import Served
+    except ImportError:  # also of an older library, which lacks a name
+        raise Failure(f"`crabmem mcp` needs the libraries of the extra mcp: {how_to_get('mcp')}") from None
+    return Served(
+        open_session(ctx, is_person=False), wanted.agent, wanted.session, tool_names(tools), data, environment
+    )
+
+
+def _claimed() -> tuple[int, int]:
+    """The handles of the wire, taken away from everybody else: whoever prints now does so on stderr."""
+    sys.stdout.flush()
+    wire = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return wire

@@ -1,0 +1,27 @@
+"""`crabmem note`: adds to the note of the day."""
+
+import click
+
+from ...operations import notes
+from ...results import json_of
+from ..app import open_session, verb
+from ..input import words_of
+from ..options import json_option
+from ..output import plain, show, warn
+
+
+@verb(after="proposals")
+@click.command()
+@click.argument("text", nargs=-1, required=True, metavar="TEXT|-")
+@json_option
+@click.pass_context
+def note(ctx: click.Context, text: tuple[str, ...], json_wanted: bool) -> None:
+    """Add TEXT, or stdin for -, to the note of today, under the time. What is there stays.
+
+    \b
+    crabmem note Called the vet, Luna is fine
+    pbpaste | crabmem note -
+    """
+    changed = notes.write_note(open_session(ctx), words_of(ctx, text))
+    show(json_wanted, json_of(changed), lambda: f"noted in {plain(changed.path)}")
+    warn(changed.warnings)

@@ -1,0 +1,22 @@
+"""`crabmem prompt`: what goes before a conversation."""
+
+import click
+
+from ...tools import guide
+from ..app import open_session, verb
+from ..options import as_of_option, json_option
+from ..output import show
+
+
+@verb(after="note")
+@click.command()
+@as_of_option
+@json_option
+@click.pass_context
+def prompt(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
+    """Print what goes before a conversation: identity, overview, how to use the tools.
+
+    Which files these are, in which order and how much of each, says the profile; `crabmem context` accounts for it.
+    """
+    text = guide.prompt(open_session(ctx), as_of)
+    show(json_wanted, {"prompt": text}, lambda: text)

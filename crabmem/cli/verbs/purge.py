@@ -1,0 +1,153 @@
+"""The verb that erases for good."""
+
+from collections.abc import Mapping
+from textwrap import indent
+
+import click
+
+from ...operations import agents
+from ...operations import purge as operation
+from ...operations.agents import ALL
+from ...results import Purge, Standing, json_of
+from ..app import open_session, verb
+from ..completing import complete_names
+from ..input import LINE
+from ..options import json_option, yes_option
+from ..output import confirm, plain, show
+
+_SHOWN = 10
+
+
+@verb(after="revert")
+@click.command()
+@click.argument("name", required=False, shell_complete=complete_names)
+@click.option("--text", metavar="STRING", type=LINE, help="Erase this text wherever it stands; - is stdin.")
+@click.option(
+    "--pattern",
+    metavar="REGEX",
+    type=LINE,
+    help="Erase what a regular expression finds; `^` and `$` are those of lines.",
+)
+@click.option("--dry-run", is_flag=True, help="Only print the plan.")
+@click.option("--verify", is_flag=True, help="Only look where it still stands; exit status 1 when it does.")
+@yes_option
+@click.option("--force", is_flag=True, help="Also when a remote has it, which keeps it until you push with --force.")
+@click.option("--agents", "everywhere", is_flag=True, help="Also in the workspaces of agents, in agents/NAME.")
+@json_option
+@click.pass_context
+def purge(
+    ctx: click.Context,
+    name: str | None,
+    text: str | None,
+    pattern: str | None,
+    dry_run: bool,
+    verify: bool,
+    yes: bool,
+    force: bool,
+    everywhere: bool,
+    json_wanted: bool,
+) -> None:
+    """Erase a fact, a text or a pattern from all of history, for good.
+
+    NAME goes with every version of it, and with its name in commit messages. A text leaves `(purged)` in its place.
+    Commits get new ids from the first that holds it on. Nothing takes a purge back: the plan comes first, and needs
+    a yes. Agents' own workspaces are looked into, and purged with --agents. Encoded copies, such as base64, are not
+    found.
+    """
+    memory = open_session(ctx)
+    if verify:
+        return _verified(ctx, operation.standing(memory, name, text=text, pattern=pattern), json_wanted)
+    plans: dict[str, Purge] = {}
+    if dry_run or not yes:
+        if everywhere:
+            plans = agents.purge_plans(memory, name, text=text, pattern=pattern)
+        else:
+            plans = {ALL: operation.purge_plan(memory, name, text=text, pattern=pattern)}
+        if not json_wanted:
+            click.echo(plain("\n".join(_headed(place, _plan(each)) for place, each in plans.items())))
+    if dry_run:
+        return show(json_wanted, _data(plans, everywhere), lambda: "")
+    if not yes:
+        confirm("Erase this for good?", "purged")
+    if everywhere:
+        done = agents.purge_everywhere(memory, name, text=text, pattern=pattern, force=force)
+    else:
+        done = {ALL: operation.purge(memory, name, text=text, pattern=pattern, force=force)}
+    told = "\n".join(_headed(place, _done(each, with_plan=not plans)) for place, each in done.items())
+    show(json_wanted, _data(done, everywhere), lambda: plain(told))
+    if any(each.standing and each.standing.places for each in done.values()):
+        ctx.exit(1)
+
+
+def _data(purges: Mapping[str, Purge], everywhere: bool) -> object:
+    if not everywhere:
+        return json_of(purges[ALL])
+    return {"workspaces": {place: json_of(each) for place, each in purges.items()}}
+
+
+def _headed(place: str, text: str) -> str:
+    """What is said of a workspace; of an agent's with its folder."""
+    return text if place == ALL else f"{place}:\n{indent(text, '  ')}"
+
+
+def _verified(ctx: click.Context, found: Standing, json_wanted: bool) -> None:
+    show(json_wanted, json_of(found), lambda: plain(_looked(found)))
+    if found.places:
+        ctx.exit(1)
+
+
+def _plan(plan: Purge) -> str:
+    """What will be done, a line for each kind of thing."""
+    lines = [
+        f"commits: {plan.rewritten:,} of {plan.commits:,} get a new id; {_count(plan.messages, 'message')} changed",
+        f"files:   {_count(plan.versions, 'version')} of {_count(len(plan.paths), 'file')}{_listed(plan.paths)}",
+        f"refs:    {_count(plan.refs, 'reference')} moved, all logs of them rewritten",
+        f"objects: {plan.unreachable:,} that nothing reaches are removed too",
+    ]
+    if plan.entries:
+        lines.insert(0, f"facts:   {', '.join(plan.entries[:_SHOWN])}{_more(len(plan.entries))}")
+    if plan.erased:
+        lines.insert(1, f"erased:  {', '.join(plan.erased[:_SHOWN])}{_more(len(plan.erased))}")
+    if plan.signatures:
+        lines.append(f"signed:  {_count(plan.signatures, 'signature')} dropped, for what they sign changes")
+    if plan.leftovers:
+        lines.append(f"copies of editors: {_count(plan.leftovers, 'file')} removed")
+    lines += [
+        f"stays:   {path} quotes {_count(lines_, 'line')} of it; `crabmem purge --text` erases a text"
+        for path, lines_ in plan.copies.items()
+    ]
+    lines += [
+        f"remote:  {name} {url} has it, and keeps it until `git push --force`" for name, url in plan.remotes.items()
+    ]
+    lines += [f"remote:  {name} {url} may have it: nothing here tells" for name, url in plan.unknown.items()]
+    lines += [f"stays:   {place} has it too; --agents purges in the workspaces of agents" for place in plan.nested]
+    return "\n".join(lines)
+
+
+def _done(done: Purge, with_plan: bool) -> str:
+    assert done.standing is not None
+    told = [_plan(done)] if with_plan else []
+    words = "purged" if not done.standing.places else "purged, but not everywhere"
+    named = [f"its name stays in {', '.join(done.copies)}"] if done.copies and not done.standing.places else []
+    return "\n".join([*told, f"{words}; {_looked(done.standing)}", *named])
+
+
+def _looked(found: Standing) -> str:
+    """What a look at everything came to."""
+    places = "".join(f"\n  {place}" for place in found.places[:_SHOWN]) + _more(len(found.places))
+    what = f"{_count(found.objects, 'object')} and {_count(found.files, 'file')} read, {found.size:,} bytes"
+    unread = "".join(f"\nnot looked into: {place}" for place in found.unread[:_SHOWN]) + _more(len(found.unread))
+    nowhere = "nowhere" if not found.unread else "in none of them, but not all was looked into"
+    return f"{what}: it stands {'in' + places if found.places else nowhere}{unread}"
+
+
+def _listed(paths: tuple[str, ...]) -> str:
+    return f": {', '.join(paths[:_SHOWN])}{_more(len(paths))}" if paths else ""
+
+
+def _more(count: int) -> str:
+    return f" and {count - _SHOWN:,} more" if count > _SHOWN else ""
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

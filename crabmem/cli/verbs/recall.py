@@ -1,0 +1,129 @@
+"""`crabmem recall`: searches memory, for a person on a terminal or for a model that reads what a program prints."""
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from ...operations import facts
+from ...operations import recall as recall_operations
+from ...recall.marking import on_terminal
+from ...recall.ranking import text_of
+from ...results import Hit, Match, json_of
+from ...text.answers import BETWEEN, answer_text
+from ...text.hashes import short
+from ...text.quoting import entry_text
+from ..app import open_session, verb
+from ..input import words_of
+from ..options import json_option
+from ..output import in_colour, plain, show, tell
+from ..tag_filter import tag_option, tell_unknown_tags
+
+
+@verb(after="remember")
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", type=int, help="How many facts at most.  [default: recall_limit, 5]")
+@tag_option
+@click.option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
+@click.option("--until", metavar="REV", help="Only facts not changed since then.")
+@click.option("--as-of", metavar="REV", help="In memory as it was at a commit, a date, or '3 weeks ago'.")
+@click.option("--budget", type=int, metavar="N", help="At most N characters: of long facts the passage that matched.")
+@click.option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
+@click.option("--blame", is_flag=True, help="Say who wrote each fact when, and whether a person ever did.")
+@json_option
+@click.pass_context
+def recall(
+    ctx: click.Context,
+    query: tuple[str, ...],
+    limit: int | None,
+    tags: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    as_of: str | None,
+    budget: int | None,
+    explain: bool,
+    blame: bool,
+    json_wanted: bool,
+) -> None:
+    """Search memory; the words of QUERY need no quotes, and - is standard input.
+
+    \b
+    crabmem recall where is the deploy key
+    crabmem recall 'deploy*'             any word that begins so
+    crabmem recall '"the deploy key"'    these words in this order
+
+    \b
+    What matches:
+      words       whatever their case, accents, and in the workspace's `language` their endings:
+                  went is go, children is child; Russian, Greek, Armenian, Arabic, Hindi, Tamil always
+      programs    parse_invoice, parseInvoice, ops/deploy.sh: each part, and the whole however it
+                  is joined; 3.11 finds 3.11.7; C++
+      dates       9 June 2024, June 9th, 2024, 2024-06-09 and 09.06.2024 are one; June 2024 finds it
+      no spaces   any part of a sentence in Chinese, Japanese, Korean, Thai, Lao, Khmer, Myanmar
+      unknown     a word that no fact has: parts of compounds, bookshelf in "book shelf"
+    Not searched: the, what, did, you, …; but I, my, not, no, may are. Not matched: typing errors,
+    synonyms, another language (see [vectors] in `crabmem config`).
+    """
+    asked = words_of(ctx, query)
+    memory = open_session(ctx)
+    found = recall_operations.recall(
+        memory, asked, limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of, blame=blame
+    )
+    language = memory.settings.language
+    if sys.stdout.isatty():
+        text = BETWEEN.join(_shown(hit, asked, language) + _explained(hit, explain) + _blamed(hit) for hit in found)
+    else:  # a program reads this, and often a model what it prints
+        text = answer_text([_told(hit) + _explained(hit, explain) for hit in found]) if found.hits else ""
+    show(json_wanted, json_of(found), lambda: text)
+    if not found.hits and tags:
+        tell_unknown_tags(facts.entries(memory, as_of), tags)
+    if found.note and not json_wanted:
+        tell(f"no memories found: {found.note}" if not found.hits else found.note)
+    if not found.hits and not json_wanted and (files := memory.profile.search.files):
+        tell(f"recall finds facts; a tool for agents searches {', '.join(files)}: see `crabmem tools`")
+
+
+def _shown(hit: Hit, asked: str, language: str) -> str:
+    """A hit as a person sees it: as it is, with its file and the words it was found by."""
+    text = entry_text(hit.entry.name, hit.entry.description, hit.shown)
+    return on_terminal(text, plain(hit.entry.path), asked, language, in_colour(sys.stdout))
+
+
+def _told(hit: Hit) -> str:
+    """A hit as a model reads it; where it comes from is said above what it says itself."""
+    heading, source, *rest = text_of(hit).split("\n", 2)
+    return "\n".join([heading, source, *filter(None, [_blamed(hit).strip()]), *rest])
+
+
+def _blamed(hit: Hit) -> str:
+    """Where a hit comes from, if that was asked."""
+    known = hit.provenance
+    if known is None:
+        return ""
+    told = [
+        f"{what} {commit.time:%Y-%m-%d} by {commit.who} in {short(commit.commit)}"
+        for what, commit in (("learned", known.learned), ("last changed", known.changed))
+        if commit
+    ]
+    told = told[: 2 if known.learned != known.changed else 1]
+    told += [] if known.is_recorded else ["changed on disk since, not recorded yet" if told else "not recorded yet"]
+    told += [f"{len(known.authors)} authors"] if len(known.authors) > 1 else []
+    told += ["touched by a person" if known.is_confirmed else "never touched by a person"] if known.learned else []
+    return "\n\n" + plain("; ".join(told))
+
+
+def _explained(hit: Hit, explain: bool) -> str:
+    """What the score of a hit is made of, a line for each word, the most telling first."""
+    if not explain:
+        return ""
+    fields: dict[str, list[Match]] = {}
+    for match in hit.matches:
+        fields.setdefault(match.word, []).append(match)
+    ordered = sorted(fields.items(), key=lambda item: -sum(match.added for match in item[1]))
+    lines = [f"{sum(each.added for each in found):8.3f}  {word}: {_places(found)}" for word, found in ordered]
+    return "\n\n" + "\n".join([*lines, f"{hit.score:8.3f}  in all"])
+
+
+def _places(matches: Sequence[Match]) -> str:
+    return ", ".join(f"{match.field} {match.added:.3f}" for match in matches)

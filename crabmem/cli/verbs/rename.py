@@ -1,0 +1,33 @@
+"""`crabmem rename`: another name for a fact, and for the links to it."""
+
+import click
+
+from ...operations import facts
+from ...results import json_of
+from ..app import open_session, verb
+from ..completing import complete_names
+from ..options import dry_run_option, json_option
+from ..output import coloured_diff, plain, show, warn
+
+
+@verb(after="edit")
+@click.command()
+@click.argument("old", shell_complete=complete_names)
+@click.argument("new")
+@click.option("--keep-alias", is_flag=True, help="The old name stays, as an alias.")
+@dry_run_option
+@json_option
+@click.pass_context
+def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bool, json_wanted: bool) -> None:
+    """Give a fact another name, and lead every [[link]] to it there. One commit; history follows.
+
+    \b
+    crabmem rename "Luna's vet" "Dr. Moreno" --keep-alias
+    """
+    done = facts.rename(open_session(ctx), old, new, keep_alias=keep_alias, dry_run=dry_run)
+    verb = "would rename" if dry_run else "renamed"
+    words = (
+        f"{verb}: {plain(done.before)} to {plain(done.name)}" if done.paths else f"it is called {plain(new)} already"
+    )
+    show(json_wanted, json_of(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
+    warn(f"{path} links to the old name, and an agent may not write it" for path in done.left)

@@ -1,0 +1,33 @@
+"""`crabmem tags`: the tags that facts have."""
+
+from collections import Counter
+
+import click
+
+from ...operations import facts
+from ...session.init import is_begun
+from ..app import open_session, verb
+from ..options import json_option
+from ..output import paged, plain, show, tell
+
+
+@verb(after="list")
+@click.command("tags")
+@json_option
+@click.pass_context
+def tags_(ctx: click.Context, json_wanted: bool) -> None:
+    """List the tags that facts have, and how many have each."""
+    memory = open_session(ctx)
+    spelled: dict[str, str] = {}
+    counts = Counter(
+        spelled.setdefault(label.casefold(), label) and label.casefold()
+        for entry in facts.entries(memory)
+        for label in dict.fromkeys(entry.labels)
+    )
+    found = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    data = [{"tag": spelled[label], "facts": count} for label, count in found]
+    if json_wanted:
+        return show(True, data, str)
+    paged(ctx, (f"{count:6,}  {plain(spelled[label])}\n" for label, count in found))
+    if not found and is_begun(memory):
+        tell("no fact has a tag; `crabmem remember NAME -t TAG …` gives one")

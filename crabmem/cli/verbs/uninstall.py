@@ -1,0 +1,25 @@
+"""`crabmem uninstall`: takes crabmem out of a host's configs."""
+
+import click
+
+from ..app import verb
+from ..host_options import check_host, complete_hosts, project_option
+from ..options import dry_run_option, json_option, yes_option
+
+
+@verb(after="install")
+@click.command()
+@click.argument("name", metavar="HOST", callback=check_host, shell_complete=complete_hosts)
+@project_option
+@dry_run_option
+@yes_option
+@json_option
+@click.pass_context
+def uninstall(ctx: click.Context, name: str, project: bool, dry_run: bool, yes: bool, json_wanted: bool) -> None:
+    """Take crabmem out of a host's configs again. What you changed in them since stays; so does the memory.
+
+    A config that nobody else changed is then what it was, byte for byte.
+    """
+    from .. import hosting
+
+    hosting.uninstall(ctx, name, hosting.Request(project, dry_run, yes, json_wanted))

@@ -1,0 +1,65 @@
+"""`crabmem when`: when memory knew something."""
+
+from collections.abc import Iterable
+
+import click
+
+from ...operations import history
+from ...results import Sighting, Sightings, json_of
+from ...text.hashes import short
+from ...text.words import shortened
+from ..app import open_session, verb
+from ..input import words_of
+from ..options import json_option
+from ..output import plain, show, tell
+
+_SHOWN = 100
+_COLOURS = {"appeared": "green", "changed": "yellow", "vanished": "red"}
+
+
+@verb(after="blame")
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@json_option
+@click.pass_context
+def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
+    """Say when memory knew something: the commits in which it appeared, changed and vanished.
+
+    A text that memory ever said word by word is looked for so, any other by its words: all of them in
+    one entry. A star marks a person.
+    """
+    found = history.when(open_session(ctx), words_of(ctx, query))
+    show(json_wanted, json_of(found), lambda: "".join(map(_sighting, found.steps)))
+    if not json_wanted:
+        tell(_today(found))
+
+
+def _sighting(step: Sighting) -> str:
+    """What a commit did, and the lines that changed."""
+    commit = step.commit
+    head = f"{click.style(short(commit.commit), fg='yellow')}  {commit.time:%Y-%m-%d %H:%M}  {plain(commit.who)}"
+    what = f"{click.style(step.what, fg=_COLOURS[step.what])} {'from' if step.what == 'vanished' else 'in'}"
+    gone = [line for line in step.before if line not in step.after]
+    come = [line for line in step.after if line not in step.before]
+    lines = [*(f"  - {_shown(line)}\n" for line in gone), *(f"  + {_shown(line)}\n" for line in come)]
+    return f"{head}  {what} {plain(step.name)}\n{''.join(lines)}"
+
+
+def _shown(line: str) -> str:
+    return plain(shortened(line.strip(), _SHOWN))
+
+
+def _today(found: Sightings) -> str:
+    if not (found.steps or found.unrecorded):
+        return "memory never said that"
+    how = "" if found.is_exact else "; nothing said it word by word, these have all its words"
+    fresh = ""
+    if found.unrecorded:
+        which = "" if found.unrecorded == found.now else f": {_listed(found.unrecorded)}"
+        fresh = f" (not recorded yet{which})"
+    return (f"today: in {_listed(found.now)}" if found.now else "today: nowhere") + fresh + how
+
+
+def _listed(names: Iterable[str]) -> str:
+    *rest, last = names
+    return f"{', '.join(rest)} and {last}" if rest else last

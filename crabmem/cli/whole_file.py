@@ -1,0 +1,104 @@
+"""A group of verbs for one whole file: show, set and edit."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from ..disk import fs
+from ..operations import adoption, setup
+from ..results import Changed, Document, Proposed, json_of
+from ..session.session import Session
+from ..text.entry import decode
+from ..text.hashes import short, version_of
+from .app import open_session
+from .editor import edit_copy, edit_file
+from .input import TEXT, content_of
+from .options import global_options, json_option
+from .output import coloured_diff, plain, show, tell, tell_recorded, warn
+
+
+def file_group(
+    name: str,
+    file_name: str,
+    about: str,
+    read: Callable[[Session], Document],
+    write: Callable[[Session, str, str | None], Changed],
+    seed: Callable[[Session], str],
+    check: Callable[[Session], None],
+) -> click.Group:
+    """The verb `name` with show, set and edit for the file that is called so.
+
+    `check` refuses whoever may not write it, before an editor opens.
+    """
+
+    @click.group(name, invoke_without_command=True, help=f"Show, set or edit {about}.")
+    @click.pass_context
+    def group(ctx: click.Context) -> None:
+        if ctx.invoked_subcommand is None:
+            ctx.invoke(show_, json_wanted=False)
+
+    @group.command("show", help=f"Print {file_name}.")
+    @json_option
+    @click.pass_context
+    def show_(ctx: click.Context, json_wanted: bool) -> None:
+        document = read(open_session(ctx))
+        show(json_wanted, json_of(document), lambda: plain(document.text))
+
+    @group.command("set", help=f"Replace {file_name} by -c TEXT, --file F, or - for stdin.")
+    @click.argument("source", metavar="[-]", required=False)
+    @click.option("-c", "--content", type=TEXT, help="The whole new text, or -.")
+    @click.option("--file", type=click.Path(), help="Read it from a file.")
+    @click.option("--if-version", metavar="V", help=f"Only if it is still this version (`{name} show --json`).")
+    @json_option
+    @click.pass_context
+    def set_(
+        ctx: click.Context, source: str | None, content: str | None, file: str | None, if_version: str | None,
+        json_wanted: bool,
+    ) -> None:  # fmt: skip
+        show_changed(json_wanted, write(open_session(ctx), content_of(ctx, content, file, source), if_version))
+
+    @group.command(
+        "edit",
+        help=f"Open {file_name} in your editor ($VISUAL, $EDITOR), and record what you changed as yours; with --agent, "
+        "as the agent's.",
+    )
+    @click.pass_context
+    def edit(ctx: click.Context) -> None:
+        memory = open_session(ctx)
+        check(memory)
+        setup.init(memory)
+        file = memory.file(read(memory).path)
+        if global_options(ctx).agent:
+            return _edit_as_agent(memory, file, seed(memory))
+        made, text = not file.exists(), seed(memory)
+        if made:
+            fs.make_folder(file.parent)
+            fs.create(file, text.encode())
+        try:
+            edit_file(file)
+        finally:
+            if made and file.read_bytes() == text.encode():
+                fs.unlink(file)
+        tell_recorded(memory, adoption.adopt(memory))
+
+    def _edit_as_agent(memory: Session, file: Path, seeded: str) -> None:
+        before = fs.read(file)[0] if file.exists() else None
+        text = seeded if before is None else decode(str(file), before)
+        version = None if before is None else version_of(before)
+        done = edit_copy(file.name, text, lambda text: write(memory, text, version))
+        if done:
+            show_changed(False, done)
+        else:
+            tell("nothing changed")
+
+    return group
+
+
+def show_changed(json_wanted: bool, done: Changed) -> None:
+    """Print what became of the overview or the identity, and say what to mind."""
+    state = "updated" if done.commit else "said so already"
+    if isinstance(done, Proposed):
+        state = f"not changed: `crabmem proposals apply {short(done.proposal.id)}` would"
+    show(json_wanted, json_of(done), lambda: f"{done.path} {state}\n{coloured_diff(done.diff)}")
+    warn(done.warnings)

@@ -1,0 +1,245 @@
+"""What tests try every verb and every tool with: the one table that all of them share.
+
+A verb or a tool needs a line here only where nothing can be made up for it of what it declares (`WORDS`, `VALUES`), or
+where it is unlike most: it writes, prints no data, goes on until it is stopped. What lacks one fails with a message
+that says so.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import click
+
+    from crabmem import Tool
+
+HOUSEHOLD = Path(__file__).parent.parent / "fixtures" / "household" / "memory" / "entries"
+VET = {"name": "Luna's vet", "description": "who looks after the dog", "content": "Dr. Moreno."}
+WIFI = {"name": "Wifi", "description": "the password for guests", "content": "On the router."}
+#: Stands in a sample for the id of a proposal that waits.
+PROPOSAL = "PROPOSAL"
+
+# Verbs
+
+
+@dataclass(frozen=True)
+class Verb:
+    """How a verb is tried in a workspace with the facts Deploy key and Wifi (wlan), and what it does there."""
+
+    #: What one types after it; None for what `WORDS` has for each argument it needs.
+    typed: str | None = None
+    stdin: str = ""
+    #: It only looks, adds a commit, or does something else.
+    does: Literal["looks", "writes", "else"] = "looks"
+    #: With `--json` it prints JSON.
+    has_data: bool = True
+    is_for_people: bool = False
+    ends: bool = True
+    #: What a session types that may not see everything, without naming what is hidden; None for the same with and
+    #: without `--json`. IMPORTED and QUESTIONS are a folder and a file.
+    unseen: Sequence[str] | None = None
+
+
+#: What is typed for arguments and options that verbs cannot do without.
+WORDS = {"name": "wifi", "query": "where is the password", "old": "wifi", "new": "'Guest network'"}
+VERBS: Mapping[str, Verb] = {
+    "try": Verb(does="else", has_data=False, unseen=[]),
+    "init": Verb(does="else", has_data=False, unseen=["", "--dry-run"]),
+    "config": Verb(),
+    "config allow": Verb("--yes", does="else", is_for_people=True),
+    "config disallow": Verb(does="else"),
+    "completion": Verb("bash", does="else", has_data=False),
+    "remember": Verb(
+        "Vet -d 'who looks after the dog' -c 'Dr. Moreno.'", does="writes",
+        unseen=["Wifi -d d -c text", "Vet -d d -c text", "New -d d -c text --if-version 1234"],
+    ),
+    "recall": Verb(unseen=[
+        "feeding", "feeding --json --explain", "dawn --blame", "hand --as-of HEAD", "network --since 1h",
+    ]),
+    "show": Verb(unseen=["Wifi", "Vet", "Wifi --at HEAD", "privat", "NOTES.md"]),
+    "list": Verb(unseen=["", "--json", "--at HEAD", "--tag feeding", "--since HEAD~1 --sort changed"]),
+    "edit": Verb(does="writes", has_data=False, unseen=["Vet", "Wifi"]),
+    "forget": Verb(does="writes", unseen=["Vet", "privat", "Wifi"]),
+    "rename": Verb(does="writes", unseen=["Wifi Vet", "Vet Other", "Wifi Net --dry-run", "Wifi Net"]),
+    "links": Verb("wifi", unseen=["", "--json", "Wifi", "Vet"]),
+    "import": Verb(
+        str(HOUSEHOLD), does="writes",
+        unseen=["IMPORTED --dry-run", "IMPORTED", "IMPORTED --json", "IMPORTED --replace"],
+    ),
+    "learn error": Verb("exec 'exit 1'", does="writes"),
+    "learn correction": Verb("'No, in May.'", does="writes"),
+    "learn win": Verb("'Asking first'", does="writes"),
+    "memory": Verb(has_data=False),
+    "memory set": Verb("-c '# Overview'", does="writes", unseen=["-"]),
+    "memory edit": Verb(does="writes", has_data=False),
+    "soul": Verb(has_data=False),
+    "soul set": Verb("-c '# A crab'", does="writes", unseen=["-"]),
+    "soul edit": Verb(does="writes", has_data=False),
+    "proposals show": Verb(PROPOSAL, unseen=["0"]),
+    "proposals apply": Verb(PROPOSAL, does="else", is_for_people=True, unseen=["0"]),
+    "proposals reject": Verb(f"{PROPOSAL} --yes", does="else", is_for_people=True, unseen=["0 --yes"]),
+    "prompt": Verb(unseen=["", "--as-of HEAD"]),
+    "note": Verb("'Asked about tea.'", does="writes"),
+    "flush": Verb("--tokens 70000 --window 80000"),
+    "profile show": Verb("crab"),
+    "profile check": Verb("crab"),
+    "log": Verb(unseen=["", "--json", "--patch", "-n 3", "Wifi", "Vet", "--since HEAD~1"]),
+    "blame": Verb(unseen=["Wifi", "Vet", "NOTES.md"]),
+    "when": Verb("on the router", unseen=["feeding", "dawn"]),
+    "digest": Verb(unseen=["", "--json", "--since HEAD~2"]),
+    "diff": Verb("HEAD~1", unseen=["", "HEAD~3", "HEAD~1 HEAD", "--entry Wifi", "HEAD~3 --json"]),
+    "rollback": Verb("--to HEAD~1", does="writes", unseen=[
+        "--to HEAD~1 --entry Wifi", "--to HEAD~2 --dry-run", "--to HEAD~2", "--to HEAD~3 --yes-really",
+    ]),
+    "undo": Verb(does="writes"),
+    "revert": Verb("HEAD", does="writes", unseen=["HEAD --dry-run", "HEAD", "HEAD~1 --json"]),
+    "bisect": Verb(
+        "--bad 'password for guests must not return wifi'",
+        unseen=["--bad 'feeding must not return Wifi'", "--bad 'feeding must not return Wifi' --json"],
+    ),
+    "purge": Verb("wifi --yes", does="else", unseen=[
+        "Wifi --dry-run", "Wifi --yes", "--text hand --dry-run", "--text hand --verify", "--pattern d.wn --dry-run",
+        "Vet --dry-run --json", "Wifi --verify --json",
+    ]),
+    "agents new": Verb("coder", does="else"),
+    "agents clone": Verb(". coder", does="else"),
+    "adopt": Verb(does="else", unseen=["", "--json", "--yes-really"]),
+    "restore": Verb(does="writes"),
+    "doctor": Verb(unseen=["", "--json", "--fix"]),
+    "eval": Verb(
+        "-", stdin='{"text": "password for guests", "find": "wifi"}', unseen=["QUESTIONS", "QUESTIONS --json"],
+    ),
+    "reindex": Verb(does="else"),
+    "watch": Verb(ends=False, does="else", unseen=[]),
+    "call": Verb("recall '{\"query\": \"password\"}'", unseen=[
+        "recall '{\"query\":\"feeding\"}'", "get '{\"name\":\"Vet\"}'", "list {}", "log {}",
+        "memory_search '{\"query\":\"dawn\"}'",
+        'remember \'{"name":"Vet","description":"d","content":"c","if_version":"0000"}\'',
+    ]),
+    "mcp": Verb(ends=False, does="else", has_data=False, unseen=["--tools nothing"]),
+    "hook": Verb("session-start", stdin='{"session_id": "s-1"}', does="else", unseen=[
+        "prompt --host claude-code", "session-start --host claude-code", "stop --host claude-code",
+    ]),
+    "install": Verb(does="else", unseen=[]),
+    "uninstall": Verb("codex", does="else", unseen=[]),
+    "bundle": Verb("claude-plugin ~/plugin", does="else", unseen=[]),
+}  # fmt: skip
+
+
+def verbs() -> dict[str, "click.Command"]:
+    """Every verb that does something, by what one types, those of groups too."""
+    import click
+
+    from crabmem.cli import cli
+
+    def below(group: click.Group, prefix: str) -> Iterator[tuple[str, click.Command]]:
+        ctx = click.Context(group)
+        for name in group.list_commands(ctx):
+            command = group.get_command(ctx, name)
+            assert command and command.name == name
+            if not isinstance(command, click.Group) or command.invoke_without_command:
+                yield f"{prefix}{name}", command
+            if isinstance(command, click.Group):
+                yield from below(command, f"{prefix}{name} ")
+
+    return dict(below(cli, ""))
+
+
+def verb(name: str) -> Verb:
+    """How the verb of that name is tried."""
+    return VERBS.get(name) or Verb()
+
+
+def typed(name: str) -> list[str]:
+    """What one types to try a verb, with its name."""
+    import click
+
+    sample = verb(name).typed
+    if sample is not None:
+        return [*name.split(), *shlex.split(sample)]
+    needs = [param for param in verbs()[name].params if param.required]
+    lacking = [param.name for param in needs if param.name not in WORDS or isinstance(param, click.Option)]
+    assert not lacking, (
+        f"how is `crabmem {name}` tried? Give it a line in VERBS of tests/samples.py: it needs {lacking}"
+    )
+    return [*name.split(), *(word for param in needs for word in shlex.split(WORDS[str(param.name)]))]
+
+
+def unseen(name: str) -> list[list[str]]:
+    """What a session types that may not see everything, each with the verb's name."""
+    ways = verb(name).unseen
+    if ways is None:
+        return [typed(name), *([[*typed(name), "--json"]] if verb(name).has_data else [])]
+    return [[*name.split(), *shlex.split(way)] for way in ways]
+
+
+# Tools
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a tool with all its arguments, in a memory with the fact Wifi and after the calls before this one."""
+
+    #: What it cannot do without, and what it can.
+    needs: Mapping[str, Any]
+    may: Mapping[str, Any] = field(default_factory=dict)
+    #: Words of the answer.
+    says: str = ""
+    #: The keys of its data, in any order; "" for those of its schema.
+    data: str = ""
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {**self.needs, **self.may}
+
+
+#: Arguments by their names; those that are not here and may be left out are.
+VALUES: Mapping[str, Any] = {"name": "Wifi", "query": "password", "limit": 2}
+_WRITTEN = "path version commit created diff warnings"
+TOOLS: Mapping[str, Call] = {
+    "remember": Call(
+        VET, {"aliases": ["the vet"], "tags": ["dog"], "if_version": None},
+        "remembered: Luna's vet", f"name slug {_WRITTEN}",
+    ),
+    "recall": Call(
+        {"query": "password"}, {"limit": 2, "tags": None, "as_of": None},
+        "\nthe password for guests\n\nOn the router.", "query hits searched note left_out",
+    ),
+    "get": Call(
+        {"name": "luna-s-vet"}, {"at": None}, "## Luna's vet\n",
+        "name slug path description content aliases tags version",
+    ),
+    "list": Call({}, {"limit": 3, "after": None}, "- Wifi: the password for guests", "facts total next"),
+    "log": Call({}, {"limit": 2, "name": "Wifi", "since": None}, "  remember: Wifi", "commits"),
+    "note": Call({"text": "Asked about tea."}, {}, "noted in memory/", _WRITTEN),
+    "memory": Call({"content": "# Overview\n"}, {"if_version": None}, "MEMORY.md updated", _WRITTEN),
+    "soul": Call({"content": "# A crab\n"}, {"reason": "I grew."}, "Crab.md updated", _WRITTEN),
+    "forget": Call({"name": "Wifi"}, {}, "forgot: Wifi", "name path commit"),
+}  # fmt: skip
+
+
+def shared_tools() -> list[str]:
+    """The names of the tools that every profile may have, in their order."""
+    from crabmem.tools import toolbox
+
+    return [item.name for name in toolbox.SHARED for item in toolbox.toolset(name)]
+
+
+def call(tool: "Tool") -> Call:
+    """How a tool is tried."""
+    if tool.name in TOOLS:
+        return TOOLS[tool.name]
+    names, required = tool.input_schema["properties"], tool.input_schema.get("required", ())
+    lacking = [name for name in required if name not in VALUES]
+    assert not lacking, f"how is the tool {tool.name} tried? Give it a line in TOOLS of tests/samples.py: {lacking}"
+    needs = {name: VALUES[name] for name in required}
+    return Call(needs, {name: VALUES.get(name) for name in names if name not in required})
+
+
+def in_turn(tools: Sequence["Tool"]) -> list["Tool"]:
+    """Tools in the order in which their samples work: those that are made up before `forget`."""
+    order = [*TOOLS]
+    return sorted(tools, key=lambda tool: order.index(tool.name if tool.name in TOOLS else "memory"))
