@@ -52,10 +52,10 @@ class _WithKinds(click.Command):
     """Says in its help what can be imported, which only then has to be loaded."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from ..importers.sources import SOURCES
+        from ..importers.recognition import sources
 
         with formatter.section("Kinds, recognised by their look or named with --from"):
-            formatter.write_dl([(source.name, source.about) for source in SOURCES])
+            formatter.write_dl([(source.name, source.about) for source in sources()])
 
 
 @click.command("import", cls=_WithKinds)
@@ -93,12 +93,17 @@ def import_(
     curl … | crabmem import - --from mem0
     """
     from ..importers.facts import prepare
-    from ..importers.sources import source_of
+    from ..importers.recognition import source_called, source_of
     from ..importers.tree import tree_at, tree_of
 
     memory = opened(ctx)
-    tree = tree_of(sys.stdin.buffer.read()) if str(place) == "-" else tree_at(place, memory.root)
-    source = source_of(tree, kind)
+    named = source_called(kind) if kind else None
+    if str(place) == "-":
+        data = sys.stdin.buffer.read()
+        tree = tree_of(data, named.endings) if named else tree_of(data)
+    else:
+        tree = tree_at(place, memory.root)
+    source = named or source_of(tree)
     found = prepare(_read(source, tree), tags, _named_place(place))
     if not found:
         raise Failure(
@@ -123,15 +128,16 @@ def take_in(memory: Session, places: "Sequence[Path]", dry_run: bool, source: st
     does; None leaves that to their looks.
     """
     from ..importers.facts import prepare
-    from ..importers.sources import source_of
+    from ..importers.recognition import source_called, source_of
     from ..importers.tree import tree_at
 
+    named = source_called(source) if source else None
     base = places[0].parent.parent if places[0].is_dir() else places[0].parent
     found: list[Found] = []
     for place in places:
         tree = tree_at(place, memory.root)
         inside = f"{place.relative_to(base).as_posix()}/" if place.is_dir() else ""
-        found += [item._replace(where=inside + item.where) for item in source_of(tree, source).facts(tree)]
+        found += [item._replace(where=inside + item.where) for item in (named or source_of(tree)).facts(tree)]
     items = prepare(found, (), _named_place(base))
     facts = [item.what for item in items if isinstance(item.what, Fact)]
     saved = facts_operations.remember_all(memory, facts, base.name, dry_run)

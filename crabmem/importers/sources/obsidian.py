@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from ..errors import CrabmemError
-from ..text import frontmatter as header
-from ..text.entry import Fact
-from ..text.links import redirect
-from ..text.slug import name_key
-from .base import Found, Skipped, Source, Tree, is_markdown
-from .texts import FENCES, fact_of, keys_of, stem, with_labels, with_name
+from ...errors import CrabmemError
+from ...text import frontmatter as header
+from ...text.entry import Fact
+from ...text.links import redirect
+from ...text.slug import name_key
+from ..base import Found, Look, Skipped, Source, Tree, is_markdown
+from ..texts import FENCES, fact_of, keys_of, stem, with_labels, with_name
 
 _OWN = {".obsidian": "it is Obsidian's own", ".trash": "it is Obsidian's trash"}
 _TEMPLATES = ("templates", "template", "_templates", "_template")
@@ -87,4 +87,4 @@ def _without_folders(target: str, names: Mapping[str, str]) -> str | None:
     return names[path] if path in names and names[path] != target else None
 
 
-SOURCE = Source("obsidian", "an Obsidian vault", _is_it, _facts)
+SOURCE = Source("obsidian", "an Obsidian vault", _is_it, _facts, Look.MARK)
