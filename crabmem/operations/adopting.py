@@ -6,6 +6,7 @@ from typing import Literal
 
 from ..disk import fs
 from ..errors import InvalidArguments, Unwritable
+from ..session.locate import settings_file
 from ..text import toml_edit as tables
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import layout_in
@@ -17,34 +18,27 @@ def prepared(root: Path, key: Literal["profile", "layout"], value: str, is_meant
 
     Raises:
         InvalidArguments: it is no folder, a workspace of something else, or has settings of its own.
+        Unreadable: its settings are no text.
         Unwritable: it lies in a repository, or the disk refused.
     """
     if not os.path.isdir(root):
         raise InvalidArguments(f"there is no folder {root} to adopt")
-    said = _said(root)
-    if said and dict(zip(("profile", "layout"), layout_in(said), strict=True))[key] == value:
+    before = settings_file(root)
+    if before and dict(zip(("profile", "layout"), layout_in(before), strict=True))[key] == value:
         return
     if fs.is_own_folder(Workspace(root).private):
         way = f"init --profile {value}` makes it one of {value}" if key == "profile" else "adopt` records your edits"
         raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} {way}")
     line = tables.put("", (key,), value)
-    if said is not None and not line.startswith(said):  # half of it is left where a crash or a full disk cut it
+    if before is not None and not line.encode().startswith(
+        before
+    ):  # half of it is left where a crash or a full disk cut it
         raise InvalidArguments(f"{root / SETTINGS} says something else; add `{line.strip()}` at its top")
     _refuse_repository(root, is_meant)
     try:
-        (fs.create if said is None else fs.overwrite)(root / SETTINGS, line.encode())
+        (fs.create if before is None else fs.overwrite)(root / SETTINGS, line.encode())
     except OSError as error:
         raise Unwritable(f"{root / SETTINGS} cannot be written: {fs.reason(error)}") from error
-
-
-def _said(root: Path) -> str | None:
-    """What the settings of a folder say; None without any."""
-    try:
-        return fs.read(root / SETTINGS)[0].decode("utf-8", "replace")
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise InvalidArguments(f"{root / SETTINGS} cannot be read: {fs.reason(error)}") from None
 
 
 def _refuse_repository(root: Path, is_meant: bool) -> None:
