@@ -12,9 +12,10 @@ from ...errors import CrabmemError
 from ...text import frontmatter as header
 from ...text.entry import Fact
 from ...text.links import redirect
+from ...text.markdown import without_fenced
 from ...text.slug import name_key
 from ..base import Found, Look, Skipped, Source, Tree, is_markdown
-from ..texts import FENCES, fact_of, keys_of, stem, with_labels, with_name
+from ..texts import fact_of, keys_of, stem, with_labels, with_name
 
 _OWN = {".obsidian": "it is Obsidian's own", ".trash": "it is Obsidian's trash"}
 _TEMPLATES = ("templates", "template", "_templates", "_template")
@@ -78,7 +79,7 @@ def _note(path: str, data: bytes, names: Mapping[str, str]) -> Fact | Skipped:
 def _tags(data: bytes) -> list[str]:
     """The tags in a text, but those in code."""
     text = header.parts_of(data.decode("utf-8")).content
-    return [match["tag"].strip("/") for match in _TAG.finditer(_CODE.sub("", FENCES.sub("", text)))]
+    return [match["tag"].strip("/") for match in _TAG.finditer(_CODE.sub("", without_fenced(text)))]
 
 
 def _without_folders(target: str, names: Mapping[str, str]) -> str | None:
