@@ -20,7 +20,6 @@ from .options import InstallOptions
 from .table import host_named
 
 _LICENSE = "MIT"
-_EXTRA = re.compile(r"""\bextra\s*==\s*['"](?P<name>[^'"]+)['"]""")
 # Zip files have times; this one is nobody's, so that the same files give the same bundle.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 _REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
@@ -160,9 +159,11 @@ def _about(version: str) -> dict[str, object]:
 
 def desktop_bundle(package: Mapping[str, bytes], requirements: Iterable[str], python: str, version: str) -> bytes:
     """An `.mcpb` file with the files of the `package` in it; the person chooses the workspace when installing it."""
+    from ..text.extras import of_extra  # late: it loads what reads the metadata of packages
+
     project = {"name": f"{NAME}-desktop", "version": version, "requires-python": python}
     lines = [f"{key} = {json.dumps(value)}" for key, value in project.items()]
-    needed = "".join(f"    {json.dumps(line)},\n" for line in _needed(requirements))
+    needed = "".join(f"    {json.dumps(line)},\n" for line in of_extra(requirements, "mcp", with_own=True))
     files = {
         "manifest.json": _json(_manifest(version)),
         "pyproject.toml": ("\n".join(["[project]", *lines, "dependencies = [", needed]) + "]\n").encode(),
@@ -199,16 +200,6 @@ def _manifest(version: str) -> dict[str, object]:
         "prompts_generated": True,
         "user_config": {"folder": folder},
     }
-
-
-def _needed(requirements: Iterable[str]) -> Iterable[str]:
-    """The requirements of the package and of its server, without those of other extras."""
-    for line in requirements:
-        extra = _EXTRA.search(line)
-        if extra is None:
-            yield line
-        elif extra["name"] == "mcp":
-            yield line.partition(";")[0].strip()
 
 
 def _server(host: str, system: str) -> bytes:
