@@ -14,9 +14,9 @@ from pathlib import Path
 from ..errors import InvalidArguments
 from ..text.templates import template
 from .desired import Desired, Server, put_all
-from .document import read
 from .host import ABOUT, NAME
 from .options import InstallOptions
+from .parsed_config import parse
 from .table import host_named
 
 _LICENSE = "MIT"
@@ -218,7 +218,7 @@ def _content(host: str, system: str) -> Iterable[Desired]:
 
 
 def _config(content: Iterable[Desired]) -> bytes:
-    return put_all(read("json", ""), content).text.encode()
+    return put_all(parse("json", ""), content).text.encode()
 
 
 def _json(value: object) -> bytes:
