@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...errors import InvalidArguments
 from ...text.entry import MAX_DESCRIPTION, Entry, Fact
@@ -15,7 +15,7 @@ _OPENING, _CLOSING = "```json\n", "\n```"
 Value = Mapping[str, Any]
 
 
-def fact_of(slot: Key, value: Value, index: Sequence[str] | None = None, ttl: float | None = None) -> Fact:
+def fact_of(key: Key, value: Value, index: Sequence[str] | None = None, ttl: float | None = None) -> Fact:
     """The fact that holds a value.
 
     `index` are the paths in it that are searched: None for the usual ones, none for a value that no question finds.
@@ -27,7 +27,7 @@ def fact_of(slot: Key, value: Value, index: Sequence[str] | None = None, ttl: fl
     description = rest.pop("description") if _is_line(rest.get("description")) else ""
     content = _joined(text, rest)
     keys = {"field": None if field in (None, _FIELDS[0]) else field, "ttl": ttl_text(ttl), "index": index}
-    return Fact(slot.name, description, content, keys=keys)
+    return Fact(key.name, description, content, keys=keys)
 
 
 def value_of(entry: Entry) -> dict[str, Any]:
@@ -43,16 +43,16 @@ def value_of(entry: Entry) -> dict[str, Any]:
 
 def paths_of(entry: Entry) -> list[str] | None:
     """The paths in the value of an entry that are searched; None for the usual ones."""
-    said = entry.keys.get("index") if key_in(entry.keys) else None
-    return [path for path in said if isinstance(path, str)] if isinstance(said, list) else None
+    paths = entry.keys.get("index") if key_in(entry.keys) else None
+    return [path for path in paths if isinstance(path, str)] if isinstance(paths, list) else None
 
 
-def _is_text(value: object) -> bool:
+def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and value != ""
 
 
 def _is_line(value: object) -> bool:
-    return isinstance(value, str) and value != "" and len(value) <= MAX_DESCRIPTION
+    return _is_text(value) and len(value) <= MAX_DESCRIPTION
 
 
 def _joined(text: str, rest: Value) -> str:
