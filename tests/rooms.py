@@ -40,6 +40,8 @@ ROWS: list[list[str]] = [
 ]
 ROW_OF = {name: number for number, row in enumerate(ROWS) for name in row}
 ENTRANCES = {"__init__", "__main__"}
+#: Where a family of agents or an importer is a file that nothing names: the table does not count them, else it would.
+UNCOUNTED = {"profiles", "importers"}
 
 
 class When(IntEnum):
@@ -160,7 +162,8 @@ def table() -> str:
         below = sorted(edges(name).items(), key=lambda edge: (-ROW_OF[edge[0]], edge[0]))
         named = ", ".join(other if when is When.LOAD else f"({other})" for other, when in below)
         about = max(100, round(count, -2))  # else every commit would change the table
-        lines.append(f"| `{name}` | {len(files)} | {about:,} | {named} |")
+        size = "– | –" if name in UNCOUNTED else f"{len(files)} | {about:,}"
+        lines.append(f"| `{name}` | {size} | {named} |")
     return "\n".join(lines)
 
 

@@ -10,7 +10,19 @@ import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from tests.rooms import ENTRANCES, PACKAGE, ROW_OF, When, imports, is_ours, loaded_with, modules, rooms, table
+from tests.rooms import (
+    ENTRANCES,
+    PACKAGE,
+    ROW_OF,
+    UNCOUNTED,
+    When,
+    imports,
+    is_ours,
+    loaded_with,
+    modules,
+    rooms,
+    table,
+)
 from tests.rooms import room as room_of
 
 
@@ -46,7 +58,8 @@ def test_no_module_needs_itself_to_be_loaded() -> None:
 def test_the_table_of_the_house_names_every_room() -> None:
     rows = [line.split("|") for line in table().splitlines()[2:]]
     assert {row[1].strip(" `") for row in rows} == ROW_OF.keys()
-    assert {row[1].strip(" `"): int(row[2]) for row in rows} == {name: len(found) for name, found in rooms().items()}
+    counted = {row[1].strip(" `"): int(row[2]) for row in rows if row[1].strip(" `") not in UNCOUNTED}
+    assert counted == {name: len(found) for name, found in rooms().items() if name not in UNCOUNTED}
 
 
 #: Rooms of which each module loads a library that somebody else wrote for it: these are the point of an adapter.

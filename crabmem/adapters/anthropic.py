@@ -72,7 +72,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def view(self, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
         """A file with numbered lines, or what is in a folder."""
-        path = self._inside(command.path)
+        path = self._path(command.path)
         with self._in_its_words():
             return files_operations.browse(self._memory, lambda tree: self._viewed(tree, path, command))
 
@@ -94,7 +94,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def rename(self, command: beta.BetaMemoryTool20250818RenameCommand) -> str:
         """Move a file or a folder."""
-        new = self._inside(command.new_path)
+        new = self._path(command.new_path)
         return self._edited("rename", command.old_path, partial(_renamed, command, new))
 
     def clear_all_memory(self) -> str:
@@ -105,7 +105,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def _edited(self, verb: str, given: str, edit: Callable[[Tree, str], Edit]) -> str:
         """Make the edit in one commit, and say what Claude is told."""
-        path, edits = self._inside(given), list[Edit]()
+        path, edits = self._path(given), list[Edit]()
 
         def work(tree: Tree) -> dict[str, str | None]:
             edits[:] = [edit(tree, path)]
@@ -115,12 +115,12 @@ class MemoryTool(BetaAbstractMemoryTool):
             done = files_operations.rewrite(self._memory, f"{verb} {path or '/'}", work)
         return warned(edits[0].reply, done.warnings)
 
-    def _inside(self, given: str) -> str:
+    def _path(self, given: str) -> str:
         """The path below `memory/` that Claude means.
 
         No more than words hang on the look for links: no write follows one.
         """
-        path, memory = _inside(given), self._memory
+        path, memory = _path_below(given), self._memory
         for place in way(memory.layout.memory_path(path)) if path else ():
             if os.path.islink(memory.file(place)):
                 raise ToolError(
@@ -197,7 +197,7 @@ def _checked(given: object) -> object:
     return given
 
 
-def _inside(given: str) -> str:
+def _path_below(given: str) -> str:
     """The path below `memory/` that Claude means; "" for `/memories` itself."""
     below = given.removeprefix(_ROOT)
     if below == given or not (not below or below.startswith("/")):

@@ -88,12 +88,12 @@ class ClaudeMemory:
         Recall before each message, the overview for an agent that is sent out, a commit for what the host's own tools
         write into the workspace, and when much was said and nothing stored, one more turn to store it.
         """
-        usual = [HookMatcher(hooks=[self._answered])]
-        writing = [HookMatcher(matcher=_WRITERS, hooks=[self._answered])]
+        usual = [HookMatcher(hooks=[self._respond])]
+        writing = [HookMatcher(matcher=_WRITERS, hooks=[self._respond])]
         reading: dict[HookEvent, list[HookMatcher]] = {"UserPromptSubmit": usual, "SubagentStart": usual}
         return {**reading, "PostToolUse": writing, "Stop": usual, "PreCompact": usual}
 
-    async def _answered(self, given: HookInput, tool_use_id: str | None, context: HookContext) -> HookJSONOutput:
+    async def _respond(self, given: HookInput, tool_use_id: str | None, context: HookContext) -> HookJSONOutput:
         """The answer, made beside the event loop. What goes wrong is told the person, and holds nobody up."""
         try:
             return cast(HookJSONOutput, await asyncio.to_thread(self._answer, given))

@@ -64,16 +64,16 @@ class Retriever(BaseRetriever):
     having: Sequence[str] = ()
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **asked: Any
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **options: Any
     ) -> list[Document]:
-        return list(map(_document, self._recalled(query, **asked)))
+        return list(map(_document, self._recall(query, **options)))
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **asked: Any
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **options: Any
     ) -> list[Document]:
-        return list(map(_document, await asyncio.to_thread(self._recalled, query, **asked)))
+        return list(map(_document, await asyncio.to_thread(self._recall, query, **options)))
 
-    def _recalled(
+    def _recall(
         self, query: str, *, k: int | None = None, limit: int | None = None, having: Sequence[str] | None = None
     ) -> Recall:
         most = next((each for each in (k, limit) if each is not None), self.k)

@@ -41,24 +41,24 @@ class MemoryBlock(BaseMemoryBlock[str]):
     memory: Memory = Field(exclude=True)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        return await asyncio.to_thread(self._told, messages or [])
+        return await asyncio.to_thread(self._about, messages or [])
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         if messages:
-            await asyncio.to_thread(self._noted, messages)
+            await asyncio.to_thread(self._note, messages)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """`content` without what was recalled, when that is enough; else nothing."""
         kept, _, recalled = content.rpartition(_RECALL)
         return kept if kept and len(recalled) >= tokens_to_truncate * _CHARACTERS_OF_A_TOKEN else None
 
-    def _told(self, messages: Sequence[ChatMessage]) -> str:
-        asked = [message.content or "" for message in messages if message.role == MessageRole.USER]
+    def _about(self, messages: Sequence[ChatMessage]) -> str:
+        questions = [message.content or "" for message in messages if message.role == MessageRole.USER]
         # LlamaIndex keeps nothing of what a block said before.
-        recalled = self.memory.before_turn(asked[-1], again=True) if asked else ""
+        recalled = self.memory.before_turn(questions[-1], again=True) if questions else ""
         return joined((self.memory.prompt(guide=False), recalled))
 
-    def _noted(self, messages: Sequence[ChatMessage]) -> None:
+    def _note(self, messages: Sequence[ChatMessage]) -> None:
         try:
             self._write(messages, _text)
         except InvalidArguments:  # NUL, half of a surrogate pair, the marks of a merge

@@ -28,7 +28,7 @@ class AgentMemory:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._said: dict[str, str] = {}
+        self._recalled: dict[str, str] = {}
 
     @property
     def tools(self) -> list[Tool]:
@@ -38,7 +38,7 @@ class AgentMemory:
                 name=tool.name,
                 description=tool.description,
                 params_json_schema=dict(tool.input_schema),
-                on_invoke_tool=self._called(tool.name),
+                on_invoke_tool=self._caller(tool.name),
                 # Strict schemas have no optional arguments, and ours say how they may be left out.
                 strict_json_schema=False,
             )
@@ -60,16 +60,16 @@ class AgentMemory:
         """
         given = data.model_data
         last = next((text for item in reversed(given.input) if (text := _message(item))), "")
-        if last and last not in self._said:
-            self._said[last] = await asyncio.to_thread(self._memory.before_turn, last)
+        if last and last not in self._recalled:
+            self._recalled[last] = await asyncio.to_thread(self._memory.before_turn, last)
         items = list[TResponseInputItem]()
         for item in given.input:
-            if block := self._said.get(_message(item)):
+            if block := self._recalled.get(_message(item)):
                 items.append({"role": "user", "content": block})
             items.append(item)
         return ModelInputData(input=items, instructions=given.instructions)
 
-    def _called(self, tool: str) -> Callable[[ToolContext[Any], str], Awaitable[str]]:
+    def _caller(self, tool: str) -> Callable[[ToolContext[Any], str], Awaitable[str]]:
         async def call(context: ToolContext[Any], arguments: str) -> str:
             return (await asyncio.to_thread(self._memory.call, tool, arguments)).text
 

@@ -46,7 +46,7 @@ class MemoryToolset(AbstractToolset[Any]):
 
     async def for_run(self, ctx: RunContext[Any]) -> "MemoryToolset":
         """The toolset of one run, which knows what to say in it."""
-        return replace(self, instructions=await to_thread.run_sync(self._told, ctx.prompt))
+        return replace(self, instructions=await to_thread.run_sync(self._instructions_for, ctx.prompt))
 
     async def get_instructions(self, ctx: RunContext[Any]) -> str:
         """The same in every request of a run."""
@@ -68,7 +68,7 @@ class MemoryToolset(AbstractToolset[Any]):
             raise ToolFailed(result.text)
         return ToolReturn(result.text, metadata=result.data)
 
-    def _told(self, prompt: str | Sequence[UserContent] | None) -> str:
+    def _instructions_for(self, prompt: str | Sequence[UserContent] | None) -> str:
         # What earlier runs were told is in no request of this one.
         recalled = self.memory.before_turn(_text(prompt), again=True) if self.recalls else ""
         return joined((self.memory.prompt(), recalled))

@@ -52,15 +52,16 @@ def take_in(memory: Session, places: "Sequence[Path]", dry_run: bool, source: st
     does; None leaves that to their looks.
     """
     from ..importers.facts import prepare
-    from ..importers.sources import source_of
+    from ..importers.recognition import source_called, source_of
     from ..importers.tree import tree_at
 
+    named = source_called(source) if source else None
     base = places[0].parent.parent if places[0].is_dir() else places[0].parent
     found: list[Found] = []
     for place in places:
         tree = tree_at(place, memory.root)
         inside = f"{place.relative_to(base).as_posix()}/" if place.is_dir() else ""
-        found += [item._replace(where=inside + item.where) for item in source_of(tree, source).facts(tree)]
+        found += [item._replace(where=inside + item.where) for item in (named or source_of(tree)).facts(tree)]
     items = prepare(found, (), place_name(base))
     facts = [item.what for item in items if isinstance(item.what, Fact)]
     saved = facts_operations.remember_all(memory, facts, base.name, dry_run)

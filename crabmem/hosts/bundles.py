@@ -14,13 +14,12 @@ from pathlib import Path
 from ..errors import InvalidArguments
 from ..text.templates import template
 from .desired import Desired, Server, put_all
-from .document import read
 from .host import ABOUT, NAME
 from .options import InstallOptions
+from .parsed_config import parse
 from .table import host_named
 
 _LICENSE = "MIT"
-_EXTRA = re.compile(r"""\bextra\s*==\s*['"](?P<name>[^'"]+)['"]""")
 # Zip files have times; this one is nobody's, so that the same files give the same bundle.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 _REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
@@ -160,9 +159,11 @@ def _about(version: str) -> dict[str, object]:
 
 def desktop_bundle(package: Mapping[str, bytes], requirements: Iterable[str], python: str, version: str) -> bytes:
     """An `.mcpb` file with the files of the `package` in it; the person chooses the workspace when installing it."""
+    from ..text.extras import of_extra  # late: it loads what reads the metadata of packages
+
     project = {"name": f"{NAME}-desktop", "version": version, "requires-python": python}
     lines = [f"{key} = {json.dumps(value)}" for key, value in project.items()]
-    needed = "".join(f"    {json.dumps(line)},\n" for line in _needed(requirements))
+    needed = "".join(f"    {json.dumps(line)},\n" for line in of_extra(requirements, "mcp", with_own=True))
     files = {
         "manifest.json": _json(_manifest(version)),
         "pyproject.toml": ("\n".join(["[project]", *lines, "dependencies = [", needed]) + "]\n").encode(),
@@ -201,16 +202,6 @@ def _manifest(version: str) -> dict[str, object]:
     }
 
 
-def _needed(requirements: Iterable[str]) -> Iterable[str]:
-    """The requirements of the package and of its server, without those of other extras."""
-    for line in requirements:
-        extra = _EXTRA.search(line)
-        if extra is None:
-            yield line
-        elif extra["name"] == "mcp":
-            yield line.partition(";")[0].strip()
-
-
 def _server(host: str, system: str) -> bytes:
     """A config of a host with the server alone."""
     return _config(each for each in _content(host, system) if isinstance(each, Server))
@@ -227,7 +218,7 @@ def _content(host: str, system: str) -> Iterable[Desired]:
 
 
 def _config(content: Iterable[Desired]) -> bytes:
-    return put_all(read("json", ""), content).text.encode()
+    return put_all(parse("json", ""), content).text.encode()
 
 
 def _json(value: object) -> bytes:

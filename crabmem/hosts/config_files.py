@@ -8,14 +8,13 @@ from pathlib import Path
 
 from ..disk import fs
 from ..errors import BadConfig, CrabmemError, Unwritable
-from ..text.edit import unified_diff
+from ..text.edit import BOM, unified_diff
 from .host import Config
 from .options import Surroundings
 
-# Claude Code makes_backup what was said in all projects in its config.
+# Claude Code keeps what was said in all projects in its config.
 _LARGEST = 50_000_000
 _BACKUP = ".before-crabmem"
-_BOM = "\ufeff"
 _NOTHING = "; nothing was written"
 _CHANGED = "somebody changed it meanwhile; try again"
 
@@ -185,7 +184,7 @@ def config_text(file: Path) -> str | None:
         raise BadConfig(f"line {line}: it is not UTF-8 text") from None
     if not status.st_mode & stat.S_IWUSR:
         raise Unwritable("it is read-only; allow writing with chmod u+w")
-    if text.startswith(_BOM):
+    if text.startswith(BOM):
         raise BadConfig("line 1: it begins with a byte order mark; save it without one")
     return text
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..text.jsonc import Path, at
-from .document import Document
+from .parsed_config import ParsedConfig
 
 # As `InstallOptions.hook_line` writes it, and as it was written before a line saw to its own end.
 _CALL = re.compile(
@@ -39,19 +39,19 @@ class Desired(ABC):
         """Whether only an installation writes this. A person may write a permission or a switch, not our commands."""
         return False
 
-    def put(self, config: Document) -> Document:
+    def put(self, config: ParsedConfig) -> ParsedConfig:
         """`config` with this in it; the same where it is there already."""
         return config if at(config.data, self.path) == self.value else config.put(self.path, self.value)
 
     @abstractmethod
-    def remove(self, config: Document, before: Document | None) -> Document:
+    def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
         """`config` without this, and with what it replaced."""
 
-    def is_in(self, config: Document) -> bool:
+    def is_in(self, config: ParsedConfig) -> bool:
         """Whether `config` holds this, whichever program and workspace it names."""
         return bool(at(config.data, self.path) == self.value)
 
-    def programs(self, config: Document) -> list[str]:
+    def programs(self, config: ParsedConfig) -> list[str]:
         """The programs that `config` calls by this, wherever they were when it was installed."""
         return []
 
@@ -69,17 +69,17 @@ class Server(Desired):
     def is_surely_ours(self) -> bool:
         return True
 
-    def put(self, config: Document) -> Document:
+    def put(self, config: ParsedConfig) -> ParsedConfig:
         return _merged(config, self.path, self.value)
 
-    def remove(self, config: Document, before: Document | None) -> Document:
+    def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
         return _restored(config, self.path, before) if self.is_in(config) else config
 
-    def is_in(self, config: Document) -> bool:
+    def is_in(self, config: ParsedConfig) -> bool:
         """Whether the entry calls our server for that host, wherever crabmem is and whatever a person added."""
         return " ".join(_words(self.value)[-3:]) in " ".join(_words(at(config.data, self.path)))
 
-    def programs(self, config: Document) -> list[str]:
+    def programs(self, config: ParsedConfig) -> list[str]:
         return _words(at(config.data, self.path))[:1] if self.is_in(config) else []
 
 
@@ -94,14 +94,14 @@ class Hook(Desired):
     def is_surely_ours(self) -> bool:
         return True
 
-    def put(self, config: Document) -> Document:
+    def put(self, config: ParsedConfig) -> ParsedConfig:
         """`config` with the command, which may have stood there with another path."""
         if places := self.places(config):
             return _merged(config, places[0], self.value)
         value = self.value if self.group is None else {**self.group, "hooks": [self.value]}
         return config.put((*self.path, len(at(config.data, self.path) or ())), value)
 
-    def remove(self, config: Document, before: Document | None) -> Document:
+    def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
         while places := self.places(config):
             place = places[-1]
             is_grouped = len(place) > len(self.path) + 1
@@ -109,15 +109,15 @@ class Hook(Desired):
             config = _dropped(config, place[:-2] if is_alone else place, before)
         return config
 
-    def is_in(self, config: Document) -> bool:
+    def is_in(self, config: ParsedConfig) -> bool:
         return bool(self.places(config))
 
-    def places(self, config: Document) -> list[Path]:
+    def places(self, config: ParsedConfig) -> list[Path]:
         """Where our commands of that event and host stand, wherever crabmem was when they were written."""
         ours = _call(self.value["command"])
         return list(_commands(at(config.data, self.path), self.path, lambda command: _call(command) == ours))
 
-    def programs(self, config: Document) -> list[str]:
+    def programs(self, config: ParsedConfig) -> list[str]:
         return [_program(at(config.data, place)["command"]) for place in self.places(config)]
 
 
@@ -137,17 +137,17 @@ class Setting(Desired):
     def is_surely_ours(self) -> bool:
         return bool(self.mark)
 
-    def remove(self, config: Document, before: Document | None) -> Document:
+    def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
         return _restored(config, self.path, before) if self.is_in(config) else config
 
-    def is_in(self, config: Document) -> bool:
+    def is_in(self, config: ParsedConfig) -> bool:
         value = at(config.data, self.path)
         if value == self.value or not isinstance(value, str):
             return bool(value == self.value)
         commands = [at(config.data, place)["command"] for place in self.hook.places(config)] if self.hook else []
         return bool(self.mark and self.mark in value) or any(self.is_of(value, command) for command in commands)
 
-    def programs(self, config: Document) -> list[str]:
+    def programs(self, config: ParsedConfig) -> list[str]:
         listed = _LISTED.search(str(at(config.data, self.path))) if self.mark and self.is_in(config) else None
         return json.loads(listed[1])[:1] if listed else []
 
@@ -156,10 +156,10 @@ class Setting(Desired):
 class Default(Desired):
     """A value that the host needs beside ours: put where there is none, and never the last thing to stay."""
 
-    def put(self, config: Document) -> Document:
+    def put(self, config: ParsedConfig) -> ParsedConfig:
         return config if at(config.data, self.path) is not None else config.put(self.path, self.value)
 
-    def remove(self, config: Document, before: Document | None) -> Document:
+    def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
         """`config` as it is: `restore` removes defaults, once it is known that nobody else needs them."""
         return config
 
@@ -170,7 +170,7 @@ class Trait(Desired):
 
     server: Server
 
-    def remove(self, config: Document, before: Document | None) -> Document:
+    def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
         if not (self.is_in(config) and self.server.is_in(config)):
             return config
         return config if before and self.is_in(before) else config.drop(self.path)
@@ -182,19 +182,19 @@ class Element(Desired):
 
     may_be_claimed: ClassVar[bool] = True
 
-    def put(self, config: Document) -> Document:
+    def put(self, config: ParsedConfig) -> ParsedConfig:
         there = self._elements(config)
         return config if self.value in there else config.put((*self.path, len(there)), self.value)
 
-    def remove(self, config: Document, before: Document | None) -> Document:
+    def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
         if not self.is_in(config) or (before and self.is_in(before)):
             return config
         return _dropped(config, (*self.path, self._elements(config).index(self.value)), before)
 
-    def is_in(self, config: Document) -> bool:
+    def is_in(self, config: ParsedConfig) -> bool:
         return self.value in self._elements(config)
 
-    def _elements(self, config: Document) -> list[Any]:
+    def _elements(self, config: ParsedConfig) -> list[Any]:
         """The array; empty where the host would find none. Putting an element into something else is refused."""
         there = at(config.data, self.path)
         return there if isinstance(there, list) else []
@@ -206,32 +206,34 @@ class Switch(Desired):
 
     over: object
 
-    def put(self, config: Document) -> Document:
+    def put(self, config: ParsedConfig) -> ParsedConfig:
         return config.put(self.path, self.value) if at(config.data, self.path) == self.over else config
 
-    def remove(self, config: Document, before: Document | None) -> Document:
+    def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
         is_over = before is not None and at(before.data, self.path) == self.over
         return config.put(self.path, self.over) if is_over and at(config.data, self.path) == self.value else config
 
-    def is_in(self, config: Document) -> bool:
+    def is_in(self, config: ParsedConfig) -> bool:
         return bool(at(config.data, self.path) != self.over)
 
 
-def put_all(config: Document, desired: Iterable[Desired]) -> Document:
+def put_all(config: ParsedConfig, desired: Iterable[Desired]) -> ParsedConfig:
     """`config` with all that is desired; the same when it holds that already."""
     for each in desired:
         config = each.put(config)
     return config
 
 
-def remove_all(config: Document, desired: Iterable[Desired], before: Document | None) -> Document:
+def remove_all(config: ParsedConfig, desired: Iterable[Desired], before: ParsedConfig | None) -> ParsedConfig:
     """`config` without what was desired, and with what that replaced; all else stays."""
     for each in desired:
         config = each.remove(config, before)
     return config
 
 
-def restore(config: Document, desired: Iterable[Desired], before: Document | None, is_sure: bool = True) -> Document:
+def restore(
+    config: ParsedConfig, desired: Iterable[Desired], before: ParsedConfig | None, is_sure: bool = True
+) -> ParsedConfig:
     """`config` without what an installation put there; `before` itself, when nobody changed anything since.
 
     What a person may have written as well is only removed when it `is_sure` that there was an installation.
@@ -242,17 +244,17 @@ def restore(config: Document, desired: Iterable[Desired], before: Document | Non
     return before if before and before.data == config.data else config
 
 
-def holds_ours(config: Document, desired: Iterable[Desired]) -> bool:
+def holds_ours(config: ParsedConfig, desired: Iterable[Desired]) -> bool:
     """Whether anything in `config` can only be of an installation."""
     return any(each.is_in(config) for each in desired if each.is_surely_ours)
 
 
-def holds_claim(config: Document, desired: Iterable[Desired]) -> bool:
+def holds_claim(config: ParsedConfig, desired: Iterable[Desired]) -> bool:
     """Whether anything in `config` is as an installation wants it that a person may have written as well."""
     return any(each.is_in(config) for each in desired if each.may_be_claimed and not each.is_surely_ours)
 
 
-def _merged(config: Document, path: Path, value: dict[str, Any]) -> Document:
+def _merged(config: ParsedConfig, path: Path, value: dict[str, Any]) -> ParsedConfig:
     """`config` with each of the values under `path`, beside what else is there."""
     if not isinstance(at(config.data, path), dict):
         return config.put(path, value)
@@ -262,13 +264,13 @@ def _merged(config: Document, path: Path, value: dict[str, Any]) -> Document:
     return config
 
 
-def _restored(config: Document, path: Path, before: Document | None) -> Document:
+def _restored(config: ParsedConfig, path: Path, before: ParsedConfig | None) -> ParsedConfig:
     """`config` with what was at `path` before."""
     old = at(before.data, path) if before else None
     return _dropped(config, path, before) if old is None else config.put(path, old)
 
 
-def _dropped(config: Document, path: Path, before: Document | None) -> Document:
+def _dropped(config: ParsedConfig, path: Path, before: ParsedConfig | None) -> ParsedConfig:
     """`config` without what is at `path`, and without what is empty then and was not there before."""
     config = config.drop(path)
     parent = path[:-1]
@@ -278,7 +280,7 @@ def _dropped(config: Document, path: Path, before: Document | None) -> Document:
     return config if at(config.data, parent) else _dropped(config, parent, before)
 
 
-def _without_defaults(config: Document, desired: Iterable[Desired], before: Document | None) -> Document:
+def _without_defaults(config: ParsedConfig, desired: Iterable[Desired], before: ParsedConfig | None) -> ParsedConfig:
     """`config` without what was only there for ours, unless somebody else may need it by now."""
     old = before.data if before else {}
     left = config

@@ -12,9 +12,9 @@ from typing import Any
 from ..errors import CrabmemError
 from .config_files import Change, config_text, errors_about, resolved_file
 from .desired import Desired, holds_claim, holds_ours, put_all, remove_all, restore
-from .document import Document, read
 from .host import NAME, Config
 from .options import WHOSE, InstallOptions, Surroundings, Whose
+from .parsed_config import ParsedConfig, parse
 
 
 class Installation:
@@ -51,7 +51,7 @@ class Installation:
     def is_there(self) -> bool:
         """Whether anything in the configs can only be of an installation, of the hooks or the server alone too."""
         return any(
-            holds_ours(self._document(config), everything_desired(config, self.options)) for config in self.configs
+            holds_ours(self._parsed(config), everything_desired(config, self.options)) for config in self.configs
         )
 
     @property
@@ -93,9 +93,9 @@ class Installation:
                 with errors_about(file):
                     text = config_text(file) or ""
                     if NAME in text:
-                        document = _read_fast(config, text)
+                        parsed = _parsed_fast(config, text)
                         for desired in everything_desired(config, self.options):
-                            found.update(desired.programs(document))
+                            found.update(desired.programs(parsed))
         return sorted(program for program in found if shutil.which(program) is None)
 
     def _has_choice(self, allow: bool, memory: Whose) -> bool:
@@ -105,15 +105,15 @@ class Installation:
     def _holds_choice(self, allow: bool, memory: Whose) -> bool:
         options = replace(self.options, allow=allow, memory=memory)
         for config in self.configs:
-            document = self._document(config)
-            if not all(desired.is_in(document) for desired in config.choices(options)):
+            parsed = self._parsed(config)
+            if not all(desired.is_in(parsed) for desired in config.choices(options)):
                 return False
         return True
 
-    def _document(self, config: Config) -> Document:
+    def _parsed(self, config: Config) -> ParsedConfig:
         file = resolved_file(config, self._here)
         with errors_about(file):
-            return read(config.format, config_text(file) or "")
+            return parse(config.format, config_text(file) or "")
 
     def _change(self, config: Config, options: InstallOptions) -> Change:
         wanted, every = desired_in(config, options), everything_desired(config, options)
@@ -121,17 +121,17 @@ class Installation:
         file = resolved_file(config, self._here)
         with errors_about(file):
             text = config_text(file)
-            document = read(config.format, text or "")
+            parsed = parse(config.format, text or "")
             change = Change(file, text, None)
         with errors_about(change.backup):
             kept = config_text(change.backup)
         with errors_about(file):
             old = [each for each in _every_choice(config, options) if each not in wanted] if is_sure else []
-            changed = put_all(remove_all(document, old, _before(kept, config, every)), wanted)
+            changed = put_all(remove_all(parsed, old, _before(kept, config, every)), wanted)
         after = None if changed.text == "" and text is None else changed.text
         if is_sure and kept is None and after != text and not changed.data:
             after = None  # what was only there for another choice
-        return Change(file, text, after, makes_backup=_needs_backup(text, after, kept, document, every, is_sure))
+        return Change(file, text, after, makes_backup=_needs_backup(text, after, kept, parsed, every, is_sure))
 
     def _removal(self, config: Config) -> Change:
         every = everything_desired(config, self.options)
@@ -144,7 +144,7 @@ class Installation:
         with errors_about(change.backup):
             before = _before(config_text(change.backup), config, every)
         with errors_about(file):
-            left = restore(read(config.format, text), every, before, self.is_there)
+            left = restore(parse(config.format, text), every, before, self.is_there)
         after = text if left.text == text else left.text if left.data or before else None
         is_spent = self.is_there and before is not None and after == before.text
         return Change(file, text, after, drops_backup=is_spent)
@@ -170,34 +170,34 @@ def _every_choice(config: Config, options: InstallOptions) -> list[Desired]:
 
 
 def _needs_backup(
-    text: str | None, after: str | None, kept: str | None, document: Document, every: Sequence[Desired], is_sure: bool
+    text: str | None, after: str | None, kept: str | None, parsed: ParsedConfig, every: Sequence[Desired], is_sure: bool
 ) -> bool:
     """Whether `text` is what a later removal has to come back to; never when it holds something of ours already.
 
     A permission that stands there before anything of ours is the person's; it is kept even where nothing changes, so
     that it is known whose it is. With something of ours in the host it is taken for ours.
     """
-    if text is None or holds_ours(document, every):
+    if text is None or holds_ours(parsed, every):
         return False
-    is_claim = holds_claim(document, every)
+    is_claim = holds_claim(parsed, every)
     if is_sure:
         return after != text and kept is None and not is_claim
     return after != text or (is_claim and kept != text)
 
 
-def _before(kept: str | None, config: Config, every: Sequence[Desired]) -> Document | None:
+def _before(kept: str | None, config: Config, every: Sequence[Desired]) -> ParsedConfig | None:
     """What was there before an installation, if it was kept and can be read."""
     try:
-        found = None if kept is None else read(config.format, kept)
+        found = None if kept is None else parse(config.format, kept)
     except CrabmemError:
         return None
     return None if found is None or holds_ours(found, every) else found
 
 
-def _read_fast(config: Config, text: str) -> Document:
-    """`read`, for a config that is not changed: Claude Code keeps megabytes in its own."""
+def _parsed_fast(config: Config, text: str) -> ParsedConfig:
+    """`parse`, for a config that is not changed: Claude Code keeps megabytes in its own."""
     with suppress(ValueError, RecursionError):
         data: Any = json.loads(text) if config.format in ("json", "jsonc") else None
         if isinstance(data, dict):
-            return Document(config.format, text, data)
-    return read(config.format, text)
+            return ParsedConfig(config.format, text, data)
+    return parse(config.format, text)

@@ -22,6 +22,7 @@ from .host import (
     SUBAGENT_START,
     WROTE,
     Config,
+    Content,
     Folder,
     HookDialect,
     Host,
@@ -53,6 +54,15 @@ def _command(line: str, seconds: int) -> dict[str, Any]:
 
 def _server(want: "InstallOptions") -> "Sequence[Desired]":
     return want.server()
+
+
+def _trusted(want: "InstallOptions") -> "Sequence[Desired]":
+    return want.if_allowed(want.trait("trust", True))
+
+
+def _versioned_hooks(command: Callable[[str, int], dict[str, Any]]) -> Content:
+    """A file of hooks without groups, which says the version of its format."""
+    return lambda want: [*want.if_hooks(want.default(("version",), 1)), *want.hooks(command, is_grouped=False)]
 
 
 def _event(given: Mapping[str, object]) -> str:
@@ -241,11 +251,6 @@ def _copilot_server(want: "InstallOptions") -> "Sequence[Desired]":
     return want.server(type="local", tools=["*"])
 
 
-def _copilot_hooks(want: "InstallOptions") -> "Sequence[Desired]":
-    version = want.if_hooks(want.default(("version",), 1))
-    return [*version, *want.hooks(_copilot_command, is_grouped=False)]
-
-
 def _copilot_permission(want: "InstallOptions") -> "Sequence[Desired]":
     """An answer to its own question before each of our tools: its other permissions are for one folder."""
     answer = {"matcher": f"^{NAME}-[a-z_]+$", "command": """echo '{"permissionDecision": "allow"}'""", "timeoutSec": 5}
@@ -260,14 +265,20 @@ _COPILOT = Host(
     _copilot,
     user=(
         Config(_copilot, ("mcp-config.json",), "json", _copilot_server),
-        Config(lambda here: _copilot(here) / "hooks", ("crabmem.json",), "json", _copilot_hooks, _copilot_permission),
+        Config(
+            lambda here: _copilot(here) / "hooks",
+            ("crabmem.json",),
+            "json",
+            _versioned_hooks(_copilot_command),
+            _copilot_permission,
+        ),
         Config(
             _copilot, ("settings.json",), "jsonc", choices=lambda want: want.if_ours(want.setting(("memory",), False))
         ),
     ),
     project=(
         Config(_project(".github"), ("mcp.json",), "json", _copilot_server),
-        Config(_project(".github/hooks"), ("crabmem.json",), "json", _copilot_hooks),
+        Config(_project(".github/hooks"), ("crabmem.json",), "json", _versioned_hooks(_copilot_command)),
     ),
     next_step="start copilot anew; /mcp lists the server. The Copilot agent in VS Code reads the same files",
     next_step_in_project="start copilot here and trust the folder when it asks",
@@ -302,11 +313,6 @@ def _cursor_command(line: str, seconds: int) -> dict[str, Any]:
     return {"command": line, "timeout": seconds}
 
 
-def _cursor_hooks(want: "InstallOptions") -> "Sequence[Desired]":
-    version = want.if_hooks(want.default(("version",), 1))
-    return [*version, *want.hooks(_cursor_command, is_grouped=False)]
-
-
 def _is_cursor(given: Mapping[str, object]) -> bool:
     return bool({"conversation_id", "cursor_version"} & set(given)) or _event(given) in _CURSOR_EVENTS
 
@@ -318,11 +324,11 @@ _CURSOR = Host(
     _home(".cursor"),
     user=(
         Config(_home(".cursor"), ("mcp.json",), "jsonc", _server),
-        Config(_home(".cursor"), ("hooks.json",), "jsonc", _cursor_hooks),
+        Config(_home(".cursor"), ("hooks.json",), "jsonc", _versioned_hooks(_cursor_command)),
     ),
     project=(
         Config(_project(".cursor"), ("mcp.json",), "jsonc", _server),
-        Config(_project(".cursor"), ("hooks.json",), "jsonc", _cursor_hooks),
+        Config(_project(".cursor"), ("hooks.json",), "jsonc", _versioned_hooks(_cursor_command)),
     ),
     next_step="restart Cursor and switch the server on under Settings, MCP",
     next_step_in_project="open this folder in Cursor, trust it, and switch the server on under Settings, MCP",
@@ -371,8 +377,7 @@ def _gemini_content(want: "InstallOptions") -> "Sequence[Desired]":
 
 
 def _gemini_choices(want: "InstallOptions") -> "Sequence[Desired]":
-    permission = want.if_allowed(want.trait("trust", True))
-    return [*permission, *want.if_ours(want.switch(("experimental", "autoMemory"), False, over=True))]
+    return [*_trusted(want), *want.if_ours(want.switch(("experimental", "autoMemory"), False, over=True))]
 
 
 def _is_gemini(given: Mapping[str, object]) -> bool:
@@ -494,17 +499,13 @@ _CLAUDE_DESKTOP = Host(
 )
 
 
-def _qwen_permission(want: "InstallOptions") -> "Sequence[Desired]":
-    return want.if_allowed(want.trait("trust", True))
-
-
 _QWEN = Host(
     "qwen",
     "Qwen Code",
     "qwen",
     _home(".qwen"),
-    user=(Config(_home(".qwen"), ("settings.json",), "jsonc", _server, _qwen_permission),),
-    project=(Config(_project(".qwen"), ("settings.json",), "jsonc", _server, _qwen_permission),),
+    user=(Config(_home(".qwen"), ("settings.json",), "jsonc", _server, _trusted),),
+    project=(Config(_project(".qwen"), ("settings.json",), "jsonc", _server, _trusted),),
     next_step="start qwen anew; /mcp lists the server",
 )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
 from ..errors import CrabmemError, Unreadable
@@ -78,21 +79,42 @@ class Tree:
         except CrabmemError as error:
             return Found(path, without_path(error, path))
 
-    def take_all(self, read: Callable[[str, bytes], What], is_wanted: Callable[[str], bool]) -> Iterator[Found]:
-        """What `read` makes of each file whose path is wanted, and each file that cannot be read."""
+    def take_all(self, read: Callable[[str, bytes], What], endings: tuple[str, ...]) -> Iterator[Found]:
+        """What `read` makes of each file whose path has one of the endings, and each file that cannot be read."""
         for path, reason in self.files.items():
-            if reason or is_wanted(path):
+            if reason or path.lower().endswith(endings):
                 yield self.take(path, read)
+
+
+class Look(IntEnum):
+    """What a source recognises its files by. The surest are asked first, of equally sure ones the first by name."""
+
+    #: A folder or names that no other program uses.
+    OWN = 0
+    #: A mark that a program puts into any folder, also another program's.
+    MARK = 1
+    #: The names of files, which other programs may use too.
+    NAMES = 2
+    #: Only what is in the files.
+    CONTENTS = 3
+    #: Nothing: any files will do.
+    ANYTHING = 4
 
 
 @dataclass(frozen=True)
 class Source:
-    """A kind of memory: `is_it` recognises its files, `facts` reads them. `about` is for the person who chooses."""
+    """A kind of memory: `is_it` recognises its files, by a `look`, and `facts` reads them.
+
+    `about` is for the person who chooses, in the help. `endings` are those of the files that it reads: standard input
+    is given to it as a file with one of them.
+    """
 
     name: str
     about: str
     is_it: Callable[[Tree], bool]
     facts: Callable[[Tree], Iterator[Found]]
+    look: Look = Look.CONTENTS
+    endings: tuple[str, ...] = MARKDOWN
 
 
 def without_path(error: CrabmemError, path: str) -> CrabmemError:
@@ -103,8 +125,3 @@ def without_path(error: CrabmemError, path: str) -> CrabmemError:
 def is_markdown(path: str) -> bool:
     """Whether a path has the ending of Markdown."""
     return path.lower().endswith(MARKDOWN)
-
-
-def is_text(path: str) -> bool:
-    """Whether a path has the ending of Markdown or plain text."""
-    return path.lower().endswith(TEXTS)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from ..errors import CrabmemError, InvalidArguments
+from ..text.edit import BOM
 from ..text.entry import decode
 from ..text.words import shortened
 from .base import JSON, Tree, without_path
@@ -28,10 +29,11 @@ def rows(tree: Tree) -> Iterator[Row]:
 
 
 def _parsed(path: str, text: str) -> Iterator[Row]:
+    text = text.removeprefix(BOM)
     try:
-        whole = json.loads(text.removeprefix("\ufeff"))
+        whole = json.loads(text)
     except (ValueError, RecursionError) as error:
-        yield from _lines(path, text.removeprefix("\ufeff"), error)
+        yield from _lines(path, text, error)
         return
     rows = _listed(whole)
     yield from ((f"{path}[{number}]", row) for number, row in enumerate(rows)) if rows is not None else [(path, whole)]

@@ -9,6 +9,7 @@ from typing import cast
 from ..text import frontmatter as header
 from ..text.edit import BOM
 from ..text.entry import MAX_LABELS, Entry, Fact, Kept, decode, parse_entry
+from ..text.markdown import without_fenced
 from ..text.words import shortened
 from .base import Found, is_markdown
 
@@ -16,12 +17,11 @@ from .base import Found, is_markdown
 _LABELS = ("alias", "tag")
 MAX_TITLE = 120
 MAX_SUMMARY = 200
-FENCES = re.compile(r"^(```+|~~~+).*?(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>[^ \t\n].*)$", re.MULTILINE)
 _SECTION = re.compile(r"^#{1,2}[ \t]+(?P<title>[^ \t\n].*)$", re.MULTILINE)
 # Of lists and quotes, of tasks, of what Obsidian calls a callout, and of the categories of basic-memory.
 _MARKS = re.compile(r"[ \t]*(?:[-*+][ \t]+|>[ \t]*|\d+[.)][ \t]+|\[(?:[ xX]|![^\]\n]*|[\w-]+)\][+-]?(?:[ \t]+|\Z))*")
-_BLANK = re.compile(r"\n[ \t]*\n")
+_BLANK = re.compile(r"\n(?:[ \t]*\n)+")
 _ROW = re.compile(r"[ \t]*\|")
 # The signs of the line below the heads of a table.
 _RULER = frozenset("-:| \t")
@@ -51,7 +51,7 @@ def fact_of(path: str, data: bytes) -> Fact:
     entry = parse_entry(path, data)
     content = entry.content.replace("\r\n", "\n").strip("\n")
     own = keys_of(data)
-    text = FENCES.sub("", header.parts_of(content).content)
+    text = without_fenced(header.parts_of(content).content)
     title = value(own, "title") or (_title(text) if is_markdown(path) else "")
     name = entry.name if "name" in own else shortened(title, MAX_TITLE) or entry.name
     description = entry.description or summary(text) or name
@@ -137,8 +137,7 @@ def sections(path: str, data: bytes) -> list[tuple[str, str]]:
         Unreadable: it is no text.
     """
     text = header.parts_of(decode(path, data).replace("\r\n", "\n")).content
-    hidden = FENCES.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), text)
-    heads = [match for match in _SECTION.finditer(hidden)]
+    heads = _SECTION.finditer(without_fenced(text))
     starts = [(0, 0, ""), *((match.start(), match.end(), match["title"].rstrip(" #")) for match in heads)]
     ends = [start for start, _, _ in starts[1:]] + [len(text)]
     found = ((title, text[after:end].strip()) for (_, after, title), end in zip(starts, ends, strict=True))
@@ -166,7 +165,7 @@ def summary(text: str) -> str:
 
     "" when there is neither: headings, rows of tables, comments and pictures say nothing in short.
     """
-    bare = FENCES.sub("", _COMMENT.sub("", text.removeprefix(BOM)))
+    bare = without_fenced(_COMMENT.sub("", text.removeprefix(BOM)))
     paragraphs = [lines for lines in (_prose_lines(part) for part in _BLANK.split(_HEADING.sub("\n", bare))) if lines]
     chosen = next((lines for lines in paragraphs if not _ITEM.match(lines[0])), next(iter(paragraphs), []))
     if chosen and _ITEM.match(chosen[0]):

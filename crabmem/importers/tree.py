@@ -2,13 +2,13 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from ..disk import fs
 from ..errors import CrabmemError, InvalidArguments, Unreadable
-from .base import Tree
+from .base import JSON, MARKDOWN, Tree
 
 _MAX_DEPTH = 64
 #: An export is one file with thousands of facts; it was named by a person.
@@ -36,10 +36,11 @@ def tree_at(place: Path, own: Path) -> Tree:
     return Tree(place.resolve().parts, files, partial(_read, place), hidden)
 
 
-def tree_of(data: bytes) -> Tree:
-    """The bytes of stdin as one file alone: of JSON, or else of Markdown."""
-    name = "stdin.json" if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else "stdin.md"
-    return Tree(("stdin",), {name: None}, lambda path: data)
+def tree_of(data: bytes, endings: Sequence[str] = (*MARKDOWN, *JSON)) -> Tree:
+    """The bytes of stdin as one file alone; of the `endings` it has the first for JSON if it looks so, else another."""
+    looks_so = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    ending = next((ending for ending in endings if (ending in JSON) is looks_so), endings[0])
+    return Tree(("stdin",), {f"stdin{ending}": None}, lambda path: data)
 
 
 def _alone(file: Path) -> Tree:

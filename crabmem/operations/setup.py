@@ -14,7 +14,7 @@ from ..git.commits import Note, identity, one_line
 from ..results import CREATOR, Begun
 from ..session.init import init as init
 from ..session.init import init_with, seeds
-from ..session.locate import outside
+from ..session.locate import outside, settings_file
 from ..session.session import Session
 from ..text.entry import decode
 from ..workspace.layout import SETTINGS
@@ -51,36 +51,28 @@ def declare(root: Path, key: Literal["profile", "layout"], value: str, is_meant:
 
     Raises:
         InvalidArguments: it is no folder, a workspace of something else, or has settings of its own.
+        Unreadable: its settings are no text.
         Unwritable: it lies in a repository, or the disk refused.
     """
     from ..text import toml_edit  # late: it loads what reads TOML
 
     if not os.path.isdir(root):
         raise InvalidArguments(f"there is no folder {root} to adopt")
-    text = _settings_text(root)
-    if text and dict(zip(("profile", "layout"), layout_in(text), strict=True))[key] == value:
+    before = settings_file(root)
+    if before and dict(zip(("profile", "layout"), layout_in(before), strict=True))[key] == value:
         return
     if fs.is_own_folder(Workspace(root).private):
         way = f"init --profile {value}` makes it one of {value}" if key == "profile" else "adopt` records your edits"
         raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} {way}")
     line = toml_edit.put("", (key,), value)
-    if text is not None and not line.startswith(text):  # half of it is left where a crash or a full disk cut it
+    # Half of it is left where a crash or a full disk cut it.
+    if before is not None and not line.encode().startswith(before):
         raise InvalidArguments(f"{root / SETTINGS} says something else; add `{line.strip()}` at its top")
     _refuse_repository(root, is_meant)
     try:
-        (fs.create if text is None else fs.overwrite)(root / SETTINGS, line.encode())
+        (fs.create if before is None else fs.overwrite)(root / SETTINGS, line.encode())
     except OSError as error:
         raise Unwritable(f"{root / SETTINGS} cannot be written: {fs.reason(error)}") from error
-
-
-def _settings_text(root: Path) -> str | None:
-    """What the settings of a folder say; None without any."""
-    try:
-        return fs.read(root / SETTINGS)[0].decode("utf-8", "replace")
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise InvalidArguments(f"{root / SETTINGS} cannot be read: {fs.reason(error)}") from None
 
 
 def _refuse_repository(root: Path, is_meant: bool) -> None:

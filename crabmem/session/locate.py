@@ -26,7 +26,7 @@ def workspace_at(root: Path, profile: str | None, allowed: Allowed) -> Workspace
         InvalidArguments: there is no such profile.
         InvalidSettings: the profile cannot be read, or may not be.
     """
-    named, layout = settings.layout_in(_settings_text(root))
+    named, layout = settings.layout_in(_readable_settings(root))
     name = profile_at(root, named, allowed) if profile is None else _whole(Path(), profile)
     return Workspace(root, _layout(root, name) or LAYOUTS[layout], name)
 
@@ -41,7 +41,7 @@ def profile_at(root: Path, named: str, allowed: Allowed) -> str:
     """
     around = Workspace(root).around
     if not named and around is not None:
-        return profile_at(around, settings.layout_in(_settings_text(around))[0], allowed)
+        return profile_at(around, settings.layout_in(_readable_settings(around))[0], allowed)
     profile = _whole(root, named)
     file = outside(root, profile)
     if file and allowed.reach(root).profile != file:
@@ -59,10 +59,7 @@ def settings_at(root: Path) -> Settings:
         InvalidSettings: they say something that cannot be.
         Unreadable: there is something else than a text.
     """
-    rules, problem = known_settings_at(root)
-    if problem:
-        raise InvalidSettings(problem)
-    return rules
+    return settings.parse_settings(settings_file(root) or b"", str(root / SETTINGS))
 
 
 def known_settings_at(root: Path) -> tuple[Settings, str]:
@@ -70,14 +67,22 @@ def known_settings_at(root: Path) -> tuple[Settings, str]:
 
     Raises: as `settings_at`, but for unknown keys.
     """
+    return settings.read_settings(settings_file(root) or b"", str(root / SETTINGS))
+
+
+def settings_file(root: Path) -> bytes | None:
+    """The bytes of the settings in the folder `root`; None where it has none.
+
+    Raises:
+        Unreadable: there is something else than a text.
+    """
     file = root / SETTINGS
     try:
-        data = fs.read(file)[0]
+        return fs.read(file)[0]
     except FileNotFoundError:
-        return Settings(), ""
+        return None
     except OSError as error:
         raise Unreadable(f"{file} cannot be read: {fs.reason(error)}") from None
-    return settings.read_settings(data, str(file))
 
 
 def reach_of(root: Path, rules: Settings) -> Reach:
@@ -145,11 +150,9 @@ def _spelled(root: Path, path: str) -> str:
     return path if name in alike else folder + slash + (alike or [name])[0]
 
 
-def _settings_text(root: Path) -> str:
-    """What the settings of a folder say; "" where they cannot be read: who needs them says what is wrong."""
-    if not os.path.exists(f"{root}/{SETTINGS}"):
-        return ""
+def _readable_settings(root: Path) -> bytes:
+    """The bytes of the settings of a folder; none where they cannot be read: who needs them says what is wrong."""
     try:
-        return fs.read(root / SETTINGS)[0].decode("utf-8", "replace")
-    except OSError:
-        return ""
+        return settings_file(root) or b""
+    except Unreadable:
+        return b""

@@ -5,7 +5,6 @@ where every wanted thing is one entry. `ideal` are the gains of the best order t
 is wanted.
 """
 
-import difflib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
@@ -16,7 +15,7 @@ import msgspec
 
 from ..errors import InvalidArguments
 from .edit import BOM
-from .toml import MOST_DOTS, deep_line
+from .toml import MOST_DOTS, deep_line, nearest
 from .words import shortened
 
 _SHOWN = 40
@@ -121,9 +120,7 @@ def _reason(message: str) -> str:
     unknown = message.partition("unknown field `")[2].partition("`")[0]
     if not unknown:
         return message.replace("`$.", "`").replace("Object", "the query").replace("`object`", "a table")
-    known = _Given.__struct_fields__
-    near = difflib.get_close_matches(unknown, known, n=1)
-    return f"unknown key `{unknown}`; " + (f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}")
+    return f"unknown key `{unknown}`; {nearest(unknown, _Given.__struct_fields__)}"
 
 
 @dataclass(frozen=True)

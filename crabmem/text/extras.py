@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -42,18 +43,28 @@ def requirements(extra: str) -> list[str]:
         stated = metadata.requires(_NAME) or []
     except metadata.PackageNotFoundError:
         stated = []
-    parts = (requirement.partition(";") for requirement in stated)
-    return [name.strip() for name, _, marker in parts if extra in _EXTRA.findall(marker)] or [extra]
+    return list(of_extra(stated, extra)) or [extra]
+
+
+def of_extra(requirements: Iterable[str], extra: str, with_own: bool = False) -> Iterator[str]:
+    """Those of a package's requirements that are of an extra, without their markers; `with_own`, also those of none."""
+    for requirement in requirements:
+        needed, _, marker = requirement.partition(";")
+        extras = _EXTRA.findall(marker)
+        if extra in extras:
+            yield needed.strip()
+        elif with_own and not extras:
+            yield requirement
 
 
 def _origin() -> str:
     """The folder, archive or repository that crabmem was installed from; "" when it came from an index."""
     try:
-        told = json.loads(metadata.distribution(_NAME).read_text("direct_url.json") or "{}")
+        origin = json.loads(metadata.distribution(_NAME).read_text("direct_url.json") or "{}")
     except (metadata.PackageNotFoundError, ValueError):
         return ""
-    kind = told.get("vcs_info", {}).get("vcs")
-    return f"{kind}+{told['url']}" if kind else str(told.get("url", ""))
+    kind = origin.get("vcs_info", {}).get("vcs")
+    return f"{kind}+{origin['url']}" if kind else str(origin.get("url", ""))
 
 
 def _quoted(word: str) -> str:

@@ -49,7 +49,7 @@ def parse(text: str, strict: bool = False) -> object:
     Raises:
         BadConfig: not JSON, or a key twice in an object; the message begins with the line.
     """
-    return _Parser(text, strict).document().value
+    return _Parser(text, strict).parse().value
 
 
 def at(value: Any, path: Path) -> Any:
@@ -68,7 +68,7 @@ def put(text: str, path: Path, value: object) -> str:
     Raises:
         BadConfig: something on the way is not an object or an array.
     """
-    node = _Parser(text).document()
+    node = _Parser(text).parse()
     for depth, key in enumerate(path):
         _assert_holds(text, node, key)
         found = next((member for member in node.members if member.key == key), None)
@@ -81,7 +81,7 @@ def put(text: str, path: Path, value: object) -> str:
 
 def drop(text: str, path: Path) -> str:
     """`text` without the member at `path`, which must be there."""
-    node = _Parser(text).document()
+    node = _Parser(text).parse()
     for key in path[:-1]:
         node = next(member.node for member in node.members if member.key == key)
     return _without(text, node, next(at for at, member in enumerate(node.members) if member.key == path[-1]))
@@ -224,7 +224,7 @@ class _Parser:
         self._at = 0
         self._depth = 0
 
-    def document(self) -> _Node:
+    def parse(self) -> _Node:
         self._skip()
         node = self._value()
         self._skip()

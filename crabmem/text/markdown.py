@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from ..errors import InvalidArguments
 from .edit import BOM
@@ -17,6 +18,17 @@ _NEW = "##"
 
 def code_lines(lines: Iterable[str]) -> Iterator[bool]:
     """For each line, with or without its end, whether it is code: in a fenced block, fences included, or indented."""
+    return (code is not None for code in _code(lines))
+
+
+def without_fenced(text: str) -> str:
+    """`text` in its lines and length, with spaces for what stands in fenced blocks and for their fences."""
+    lines = text.split("\n")
+    codes = zip(lines, _code(lines), strict=True)
+    return "\n".join(" " * len(line) if code == "fenced" else line for line, code in codes)
+
+
+def _code(lines: Iterable[str]) -> Iterator[Literal["fenced", "indented"] | None]:
     fence, in_list, after_blank, in_code = "", False, True, False
     for line in lines:
         bare = line.rstrip("\r\n")
@@ -24,12 +36,12 @@ def code_lines(lines: Iterable[str]) -> Iterator[bool]:
             end = _FENCE_END.match(bare)
             fence = "" if end and end["marks"].startswith(fence) else fence
             after_blank = True
-            yield True
+            yield "fenced"
             continue
         in_code = bool(_INDENTED.match(bare)) and not in_list and (after_blank or in_code)
         opened = None if in_code else _FENCE.match(bare)
         fence = opened["marks"] if opened else ""
-        yield bool(opened) or in_code
+        yield "fenced" if opened else "indented" if in_code else None
         in_list = bool(_ITEM.match(bare)) or (in_list and (not bare.strip() or bare[:1] in " \t"))
         after_blank = not bare.strip()
 

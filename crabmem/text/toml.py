@@ -112,13 +112,13 @@ def _reason(message: str, kind: type[msgspec.Struct]) -> str:
     found = _PLACE.search(message)
     place = found[1] if found else ""
     if message.startswith("Invalid enum value"):
-        return f"{message.replace('`$.', '`')}; {_instead(message.split(chr(39))[1], _values(kind, place))}"
+        return f"{message.replace('`$.', '`')}; {nearest(message.split(chr(39))[1], _values(kind, place))}"
     unknown = message.partition("unknown field `")[2].partition("`")[0]
     if not unknown:
-        told = re.sub(r"Object missing required field (`[^`]*`)", r"\1 is missing", message)
-        return told.replace("`$.", "`").replace("Object", "the file")
+        words = re.sub(r"Object missing required field (`[^`]*`)", r"\1 is missing", message)
+        return words.replace("`$.", "`").replace("Object", "the file")
     known = _table_at(kind, _keys(place)).__struct_fields__
-    return f"{_UNKNOWN} `{'.'.join([*filter(None, [place]), unknown])}`; {_instead(unknown, known)}"
+    return f"{_UNKNOWN} `{'.'.join([*filter(None, [place]), unknown])}`; {nearest(unknown, known)}"
 
 
 def _keys(place: str) -> list[str]:
@@ -141,6 +141,7 @@ def _values(kind: type[msgspec.Struct], place: str) -> tuple[str, ...]:
     return get_args(hint)
 
 
-def _instead(unknown: str, known: Sequence[str]) -> str:
+def nearest(unknown: str, known: Sequence[str]) -> str:
+    """The words after an unknown key or value: the known one that is most like it, or else all that are known."""
     near = difflib.get_close_matches(unknown, known, n=1)
     return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from ..errors import InvalidSettings
+from ..errors import InvalidSettings, Unreadable
 from ..text import toml
 from ..text.limits import MAX_CHARACTERS, MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
 from .layout import SETTINGS
@@ -167,14 +167,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vectors: Vectors = Vectors()
 
 
-def parse_settings(text: str, file: str) -> Settings:
-    """The settings in `text`; `file` is named in errors.
+def parse_settings(data: bytes, file: str) -> Settings:
+    """The settings in the bytes of a `crabmem.toml`, of which every key has to be known.
 
-    Raises:
-        InvalidSettings: not TOML, an unknown key, or a value of the wrong kind.
+    Raises: as `read_settings`, and InvalidSettings for an unknown key.
     """
-    # Most workspaces have no settings, and what reads TOML takes long to load.
-    return toml.read(text, file, Settings) if text else Settings()
+    rules, problem = read_settings(data, file)
+    if problem:
+        raise InvalidSettings(problem)
+    return rules
 
 
 def read_settings(data: bytes, file: str) -> tuple[Settings, str]:
@@ -195,15 +196,16 @@ def read_settings(data: bytes, file: str) -> tuple[Settings, str]:
     return toml.read_known(decode(SETTINGS, data), file, Settings)
 
 
-def layout_in(text: str) -> tuple[str, str]:
-    """The names of the profile and the layout in `text`, also where the rest of it cannot be read.
+def layout_in(data: bytes) -> tuple[str, str]:
+    """The names of the profile and the layout in the settings, also where the rest of them cannot be read.
 
     Without them no file would be what it is.
     """
     try:
-        found = parse_settings(text, "")
+        found = read_settings(data, "")[0]
         return found.profile, found.layout
-    except InvalidSettings:
+    except (InvalidSettings, Unreadable):
+        text = data.decode("utf-8", "replace")
         profile, layout = (pattern.search(text) for pattern in (_PROFILE, _LAYOUT))
         return profile[1] if profile else "", layout[1] if layout else Settings().layout
 

@@ -22,6 +22,7 @@ from crabmem import Fact, Memory, __version__
 from crabmem.cli import cli
 from crabmem.cli.app import TITLES
 from crabmem.operations import agents, proposals
+from crabmem.prompt.profile import profile_names
 from tests import forked, samples
 from tests.conftest import Run, completed, git
 
@@ -513,14 +514,18 @@ def test_a_completion_script_names_the_command(run: Run, shell: str) -> None:
     assert "_CRABMEM_COMPLETE" in run("completion", shell).stdout
 
 
+def families(begun: str) -> list[str]:
+    return [name for name in profile_names() if name.startswith(begun)]
+
+
 @pytest.mark.parametrize(
     ("typed", "found"),
     [
-        ("--profile c", ["camel", "claw", "crab"]),
+        ("--profile c", families("c")),
         ("--kind s", ["subagent", "scheduled"]),
         ("--workspace co", ["coder"]),
-        ("init --profile le", ["legion"]),
-        ("profile show h", ["harness"]),
+        ("init --profile le", families("le")),
+        ("profile show h", families("h")),
         ("profile check mine.", ["mine."]),
         ("agents clone ", ["coder"]),
         ("proposals show zz", []),

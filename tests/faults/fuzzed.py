@@ -300,11 +300,11 @@ def _toml() -> list[bytes]:
 def toml(data: bytes) -> None:
     """Settings are read, or refused in one line; what is read can be shown and read again."""
     try:
-        found = settings.parse_settings(data.decode("utf-8", "replace"), "crabmem.toml")
+        found = settings.parse_settings(data, "crabmem.toml")
     except CrabmemError as error:
         assert str(error).strip()
         return
-    assert settings.parse_settings(settings.as_toml(found), "again") == found
+    assert settings.parse_settings(settings.as_toml(found).encode(), "again") == found
 
 
 @target(samples)

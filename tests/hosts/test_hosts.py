@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from crabmem.errors import BadConfig
 from crabmem.hosts.desired import Desired, Switch, holds_ours, put_all, restore
-from crabmem.hosts.document import read
 from crabmem.hosts.host import Config, Host
 from crabmem.hosts.installation import desired_in, everything_desired
 from crabmem.hosts.options import WHOSE, InstallOptions
+from crabmem.hosts.parsed_config import parse
 from crabmem.hosts.table import HOSTS
 from crabmem.text import toml_edit as tables
 from tests.text.test_jsonc import documents
@@ -138,25 +138,25 @@ def everything(config: Config, data: Any) -> list[str]:
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
 def test_twice_is_once(host: Host, config: Config) -> None:
     desired = wanted(host, config, WHOLE)
-    once = put_all(read(config.format, ""), desired)
+    once = put_all(parse(config.format, ""), desired)
     # A permission alone may be the person's own.
     assert holds_ours(once, desired) is bool(config.content(replace(WHOLE, host=host))) and not holds_ours(
-        read(config.format, ""), desired
+        parse(config.format, ""), desired
     )
     assert put_all(once, desired) == once
 
 
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
 def test_a_program_that_moved_is_followed_and_not_registered_beside_itself(host: Host, config: Config) -> None:
-    old = put_all(read(config.format, ""), wanted(host, config, WHOLE))
+    old = put_all(parse(config.format, ""), wanted(host, config, WHOLE))
     moved = put_all(old, wanted(host, config, MOVED))
-    assert moved.data == put_all(read(config.format, ""), wanted(host, config, MOVED)).data
+    assert moved.data == put_all(parse(config.format, ""), wanted(host, config, MOVED)).data
     assert "my tools" not in json.dumps(moved.data)
 
 
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
 def test_what_was_installed_elsewhere_is_found_and_taken_out(host: Host, config: Config) -> None:
-    old = put_all(read(config.format, ""), wanted(host, config, OPTIONS))
+    old = put_all(parse(config.format, ""), wanted(host, config, OPTIONS))
     assert restore(old, wanted(host, config, MOVED), None).data == {}
 
 
@@ -195,7 +195,7 @@ def test_yaml_is_the_same_bytes_after_both(
     text = "".join(parts)
     text = text.replace("\n", "\r\n") if is_windows else text
     try:
-        read("yaml", text)
+        parse("yaml", text)
     except BadConfig:
         return
     assert_same_after_both(host, config, text, options)
@@ -204,7 +204,7 @@ def test_yaml_is_the_same_bytes_after_both(
 def test_yaml_is_only_added_to_and_is_the_same_bytes_even_when_nobody_knows_what_was_there() -> None:
     [(host, config)] = YAML
     for text in (GOOSE, "GOOSE_MODE: auto\n", "{GOOSE_MODE: auto}\n", "extensions: {memory: {}}\n"):
-        there = put_all(read("yaml", text), wanted(host, config, OPTIONS))
+        there = put_all(parse("yaml", text), wanted(host, config, OPTIONS))
         entry = there.data["extensions"]["crabmem"]
         assert (entry["cmd"], entry["args"][-3:]) == (OPTIONS.program[0], ["--agent", "goose", "mcp"])
         assert (entry["type"], entry["enabled"], entry["name"]) == ("stdio", True, "crabmem")
@@ -215,7 +215,7 @@ def test_yaml_is_only_added_to_and_is_the_same_bytes_even_when_nobody_knows_what
 
 def test_an_extension_in_yaml_stands_below_its_heading_and_above_the_comments_of_the_next() -> None:
     [(host, config)] = YAML
-    lines = put_all(read("yaml", GOOSE), wanted(host, config, OPTIONS)).text.split("\n")
+    lines = put_all(parse("yaml", GOOSE), wanted(host, config, OPTIONS)).text.split("\n")
     start = lines.index("extensions:   # what it may use")
     assert lines[start + 1 : start + 3] == ["  crabmem:", "    name: crabmem"]
     assert lines[start + 9 : start + 11] == ["", "  # files and shell"]
@@ -223,12 +223,12 @@ def test_an_extension_in_yaml_stands_below_its_heading_and_above_the_comments_of
 
 def test_what_goose_wrote_anew_is_followed_and_taken_out() -> None:
     [(host, config)] = YAML
-    old = put_all(read("yaml", GOOSE), wanted(host, config, WHOLE))
-    rewritten = read("yaml", yaml.safe_dump(old.data, sort_keys=False, allow_unicode=True))
+    old = put_all(parse("yaml", GOOSE), wanted(host, config, WHOLE))
+    rewritten = parse("yaml", yaml.safe_dump(old.data, sort_keys=False, allow_unicode=True))
     assert "    args:\n    - --dir\n" in rewritten.text
     moved = put_all(rewritten, wanted(host, config, MOVED))
     assert moved.data["extensions"]["crabmem"]["args"] == ["--agent", "goose", "mcp"] and "a b" not in moved.text
-    assert restore(moved, every(host, config, WHOLE), read("yaml", GOOSE)).text == GOOSE
+    assert restore(moved, every(host, config, WHOLE), parse("yaml", GOOSE)).text == GOOSE
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_what_goose_wrote_anew_is_followed_and_taken_out() -> None:
 def test_yaml_that_cannot_be_changed_safely_is_refused_with_what_to_put_there_by_hand(text: str) -> None:
     [(host, config)] = YAML
     with pytest.raises(BadConfig) as refused:
-        put_all(read("yaml", text), wanted(host, config, OPTIONS))
+        put_all(parse("yaml", text), wanted(host, config, OPTIONS))
     line = str(refused.value).partition("by hand: below extensions goes `")[2].removesuffix("`")
     entry = yaml.safe_load(f"extensions:\n  {line}")["extensions"]["crabmem"]
     assert (entry["cmd"], entry["type"]) == (OPTIONS.program[0], "stdio")
@@ -251,11 +251,11 @@ def test_yaml_that_cannot_be_changed_safely_is_refused_with_what_to_put_there_by
 )  # fmt: skip
 def test_what_is_no_yaml_is_named_by_its_line(text: str, line: int) -> None:
     with pytest.raises(BadConfig, match=f"line {line}: "):
-        read("yaml", text)
+        parse("yaml", text)
 
 
 def assert_same_after_both(host: Host, config: Config, text: str, options: InstallOptions) -> None:
-    before = read(config.format, text)
+    before = parse(config.format, text)
     try:
         there = put_all(before, wanted(host, config, options))
     except BadConfig as error:  # something else stands where the servers or hooks should
@@ -270,7 +270,7 @@ def assert_same_after_both(host: Host, config: Config, text: str, options: Insta
 
 def test_toml_is_the_same_bytes_even_when_nobody_knows_what_was_there() -> None:
     [(host, config), *_] = TOML
-    there = put_all(read("toml", COMMENTED + "\n"), wanted(host, config, OPTIONS))
+    there = put_all(parse("toml", COMMENTED + "\n"), wanted(host, config, OPTIONS))
     assert there.data["mcp_servers"]["crabmem"]["args"][-3:] == ["--agent", "codex", "mcp"]
     assert len(there.data["hooks"]["Stop"]) == 2
     assert restore(there, wanted(host, config, OPTIONS), None).text == COMMENTED + "\n"
@@ -278,7 +278,7 @@ def test_toml_is_the_same_bytes_even_when_nobody_knows_what_was_there() -> None:
 
 def test_what_a_person_changed_since_stays() -> None:
     host, config = claude_settings()
-    before = read("json", '{"model": "opus"}\n')
+    before = parse("json", '{"model": "opus"}\n')
     there = put_all(before, wanted(host, config, WHOLE))
     mine = there.put(("hooks", "Stop", 0, "hooks", 1), {"type": "command", "command": "say done"})
     mine = mine.put(("theme",), "dark")
@@ -292,7 +292,7 @@ def test_what_a_person_changed_since_stays() -> None:
 
 def test_a_setting_that_was_there_before_comes_back() -> None:
     host, config = claude_settings()
-    before = read("json", '{"autoMemoryDirectory": "/mine"}')
+    before = parse("json", '{"autoMemoryDirectory": "/mine"}')
     there = put_all(before, wanted(host, config, WHOLE)).put(("theme",), "dark")
     assert there.data["autoMemoryDirectory"] == str(WHOLE.folder)
     assert restore(there, wanted(host, config, WHOLE), before).data == {"autoMemoryDirectory": "/mine", "theme": "dark"}
@@ -312,7 +312,7 @@ def test_tables_inside_ours_go_with_it() -> None:
 def test_without_hooks_nothing_calls_one(host: Host, config: Config) -> None:
     options = replace(OPTIONS, with_hooks=False)
     assert " hook " not in " ".join(
-        everything(config, put_all(read(config.format, ""), wanted(host, config, options)).data)
+        everything(config, put_all(parse(config.format, ""), wanted(host, config, options)).data)
     )
 
 
@@ -329,7 +329,7 @@ def as_before(data: Any) -> Any:
 
 def fresh(host: Host, config: Config, options: InstallOptions) -> Any:
     """What an installation writes where nothing was."""
-    return put_all(read(config.format, ""), wanted(host, config, options)).data
+    return put_all(parse(config.format, ""), wanted(host, config, options)).data
 
 
 HOOKED = [
@@ -343,7 +343,7 @@ HOOKED = [
 def test_hooks_of_an_older_form_are_renewed_and_taken_out(host: Host, config: Config) -> None:
     for options in (OPTIONS, MOVED):
         text = json.dumps(as_before(fresh(host, config, OPTIONS))) if config.format != "toml" else as_toml(host, config)
-        old = read(config.format, text)
+        old = parse(config.format, text)
         assert "sh -c" not in text and holds_ours(old, wanted(host, config, options))
         assert put_all(old, wanted(host, config, options)).data == fresh(host, config, options)
         assert restore(old, wanted(host, config, options), None).data == {}
@@ -352,7 +352,7 @@ def test_hooks_of_an_older_form_are_renewed_and_taken_out(host: Host, config: Co
 def test_hooks_of_windows_are_found_renewed_and_taken_out() -> None:
     windows = replace(OPTIONS, program=("C:/tools/crabmem.exe",), system="win32")
     for host, config in HOOKED:
-        there = put_all(read(config.format, ""), wanted(host, config, windows))
+        there = put_all(parse(config.format, ""), wanted(host, config, windows))
         assert put_all(there, wanted(host, config, windows)) == there
         assert restore(there, wanted(host, config, replace(windows, program=("D:/crabmem.exe",))), None).data == {}
 

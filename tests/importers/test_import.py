@@ -22,7 +22,7 @@ from crabmem.cli import cli
 from crabmem.disk import fs
 from crabmem.importers.base import Tree
 from crabmem.importers.facts import prepare
-from crabmem.importers.sources import source_of
+from crabmem.importers.recognition import source_called
 from crabmem.importers.texts import fact_of, summary
 from tests import forked
 from tests.cli.test_cli import on_terminal
@@ -448,7 +448,7 @@ def test_each_file_has_one_entry_however_often_it_is_imported(folders: list[Any]
             words = {path: f"Words of {path} at {step}." for path in notes}
             texts = {path: f"{head}\n{words[path]}\n".encode() for path, head in notes.items()}
             tree = Tree(("p",), dict.fromkeys(sorted(notes)), texts.__getitem__)
-            found = prepare(source_of(tree, "folder").facts(tree), [], here)
+            found = prepare(source_called("folder").facts(tree), [], here)
             done = memory.remember_all([item.what for item in found if isinstance(item.what, Fact)], "p")
             assert all(isinstance(item, Saved) for item in done), done
             said |= {f"{here}/{path}": words[path] for path in notes}
@@ -589,6 +589,8 @@ def test_a_folder_that_is_not_there_is_an_error_of_one_line(tmp_path: Path, verb
         ("a.md", "# Title #\n\nFirst. Second.", "Title", "First."),
         ("a.md", "no heading\nat all", "a", "no heading at all"),
         ("a.md", "```\n# code\n```\n\n## Real\n\n- item one\n- item two", "Real", "item one"),
+        ("a.md", "- how\n  ```\n# code\n  ```\n\n# Title\n\nWords.", "Title", "Words."),
+        ("a.md", "```\n$ a\n```sh\n# code\n```\n\n# Title\n\nWords.", "Title", "Words."),
         ("a.md", "# Only a title", "Only a title", "Only a title"),
         ("a.md", "---\nname: a\n---\n\n# Not this\n\n> quoted\n> twice", "a", "quoted twice"),
         ("a.md", "---\ndescription: said\nname: b\n---\n\ntext", "b", "said"),

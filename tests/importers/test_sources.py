@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from crabmem import Entry, Memory
 from crabmem.cli import cli
 from crabmem.errors import CrabmemError
-from crabmem.importers.base import Tree
+from crabmem.importers.base import JSON, Tree
 from crabmem.importers.facts import prepare
-from crabmem.importers.sources import SOURCES, source_of
+from crabmem.importers.recognition import source_called, source_of, sources
+from crabmem.importers.tree import tree_of
 from crabmem.operations import facts
 from crabmem.text.entry import Fact
 from tests.conftest import git
@@ -370,6 +371,37 @@ def test_export_on_stdin(tmp_path: Path, imported: Import) -> None:
     assert entries(tmp_path)["Wifi"].tags == ("inbox",)
 
 
+def test_a_text_on_stdin_that_begins_like_json_is_taken_when_it_is_named(tmp_path: Path, imported: Import) -> None:
+    text = "[Luna](luna.md) is the dog."
+    assert "name whose it is with --from" in imported("-", stdin=text).stderr
+    assert imported("-", "--from", "folder", stdin=text).exit_code == 0
+    assert [entry.content for entry in entries(tmp_path).values()] == [text]
+
+
+@pytest.mark.parametrize(
+    ("data", "endings", "file"),
+    [
+        ("# Wifi", None, "stdin.md"),
+        ("\ufeff [1]", None, "stdin.json"),
+        ('{"a": 1}\n{"a": 2}', (".jsonl",), "stdin.jsonl"),
+        ("word,meaning", (".csv", ".tsv"), "stdin.csv"),
+        ("[1],2", (".csv",), "stdin.csv"),
+        ("not json", JSON, "stdin.json"),
+    ],
+)
+def test_stdin_is_a_file_with_an_ending_that_the_source_reads(
+    data: str, endings: tuple[str, ...] | None, file: str
+) -> None:
+    tree = tree_of(data.encode()) if endings is None else tree_of(data.encode(), endings)
+    assert list(tree.files) == [file] and tree.read(file) == data.encode()
+
+
+def test_who_is_surest_of_its_look_is_asked_first() -> None:
+    ours = ["crabmem", "serena", "obsidian", "claude-code", "openclaw", "basic-memory", "mcp-memory", "mem0", "folder"]
+    names = [source.name for source in sources()]
+    assert [name for name in names if name in ours] == ours and names[-1] == "folder"
+
+
 ALL: dict[str, Mapping[str, str]] = {
     "claude": CLAUDE, "basic": BASIC, "vault": VAULT, "claw": CLAW,
     "graph": {"m.jsonl": "\n".join(map(json.dumps, GRAPH))}, "mem0": {"m.json": json.dumps(MEM0)},
@@ -398,7 +430,7 @@ def test_kind_is_as_it_looks_or_as_it_is_named(tmp_path: Path, imported: Import)
     wrong = imported(folder, "--from", "evernote")
     assert (wrong.exit_code, "evernote is no kind of memory; there are: crabmem, " in wrong.stderr) == (1, True)
     shown = imported("--help").stdout
-    assert all(source.name in shown for source in SOURCES)
+    assert all(source.name in shown for source in sources())
 
 
 @pytest.mark.parametrize(
@@ -475,14 +507,14 @@ JSONS: Any = st.recursive(
 )  # fmt: skip
 
 
-@given(st.lists(JSONS, max_size=4), st.booleans(), st.sampled_from([source.name for source in SOURCES]))
+@given(st.lists(JSONS, max_size=4), st.booleans(), st.sampled_from([source.name for source in sources()]))
 def test_no_json_is_more_than_facts_and_reasons(values: list[Any], as_lines: bool, kind: str) -> None:
     text = "\n".join(map(json.dumps, values)) if as_lines else json.dumps(values)
     tree = Tree(("a",), {"x.json": None}, lambda path: text.encode())
-    for item in prepare(source_of(tree, kind).facts(tree), ["t"]):
+    for item in prepare(source_called(kind).facts(tree), ["t"]):
         assert isinstance(item.what, Fact) or str(getattr(item.what, "reason", item.what))
     try:
-        source_of(tree, None)
+        source_of(tree)
     except CrabmemError as error:
         assert "--from" in str(error)
 
@@ -498,7 +530,7 @@ TEXTS = st.lists(
 @given(st.dictionaries(st.sampled_from(["a.md", "MEMORY.md", "SOUL.md", "x/a.md", "memory/2026-01-01.md",
                                         "memory/entries/a.md", "b.txt", "c.png"]), TEXTS, min_size=1))  # fmt: skip
 def test_no_text_is_more_than_a_fact_or_a_reason(files: dict[str, str]) -> None:
-    for source in SOURCES:
+    for source in sources():
         tree = Tree(("a",), dict.fromkeys(sorted(files)), lambda path: files[path].encode(), frozenset([".obsidian"]))
         source.is_it(tree)
         for item in prepare(source.facts(tree), []):

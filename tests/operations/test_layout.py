@@ -283,7 +283,7 @@ def test_the_folder_to_adopt_is_named_once(adopted: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "crabmem.toml").mkdir()
-    with pytest.raises(InvalidArguments, match="cannot be read"):
+    with pytest.raises(Unreadable, match="cannot be read"):
         declare(tmp_path, "layout", FLAT.name)
 
 

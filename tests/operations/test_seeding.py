@@ -194,7 +194,7 @@ def test_naming_a_profile_keeps_all_else_that_settings_say(
 ) -> None:
     text = mark + "".join(f"{line}\n" for line in [*lines, *table.splitlines()]).replace("\n", end)
     named = with_profile(text, profile)
-    before, after = parse_settings(text, "x"), parse_settings(named, "x")
+    before, after = parse_settings(text.encode(), "x"), parse_settings(named.encode(), "x")
     assert after.profile == profile and with_profile(named, profile) == named
     assert {key: getattr(after, key) for key in after.__struct_fields__ if key != "profile"} == {
         key: getattr(before, key) for key in before.__struct_fields__ if key != "profile"

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from crabmem import Memory, NotFound, quick
 from crabmem.cli import cli
 from crabmem.operations import context, facts, history, keyvalue, maintenance, salient_facts
-from crabmem.prompt.profile import load_profile, profile_names
+from crabmem.prompt.profile import load_profile
 from crabmem.text.keys import Key
 from crabmem.text.passages import blocks_with
 from crabmem.workspace.layout import FLAT, ORDINARY
@@ -201,8 +201,8 @@ def test_a_session_that_may_not_see_a_note_is_not_told_of_it(tmp_path: Path, clo
 
 
 def test_profiles_with_a_rule_of_their_own_for_notes_recall_facts_alone(tmp_path: Path) -> None:
-    own = {name: layout.recall_notes for name in profile_names() if (layout := load_profile(name).layout)}
-    assert own == dict.fromkeys(["camel", "claw", "harness", "legion"], False)
+    layouts = [load_profile(name).layout for name in ("camel", "claw", "harness", "legion")]
+    assert all(layout and not layout.recall_notes for layout in layouts)
     assert ORDINARY.recall_notes and FLAT.recall_notes
     with Memory(tmp_path, profile="camel") as memory:
         memory.write_note(SAID)

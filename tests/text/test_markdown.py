@@ -1,11 +1,13 @@
 """What stands under a heading of Markdown is replaced, and nothing else."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem.errors import InvalidArguments
-from crabmem.text.markdown import code_lines, with_section
+from crabmem.text.markdown import code_lines, with_section, without_fenced
 
 TEXT = "# Who I am\n\nA crab.\n\n## Voice\n\nLoud.\n\n### Where\n\nAt sea.\n\n## Limits\n\nNone.\n"
 PLAIN = st.text(st.characters(categories=["L", "N", "Zs"]), min_size=1).filter(lambda text: text.strip())
@@ -50,6 +52,35 @@ def test_lines_of_code_are_those_of_fences_and_the_indented() -> None:
     assert [line for line, is_code in zip(lines, code_lines(lines), strict=True) if is_code] == [
         "```py", "b", "~~~", "```", "    c", "> ~~~", "> f", "> ~~~",
     ]  # fmt: skip
+
+
+@given(
+    st.lists(st.sampled_from(["a", "", "# h", "  b", "- i", "text `c`", "```\nx\n```", "~~~\n```\n\n~~~"])).map(
+        "\n".join
+    )
+)
+def test_a_plain_fenced_block_is_blank_from_fence_to_fence(text: str) -> None:
+    def blank(code: re.Match[str]) -> str:
+        return re.sub(r"[^\n]", " ", code[0])
+
+    assert without_fenced(text) == re.sub(r"(?ms)^(```|~~~).*?^\1", blank, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("```\na\n```sh\nb\n```\nc", "c"),  # a fence with words opens, and closes nothing
+        ("```\na\n`````\nb", "b"),  # one that is longer closes
+        ("a\n```\nb\n~~~\nc", "a"),  # one that is never closed goes to the end
+        ("```a`b\nc", "```a`b c"),  # no fence: the code ends on its line
+        ("- a\n  ```\n  b\n  ```\nc", "- a c"),
+        ("> a\n> ~~~\n> b\n> ~~~\nc", "> a c"),
+        ("a\n\n    ```\n\nb", "a ``` b"),  # indented, it is code itself
+        ("a\r\n```\r\nb\r\n```\r\nc", "a c"),
+    ],
+)
+def test_fenced_blocks_are_those_of_commonmark(text: str, rest: str) -> None:
+    assert " ".join(without_fenced(text).split()) == rest and len(without_fenced(text)) == len(text)
 
 
 def test_of_two_headings_alike_none_is_guessed() -> None:

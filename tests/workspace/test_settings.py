@@ -35,7 +35,7 @@ CHOSEN = st.builds(
 
 @pytest.mark.parametrize("text", ["", "# nothing set\n", "[auto_recall]\n"])
 def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
-    assert as_dict(parse_settings(text, "crabmem.toml")) == {
+    assert as_dict(parse_settings(text.encode(), "crabmem.toml")) == {
         "recall_limit": 5,
         "language": "english",
         "recall_budget": 20_000,
@@ -58,13 +58,13 @@ def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
 def test_what_is_set_holds_and_the_rest_keeps_its_default() -> None:
     text = 'soul_editable = true\r\nperson = "Emi <emi@example.org>"\r\n[auto_recall]\r\nlimit = 1\r\n'
 
-    assert parse_settings(text, "crabmem.toml") == Settings(
+    assert parse_settings(text.encode(), "crabmem.toml") == Settings(
         soul_editable=True, person="Emi <emi@example.org>", auto_recall=AutoRecall(limit=1)
     )
 
 
 def test_a_byte_order_mark_is_no_part_of_the_settings() -> None:
-    assert parse_settings("\ufeffrecall_limit = 3\n", "crabmem.toml").recall_limit == 3
+    assert parse_settings("\ufeffrecall_limit = 3\n".encode(), "crabmem.toml").recall_limit == 3
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_byte_order_mark_is_no_part_of_the_settings() -> None:
 )
 def test_a_wrong_setting_is_named_with_its_file(text: str, message: str) -> None:
     with pytest.raises(InvalidSettings, match=re.escape(message)) as caught:
-        parse_settings(text, "/home/emi/crabmem.toml")
+        parse_settings(text.encode(), "/home/emi/crabmem.toml")
 
     assert str(caught.value).startswith("/home/emi/crabmem.toml: ")
 
@@ -106,7 +106,7 @@ def test_a_wrong_setting_is_named_with_its_file(text: str, message: str) -> None
 def test_no_variable_is_read_that_holds_something_else_than_a_key_for_vectors(name: str) -> None:
     for url in ("https://api.openai.com/v1", "https://evil.example/v1", ""):
         with pytest.raises(InvalidSettings, match=r"vectors\.key is not OPENAI_API_KEY .* CRABMEM_") as caught:
-            parse_settings(f'[vectors]\nurl = "{url}"\nkey = "{name}"', "crabmem.toml")
+            parse_settings(f'[vectors]\nurl = "{url}"\nkey = "{name}"'.encode(), "crabmem.toml")
         assert "\n" not in str(caught.value) and (name.strip() in KEYS or name not in str(caught.value))
 
 
@@ -118,7 +118,7 @@ def test_no_variable_is_read_that_holds_something_else_than_a_key_for_vectors(na
 )  # fmt: skip
 def test_the_key_of_a_known_service_goes_to_that_service_alone(host: str) -> None:
     with pytest.raises(InvalidSettings, match=r"vectors.key is OPENAI_API_KEY, which is for api\.openai\.com alone"):
-        parse_settings(f'[vectors]\nurl = "https://{host}"\nkey = "OPENAI_API_KEY"', "crabmem.toml")
+        parse_settings(f'[vectors]\nurl = "https://{host}"\nkey = "OPENAI_API_KEY"'.encode(), "crabmem.toml")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_the_key_of_a_known_service_goes_to_that_service_alone(host: str) -> Non
     ],
 )
 def test_a_key_may_go_where_it_is_for_and_one_of_ours_anywhere(url: str, key: str) -> None:
-    assert parse_settings(f'[vectors]\nurl = "{url}"\nkey = "{key}"', "crabmem.toml").vectors.key == key
+    assert parse_settings(f'[vectors]\nurl = "{url}"\nkey = "{key}"'.encode(), "crabmem.toml").vectors.key == key
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_key_may_go_where_it_is_for_and_one_of_ours_anywhere(url: str, key: st
 )  # fmt: skip
 def test_a_setting_that_would_hang_or_flood_is_refused(said: str) -> None:
     with pytest.raises(InvalidSettings, match=r"(<=|>=|>) "):
-        parse_settings(said, "crabmem.toml")
+        parse_settings(said.encode(), "crabmem.toml")
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_setting_that_would_hang_or_flood_is_refused(said: str) -> None:
 )
 def test_a_file_that_is_not_toml_is_named(text: str) -> None:
     with pytest.raises(InvalidSettings, match=r"^crabmem\.toml is not TOML"):
-        parse_settings(text, "crabmem.toml")
+        parse_settings(text.encode(), "crabmem.toml")
 
 
 @given(CHOSEN)
@@ -164,7 +164,7 @@ def test_a_file_that_is_not_toml_is_named(text: str) -> None:
 @example(Settings(person='"\\\n# Emi'))
 @limits(max_examples=200, deadline=None)
 def test_settings_printed_as_toml_are_the_same_settings(chosen: Settings) -> None:
-    assert parse_settings(as_toml(chosen), "crabmem.toml") == chosen
+    assert parse_settings(as_toml(chosen).encode(), "crabmem.toml") == chosen
 
 
 _DEEP = "a" + ".a" * 20_000
@@ -210,7 +210,7 @@ def test_settings_that_would_take_long_to_read_are_refused_at_once(tmp_path: Pat
 
 def test_dots_in_texts_and_comments_of_settings_are_not_counted() -> None:
     text = "person = \"a.b.c.d.e.f.g.h.i.j.k\"  # a.b.c.d.e.f.g.h.i.j.k.l\n[vectors]\nmodel = 'a.b.c.d.e.f.g.h.i.j.k'\n"
-    assert parse_settings(text, "crabmem.toml").person == "a.b.c.d.e.f.g.h.i.j.k"
+    assert parse_settings(text.encode(), "crabmem.toml").person == "a.b.c.d.e.f.g.h.i.j.k"
 
 
 def test_the_settings_that_crabmem_writes_are_few_enough_to_be_read() -> None:

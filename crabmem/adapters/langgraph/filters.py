@@ -20,7 +20,7 @@ _COMPARE = {
 
 def is_match(wanted: Value, value: Value) -> bool:
     """Whether a value has all that a filter asks for; `user.name` is what is called `name` in `user`."""
-    return all(_fits(_at(value, key), asked) for key, asked in wanted.items())
+    return all(_fits(_at(value, key), part) for key, part in wanted.items())
 
 
 def listed(namespaces: Iterable[tuple[str, ...]], op: ListNamespacesOp) -> list[tuple[str, ...]]:
@@ -38,16 +38,16 @@ def _at(value: Any, key: str) -> Any:
     return _at(value.get(first), rest) if dot else None
 
 
-def _fits(value: Any, asked: Any) -> bool:
-    """Whether a value is as a filter asks, part by part."""
-    if isinstance(asked, Mapping):
-        if any(key.startswith("$") for key in asked):
-            return all(_compares(value, operator, other) for operator, other in asked.items())
-        return isinstance(value, dict) and all(_fits(value.get(key), other) for key, other in asked.items())
-    if isinstance(asked, (list, tuple)):
-        same_length = isinstance(value, list) and len(value) == len(asked)
-        return same_length and all(map(_fits, value, asked))
-    return bool(value == asked)
+def _fits(value: Any, wanted: Any) -> bool:
+    """Whether a value is as a filter wants it, part by part."""
+    if isinstance(wanted, Mapping):
+        if any(key.startswith("$") for key in wanted):
+            return all(_compares(value, operator, other) for operator, other in wanted.items())
+        return isinstance(value, dict) and all(_fits(value.get(key), other) for key, other in wanted.items())
+    if isinstance(wanted, (list, tuple)):
+        same_length = isinstance(value, list) and len(value) == len(wanted)
+        return same_length and all(map(_fits, value, wanted))
+    return bool(value == wanted)
 
 
 def _compares(value: Any, operator: str, other: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from langgraph.store.base import Op, Result
 
 
-class _Asked(NamedTuple):
+class _Request(NamedTuple):
     ops: Sequence[Op]
     answer: asyncio.Future[list[Result]]
 
@@ -21,17 +21,17 @@ class Lane:
 
     def __init__(self, work: Callable[[Sequence[Op]], list[Result]]) -> None:
         self._work = work
-        self._waiting: list[_Asked] = []
+        self._waiting: list[_Request] = []
         self._task: asyncio.Task[None] | None = None
 
     async def do(self, ops: Sequence[Op]) -> list[Result]:
         """The answers to `ops`."""
         loop = asyncio.get_running_loop()
-        asked = _Asked(ops, loop.create_future())
-        self._waiting.append(asked)
+        request = _Request(ops, loop.create_future())
+        self._waiting.append(request)
         if self._task is None or self._task.done():
             self._task = loop.create_task(self._empty())
-        return await asked.answer
+        return await request.answer
 
     async def _empty(self) -> None:
         while self._waiting:
@@ -42,13 +42,13 @@ class Lane:
                 for each in together:
                     each.answer.cancel()  # which does nothing to those that have one
 
-    async def _do(self, together: Sequence[_Asked]) -> None:
+    async def _do(self, together: Sequence[_Request]) -> None:
         try:
             results = await asyncio.to_thread(self._work, [op for each in together for op in each.ops])
         except Exception as error:
             if len(together) == 1:
                 return _fail(together[0], error)
-            for each in together:  # so that nobody fails for what another asked
+            for each in together:  # so that nobody fails for what another one asked
                 await self._do([each])
             return
         answers = iter(results)
@@ -58,6 +58,6 @@ class Lane:
                 each.answer.set_result(own)
 
 
-def _fail(asked: _Asked, error: Exception) -> None:
-    if not asked.answer.done():
-        asked.answer.set_exception(error)
+def _fail(request: _Request, error: Exception) -> None:
+    if not request.answer.done():
+        request.answer.set_exception(error)

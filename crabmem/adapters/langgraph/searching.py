@@ -39,8 +39,8 @@ def found(memory: Memory, op: SearchOp, vectors: Vectors | None, gone: frozenset
         return entry.path not in gone and (not where or is_match(where, value_of(entry)))
 
     if not (op.query and op.query.strip()):
-        asked = fits if where or gone else None
-        return [Found(entry, None) for entry in keyvalue.items(memory, namespace, asked, op.offset, op.limit)]
+        only = fits if where or gone else None
+        return [Found(entry, None) for entry in keyvalue.items(memory, namespace, only, op.offset, op.limit)]
     if not op.limit:
         return []
     if vectors:

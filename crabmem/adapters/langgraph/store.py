@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from datetime import datetime
@@ -93,8 +93,8 @@ class Store(BaseStore):
 
         `sweep_interval_minutes` of None is what the configuration says, or five.
         """
-        said = (self.ttl_config or {}).get("sweep_interval_minutes")
-        minutes = next((each for each in (sweep_interval_minutes, said) if each is not None), _SWEEP_MINUTES)
+        usual = (self.ttl_config or {}).get("sweep_interval_minutes")
+        minutes = next((each for each in (sweep_interval_minutes, usual) if each is not None), _SWEEP_MINUTES)
         self.stop_ttl_sweeper()
         self._sweeper = _Sweeper(self._memory, minutes * 60)
 
@@ -114,13 +114,13 @@ class Store(BaseStore):
     def _answers(self, ops: Sequence[Op]) -> list[Result]:
         """What `ops` ask, one look for all that ask the same."""
         gone = keyvalue.expired(self._memory) if any(not isinstance(op, PutOp) for op in ops) else frozenset[str]()
-        places, answers = _Places(), list[tuple[Op, _Answer]]()
+        answers = dict[str, tuple[Op, _Answer]]()  # by what each operation says: it cannot be hashed itself
         for op in ops:
-            if not isinstance(op, PutOp) and places.of(op) == len(answers):
-                answers.append((op, self._answer(op, gone)))
-        self._prolong_read(answers)
-        results = self._results(answers)
-        return [None if isinstance(op, PutOp) else copy(results[places.of(op)]) for op in ops]
+            if not isinstance(op, PutOp) and repr(op) not in answers:
+                answers[repr(op)] = op, self._answer(op, gone)
+        self._prolong_read(answers.values())
+        results = dict(zip(answers, self._results(answers.values()), strict=True))
+        return [None if isinstance(op, PutOp) else copy(results[repr(op)]) for op in ops]
 
     def _answer(self, op: Op, gone: frozenset[str]) -> _Answer:
         if isinstance(op, GetOp):
@@ -138,22 +138,11 @@ class Store(BaseStore):
             read = (each for op, answer in answers if getattr(op, "refresh_ttl", False) for each in _found(answer))
             keyvalue.prolong(self._memory, {key_of(each.entry) for each in read if ttl_of(each.entry.keys) is not None})
 
-    def _results(self, answers: Sequence[tuple[Op, _Answer]]) -> list[Result]:
+    def _results(self, answers: Collection[tuple[Op, _Answer]]) -> list[Result]:
         """Answers as LangGraph has them; when things were written is looked up once for all."""
         entries = list({each.entry.path: each.entry for _, answer in answers for each in _found(answer)}.values())
         times = dict(zip((entry.path for entry in entries), keyvalue.times(self._memory, entries), strict=True))
         return [_result(op, answer, times) for op, answer in answers]
-
-
-class _Places:
-    """A number for each operation, from 0 on: the same for those that ask the same."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[object, int] = {}
-
-    def of(self, op: Op) -> int:
-        """The number of `op`."""
-        return self._numbers.setdefault(repr(op), len(self._numbers))
 
 
 class _Sweeper:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...errors import InvalidArguments
 from ...text.entry import MAX_DESCRIPTION, Entry, Fact
@@ -43,16 +43,16 @@ def value_of(entry: Entry) -> dict[str, Any]:
 
 def paths_of(entry: Entry) -> list[str] | None:
     """The paths in the value of an entry that are searched; None for the usual ones."""
-    said = entry.keys.get("index") if key_in(entry.keys) else None
-    return [path for path in said if isinstance(path, str)] if isinstance(said, list) else None
+    paths = entry.keys.get("index") if key_in(entry.keys) else None
+    return [path for path in paths if isinstance(path, str)] if isinstance(paths, list) else None
 
 
-def _is_text(value: object) -> bool:
+def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and value != ""
 
 
 def _is_line(value: object) -> bool:
-    return isinstance(value, str) and value != "" and len(value) <= MAX_DESCRIPTION
+    return _is_text(value) and len(value) <= MAX_DESCRIPTION
 
 
 def _joined(text: str, rest: Value) -> str:

@@ -1,9 +1,9 @@
 """Search by an app's own embeddings, as LangGraph's stores do it: the score is the cosine of the nearest text."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from langgraph.store.base import IndexConfig, ensure_embeddings, get_text_at_path
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 #: The event loop that waits for what this thread does; embeddings are then asked there, as they may be asynchronous.
 WAITING_LOOP: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("WAITING_LOOP", default=None)
 _WHOLE = ("$",)
+T = TypeVar("T")
 
 
 class Embedding:
@@ -32,20 +33,13 @@ class Embedding:
     def identity(self) -> str:
         """Who makes the vectors, where that has a name; "" else."""
         own = self.embeddings
-        model = next((said for key in ("model", "model_name") if (said := getattr(own, key, None))), None)
+        model = next((name for key in ("model", "model_name") if (name := getattr(own, key, None))), None)
         return f"{type(own).__module__}.{type(own).__qualname__} {model} {self._dims}" if isinstance(model, str) else ""
 
     def embed(self, texts: Sequence[str], /) -> "Array":
         """The vectors of texts."""
-        import numpy as np
-
-        loop, asked = WAITING_LOOP.get(), list(texts)
-        if loop is None:
-            made = self.embeddings.embed_documents(asked)
-        else:
-            made = asyncio.run_coroutine_threadsafe(self.embeddings.aembed_documents(asked), loop).result()
-        rows: Array = np.asarray(made, dtype=np.float32)
-        if rows.shape != (len(asked), self._dims):
+        rows = _vectors(self.embeddings.embed_documents, self.embeddings.aembed_documents, list(texts))
+        if rows.shape != (len(texts), self._dims):
             raise EmbedderFailed(
                 f"the embeddings gave vectors of shape {rows.shape}; index says {self._dims} dimensions"
             )
@@ -55,13 +49,17 @@ class Embedding:
         """The vector of a question, of unit length."""
         import numpy as np
 
-        loop = WAITING_LOOP.get()
-        if loop is None:
-            made = self.embeddings.embed_query(query)
-        else:
-            made = asyncio.run_coroutine_threadsafe(self.embeddings.aembed_query(query), loop).result()
-        row: Array = np.asarray(made, dtype=np.float32)
+        row = _vectors(self.embeddings.embed_query, self.embeddings.aembed_query, query)
         return row / (np.linalg.norm(row) or 1)
+
+
+def _vectors(embed: Callable[[T], Any], aembed: Callable[[T], Coroutine[Any, Any, Any]], given: T) -> "Array":
+    """What embeddings make of what is given, on the event loop that waits for it if there is one."""
+    import numpy as np
+
+    loop = WAITING_LOOP.get()
+    vectors = embed(given) if loop is None else asyncio.run_coroutine_threadsafe(aembed(given), loop).result()
+    return np.asarray(vectors, dtype=np.float32)
 
 
 class Vectors:

@@ -119,12 +119,12 @@ def _why_nothing(memory: Session) -> str:
 def _is_claude_code(memory: Session) -> bool:
     """Whether a folder looks like one in which Claude Code keeps facts."""
     from ...importers.base import Tree  # late: the other verbs ask for none
-    from ...importers.sources import source_of
+    from ...importers.recognition import source_of
 
     top = islice((path for path in sorted(files.blobs(memory)) if "/" not in path), _LOOKED_AT)
     hidden = frozenset(name for name in os.listdir(memory.root) if name.startswith(".") and name != ".git")
     tree = Tree(memory.root.parts, dict.fromkeys(top), lambda path: fs.read(memory.file(path))[0], hidden)
-    return ".claude" in memory.root.parts or source_of(tree, None).name == "claude-code"
+    return ".claude" in memory.root.parts or source_of(tree).name == "claude-code"
 
 
 def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:

@@ -23,10 +23,10 @@ class _WithKinds(click.Command):
     """Says in its help what can be imported, which only then has to be loaded."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from ...importers.sources import SOURCES
+        from ...importers.recognition import sources
 
         with formatter.section("Kinds, recognised by their look or named with --from"):
-            formatter.write_dl([(source.name, source.about) for source in SOURCES])
+            formatter.write_dl([(source.name, source.about) for source in sources()])
 
 
 @verb(after="forget")
@@ -65,12 +65,17 @@ def import_(
     curl … | crabmem import - --from mem0
     """
     from ...importers.facts import prepare
-    from ...importers.sources import source_of
+    from ...importers.recognition import source_called, source_of
     from ...importers.tree import tree_at, tree_of
 
     memory = open_session(ctx)
-    tree = tree_of(sys.stdin.buffer.read()) if str(place) == "-" else tree_at(place, memory.root)
-    source = source_of(tree, kind)
+    named = source_called(kind) if kind else None
+    if str(place) == "-":
+        data = sys.stdin.buffer.read()
+        tree = tree_of(data, named.endings) if named else tree_of(data)
+    else:
+        tree = tree_at(place, memory.root)
+    source = named or source_of(tree)
     found = prepare(_read(source, tree), tags, place_name(place))
     if not found:
         raise Failure(

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from ..text.entry import Fact
-from .base import Found, Source, Tree, is_markdown
-from .texts import fact_of, with_name
+from ...text.entry import Fact
+from ..base import Found, Look, Source, Tree, is_markdown
+from ..texts import fact_of, with_name
 
 _PLACE = (".serena", "memories")
 
@@ -30,4 +30,4 @@ def _fact(path: str, data: bytes) -> Fact:
     return with_name(fact_of(path, data), str(name))
 
 
-SOURCE = Source("serena", "Serena's memories (.serena/memories)", _is_it, _facts)
+SOURCE = Source("serena", "Serena's memories (.serena/memories)", _is_it, _facts, Look.OWN)

@@ -16,14 +16,14 @@ _TOO_ODD = "it is written in a way that cannot be changed safely; change it by h
 
 
 @dataclass(frozen=True)
-class Document:
-    """A text and its data. Each change gives another document, read again and compared with what was meant."""
+class ParsedConfig:
+    """A text and its data. Each change gives another one, parsed again and compared with what was meant."""
 
     format: Format
     text: str
     data: dict[str, Any]
 
-    def put(self, path: Path, value: object) -> "Document":
+    def put(self, path: Path, value: object) -> "ParsedConfig":
         """With `value` at `path`; a number one past the end appends."""
         try:
             return self._checked(_put(self.format, self.text, path, value), _with(self.data, path, value))
@@ -33,13 +33,13 @@ class Document:
             where = ".".join(map(str, path[:-1]))
             raise BadConfig(f"{error}: below {where} goes `{path[-1]}: {yaml_edit.flat(value)}`") from None
 
-    def drop(self, path: Path) -> "Document":
+    def drop(self, path: Path) -> "ParsedConfig":
         """Without what is at `path`."""
         return self._checked(_drop(self.format, self.text, path), _with(self.data, path, None))
 
-    def _checked(self, text: str, meant: object) -> "Document":
+    def _checked(self, text: str, meant: object) -> "ParsedConfig":
         try:
-            changed = read(self.format, text)
+            changed = parse(self.format, text)
         except BadConfig:
             raise BadConfig(_TOO_ODD) from None
         if changed.data != meant and (self.format != "toml" or _without_empty(changed.data) != _without_empty(meant)):
@@ -47,7 +47,7 @@ class Document:
         return changed
 
 
-def read(format: Format, text: str) -> Document:
+def parse(format: Format, text: str) -> ParsedConfig:
     """Parse `text`; a blank one has no data.
 
     Raises:
@@ -56,7 +56,7 @@ def read(format: Format, text: str) -> Document:
     data = _parse(format, text) if text.strip() else {}
     if not isinstance(data, dict):
         raise BadConfig("line 1: it is not an object with names in it")
-    return Document(format, text, data)
+    return ParsedConfig(format, text, data)
 
 
 def _parse(format: Format, text: str) -> object:

@@ -8,13 +8,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from ..errors import CrabmemError
-from ..text import frontmatter as header
-from ..text.entry import Fact
-from ..text.links import redirect
-from ..text.slug import name_key
-from .base import Found, Skipped, Source, Tree, is_markdown
-from .texts import FENCES, fact_of, keys_of, stem, with_labels, with_name
+from ...errors import CrabmemError
+from ...text import frontmatter as header
+from ...text.entry import Fact
+from ...text.links import redirect
+from ...text.markdown import without_fenced
+from ...text.slug import name_key
+from ..base import Found, Look, Skipped, Source, Tree, is_markdown
+from ..texts import fact_of, keys_of, stem, with_labels, with_name
 
 _OWN = {".obsidian": "it is Obsidian's own", ".trash": "it is Obsidian's trash"}
 _TEMPLATES = ("templates", "template", "_templates", "_template")
@@ -78,7 +79,7 @@ def _note(path: str, data: bytes, names: Mapping[str, str]) -> Fact | Skipped:
 def _tags(data: bytes) -> list[str]:
     """The tags in a text, but those in code."""
     text = header.parts_of(data.decode("utf-8")).content
-    return [match["tag"].strip("/") for match in _TAG.finditer(_CODE.sub("", FENCES.sub("", text)))]
+    return [match["tag"].strip("/") for match in _TAG.finditer(_CODE.sub("", without_fenced(text)))]
 
 
 def _without_folders(target: str, names: Mapping[str, str]) -> str | None:
@@ -87,4 +88,4 @@ def _without_folders(target: str, names: Mapping[str, str]) -> str | None:
     return names[path] if path in names and names[path] != target else None
 
 
-SOURCE = Source("obsidian", "an Obsidian vault", _is_it, _facts)
+SOURCE = Source("obsidian", "an Obsidian vault", _is_it, _facts, Look.MARK)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from ..text.entry import Fact
-from ..text.slug import name_key, slug_of
-from .base import Found, Source, Tree, is_markdown
-from .texts import fact_of, keys_of, value, with_labels, with_name
+from ...text.entry import Fact
+from ...text.slug import name_key, slug_of
+from ..base import MARKDOWN, Found, Source, Tree, is_markdown
+from ..texts import fact_of, keys_of, value, with_labels, with_name
 
 # So many files are looked at.
 _LOOKED_AT = 20
@@ -18,7 +18,7 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
-    return tree.take_all(_fact, is_markdown)
+    return tree.take_all(_fact, MARKDOWN)
 
 
 def _fact(path: str, data: bytes) -> Fact:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import partial
 from urllib.parse import unquote
 
-from ..text.entry import Fact
-from ..text.links import is_linkable, redirect
-from .base import Found, Skipped, Source, Tree, is_markdown
-from .texts import fact_of, facts_of_sections, keys_of, stem, value, with_labels, with_name
+from ...text.entry import Fact
+from ...text.links import is_linkable, redirect
+from ..base import Found, Look, Skipped, Source, Tree, is_markdown
+from ..texts import fact_of, facts_of_sections, keys_of, stem, value, with_labels, with_name
 
 _INDEX = "MEMORY.md"
 # An item of a list that begins with a link, in whatever style, perhaps emphasised.
@@ -81,4 +81,4 @@ def _fact(path: str, data: bytes) -> Fact:
     return with_labels(fact_of(path, data), [_type(data)])
 
 
-SOURCE = Source("claude-code", "Claude Code's own memory (~/.claude/projects/*/memory)", _is_it, _facts)
+SOURCE = Source("claude-code", "Claude Code's own memory (~/.claude/projects/*/memory)", _is_it, _facts, Look.NAMES)

@@ -4,11 +4,11 @@ import shlex
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from ..text.entry import Fact, parse_entry
-from ..workspace.layout import ORDINARY
-from .base import Found, Skipped, Source, Tree, is_markdown
+from ...text.entry import Fact, parse_entry
+from ...workspace.layout import ORDINARY
+from ..base import Found, Look, Skipped, Source, Tree, is_markdown
+from ..texts import extra_keys, frontmatter
 from .openclaw import note_of
-from .texts import extra_keys, frontmatter
 
 _BARE = "---\n---\n"
 
@@ -45,4 +45,4 @@ def _fact(path: str, data: bytes) -> Fact:
     )
 
 
-SOURCE = Source("crabmem", "another workspace of crabmem", _is_it, _facts)
+SOURCE = Source("crabmem", "another workspace of crabmem", _is_it, _facts, Look.OWN)

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..errors import CrabmemError, InvalidArguments
-from ..text.entry import Fact
-from ..text.words import shortened
-from .base import Found, Source, Tree
-from .json_rows import MAX_NAME, has_rows_with, rows, short_text
-from .texts import MAX_SUMMARY, summary, with_labels
+from ...errors import CrabmemError, InvalidArguments
+from ...text.entry import Fact
+from ...text.words import shortened
+from ..base import JSON, Found, Source, Tree
+from ..json_rows import MAX_NAME, has_rows_with, rows, short_text
+from ..texts import MAX_SUMMARY, summary, with_labels
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 #: Characters of an id that tell two memories of one name apart.
@@ -52,4 +52,4 @@ def _labels(value: object) -> list[str]:
     return [short_text(label) for label in value] if isinstance(value, list) else []
 
 
-SOURCE = Source("mem0", "a JSON export of mem0", _is_it, _facts)
+SOURCE = Source("mem0", "a JSON export of mem0", _is_it, _facts, endings=JSON)

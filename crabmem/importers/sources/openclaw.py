@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from ..text.entry import Fact
-from ..workspace.layout import ORDINARY
-from .base import Found, Skipped, Source, Tree, is_markdown
-from .texts import fact_of, facts_of_sections, stem, with_labels, with_name
+from ...text.entry import Fact
+from ...workspace.layout import ORDINARY
+from ..base import Found, Look, Skipped, Source, Tree, is_markdown
+from ..texts import fact_of, facts_of_sections, stem, with_labels, with_name
 
 _CURATED = ("MEMORY.md", "memory.md")
 _WHO = ("SOUL.md", "IDENTITY.md", "AGENTS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "BOOT.md")
@@ -51,5 +51,9 @@ def note_of(path: str, data: bytes) -> Fact:
 
 
 SOURCE = Source(
-    "openclaw", "a workspace of OpenClaw or CamelAGI (SOUL.md, MEMORY.md, memory/YYYY-MM-DD.md)", _is_it, _facts
+    "openclaw",
+    "a workspace of OpenClaw or CamelAGI (SOUL.md, MEMORY.md, memory/YYYY-MM-DD.md)",
+    _is_it,
+    _facts,
+    Look.NAMES,
 )

@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..errors import CrabmemError, InvalidArguments
-from ..text.entry import Fact
-from ..text.links import is_linkable
-from ..text.words import shortened
-from .base import Found, Skipped, Source, Tree
-from .json_rows import MAX_NAME, has_rows_with, rows, short_text
-from .texts import summary, with_labels
+from ...errors import CrabmemError, InvalidArguments
+from ...text.entry import Fact
+from ...text.links import is_linkable
+from ...text.words import shortened
+from ..base import JSON, Found, Skipped, Source, Tree
+from ..json_rows import MAX_NAME, has_rows_with, rows, short_text
+from ..texts import summary, with_labels
 
 
 def _is_it(tree: Tree) -> bool:
@@ -67,4 +67,5 @@ SOURCE = Source(
     "the graph of the MCP server `memory` (memory.jsonl, or JSON with entities and relations)",
     _is_it,
     _facts,
+    endings=JSON,
 )

@@ -1,0 +1,1 @@
+"""A module for each kind of memory that can be imported, with its `SOURCE`. Nothing else names it."""

@@ -1,0 +1,13 @@
+"""Any folder of Markdown and text files: a fact each."""
+
+from collections.abc import Iterator
+
+from ..base import TEXTS, Found, Look, Source, Tree
+from ..texts import fact_of
+
+
+def _facts(tree: Tree) -> Iterator[Found]:
+    return tree.take_all(fact_of, TEXTS)
+
+
+SOURCE = Source("folder", "Markdown and text files", lambda tree: True, _facts, Look.ANYTHING, TEXTS)
