@@ -1,11 +1,14 @@
 """What tests stand on: real folders, a clock that is handed in, copies of the sample workspaces."""
 
 import compileall
+import importlib
 import os
+import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -27,21 +30,25 @@ from tests.story import tell
 __all__ = ["FIXTURES", "Clock", "Run", "allow", "assert_clean", "completed", "git"]
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
+TESTS = Path(__file__).parent
 PACKAGE = FIXTURES.parent / "crabmem"
 
 settings.register_profile("long")
+
+sys.dont_write_bytecode = False  # what pytest makes of a test is kept, for the other workers too
 
 #: `crabmem --dir root …` in this process, as the fixture `run` gives it.
 Run = Callable[..., Result]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the package once, where the surroundings keep Python from it: else each process of ours does it again.
+    """Compile once, where the surroundings keep Python from it: else each process of ours does it again.
 
     What crabmem keeps of a person on this machine is kept in a folder of the tests' own.
     """
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(PACKAGE, quiet=2)
+        compileall.compile_dir(TESTS, quiet=2, rx=re.compile("/test_"))  # what suites of faults run in processes
         os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="crabmem-tests-")
         Seal(state_folder(os.environ), "").sealed(
             b""
@@ -49,6 +56,26 @@ def pytest_configure(config: pytest.Config) -> None:
         forks = ExitStack()
         forks.enter_context(forked.server(Path(os.environ["XDG_STATE_HOME"])))
         config.add_cleanup(forks.close)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Two workers more than there are cores, unless the surroundings say how many: many tests wait for processes."""
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else len(os.sched_getaffinity(0)) + 2
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Share among workers what takes longest in collecting all tests: each begins to load them at another one.
+
+    What one has compiled is there for the next.
+    """
+    config = session.config
+    if hasattr(config, "workerinput") and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        files = sorted(TESTS.rglob("test_*.py"))
+        first = len(files) * int(config.workerinput["workerid"].removeprefix("gw")) // config.workerinput["workercount"]
+        for file in files[first:] + files[:first]:
+            with suppress(Exception, pytest.skip.Exception):  # collecting it says so
+                importlib.import_module(".".join(file.relative_to(TESTS.parent).with_suffix("").parts))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

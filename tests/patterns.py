@@ -59,9 +59,12 @@ def used(made_of_arguments: Mapping[str, Sequence[Used]]) -> list[Used]:
     """
     found, makers = list[Used](), set[str]()
     trees = {module: ast.parse(Path(str(module.__file__)).read_text("utf-8")) for module in modules()}
-    public = _operations(trees.values())
+    of_modules = {module: _operations(tree) for module, tree in trees.items()}
+    public: dict[str, frozenset[str]] = {}
+    for each in of_modules.values():
+        public |= {name: done | public.get(name, frozenset()) for name, done in each.items()}
     for module, tree in trees.items():
-        own, name = _operations([tree]), module.__name__.removeprefix("crabmem.")
+        own, name = of_modules[module], module.__name__.removeprefix("crabmem.")
         for scope, call in _calls(tree):
             try:
                 pattern = _evaluated(call, module)
@@ -93,10 +96,16 @@ def _counted(operation: str) -> frozenset[str]:
 def _calls(tree: ast.AST, scope: str = "") -> Iterator[tuple[str, ast.Call]]:
     """Calls of `re.…` that make an expression, with the function that they stand in."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in {f"re.{name}" for name in _MAKES}:
+        if isinstance(node, ast.Call) and _makes_expression(node.func):
             yield scope, node
         is_scope = isinstance(node, ast.FunctionDef | ast.ClassDef)
         yield from _calls(node, node.name if is_scope else scope)  # type: ignore[attr-defined]
+
+
+def _makes_expression(function: ast.expr) -> bool:
+    """Whether a call of `function` is one of `re.compile` or its like."""
+    is_attribute = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
+    return is_attribute and function.value.id == "re" and function.attr in _MAKES  # type: ignore[attr-defined]
 
 
 def _assigned(tree: ast.Module, call: ast.Call) -> str:
@@ -107,16 +116,17 @@ def _assigned(tree: ast.Module, call: ast.Call) -> str:
     return ""
 
 
-def _operations(trees: Iterable[ast.Module]) -> dict[str, frozenset[str]]:
+def _operations(tree: ast.Module) -> dict[str, frozenset[str]]:
     """What is done with expressions, by the names they have; all where one is handed on as a value."""
     found: dict[str, set[str]] = {}
-    for tree in trees:
-        asked = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _MAKES:
+    asked = set[int]()
+    for node in ast.walk(tree):  # from the top down: an attribute comes before the name that it is one of
+        if isinstance(node, ast.Attribute):
+            asked.add(id(node.value))
+            if isinstance(node.value, ast.Name) and node.attr in _MAKES:
                 found.setdefault(node.value.id, set()).update(_counted(node.attr))
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in asked:
-                found.setdefault(node.id, set()).update(ALL)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in asked:
+            found.setdefault(node.id, set()).update(ALL)
     return {name: frozenset(each) for name, each in found.items()}
 
 

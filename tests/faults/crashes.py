@@ -5,6 +5,7 @@ in processes of their own (`python -m tests.faults.crashes OPERATION FAULT STRID
 each point; names may be lists with commas. They print what was counted as JSON, and fail with the first broken promise.
 """
 
+import atexit
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -252,8 +253,11 @@ class Case:
         return self.writes if moment == "torn" else self.calls
 
 
-def prepared(folder: Path, durability: str = "full") -> Path:
-    """A workspace with a little history: an overview, and two versions of an entry in two commits of two files."""
+@cache
+def _prepared_once(durability: str) -> Path:
+    """What `prepared` gives copies of, made once in a process."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     root = folder / "prepared"
     root.mkdir()
     if durability == "fast":
@@ -266,6 +270,11 @@ def prepared(folder: Path, durability: str = "full") -> Path:
             (root / path).write_text((root / path).read_text() + "x\n")
         memory.adopt()
     return root
+
+
+def prepared(folder: Path, durability: str = "full") -> Path:
+    """A workspace with a little history: an overview, and two versions of an entry in two commits of two files."""
+    return copied(_prepared_once(durability), folder / "prepared")
 
 
 def tree(root: Path) -> dict[str, bytes]:
@@ -294,12 +303,25 @@ def case(name: str, folder: Path, durability: str = "full") -> Case:
     folder.mkdir()
     template = prepared(folder, durability)
     OPERATIONS[name].prepare(template)
-    before = next_write(copied(template, folder / "before"))
+    before = state_before(OPERATIONS[name], template, folder / "before", durability)
     root = copied(template, folder / "after")
     with Shim(sync=False) as shim, opened(root) as memory:
         OPERATIONS[name].act(memory)
     assert not shim.unseen, f"{name} changes the disk without `crabmem.disk.fs`: {shim.unseen}"
     return Case(name, template, before, next_write(root), shim.count, shim.writes)
+
+
+def state_before(operation: Operation, template: Path, root: Path, durability: str = "full") -> State:
+    """What is in the `template` of an operation, found in a copy at `root`; for those that prepare nothing, once."""
+    if operation.prepare is _nothing:
+        return _state_prepared(durability)
+    return next_write(copied(template, root))
+
+
+@cache
+def _state_prepared(durability: str) -> State:
+    with tempfile.TemporaryDirectory() as folder:
+        return next_write(prepared(Path(folder), durability))
 
 
 def copied(template: Path, root: Path) -> Path:

@@ -317,15 +317,15 @@ def lived(name: str, folder: Path) -> Tale:
     for part in ("start", "top"):
         (folder / part).mkdir(parents=True)
     template = crashes.prepared(folder)
-    if name in OPERATIONS:
-        OPERATIONS[name].prepare(template)
+    operation = OPERATIONS.get(name, OPERATIONS["create"])
+    operation.prepare(template)
     for part in ("start", "top"):
         copied(template, folder / part / "memory")
     assert in_child(lambda: _live(name, folder)) == 0, f"{name} failed"
     calls, ends = pickle.loads((folder / "calls").read_bytes())
-    roots = [template, *(folder / f"state{number}" for number in range(len(ends)))]
-    states = [next_write(copied(state, folder / f"next{number}")) for number, state in enumerate(roots)]
-    return Tale(name, folder, calls, ends, states)
+    before = crashes.state_before(operation, template, folder / "before")
+    states = [next_write(copied(folder / f"state{number}", folder / f"next{number}")) for number in range(len(ends))]
+    return Tale(name, folder, calls, ends, [before, *states])
 
 
 def _live(name: str, folder: Path) -> int:
