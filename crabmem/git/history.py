@@ -69,8 +69,9 @@ class History:
         seal: Seal | None = None,
         claim_caches: Callable[[Path], None] = lambda private: None,
     ) -> None:
-        """`seal` is what this user seals the orders of purges with, None for who purges nothing; `claim_caches` is
-        called when there is a place for caches."""
+        """`seal` shows that this user began a purge, None for who purges nothing; `claim_caches` is called when there
+        is a place for caches.
+        """
         self._claim_caches = claim_caches
         self._seal = seal or Seal(None, "purge")
         self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
@@ -224,7 +225,7 @@ class History:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """What every write happens in: nobody's `git gc` may run beside it."""
+        """Keep `git gc` from running beside a write, and count what the write stores."""
         self._objects.begin()
         self.late_failures.clear()
         with self._refs.without_gc():
@@ -618,9 +619,8 @@ class History:
         tree = self._trees.grafted(before, changes) or self._objects.put("tree", b"")
         if tree == before or (before is None and not any(changes.values())):
             return None
-        parents = [base] if base else []
-        times = [self._objects.header(parent).committed for parent in parents]
-        raw = raw_commit(tree, parents, note, when, max(times, default=0))
+        not_before = self._objects.header(base).committed if base else 0
+        raw = raw_commit(tree, [base] if base else [], note, when, not_before)
         commit = self._objects.put("commit", raw)
         self._walk.graph.add_new(commit, header(raw))
         return commit
@@ -640,8 +640,11 @@ class History:
             return False
         logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
         self._refs.note(logs, head.commit, commit, committer(when).encode(), note.subject)
-        self._afterwards(self._objects.put_back)
-        self._afterwards(lambda: self._keep.advance(commit))
+        for step in (self._objects.put_back, lambda: self._keep.advance(commit)):
+            try:
+                step()
+            except (OSError, CrabmemError) as error:
+                self.late_failures.append(error)
         return True
 
     def _swap(self, head: Head, commit: str) -> bool:
@@ -653,13 +656,6 @@ class History:
                 raise
             self.late_failures.append(error)
             return True
-
-    def _afterwards(self, step: Callable[[], None]) -> None:
-        """Do what follows a commit that is on the branch."""
-        try:
-            step()
-        except (OSError, CrabmemError) as error:
-            self.late_failures.append(error)
 
     def _branch_before(self) -> str | None:
         """Return where the branch was before the rebase or the row of picks that the person is in the middle of."""
