@@ -57,7 +57,7 @@ def identity(name: str, fallback: str = "person") -> str:
 
 
 def identity_of_agent(name: str) -> str:
-    """Return the same for an agent, who has no address: one of a kind that no person has, made of the name."""
+    """Return "Name <mail>" for an agent, with an address made of the name, of a kind that no person has."""
     plain = _clean(name) or "agent"
     return f"{plain} <{_mailbox(plain)}@agents.crabmem.invalid>"
 

@@ -69,7 +69,7 @@ class Timeline:
         return commit
 
     def before(self, when: str, is_end: bool = False) -> str | None:
-        """Return the same; None when the history begins later. A date alone is the beginning of that day.
+        """Return the commit that a revision or time names; None when the history begins later. A date is its beginning.
 
         Raises:
             NotFound: it names none.
