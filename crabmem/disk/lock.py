@@ -64,8 +64,8 @@ class WriterLock:
                 held.enter_context(FileLock(self._file, thread_local=False, poll_interval=_POLL).acquire(timeout))
                 return
             fs.make_folder(self._folder)
-            with _locked(self._file, os.O_RDWR | os.O_CREAT, deadline):
-                handle = held.enter_context(_locked(self._folder, os.O_RDONLY, deadline))
+            with locked(self._file, os.O_RDWR | os.O_CREAT, deadline):
+                handle = held.enter_context(locked(self._folder, os.O_RDONLY, deadline))
                 self._place = fs.identity(handle)
         except TimeoutError:
             raise Busy(
@@ -90,7 +90,7 @@ class WriterLock:
 
 
 @contextmanager
-def _locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
+def locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
     """Hold the kernel's lock on a file or folder, whose handle this is.
 
     Raises:

@@ -21,7 +21,7 @@ class Blame:
         self._walk = walk
 
     def owners(self, text: bytes, file: Origin | None) -> list[str | None]:
-        """For each line of `text`, which follows upon `file`, the commit it came with; None for those not in it."""
+        """Return the commit that each line of `text` came with, the text after `file`; None for those not in it."""
         owners: list[str | None] = [None] * (text.count(b"\n") + (not text.endswith(b"\n") and text != b""))
         if file is None:
             return owners
@@ -43,7 +43,7 @@ class Blame:
         return matched(self._objects.blob(old.blob), self._objects.blob(new.blob)) if pairs else {}
 
     def writers(self, files: Iterable[Origin]) -> dict[Origin, list[str]]:
-        """For each of `files` the commits that wrote it, newest first, since it was last missing."""
+        """Return the commits that wrote each of `files` since it was last missing, newest first."""
         found = {file: dict[str, None]() for file in files}
         waiting = _Waiting(self._walk)
         for number, file in enumerate(found):

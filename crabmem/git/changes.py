@@ -49,14 +49,19 @@ class Changes:
         before, after = (self._objects.header(commit).tree if commit else None for commit in commits)
         return tuple(map(Difference._make, self._trees.differences(before, after)))
 
+    def sides(self, commit: str) -> Iterator[tuple[Difference, ...]]:
+        """Yield what `commit` changed in each of its parents; all its files where it has none."""
+        parents: list[str | None] = [*self._walk.parents(commit)]
+        return (self.between(parent, commit) for parent in parents or [None])
+
     def of(self, commit: str) -> tuple[Difference, ...]:
         """Return what `commit` changed in its first parent."""
-        return self.between(next(iter(self._walk.parents(commit)), None), commit)
+        return next(self.sides(commit))
 
     def own(self, commit: str) -> tuple[Difference, ...]:
         """Return what `commit` changed in its first parent, without what a merge took from another one."""
-        others = [{each.path for each in self.between(parent, commit)} for parent in self._walk.parents(commit)[1:]]
-        return tuple(each for each in self.of(commit) if all(each.path in paths for paths in others))
+        first, *others = ({each.path: each for each in side} for side in self.sides(commit))
+        return tuple(each for path, each in first.items() if all(path in other for other in others))
 
     def blobs(self, commit: str) -> Iterator[tuple[str | None, str | None]]:
         """Return the blobs before and after each change of `commit` in any of its parents."""
@@ -65,10 +70,8 @@ class Changes:
 
     def touches(self, commit: str, path: str) -> bool:
         """Return whether the file at `path` is another than in each parent of `commit`."""
-        if not self.row(commit).may_touch(path):
-            return False
-        parents: list[str | None] = [*self._walk.parents(commit)]
-        return all(any(each.path == path for each in self.between(parent, commit)) for parent in parents or [None])
+        may_touch = self.row(commit).may_touch(path)
+        return may_touch and all(any(each.path == path for each in side) for side in self.sides(commit))
 
     def newest(self, commits: Iterable[str], files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Yield the first of `commits`, newest first, that wrote the blob of each of `files`, and the path of that."""
@@ -90,13 +93,9 @@ class Changes:
         None instead of these where a shallow clone ends, and where it changed very much.
         """
         row = self._walk.row(commit)
-        if row.changes is None:
-            parents: list[str | None] = [*self._walk.parents(commit)]
-            if list(row.parents) == parents:
-                found = [self.between(parent, commit) for parent in parents or [None]]
-                row = self._walk.graph.add(
-                    commit, self._objects.header(commit), [each for group in found for each in group]
-                )
+        if row.changes is None and list(row.parents) == self._walk.parents(commit):
+            changes = [each for side in self.sides(commit) for each in side]
+            row = self._walk.graph.add(commit, self._objects.header(commit), changes)
         return row
 
     def commit(self, oid: str, with_paths: bool = True) -> Commit:
@@ -132,7 +131,7 @@ class Changes:
         return Origin(parent, file.path, blob) if blob else None
 
     def _moved(self, parent: str, file: Origin) -> Origin | None:
-        """The file that went when the one at `path` came, if the commit says so, or it is the same or much like it."""
+        """Return the file that a commit removed as it added this one, if it says so or both are much alike."""
         changes = self.between(parent, file.commit)
         gone = [Origin(parent, each.path, each.before) for each in changes if each.before and not each.after]
         if not gone:

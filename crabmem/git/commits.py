@@ -44,12 +44,12 @@ class Note:
 
 
 def one_line(text: str) -> str:
-    """`text` with line breaks, control characters and halves of surrogate pairs made spaces."""
+    """Return `text` with spaces for line breaks, control characters and halves of surrogate pairs."""
     return " ".join(_BREAKS.sub(" ", text).split())
 
 
 def identity(name: str, fallback: str = "person") -> str:
-    """ "Name <mail>" for a Git header from "Name" or "Name <mail>", whatever characters it holds."""
+    """Return "Name <mail>" for a Git header from "Name" or "Name <mail>", whatever characters it holds."""
     given = _IDENTITY.match(name.strip())
     plain = _clean(given["name"] if given else name) or fallback
     mail = _clean(given["mail"]) if given else ""
@@ -57,7 +57,7 @@ def identity(name: str, fallback: str = "person") -> str:
 
 
 def identity_of_agent(name: str) -> str:
-    """Return the same for an agent, who has no address: one of a kind that no person has, made of the name."""
+    """Return "Name <mail>" for an agent, with an address made of the name, of a kind that no person has."""
     plain = _clean(name) or "agent"
     return f"{plain} <{_mailbox(plain)}@agents.crabmem.invalid>"
 
@@ -123,7 +123,7 @@ def raw_commit(tree: str, parents: list[str], note: Note, when: datetime, not_be
 
 
 def committer(when: datetime, not_before: int = 0) -> str:
-    """Us and the time, as Git writes it in commits and logs."""
+    """Return crabmem and the time, as Git writes it in commits and logs."""
     return f"{COMMITTER} {_stamp(when, not_before)}"
 
 

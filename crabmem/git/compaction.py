@@ -37,7 +37,7 @@ from .packing import Packed
 from .packs import PACK_NAME, BrokenPack, Growing, ids
 from .reach import Piece, Reach
 from .refs import Refs
-from .store import check
+from .store import check_pack
 
 #: A pack of so many bytes is left as it is, and another one begun: the whole is copied each time.
 LARGEST = 16_000_000
@@ -145,7 +145,7 @@ class Filling:
             del self._bases[gone]
 
     def _base(self, oid: str | None, kind: str) -> tuple[str, bytes] | None:
-        """An object in the pack, with its bytes, if it is of that kind."""
+        """Return id and bytes of an object if it is in the pack and of that kind."""
         if oid is None or oid not in self.growing:
             return None
         if oid in self._bases:
@@ -222,7 +222,7 @@ class Compaction:
         self._drop_replaced(ours)
 
     def _is_there(self, name: str) -> bool:
-        """Whether a pack of ours is; an index that lost its pack, which is an error to Git, goes.
+        """Return whether a pack of ours is there; remove an index that lost its pack, which is an error to Git.
 
         `git repack -a -d` removes a pack that it saw before we gave it its index.
         """
@@ -267,7 +267,7 @@ class Compaction:
             oids = [oid for oid in self._reach.all() if oid in inside and oid not in staying]
             if not oids:
                 return None
-            check(file, index, oids)
+            check_pack(file, index, oids)
         except (BrokenPack, OSError):
             return None  # that pack is not grown either, and left alone
         freed, size = sum(self._reach.size(oid) or 0 for oid in oids), file.stat().st_size
@@ -305,7 +305,7 @@ class Compaction:
         return Filling(self._reach.raw, Growing(), {}), None
 
     def _can_grow(self, name: str) -> bool:
-        """Whether a pack of ours is small enough to be copied, and nothing keeps it from being replaced."""
+        """Return whether a pack of ours is small enough to be copied, and nothing keeps it from being replaced."""
         file = self._file(name, "pack")
         if self._file(name, "keep").exists() or (self._packs / _SHARED_ROW).exists():
             return False
@@ -343,7 +343,7 @@ class Compaction:
         """Write the pack, read it back, and give it its name, which is returned."""
         name, data, index = filling.growing.finish()
         with self._temporary(data, index) as (new, new_index):
-            check(new, new_index, oids)
+            check_pack(new, new_index, oids)
             fs.overwrite(self._coming, Ours(name, ours.pack if ours else None, filling.chains).to_json())
             fs.sync_folder(self._private)
             fs.rename(new, self._file(name, "pack"))
@@ -354,7 +354,7 @@ class Compaction:
 
     @contextmanager
     def _temporary(self, data: bytes, index: bytes) -> Iterator[tuple[Path, Path]]:
-        """A pack and its index under names that Git too takes for what a crash left."""
+        """Yield a pack and its index under names that Git too takes for what a crash left."""
         mark = f"{_TEMPORARY}{secrets.token_hex(8)}"
         new, new_index = self._packs / f"tmp_pack_{mark}", self._packs / f"tmp_idx_{mark}"
         fs.make_folder(self._packs)

@@ -11,7 +11,7 @@ _SENTENCE = re.compile(rb"[^.!?:;\n]*[.!?:;\n]*")
 
 
 def matched(before: bytes, after: bytes) -> dict[int, int]:
-    """For each line of `after` that stood in `before`, by their numbers from 0, which one it was.
+    """Return which line of `before` each line of `after` was, by their numbers from 0, without those that are new.
 
     Both rise together: no line is matched across another that is. Equal lines at both ends are matched first, so that
     the time depends on what lies between them.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..disk import fs, state
 from ..disk.seal import Seal
-from ..errors import Busy, CrabmemError, DamagedHistory, DeniedHistory, Moved, Unwritable
+from ..errors import Busy, CrabmemError, DamagedHistory, Moved, Unwritable
 from ..results import Commit
 from ..text.hashes import SHORT_DIGITS
 from ..workspace.workspace import Workspace
@@ -27,7 +27,7 @@ from .commits import Note, author_and_message, body, committer, header, raw_comm
 from .index import Index, Settled, UnknownIndex
 from .kept import ASIDE, KEEP, Keep, Stretch, Waiting
 from .mend import mend_head
-from .objects import Objects
+from .objects import Objects, denied
 from .packing import Packed, Packing
 from .reach import Stored, everything
 from .refs import OID, Head, Refs
@@ -69,8 +69,9 @@ class History:
         seal: Seal | None = None,
         claim_caches: Callable[[Path], None] = lambda private: None,
     ) -> None:
-        """`seal` is what this user seals the orders of purges with, None for who purges nothing; `claim_caches` is
-        called when there is a place for caches."""
+        """`seal` shows that this user began a purge, None for who purges nothing; `claim_caches` is called when there
+        is a place for caches.
+        """
         self._claim_caches = claim_caches
         self._seal = seal or Seal(None, "purge")
         self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
@@ -117,7 +118,7 @@ class History:
             for folder in self._looked_into:
                 fs.check_folder(folder)
         except PermissionError as error:
-            raise _denied(error) from None
+            raise denied(error) from None
         if os.path.islink(self._git) or (os.path.exists(self._git) and not os.path.isdir(self._git)):
             raise DamagedHistory(
                 f"{self._git} is not a folder (a worktree, a submodule or a link); "
@@ -224,7 +225,7 @@ class History:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """What every write happens in: nobody's `git gc` may run beside it."""
+        """Keep `git gc` from running beside a write, and count what the write stores."""
         self._objects.begin()
         self.late_failures.clear()
         with self._refs.without_gc():
@@ -242,7 +243,7 @@ class History:
         return self._packing.compact(progress, whole) if self.exists() and os.path.isdir(self._private) else None
 
     def mend(self) -> str | None:
-        """Make the head readable again; what was done, None when nothing had to be. DamagedHistory when that fails."""
+        """Make the head readable again; return what was done, None for nothing. DamagedHistory when that fails."""
         restored = self._objects.restore_spares()
         done = mend_head(self._git, self._refs, self._keep, self._walk, self._trees.is_readable) or self._keep.lost()
         return done or (f"{restored} objects that a prune took were put back" if restored else None)
@@ -258,7 +259,7 @@ class History:
         return self._has_begun_purge() and self._exchange().is_foreign()
 
     def resume_purge(self, believes_others: bool = False) -> str | None:
-        """Finish, or take back, what a purge did not end; what there is to say. Only under the writer's lock.
+        """Finish a purge that did not end, or take it back; return a report. Only under the writer's lock.
 
         Raises:
             Unwritable: somebody else began it, and nobody said `believes_others`.
@@ -324,11 +325,11 @@ class History:
         return self._objects.has(oid)
 
     def put(self, data: bytes) -> str:
-        """Store bytes, in no commit yet; their id. Durable after `flush`, or with a commit."""
+        """Store bytes, in no commit yet; return their id. Durable after `flush`, or with a commit."""
         return self._objects.put("blob", data)
 
     def put_ahead(self, blobs: Iterable[bytes]) -> Iterator[bytes]:
-        """Store bytes as `put` does, without the writer's lock; each once that is done. All are durable at the end."""
+        """Store bytes as `put` does, without the writer's lock; yield each when stored. All are durable at the end."""
         folders = set[Path]()
         for data in blobs:
             name = f"ahead-{os.getpid()}-{secrets.token_hex(8)}"
@@ -410,7 +411,7 @@ class History:
         return [each for each in found if all(map(self._is_commit, each)) and self._is_of_memory(each.tip)]
 
     def forget_waiting(self) -> None:
-        """Forget what `waiting` tells of."""
+        """Forget what `waiting` returns."""
         self._waiting.clear()
 
     def reaches(self, commit: str) -> bool:
@@ -459,7 +460,7 @@ class History:
         except FileNotFoundError:
             return None
         except PermissionError as error:
-            raise _denied(error) from None
+            raise denied(error) from None
         return next((doing for name, doing in _IN_PROGRESS.items() if name in names), None)
 
     def is_detached(self) -> bool:
@@ -624,9 +625,8 @@ class History:
         tree = self._trees.grafted(before, changes) or self._objects.put("tree", b"")
         if tree == before or (before is None and not any(changes.values())):
             return None
-        parents = [base] if base else []
-        times = [self._objects.header(parent).committed for parent in parents]
-        raw = raw_commit(tree, parents, note, when, max(times, default=0))
+        not_before = self._objects.header(base).committed if base else 0
+        raw = raw_commit(tree, [base] if base else [], note, when, not_before)
         commit = self._objects.put("commit", raw)
         self._walk.graph.add_new(commit, header(raw))
         return commit
@@ -646,8 +646,11 @@ class History:
             return False
         logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
         self._refs.note(logs, head.commit, commit, committer(when).encode(), note.subject)
-        self._afterwards(self._objects.put_back)
-        self._afterwards(lambda: self._keep.advance(commit))
+        for step in (self._objects.put_back, lambda: self._keep.advance(commit)):
+            try:
+                step()
+            except (OSError, CrabmemError) as error:
+                self.late_failures.append(error)
         return True
 
     def _swap(self, head: Head, commit: str) -> bool:
@@ -659,13 +662,6 @@ class History:
                 raise
             self.late_failures.append(error)
             return True
-
-    def _afterwards(self, step: Callable[[], None]) -> None:
-        """Do what follows a commit that is on the branch."""
-        try:
-            step()
-        except (OSError, CrabmemError) as error:
-            self.late_failures.append(error)
 
     def _branch_before(self) -> str | None:
         """Return where the branch was before the rebase or the row of picks that the person is in the middle of."""
@@ -692,7 +688,3 @@ class History:
     def _base(self, head: Head) -> str | None:
         kept = self._keep.tip() if self.in_progress() else None
         return kept if kept and head.commit and self._walk.is_ancestor(head.commit, kept) else head.commit
-
-
-def _denied(error: PermissionError) -> DeniedHistory:
-    return DeniedHistory(f"the history cannot be read: {fs.reason(error)}")

@@ -223,5 +223,5 @@ def numbers(stamp: Stamp | None) -> tuple[int, ...]:
     if stamp is None:
         return (0, 0, 0, 0, 0, 0, REGULAR, 0, 0, 0)
     times = (*divmod(stamp.changed_ns, 1_000_000_000), *divmod(stamp.modified_ns, 1_000_000_000))
-    numbers = (*times, stamp.device, stamp.inode, REGULAR, stamp.owner, stamp.group, stamp.size)
-    return tuple(number & _HALF for number in numbers)
+    found = (*times, stamp.device, stamp.inode, REGULAR, stamp.owner, stamp.group, stamp.size)
+    return tuple(number & _HALF for number in found)

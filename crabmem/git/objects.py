@@ -207,7 +207,7 @@ class Objects:
         return data
 
     def put(self, kind: str, data: bytes) -> str:
-        """Store an object; its id. Durable after `flush`. One that is there already is made to look new."""
+        """Store an object; return its id. Durable after `flush`. One that is there already is made to look new."""
         oid = oid_of(kind, data)
         if self._loose(oid):
             with suppress(FileNotFoundError):  # a compaction has just put it into a pack
@@ -279,7 +279,7 @@ class Objects:
         self.flush()
 
     def restore_spares(self) -> int:
-        """Put back what a `git prune` took after the write it belongs to had ended; how many objects."""
+        """Put back what a `git prune` took after the write it belongs to had ended; return how many objects."""
         oids = self._spares.restore_all(self._is_stored)
         self._unsynced |= {self._spares.file(oid).parent for oid in oids}
         self.flush()
@@ -301,10 +301,15 @@ class Objects:
         try:
             os.close(regular.opened(os.fspath(self._spares.file(what))))
         except PermissionError as error:
-            return DeniedHistory(f"the history cannot be read: {fs.reason(error)}")
+            return denied(error)
         except OSError:
             pass  # it is not there, or in a pack
         return DamagedHistory(f"object {what} of the history is missing or broken")
+
+
+def denied(error: PermissionError) -> DeniedHistory:
+    """Return what a reader is told whom the system refuses a file of the repository."""
+    return DeniedHistory(f"the history cannot be read: {fs.reason(error)}")
 
 
 def _clear_frames(error: BaseException | None, before: BaseException | None) -> None:

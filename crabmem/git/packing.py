@@ -6,11 +6,12 @@ How it is done is in `compaction`, which a write that does not compact never loa
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..disk import fs, state
+from ..disk.lock import locked
 from ..errors import Unwritable
 from .refs import Refs
 
@@ -96,25 +97,17 @@ class Packing:
 
     @contextmanager
     def alone(self) -> Iterator[bool]:
-        """Whether nobody else compacts, who then is kept out. The kernel lets go when its holder dies."""
+        """Keep others from compacting; yield False where somebody does so already. The kernel lets go when we die."""
         if sys.platform == "win32":
             yield True  # what is done twice is done twice, and nothing more: see `compaction`
             return
-        import fcntl
-
-        handle = os.open(
-            self._private / state.PACKING, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, fs.PRIVATE_FILE
-        )
-        try:
-            with suppress(BlockingIOError):
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with ExitStack() as held:
+            try:
+                held.enter_context(locked(self._private / state.PACKING, os.O_RDWR | os.O_CREAT, deadline=0))
+            except TimeoutError:
+                yield False
+            else:
                 yield True
-                return
-            yield False
-        finally:
-            with suppress(OSError):  # by word: a child that was forked meanwhile has the handle too
-                fcntl.flock(handle, fcntl.LOCK_UN)
-            os.close(handle)
 
 
 def _measured(objects: Path) -> tuple[int, int]:

@@ -92,7 +92,7 @@ class Refs:
         return [*self.all().values(), *([head] if head else [])]
 
     def swap(self, ref: str, old: str | None, new: str) -> bool:
-        """Set `ref` to `new` if it still is `old`; whether it was."""
+        """Set `ref` to `new` if it still is `old`; return whether it was."""
 
         def decide() -> bytes | None:
             # Compared as text: a broken reference must not look like none, nor a HEAD that was detached.

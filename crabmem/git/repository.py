@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ def create(root: Path) -> None:
 
 
 def foreign_format(git: Path) -> str | None:
-    """The form of Git's that a repository has and we do not write, such as "sha256"; None for the ordinary one."""
+    """Return the form of a repository where we do not write it, such as "sha256"; None for the ordinary one."""
     for key, usual in (("objectformat", "sha1"), ("refstorage", "files")):
         value = _configured(git / "config", "extensions", key)
         if value and value != usual:
@@ -116,6 +117,18 @@ def _parsed(data: bytes) -> "ConfigFile":
 def is_sparse(git: Path) -> bool:
     """Return whether the person has hidden part of the files, so that one that is missing was not removed."""
     return any(_configured(git / name, "core", "sparsecheckout") == "true" for name in ("config", "config.worktree"))
+
+
+def remotes(git: Path) -> dict[str, str]:
+    """Return the remotes that the configuration names, and their addresses; none where it is in no form of Git's."""
+    found: dict[str, str] = {}
+    with suppress(ValueError):
+        config = _parsed(fs.read(git / "config")[0])
+        for section in config.sections():
+            if len(section) == 2 and section[0].lower() == b"remote":
+                url = b"".join([*config.get_multivar(section, b"url")][-1:])
+                found[section[1].decode("utf-8", "replace")] = url.decode("utf-8", "replace")
+    return found
 
 
 def _configured(file: Path, section: str, key: str) -> str:

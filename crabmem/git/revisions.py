@@ -46,7 +46,7 @@ def resolve(
 def _named(name: str, refs: Refs, objects: Objects, accept: Callable[[str], bool] | None) -> str | None:
     """Return the commit that a branch, a tag or an id names.
 
-    With `accept`, what else there is, or whether it can be read, is not told.
+    With `accept`, what else there is, or whether it can be read, does not show.
     """
     unreadable = () if accept is None else (DamagedHistory,)
     for ref in filter(is_ref, (name, f"refs/heads/{name}", f"refs/tags/{name}", f"refs/{name}")):

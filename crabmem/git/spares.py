@@ -71,7 +71,7 @@ class Spares:
             return None
 
     def restore_all(self, is_stored: Callable[[str], bool]) -> list[str]:
-        """Give every object that lost its name the name back; which. Old spares go."""
+        """Give every object that lost its name the name back; return which. Old spares go."""
         restored = []
         for place, (name, is_alone) in enumerate(self._newest_first()):
             if not OID.match(name):

@@ -49,7 +49,7 @@ class Disk(DiskObjectStore):
             return iter(list(super().iter_prefix(prefix)))
 
     def _read_alternate_paths(self) -> Iterator[str]:
-        """None: objects of another repository are no memory, whatever `objects/info/alternates` says."""
+        """Return nothing: objects of another repository are no memory, whatever `objects/info/alternates` says."""
         return iter(())
 
     def _update_pack_cache(self) -> list[Pack]:
@@ -98,7 +98,7 @@ class Data(PackData):
         return unpacked
 
 
-def check(pack: Path, index: Path, oids: Iterable[str]) -> None:
+def check_pack(pack: Path, index: Path, oids: Iterable[str]) -> None:
     """Read `oids` back from a pack on the disk, and compare each with its id.
 
     Raises:

@@ -50,7 +50,7 @@ class Timeline:
         return self.history.head() if self.history.exists() else None
 
     def commit_at(self, when: str, is_end: bool = True) -> str:
-        """The commit a revision or a time names; a date alone is the end of that day, without `is_end` its beginning.
+        """Return the commit that a revision or time names; a date is the end of that day, without `is_end` its start.
 
         Raises:
             NotFound: it names none, or the history begins later.
@@ -69,7 +69,7 @@ class Timeline:
         return commit
 
     def before(self, when: str, is_end: bool = False) -> str | None:
-        """Return the same; None when the history begins later. A date alone is the beginning of that day.
+        """Return the commit that a revision or time names; None when the history begins later. A date is its beginning.
 
         Raises:
             NotFound: it names none.
@@ -92,7 +92,7 @@ class Timeline:
         return {path: blob for path, blob in self.history.files(commit).items() if self.is_restorable(path)}
 
     def entries_id(self, commit: str) -> str:
-        """An id that is the same at commits between which nothing changed that is recalled; "" where there is none."""
+        """Return an id that is the same at commits with the same recalled files; "" where there are none."""
         whole = set(self._layout.entries) - self._layout.mixed
         folders = [self.history.folder(commit, path) for path in self._layout.entries if path in whole]
         beside = sorted(self._recalled_in(commit, set(self._layout.recalled) - whole).items())
@@ -119,7 +119,7 @@ class Timeline:
         return self.history.blob(blob) if blob else None
 
     def file_of(self, other: Workspace, commit: str, path: str) -> bytes | None:
-        """The bytes of a file of another workspace at the time of a commit of this one; None when there was none."""
+        """Return the bytes of a file of another workspace at the time of a commit of this one; None for no file."""
         time = self.history.time(commit)
         history = History(other)
         try:
@@ -129,7 +129,7 @@ class Timeline:
             history.close()
 
     def _no_later(self, commit: str, latest: str | None) -> str:
-        """`commit`, or `latest` where that is before it on the way to the head."""
+        """Return `commit`, or `latest` where that is before it on the way to the head."""
         head = self.head()
         if latest is None or head is None:
             return commit
@@ -169,7 +169,7 @@ class Timeline:
         return next(filter(self._layout.is_entry, called_so), None) if self._layout.has_folders else None
 
     def places(self, path: str, commit: str) -> set[str]:
-        """Where the file at `path` was at a commit that touches it, and before: elsewhere, if it was moved since."""
+        """Return where the file that is now at `path` was at a commit that touches it, and before that."""
         at = self.path_at(path, commit)
         return {at, self.history.changes.path_before(commit, at)}
 
@@ -244,7 +244,7 @@ def state_on_disk(scan: Scan, before: State) -> State:
 
 
 def limited(state: State, only: Iterable[str] | None) -> State:
-    """`state` with the files at `only` alone; all of it for None."""
+    """Return `state` with the files at `only` alone; all of it for None."""
     return state if only is None else {path: state.get(path) for path in only}
 
 

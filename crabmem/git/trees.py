@@ -173,14 +173,14 @@ class Trees:
         return EMPTY if oid is None else remembered(self._trees, oid, self._read_tree)
 
     def _read_tree(self, oid: str) -> Tree:
-        return parsed_or_damaged(parsed, oid, self._objects.tree(oid, is_compared=True))
+        return _read(parsed, oid, self._objects.tree(oid, is_compared=True))
 
     def rows(self, oid: str | None) -> frozenset[bytes]:
         """Return the rows of a tree, for who compares it: quicker than `tree`."""
         return frozenset() if oid is None else remembered(self._rows, oid, self._read_rows, _REMEMBERED)
 
     def _read_rows(self, oid: str) -> frozenset[bytes]:
-        return frozenset(parsed_or_damaged(rows_of, oid, self._objects.tree(oid, is_compared=False)))
+        return frozenset(_read(rows_of, oid, self._objects.tree(oid, is_compared=False)))
 
     def files(self, tree: str | None, prefix: str = "") -> dict[str, str]:
         """Return path and blob of each regular file in `tree` and below, in Git's order; paths begin with `prefix`.
@@ -284,8 +284,12 @@ class Trees:
         return oid
 
 
-def parsed_or_damaged(parse: Callable[[bytes], T], oid: str, data: bytes) -> T:
-    """Return what `parse` makes of the bytes of the tree `oid`; DamagedHistory where that is a ValueError."""
+def read_rows(oid: str, objects: Objects) -> list[bytes]:
+    """Return the rows of a tree, whose bytes were compared with its name; DamagedHistory when it is none."""
+    return _read(rows_of, oid, objects.tree(oid, is_compared=True))
+
+
+def _read(parse: Callable[[bytes], T], oid: str, data: bytes) -> T:
     try:
         return parse(data)
     except ValueError:

@@ -23,7 +23,7 @@ from crabmem.git.history import History
 from crabmem.git.objects import Objects, oid_of
 from crabmem.git.packing import Packed
 from crabmem.git.packs import DEEPEST, Growing, ids
-from crabmem.git.store import check
+from crabmem.git.store import check_pack
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 from tests.faults.repository import complaints
@@ -160,7 +160,7 @@ def test_any_objects_and_bases_make_a_pack_that_git_accepts(given_: list[tuple[i
         files = Path(folder, f"{name}.pack"), Path(folder, f"{name}.idx")
         for file, data in zip(files, (pack, index), strict=True):
             file.write_bytes(data)
-        check(*files, [oid for oid, _ in held[1:]])
+        check_pack(*files, [oid for oid, _ in held[1:]])
         assert ids(files[1]) == {oid for oid, _ in held[1:]}
         again = Growing()
         again.copy(pack, files[1])

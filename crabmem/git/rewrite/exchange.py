@@ -23,7 +23,7 @@ from ...errors import Busy, Unwritable
 from ...text.hashes import blob_id
 from ..packs import PACK_NAME
 from ..refs import OID, Refs, is_ref
-from ..store import check
+from ..store import check_pack
 
 _ORDER = "order"
 _COMING = "order.coming"
@@ -90,7 +90,7 @@ class Exchange:
         fs.make_folder(self._folder)
 
     def prepare(self, data: bytes, mode: int = fs.PRIVATE_FILE, name: str = "") -> str:
-        """Prepare a file, durably; its name, which is a number unless it says what it is for."""
+        """Prepare a file, durably; return its name: `name`, or a number."""
         self._count += not name
         name = name or f"{self._count:06}"
         fs.create(self._folder / name, data, mode)
@@ -101,7 +101,7 @@ class Exchange:
         pack, place = self._folder / f"{name}.pack", self._folder / f"{name}.idx"
         fs.create(pack, data, 0o444)
         fs.create(place, index, 0o444)
-        check(pack, place, oids)
+        check_pack(pack, place, oids)
 
     def check(self, order: Order) -> None:
         """Refuse an order that nobody would believe, so that a crash could not be mended.
@@ -121,17 +121,17 @@ class Exchange:
         fs.sync_folder(self._private)
 
     def is_ours(self) -> bool:
-        """Whether there is an order, done or not, that this user gave on this machine."""
+        """Return whether there is an order, done or not, that this user gave on this machine."""
         found = self._read_order(self._folder) or self._read_order(self._done)
         return found is not None and found.order is not None and found.is_ours
 
     def is_foreign(self) -> bool:
-        """Whether there is an order that could be done, of somebody else."""
+        """Return whether there is an order of somebody else that could be done."""
         found = self._read_order(self._folder)
         return found is not None and found.order is not None and not found.is_ours
 
     def _read_order(self, folder: Path) -> _Found | None:
-        """The order in a folder; None where there is none."""
+        """Return the order in a folder; None where there is none."""
         try:
             data, is_ours = self._seal.opened(fs.read(folder / _ORDER, limit=fs.LARGE)[0])
             if not is_ours and (len(data) > _LARGEST_FOREIGN or not _are_plain(folder)):
@@ -144,7 +144,7 @@ class Exchange:
         return _Found(order, is_ours) if next(_strange_names(order), None) is None else _Found(None, False)
 
     def resume(self, believes_others: bool) -> str | None:
-        """Finish what a crash interrupted, or take it back; what there is to say about it.
+        """Finish what a crash interrupted, or take it back; return what there is to say about it.
 
         Raises:
             Unwritable: somebody else began it, and nobody said `believes_others`.
@@ -224,7 +224,7 @@ class Exchange:
             fs.rename(self._folder / name, target)
 
     def _moved_refs(self, order: Order) -> list[str]:
-        """The references that are neither as they were nor as they shall be."""
+        """Return the references that are neither as they were nor as they shall be."""
         now = self._refs.all()
         return sorted(ref for ref, oid in now.items() if oid not in (order.refs.get(ref), order.new.get(ref)))
 
@@ -294,7 +294,7 @@ def _blob_at(spot: fs.Spot) -> str | None:
 
 
 def _are_plain(folder: Path) -> bool:
-    """Whether what was prepared are files of their own, and none that is elsewhere too."""
+    """Return whether a folder holds nothing but files, none of which has a second name elsewhere."""
     with os.scandir(folder) as items:
         return all(
             item.is_file(follow_symlinks=False) and item.stat(follow_symlinks=False).st_nlink == 1 for item in items
@@ -302,7 +302,7 @@ def _are_plain(folder: Path) -> bool:
 
 
 def _strange_names(order: Order) -> Iterator[str]:
-    """The names in an order that no purge of ours gives: one may lead elsewhere, or to what a purge leaves alone."""
+    """Yield the names in an order that no purge of ours gives: they may lead to what a purge leaves alone."""
     yield from [] if PACK_NAME.match(order.pack) else [order.pack]
     for refs in (order.refs, order.new):
         yield from (ref for ref in refs if not is_ref(ref))
@@ -318,7 +318,7 @@ def _strange_names(order: Order) -> Iterator[str]:
 
 
 def _is_in_workspace(path: str) -> bool:
-    """Whether a path stays in the workspace, and out of every repository in it."""
+    """Return whether a path stays in the workspace, and out of every repository in it."""
     parts = path.split("/")
     return not any(part in ("", ".", "..") or part.casefold() == ".git" for part in parts) and "\0" not in path
 

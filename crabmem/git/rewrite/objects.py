@@ -17,8 +17,8 @@ from ..trees import (
     FOLDER,
     SUBMODULE,
     by_first_part,
-    parsed_or_damaged,
     parsed_row,
+    read_rows,
     row_of,
     rows_of,
     sort_key,
@@ -64,7 +64,7 @@ def survey(tips: Iterable[str], objects: Objects) -> Survey:
 
 
 def _below_first(tips: Iterable[str], objects: Objects) -> Iterator[tuple[str, str, str]]:
-    """Kind, id and tree ("" for a tag) of every commit and tag, each after those it stands on."""
+    """Yield kind, id and tree ("" for a tag) of every commit and tag, each after those it stands on."""
     done: set[str] = set()
     known: dict[str, tuple[str, str]] = {}
     waiting = sorted(set(tips), reverse=True)
@@ -92,7 +92,7 @@ def _add_tree(root: str, found: Survey, rows: dict[str, set[bytes]], objects: Ob
         tree, folder = waiting.pop()
         found.objects.add(tree)
         seen = rows.setdefault(folder, set())
-        new = set(_rows_of(tree, objects)) - seen
+        new = set(read_rows(tree, objects)) - seen
         seen |= new
         for name, mode, oid in map(parsed_row, sorted(new)):
             path = folder + to_text(name)
@@ -139,10 +139,10 @@ class Rewriter:
         if new_headers != headers or new_message != message:
             is_signed = any(key in _SIGNATURES for key, _ in headers)
             lines = b"\n".join(key + b" " + value for key, value in new_headers if key not in _SIGNATURES)
-            data = lines + gap + self._with_new_ids(new_message)
+            text = self._with_new_ids(new_message)
             if kind == "tag":  # whose signature ends its message
-                is_signed = bool(_SIGNED.search(new_message))
-                data = lines + gap + _SIGNED.sub(b"", self._with_new_ids(new_message))
+                is_signed, text = bool(_SIGNED.search(new_message)), _SIGNED.sub(b"", text)
+            data = lines + gap + text
             self.signatures += is_signed
         self.messages += kind == "commit" and new_message != message
         self.ids[oid] = self._put(kind, data, "")
@@ -181,7 +181,7 @@ class Rewriter:
     def _tree(self, oid: str, folder: str) -> str | None:
         """Rewrite a folder; None for one that has nothing left. Recursion is as deep as folders are."""
         if (oid, folder) not in self._trees:
-            old, known = _rows_of(oid, self._objects), self._rows.setdefault(folder, {})
+            old, known = read_rows(oid, self._objects), self._rows.setdefault(folder, {})
             for row in old:
                 if row not in known:
                     known[row] = self._new_row(row, folder)
@@ -213,7 +213,7 @@ class Rewriter:
         waiting = [(tree, "")]
         while waiting:
             oid, folder = waiting.pop()
-            for name, mode, below in map(parsed_row, _rows_of(oid, self._objects)):
+            for name, mode, below in map(parsed_row, read_rows(oid, self._objects)):
                 path = folder + to_text(name)
                 if stat.S_ISDIR(mode):
                     waiting.append((below, f"{path}/"))
@@ -272,11 +272,6 @@ class Rewriter:
             return self.ids[olds[0]][: len(digits)].encode() if len(olds) == 1 else match[0]
 
         return _ID.sub(new_id, message)
-
-
-def _rows_of(tree: str, objects: Objects) -> list[bytes]:
-    """Return the rows of a tree; DamagedHistory when it is none."""
-    return parsed_or_damaged(rows_of, tree, objects.tree(tree, is_compared=True))
 
 
 # What people wrote into objects

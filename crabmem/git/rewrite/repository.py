@@ -4,7 +4,6 @@ Whoever reads meanwhile reads the old history until a reference is exchanged, an
 writes: besides the writer's lock, those of Git on every reference and on the index are held, and that of compactions.
 """
 
-import configparser
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -23,6 +22,7 @@ from ..packing import Packing
 from ..packs import Growing
 from ..reach import Piece
 from ..refs import REF_WAIT, Head, Refs
+from ..repository import remotes
 from ..trees import to_bytes, to_text
 from .exchange import Change, Exchange, Order
 from .objects import Rewriter, Survey, survey
@@ -31,7 +31,6 @@ from .verification import Inspection, inspect_objects
 
 _NOTES = "refs/notes/"
 _REMOTES = "refs/remotes/"
-_REMOTE = re.compile(r'remote "(.+)"')
 _STASH = "refs/stash"
 _REPLACED = "refs/replace/"
 _LOG_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) ([^\t\n]*)(?:\t(.*))?")
@@ -80,7 +79,7 @@ class NewHistory:
         return self.rewritten(self.rewriter.ids) > 0 or self.refs != self.new_refs or bool(self.rewriter.paths)
 
     def rewritten(self, oids: Iterable[str]) -> int:
-        """How many of these commits and tags get another id."""
+        """Return how many of these commits and tags get another id."""
         return sum(self.rewriter.ids[oid] != oid for oid in oids)
 
 
@@ -144,13 +143,7 @@ class RepositoryRewrite:
 
     def remotes(self) -> dict[str, str]:
         """Return the remotes that the repository knows, and their addresses."""
-        names = dict.fromkeys(_remotes_of(self._refs.all()))
-        parser = configparser.RawConfigParser(strict=False, interpolation=None, allow_no_value=True)
-        with suppress(configparser.Error, UnicodeDecodeError):
-            text = fs.read(self._git / "config")[0].decode("utf-8")
-            parser.read_string("\n".join(line.strip() for line in text.splitlines()))
-        names |= dict.fromkeys(found[1] for found in map(_REMOTE.fullmatch, parser.sections()) if found)
-        return {name: parser.get(f'remote "{name}"', "url", fallback="") for name in names}
+        return dict.fromkeys(_remotes_of(self._refs.all()), "") | remotes(self._git)
 
     def inspect_objects(self, search: Search) -> Iterator[Inspection]:
         """Inspect every object for what is sought."""
@@ -189,7 +182,7 @@ class RepositoryRewrite:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Within it nobody packs, and no Git moves a reference or changes the index.
+        """Keep others from packing, moving a reference and changing the index.
 
         Raises:
             Busy: somebody does at this moment.

@@ -181,7 +181,7 @@ class Purger:
         lives = Lives(content)
         for oid in survey.commits:
             commit = self._history.commit(oid, with_paths=False)
-            sides = [self._history.changes.between(parent, oid) for parent in commit.parents or (None,)]
+            sides = self._history.changes.sides(oid)
             lives.add(
                 [{path: (before, after) for path, before, after in side if is_entry(path)} for side in sides],
                 commit.renamed,
