@@ -48,15 +48,15 @@ def items(
     def read(now: Snapshot) -> list[Entry]:
         paths = _ordered(now, namespace)
         if where is None:
-            return list(map(now.shelf.at, paths[offset:end]))
-        return list(islice(filter(where, map(now.shelf.at, paths)), offset, end))
+            return list(map(now.at, paths[offset:end]))
+        return list(islice(filter(where, map(now.at, paths)), offset, end))
 
     return session.look(read)
 
 
 def namespaces(session: Session, without: Container[str] = ()) -> set[tuple[str, ...]]:
     """All namespaces in which something is kept, at another path than those to be left out."""
-    slots = session.look(lambda now: within(now.shelf.index, (), now.shelf.notes))
+    slots = session.look(lambda now: within(now.index, (), now.notes))
     return {slot.namespace if slot else DEFAULT_NAMESPACE for path, slot in slots.items() if path not in without}
 
 
@@ -166,17 +166,17 @@ def _times(session: Session, entries: Sequence[Entry], now: Snapshot) -> list[tu
 
 def _expired(session: Session, now: Snapshot) -> dict[str, Key]:
     """The slots of the items whose life is over, by path."""
-    lives = {path: float(label.removeprefix(LIFE)) for label, path in now.shelf.index.pairs(LIFE)}
+    lives = {path: float(label.removeprefix(LIFE)) for label, path in now.index.pairs(LIFE)}
     if not lives:
         return {}
-    slots = {path: slot for path in lives if (slot := key_in(now.shelf.at(path).keys))}
+    slots = {path: slot for path in lives if (slot := key_in(now.at(path).keys))}
     read, moment = session.engine.reads.known(), session.engine.clock()
 
     def is_over(path: str, since: datetime | None) -> bool:
         return since is None or since + timedelta(seconds=lives[path]) <= moment
 
     # A change counts as well: what was just put may not be among the reads yet, and a person's edit never is.
-    seeming = [now.shelf.at(path) for path, slot in slots.items() if is_over(path, read.get(slot.mark))]
+    seeming = [now.at(path) for path, slot in slots.items() if is_over(path, read.get(slot.mark))]
     changed = zip(seeming, _times(session, seeming, now), strict=True)
     return {entry.path: slots[entry.path] for entry, (_, last) in changed if is_over(entry.path, last)}
 
@@ -193,8 +193,8 @@ def _note(session: Session, names: Sequence[tuple[bool, str]]) -> Note:
 
 def _ordered(now: Snapshot, namespace: tuple[str, ...]) -> list[str]:
     """The paths of the entries in a namespace and below it, by slot. No file is read for that."""
-    slots = within(now.shelf.index, namespace, now.shelf.notes)
-    names = now.shelf.index.pairs(NAME) if None in slots.values() else ()
+    slots = within(now.index, namespace, now.notes)
+    names = now.index.pairs(NAME) if None in slots.values() else ()
     called = {path: label.removeprefix(NAME) for label, path in names}
     keys = {path: slot.key if slot else called[path] for path, slot in slots.items()}
     places = {path: slot.namespace if slot else DEFAULT_NAMESPACE for path, slot in slots.items()}

@@ -102,5 +102,5 @@ def reindex(session: Session, progress: Progress | None = None) -> Reindexed:
 
 def stats(session: Session) -> Stats:
     """How much there is that this session may see, and how often memory spoke before turns, in any session."""
-    entries, unreadable = session.look(lambda now: (len(now.shelf.paths), len(now.shelf.unreadable)))
+    entries, unreadable = session.look(lambda now: (len(now.paths), len(now.unreadable)))
     return counted(entries, unreadable, session.engine.turns.all())

@@ -121,7 +121,7 @@ def _noted(now: Snapshot, moment: datetime, text: str, screen: Screen) -> dict[s
 
 def _known(now: Snapshot, name: str, content: str) -> tuple[Entry | None, Entry | None]:
     """The entry of that name; or, without one, another that says much of `content`."""
-    if same := now.shelf.having(NAME + name_key(name)):
+    if same := now.having(NAME + name_key(name)):
         return same[0], None
     language = now.settings.language
     like = likest(content, now.shelf, language)

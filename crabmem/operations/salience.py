@@ -31,10 +31,10 @@ def salient(session: Session, limit: int = _SHOWN) -> tuple[Hit, ...]:
 
     def read(now: Snapshot) -> tuple[Hit, ...]:
         known, moment = session.engine.uses.known(), session.engine.clock()
-        changed = {path: changed_at(session, now, path) for path in now.shelf.paths}
+        changed = {path: changed_at(session, now, path) for path in now.paths}
         found = ((salience(moment, when, known(path)), when, path) for path, when in changed.items())
         best = nsmallest(limit, found, key=lambda each: (-each[0], moment - each[1], each[2]))
-        return tuple(Hit(now.shelf.at(path), score) for score, _, path in best)
+        return tuple(Hit(now.at(path), score) for score, _, path in best)
 
     return session.look(read)
 
@@ -78,7 +78,7 @@ def recall_facts(
 def _answered(
     session: Session, now: Snapshot, query: str, tags: tuple[str, ...], limit: int | None, budget: int | None
 ) -> Recall:
-    ranker, notes = now.ranker, now.shelf.notes
+    ranker, notes = now.ranker, now.notes
     fits: PathFilter | None = (lambda path: path not in notes) if notes else None
     ranking = _in_tiers(session, now, ranker and ranker(query))
     found = now.recall(query, limit, tags, budget, fits=fits, ranker=lambda query: ranking)
@@ -97,7 +97,7 @@ def _in_tiers(session: Session, now: Snapshot, by_more: Ranking | None) -> Ranki
         found, trouble = by_more(search, pool, fits) if by_more else (search(pool), "")
         ranked = [Ranked(each.key, favoured(each.score, weight(each.key))) for each in found]
         ranked.sort(key=lambda each: (-each.score, each.key))
-        return by_category(ranked, lambda each: category_of(now.shelf.at(each.key)))[:limit], trouble
+        return by_category(ranked, lambda each: category_of(now.at(each.key)))[:limit], trouble
 
     return ranking
 

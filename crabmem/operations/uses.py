@@ -36,7 +36,7 @@ def forget_gone(session: Session) -> None:
     engine = session.engine
     with suppress(CrabmemError):
         if os.path.exists(engine.workspace.private / state.USES):
-            engine.uses.keep(session.look(lambda now: list(now.whole.shelf.paths)))
+            engine.uses.keep(session.look(lambda now: list(now.whole.paths)))
 
 
 def follow_rename(session: Session, old: str, new: str) -> None:

@@ -1,7 +1,7 @@
 """Memory at one moment, as far as a session may see it: the files as they are now, or as a commit has them."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from ..recall.names import found
 from ..recall.ranking import PathFilter, Question, check_question, recalled
 from ..recall.snapshots import Past
 from ..results import Recall
+from ..search import Index
 from ..search.recency import day_of, recency
 from ..text.edit import lenient_text
 from ..text.entry import Entry, decode
@@ -142,9 +143,47 @@ class Snapshot:
         return self.shelf
 
     @property
+    def index(self) -> Index:
+        """The words and the labels of the entries and the notes."""
+        return self.shelf.index
+
+    @property
+    def notes(self) -> Set[str]:
+        """The paths of the daily notes that are recalled."""
+        return self.shelf.notes
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """The paths of the entries, in order."""
+        return self.shelf.paths
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """All entries, in the order of their paths; each is read if need be."""
+        return self.shelf.entries
+
+    @property
+    def unreadable(self) -> Sequence[object]:
+        """The files that could not be read as an entry."""
+        return self.shelf.unreadable
+
+    @property
+    def versions(self) -> Mapping[str, bytes]:
+        """The id of the blob of each entry and note, in the order of their paths."""
+        return self.shelf.versions
+
+    @property
     def is_past(self) -> bool:
         """Whether this is of a commit."""
         return self._scan is None
+
+    def at(self, path: str) -> Entry:
+        """The entry, or the note, at a path of `paths` or `notes`."""
+        return self.shelf.at(path)
+
+    def having(self, label: str) -> list[Entry]:
+        """The entries that have a label, in the order of their paths."""
+        return self.shelf.having(label)
 
     def get(self, name: str) -> Entry:
         """The entry called `name`: by its path, name, file name or alias.

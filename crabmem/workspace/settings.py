@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from ..errors import InvalidSettings
-from ..text import toml
+from ..text import toml as tables
 from ..text.limits import MAX_CHARACTERS, MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
 from .layout import SETTINGS
 
@@ -174,7 +174,7 @@ def parse_settings(text: str, file: str) -> Settings:
         InvalidSettings: not TOML, an unknown key, or a value of the wrong kind.
     """
     # Most workspaces have no settings, and what reads TOML takes long to load.
-    return toml.read(text, file, Settings) if text else Settings()
+    return tables.read(text, file, Settings) if text else Settings()
 
 
 def read_settings(data: bytes, file: str) -> tuple[Settings, str]:
@@ -192,7 +192,7 @@ def read_settings(data: bytes, file: str) -> tuple[Settings, str]:
         return Settings(), ""
     from ..text.entry import decode
 
-    return toml.read_known(decode(SETTINGS, data), file, Settings)
+    return tables.read_known(decode(SETTINGS, data), file, Settings)
 
 
 def layout_in(text: str) -> tuple[str, str]:
@@ -216,16 +216,16 @@ def as_dict(settings: Settings) -> dict[str, object]:
 
 def as_toml(settings: Settings) -> str:
     """The settings as `crabmem.toml` would say them, each with what it means."""
-    tables = [f"[{name}]  # {kind.__doc__}\n{_lines(getattr(settings, name))}" for name, kind in _TABLES.items()]
-    return "\n".join([_lines(settings), *tables])
+    said = [f"[{name}]  # {kind.__doc__}\n{_lines(getattr(settings, name))}" for name, kind in _TABLES.items()]
+    return "\n".join([_lines(settings), *said])
 
 
 def _lines(table: msgspec.Struct) -> str:
     # JSON's texts, numbers and booleans are TOML's too.
     plain = {key: value for key, value in msgspec.to_builtins(table).items() if key not in _TABLES}
     texts = {key: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") for key, value in plain.items()}
-    descriptions = _descriptions(type(table))
-    return "".join(f"{f'{key} = {text}'.ljust(_WIDTH)}  # {descriptions[key]}\n" for key, text in texts.items())
+    told = _descriptions(type(table))
+    return "".join(f"{f'{key} = {text}'.ljust(_WIDTH)}  # {told[key]}\n" for key, text in texts.items())
 
 
 def _descriptions(table: type[msgspec.Struct]) -> dict[str, str]:

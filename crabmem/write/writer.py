@@ -43,7 +43,7 @@ T_co = TypeVar("T_co", covariant=True)
 class Draft(Generic[T_co]):
     """What an operation wants: bytes by path (None removes the file), and the words of its commit.
 
-    `result` is what the operation has to say of it: it may be asked twice, and only what was written last counts.
+    `result` is what the operation has to say of it: it may decide twice, and only what was written counts.
     `even_if_many` says that many facts are meant to be lost, if they are.
     """
 
