@@ -210,7 +210,7 @@ def entries(session: Session, at: str | None = None, *, since: str | None = None
 
     def read(now: Snapshot) -> list[Entry]:
         fits = changed_within(session, now, since, None)
-        return [now.shelf.at(path) for path in now.shelf.paths if fits is None or fits(path)]
+        return [now.at(path) for path in now.paths if fits is None or fits(path)]
 
     return session.look(read, at)
 
@@ -219,7 +219,7 @@ def page(session: Session, after: str, limit: int) -> list[Entry]:
     """The first `limit` entries whose paths come after `after`, in the order of their paths; no other is read."""
 
     def read(now: Snapshot) -> list[Entry]:
-        return [now.shelf.at(path) for path in islice((path for path in now.shelf.paths if path > after), limit)]
+        return [now.at(path) for path in islice((path for path in now.paths if path > after), limit)]
 
     return session.look(read)
 

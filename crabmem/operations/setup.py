@@ -57,23 +57,23 @@ def declare(root: Path, key: Literal["profile", "layout"], value: str, is_meant:
 
     if not os.path.isdir(root):
         raise InvalidArguments(f"there is no folder {root} to adopt")
-    text = _settings_text(root)
-    if text and dict(zip(("profile", "layout"), layout_in(text), strict=True))[key] == value:
+    said = _said(root)
+    if said and dict(zip(("profile", "layout"), layout_in(said), strict=True))[key] == value:
         return
     if fs.is_own_folder(Workspace(root).private):
         way = f"init --profile {value}` makes it one of {value}" if key == "profile" else "adopt` records your edits"
         raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} {way}")
     line = toml_edit.put("", (key,), value)
-    if text is not None and not line.startswith(text):  # half of it is left where a crash or a full disk cut it
+    if said is not None and not line.startswith(said):  # half of it is left where a crash or a full disk cut it
         raise InvalidArguments(f"{root / SETTINGS} says something else; add `{line.strip()}` at its top")
     _refuse_repository(root, is_meant)
     try:
-        (fs.create if text is None else fs.overwrite)(root / SETTINGS, line.encode())
+        (fs.create if said is None else fs.overwrite)(root / SETTINGS, line.encode())
     except OSError as error:
         raise Unwritable(f"{root / SETTINGS} cannot be written: {fs.reason(error)}") from error
 
 
-def _settings_text(root: Path) -> str | None:
+def _said(root: Path) -> str | None:
     """What the settings of a folder say; None without any."""
     try:
         return fs.read(root / SETTINGS)[0].decode("utf-8", "replace")

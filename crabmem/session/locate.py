@@ -26,13 +26,13 @@ def workspace_at(root: Path, profile: str | None, allowed: Allowed) -> Workspace
         InvalidArguments: there is no such profile.
         InvalidSettings: the profile cannot be read, or may not be.
     """
-    named, layout = settings.layout_in(_settings_text(root))
-    name = profile_at(root, named, allowed) if profile is None else _whole(Path(), profile)
+    said, layout = settings.layout_in(_settings_text(root))
+    name = profile_at(root, said, allowed) if profile is None else _whole(Path(), profile)
     return Workspace(root, _layout(root, name) or LAYOUTS[layout], name)
 
 
-def profile_at(root: Path, named: str, allowed: Allowed) -> str:
-    """The profile of the workspace in `root`, whose own settings name the profile `named`; "" for none.
+def profile_at(root: Path, said: str, allowed: Allowed) -> str:
+    """The profile of the workspace in `root`, whose own settings name the profile `said`; "" for none.
 
     An agent's own workspace that names none has the profile of the workspace around it.
 
@@ -40,9 +40,9 @@ def profile_at(root: Path, named: str, allowed: Allowed) -> str:
         InvalidSettings: it is a file elsewhere, and nobody here allowed it to be read.
     """
     around = Workspace(root).around
-    if not named and around is not None:
+    if not said and around is not None:
         return profile_at(around, settings.layout_in(_settings_text(around))[0], allowed)
-    profile = _whole(root, named)
+    profile = _whole(root, said)
     file = outside(root, profile)
     if file and allowed.reach(root).profile != file:
         raise InvalidSettings(
