@@ -27,7 +27,7 @@ class Adoption:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._history = recorder.history
-        self._layout = recorder.layout
+        self._layout = recorder.workspace.layout
         self.bylines = Bylines(recorder.workspace.private / state.BYLINES)
         #: What the last look found lost outside, and did not record.
         self.unrecorded: Losses | None = None
