@@ -103,7 +103,7 @@ def test_the_commit_is_the_one_that_a_look_at_every_commit_finds(
 
 def test_author_and_session_of_the_change_are_named(story: Path) -> None:
     with Memory(story) as memory:
-        done = memory.bisect(lambda moment: "memory/entries/error-pw-12.md" in moment.files)
+        done = memory.bisect(lambda moment: "memory/entries/error-pw-12.md" in moment.paths)
         assert done.commit
         told = (done.commit.subject, done.commit.author, done.commit.agent, done.commit.session)
         assert told == ("forget: Error PW-12", "planner", "planner", "s-2")
@@ -133,7 +133,7 @@ def test_it_says_so_when_there_is_nothing_to_find(story: Path) -> None:
             memory.bisect(lambda moment: None)
         with pytest.raises(InvalidArguments, match="it cannot be told; begin at another commit"):
             memory.bisect(
-                lambda moment: None if "memory/entries/rate-limits.md" not in moment.files else False, "HEAD~50"
+                lambda moment: None if "memory/entries/rate-limits.md" not in moment.paths else False, "HEAD~50"
             )
         with pytest.raises(InvalidArguments, match="HEAD is no commit on the way to HEAD~3"):
             memory.bisect(lambda moment: False, since="HEAD", until="HEAD~3")
