@@ -1,12 +1,11 @@
 """What operations that write share: a whole file is replaced, and what a write did is told as a value."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TypeVar
 
-from ..errors import CrabmemError, Disabled
+from ..errors import Disabled
 from ..git.commits import Note
 from ..results import Changed, Commit, Saved
 from ..session import rules
@@ -74,12 +73,6 @@ def files_with(
     """What to write for `changes` of files below `memory/`, by path in the workspace; see `drafted`."""
     files = drafted(now.tree(), changes, screen, session.profile.largest)
     return files if may_shrink else files | files_that_grow(session, now, files)
-
-
-def look_ahead(session: Session, decide: Callable[[Snapshot], Draft[T]]) -> None:
-    """Have a write decide before it holds the lock: what its screen sees in texts is known when it does."""
-    with suppress(CrabmemError):  # the write itself says what is wrong, of the files as they are then
-        decide(Snapshot(session.engine, session.view, session.engine.store.scan()))
 
 
 def files_that_grow(session: Session, now: Snapshot, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:

@@ -23,7 +23,7 @@ from ..text.templates import template
 from ..workspace.layout import Layout
 from ..write.tree import Tree
 from ..write.writer import Draft
-from .changes import changed, diff_of, files_with, look_ahead, notices_of, write_file
+from .changes import changed, diff_of, files_with, notices_of, write_file
 
 T = TypeVar("T")
 _identity, _overview = attrgetter("identity"), attrgetter("overview")
@@ -80,8 +80,7 @@ def rewrite(
         files = files_with(session, now, work(now.tree()), screen, may_shrink=even_if_many)
         return Draft(files, rules.note(session, "memory", one_line(what)), None, even_if_many)
 
-    look_ahead(session, decide)
-    done = session.write(decide)
+    done = session.write(decide, looks_ahead=True)
     return Rewritten(done.commit, tuple(done.after), notices_of(done, done.after), partial(diff_of, done))
 
 
@@ -103,8 +102,7 @@ def rewrite_file(
             files_with(session, now, {path: text}, screen), rules.note(session, "memory", one_line(what)), None
         )
 
-    look_ahead(session, decide)
-    return changed(session, session.write(decide), whole)
+    return changed(session, session.write(decide, looks_ahead=True), whole)
 
 
 def secrets(session: Session, paths: Iterable[str]) -> list[Finding]:

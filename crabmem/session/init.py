@@ -39,45 +39,41 @@ def init(
     if session.engine.history.has_begun():
         return Begun(str(session.root), False, None, (), ())
     note = Note("init: a new memory", identity(CREATOR))
-
-    def wanted(scan: Scan) -> Mapping[str, bytes]:
-        return seeds(session, scan) if is_seeded else {}
-
-    return init_with(session, wanted, note, claim, dry_run, progress)
+    return init_with(session, lambda scan: seeds(session, scan) if is_seeded else {}, note, claim, dry_run, progress)
 
 
 def init_with(
     session: Session,
-    wanted: Callable[[Scan], Mapping[str, bytes]],
+    files_for: Callable[[Scan], Mapping[str, bytes]],
     note: Note,
     claim: bool = False,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Begun:
-    """Write the files that are `wanted` where nothing stands, and settings; the first commit, where there is none.
+    """Write what `files_for` makes of the files there are: settings, and other files where nothing stands.
 
-    The other arguments are those of `init`.
+    That is the first commit where there is none. The other arguments are those of `init`.
     """
     history, store, writer = session.engine.history, session.engine.store, session.engine.writer
-    made = not history.exists()
+    is_new = not history.exists()
     check_may_write(session)
 
     def decide(scan: Scan) -> Draft[list[str]]:
-        files = wanted(scan)
-        left = [path for path in files if path != SETTINGS and os.path.lexists(session.file(path))]
-        return Draft({path: data for path, data in files.items() if path not in left}, note, left)
+        files = files_for(scan)
+        there = [path for path in files if path != SETTINGS and os.path.lexists(session.file(path))]
+        return Draft({path: data for path, data in files.items() if path not in there}, note, there)
 
     if dry_run:
         scan = store.scan()
         draft = decide(scan)
         paths = tuple(path for path, data in draft.changes.items() if data != scan.data(path))
-        return Begun(str(session.root), made, None, paths, tuple(draft.result))
-    if claim and not made and not history.has_begun():
+        return Begun(str(session.root), is_new, None, paths, tuple(draft.result))
+    if claim and not is_new and not history.has_begun():
         history.claim()
     writer.record_ahead(progress or (lambda done, total: None))
     done = writer.write(decide)
     paths = tuple(path for path, data in done.after.items() if data != done.before[path])
-    return Begun(str(session.root), made, done.commit, paths, tuple(done.result))
+    return Begun(str(session.root), is_new, done.commit, paths, tuple(done.result))
 
 
 def seeds(session: Session, scan: Scan, name: str = "", description: str = "") -> dict[str, bytes]:

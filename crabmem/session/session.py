@@ -1,6 +1,7 @@
 """A session on a workspace: who reads and writes, and what they see. Every operation is a function over one."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from ..disk.fork_lock import once
 from ..disk.scan import Scan
 from ..disk.store import Store
-from ..errors import Busy, Disabled, InvalidSettings
+from ..errors import Busy, CrabmemError, Disabled, InvalidSettings
 from ..git.commits import one_line
 from ..git.timeline import Timeline
 from ..recall.auto_recall import Speaker
@@ -193,14 +194,19 @@ class Session:
     # Writing
 
     def write(
-        self, decide: Callable[[Snapshot], Draft[T]], *, is_seeded: bool = True, dry_run: bool = False
+        self,
+        decide: Callable[[Snapshot], Draft[T]],
+        *,
+        is_seeded: bool = True,
+        looks_ahead: bool = False,
+        dry_run: bool = False,
     ) -> Written[T]:
         """Write what `decide` makes of memory as it is while nobody else writes; with `dry_run` only say what.
 
-        `decide` is called while the lock is held, and what it says then is written. It must change nothing: where there
-        is no workspace, it was called once before, so that what is refused makes none; and an operation may have called
-        it to have its texts looked into while nobody waits (`changes.look_ahead`). A new workspace has the files of its
-        profile if it `is_seeded`.
+        `decide` is called while the lock is held, and what it says then is written. It changes nothing, for it is
+        called once before that where there is no workspace yet, so that what is refused makes none, or where it
+        `looks_ahead`: then its screen knows the texts already when others wait for the lock. A new workspace has the
+        files of its profile if it `is_seeded`.
 
         Raises:
             Disabled: it would change a file that this session may not see.
@@ -225,8 +231,11 @@ class Session:
             before = {path: scan.data(path) for path in draft.changes}
             return Written(None, before, draft.changes, self.settings.secrets, draft.result)
         if not engine.history.has_begun():
-            decided(engine.store.scan())  # what is refused anyway makes no workspace
+            decided(engine.store.scan())
             init(self, is_seeded=is_seeded)
+        elif looks_ahead:
+            with suppress(CrabmemError):  # the write itself says what is wrong, of the files as they are then
+                decided(engine.store.scan())
         done = engine.writer.write(decided)
         engine.upkeep.nudge()
         return done

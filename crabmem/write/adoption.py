@@ -27,7 +27,7 @@ class Adoption:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._history = recorder.history
-        self._layout = recorder.layout
+        self._layout = recorder.workspace.layout
         self.bylines = Bylines(recorder.workspace.private / state.BYLINES)
         #: What the last look found lost outside, and did not record.
         self.unrecorded: Losses | None = None
@@ -70,8 +70,9 @@ class Adoption:
         known = self.bylines.signed()
 
         def is_later(path: str, file: File | None) -> bool:
-            is_new = path not in own and file is not None and changed_ns(file.mark) > since
-            return is_new and file is not None and (path, file.blob) not in known
+            if file is None or path in own:
+                return False
+            return changed_ns(file.mark) > since and (path, file.blob) not in known
 
         return is_later
 

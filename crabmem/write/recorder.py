@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from ..disk import fs, state
@@ -27,6 +27,7 @@ class Agreed:
     doubts: frozenset[str]
 
 
+@dataclass(eq=False)
 class Recorder:
     """The files and the history of one workspace, and the commits that bring the second in step with the first.
 
@@ -34,22 +35,12 @@ class Recorder:
     each write. Commits are made under the writer's lock; `outside` and `repairs` need none.
     """
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        store: Store,
-        history: History,
-        clock: Callable[[], datetime],
-        settings: Callable[[], Settings],
-    ) -> None:
-        self.workspace = workspace
-        self.layout = workspace.layout
-        self.store = store
-        self.history = history
-        self.clock = clock
-        self.settings = settings
-        self._repairs = workspace.private / state.REPAIRS
-        self._agreed: Agreed | None = None
+    workspace: Workspace
+    store: Store
+    history: History
+    clock: Callable[[], datetime]
+    settings: Callable[[], Settings]
+    _agreed: Agreed | None = field(default=None, init=False)
 
     def forget(self) -> None:
         """Forget what files and history agree on: somebody changed both in another way."""
@@ -69,7 +60,9 @@ class Recorder:
             return self._differing(scan, head, [p for p in paths if scan.blob(p) != known[p] and counts(p, known)])
         files = self.history.files(head)
         paths = {path for path, file in scan.files.items() if files.get(path) != file.blob and counts(path, files)}
-        return self._differing(scan, head, [*paths, *filter(self.layout.is_kept, files.keys() - scan.files.keys())])
+        return self._differing(
+            scan, head, [*paths, *filter(self.workspace.layout.is_kept, files.keys() - scan.files.keys())]
+        )
 
     def _differing(self, scan: Scan, head: str | None, paths: Iterable[str]) -> dict[str, File | None]:
         """`paths`, which differ from the head. The others agree with it, as is remembered."""
@@ -110,7 +103,7 @@ class Recorder:
 
     def edit_note(self, edits: Mapping[str, bytes | None]) -> Note:
         """The words for outside edits of the person: the bytes by path, None for a file that is gone."""
-        return edit_note(self.edits_of(edits), self.settings().person, self.layout)
+        return edit_note(self.edits_of(edits), self.settings().person, self.workspace.layout)
 
     def edits_of(self, edits: Mapping[str, bytes | None]) -> dict[str, Edit]:
         """Files before, as the head has them, and after."""
@@ -130,15 +123,16 @@ class Recorder:
         """Note a repair for `doctor`; None for none."""
         if repair:
             line = f"{self.clock():%Y-%m-%d %H:%M} {repair}\n"
-            fs.append(self._repairs, line.encode())
+            fs.append(self.workspace.private / state.REPAIRS, line.encode())
 
     def repairs(self) -> list[str]:
         """What writes had to repair, a line each, oldest first."""
+        file = self.workspace.private / state.REPAIRS
         try:
             is_ours = fs.is_own_folder(self.workspace.private)
-            return fs.read(self._repairs)[0].decode("utf-8", "replace").splitlines() if is_ours else []
+            return fs.read(file)[0].decode("utf-8", "replace").splitlines() if is_ours else []
         except PermissionError as error:
-            raise Unreadable(f"{self._repairs} cannot be read: {fs.reason(error)}") from None
+            raise Unreadable(f"{file} cannot be read: {fs.reason(error)}") from None
         except OSError:
             return []  # there is none; one that is no file of ours is named by `doctor`
 

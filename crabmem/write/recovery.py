@@ -173,17 +173,13 @@ class Recovery:
         self._store = recorder.store
         self._history = recorder.history
         self._private = recorder.workspace.private
-        self._journal = Journal(self._private, recorder.layout, seal)
-        self._displaced = Displaced(self._private, recorder.layout)
-
-    def begin(self, intent: Intent) -> None:
-        """Put a write into the journal: from here on it can be finished by anybody."""
-        self._journal.begin(intent)
+        self.journal = Journal(self._private, recorder.workspace.layout, seal)
+        self._displaced = Displaced(self._private, recorder.workspace.layout)
 
     def end(self, intent: Intent) -> None:
         """The write is over; what it displaced stays a while for editors that have it open."""
         self._displaced.add({step.temporary: path for path, step in intent.steps.items()})
-        self._journal.finish()
+        self.journal.finish()
 
     def record_raced(self, intent: Intent, displaced: Mapping[str, bytes | None]) -> None:
         """Record what the person saved between our look and our exchange, of what a write `displaced`."""
@@ -199,8 +195,8 @@ class Recovery:
         """Whether this user began a write, or a purge, on this machine, and it did not end."""
         if not fs.is_own_folder(self._private):
             return False
-        if self._journal.is_open():
-            pending = self._journal.pending()
+        if self.journal.is_open():
+            pending = self.journal.pending()
             return pending is not None and pending.is_ours
         return self._history.has_own_purge()
 
@@ -208,28 +204,28 @@ class Recovery:
         """What other users, or other machines, began and nobody ended: it waits for a person's word."""
         if not fs.is_own_folder(self._private):
             return []
-        pending = self._journal.pending()
+        pending = self.journal.pending()
         theirs = [pending.intent] if pending and not pending.is_ours else []
-        writes = [f"the write {intent.subject!r}" for intent in (*theirs, *self._journal.waiting().values())]
+        writes = [f"the write {intent.subject!r}" for intent in (*theirs, *self.journal.waiting().values())]
         return writes + ["a purge"] * self._history.has_foreign_purge()
 
     def finish(self) -> None:
         """Finish the write that a crash interrupted, or take it back where it had changed nothing; clear the rest."""
-        pending = self._journal.pending()
+        pending = self.journal.pending()
         if pending and pending.is_ours:
             self._carry_on(pending.intent)
         elif pending:
-            place = self._journal.set_aside(pending)
+            place = self.journal.set_aside(pending)
             self._recorder.report(
                 f"a write that was begun elsewhere waits in {place}; `crabmem doctor --fix` finishes it"
             )
-        elif self._journal.is_open():
-            self._journal.finish()
+        elif self.journal.is_open():
+            self.journal.finish()
         self._clear_leftovers()
 
     def finish_waiting(self) -> None:
         """Finish what others began: a person asked for it."""
-        for place, intent in self._journal.waiting().items():
+        for place, intent in self.journal.waiting().items():
             self._carry_on(intent)
             fs.unlink(place)
             self._recorder.report(f"a write that was begun elsewhere was finished: {intent.subject}")
@@ -244,7 +240,7 @@ class Recovery:
             self._roll_forward(intent, on_disk)
             self.end(intent)
         else:
-            self._journal.finish()
+            self.journal.finish()
 
     def _blob_at(self, path: str) -> str | None:
         """The blob of what is at `path`; "" for what cannot be read, which is nobody's blob."""
@@ -279,7 +275,7 @@ class Recovery:
         """Remove temporary files whose text is in history, displaced ones after a while; record what is not."""
         self._store.clear_ahead()
         displaced, staying = self._displaced.all(), {}
-        waiting = {step.temporary for intent in self._journal.waiting().values() for step in intent.steps.values()}
+        waiting = {step.temporary for intent in self.journal.waiting().values() for step in intent.steps.values()}
         for name in (each for each in self._store.leftovers() if each not in waiting):
             path = displaced.get(name)
             # Asked before the look: what is written after it is still there at the next one.

@@ -43,7 +43,7 @@ T_co = TypeVar("T_co", covariant=True)
 class Draft(Generic[T_co]):
     """What an operation wants: bytes by path (None removes the file), and the words of its commit.
 
-    `result` is what the operation has to say of it: it may be asked twice, and only what was written last counts.
+    `result` is what the operation has to say of it: it may decide twice, and only what was written counts.
     `even_if_many` says that many facts are meant to be lost, if they are.
     """
 
@@ -82,9 +82,8 @@ class Writer:
 
     def __init__(self, recorder: Recorder, seal: Seal) -> None:
         self._recorder = recorder
-        self._workspace, self._layout = recorder.workspace, recorder.layout
-        self._store, self._history = recorder.store, recorder.history
-        self._settings = recorder.settings
+        self._layout = recorder.workspace.layout
+        self._store, self._history, self._settings = recorder.store, recorder.history, recorder.settings
         self._lock = WriterLock(recorder.workspace.private / state.LOCK)
         self._adoption = Adoption(recorder)
         self._recovery = Recovery(recorder, seal)
@@ -155,7 +154,7 @@ class Writer:
         Other edits of a moment ago that nobody told of stay for a later look: of tools that run at once each tells
         of its own file.
         """
-        bylines = bylines_for(self._workspace.root, own := sorted(set(paths)), *actor.names)
+        bylines = bylines_for(self._recorder.workspace.root, own := sorted(set(paths)), *actor.names)
         self._adoption.bylines.add(bylines)  # who has the lock now, or comes before us, records them right
         with self._alone():
             self._adoption.bylines.add(bylines)
@@ -285,7 +284,7 @@ class Writer:
         intent = Intent(
             note.subject, note.author, note.body, note.trailers, self._recorder.clock(), steps, self._history.head()
         )
-        self._recovery.begin(intent)
+        self._recovery.journal.begin(intent)
         return intent
 
     def _stage(self, data: bytes | None, before: File | None) -> str:
