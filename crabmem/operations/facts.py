@@ -10,7 +10,7 @@ from ..git.commits import Note, moving, one_line
 from ..recall.catalog import Progress
 from ..recall.names import note_of
 from ..recall.ranking import PathFilter
-from ..recall.reader import readable
+from ..recall.reader import entry_in
 from ..results import Changed, Forgotten, Links, Reference, Renamed, Saved
 from ..session import beginning, family, rules
 from ..session.session import Session
@@ -122,7 +122,7 @@ def forget(session: Session, name: str) -> Forgotten:
     done = session.write(decide)
     forget_gone(session)
     path = done.result
-    entry = next(iter(readable([(path, done.before[path] or b"")])), None)
+    entry = entry_in(path, done.before[path] or b"")
     return Forgotten(entry.name if entry else name, path, done.commit)
 
 

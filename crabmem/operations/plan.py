@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
 from ..recall.labels import NAME, ORIGIN
-from ..recall.names import entry_to_update, kept_at, place_for
-from ..recall.reader import readable
+from ..recall.names import entry_to_update, entry_with_key, place_for
+from ..recall.reader import entry_in
 from ..session.snapshot import Snapshot
 from ..text.credentials import Screen
 from ..text.entry import IMPORTED, Entry, Fact, checked, decode, render_entry
@@ -103,7 +103,7 @@ class Plan:
 
         Raises: as `add`.
         """
-        entry = kept_at(self._listing, key)
+        entry = entry_with_key(self._listing, key)
         if fact is None:
             self.files |= {entry.path: None} if entry else {}
             return entry.name if entry else None
@@ -136,8 +136,9 @@ class Plan:
         if before not in (None, text) and not may_replace and not self._says(fact, before):
             raise AlreadyThere("another fact of that name is there" + (f": {path}" if self._sees(path) else ""))
         if self._screen.doubts(fact.words):
-            entries = readable([] if data is None else [(path, data)])  # in a file, a text may be in quotes
-            self._screen.refuse_new(fact.words, before, *(f"{each.description}\n{each.content}" for each in entries))
+            entry = None if data is None else entry_in(path, data)  # in a file, a text may be in quotes
+            known = [f"{entry.description}\n{entry.content}"] if entry else []
+            self._screen.refuse_new(fact.words, before, *known)
         if not may_replace and before is not None:
             text = before
         self._names.add(key)

@@ -193,7 +193,7 @@ def _row(piece: Piece, profile: Profile, left: Mapping[str, int], root: str) -> 
     budget = _KEPT[part.keep](profile.budget)
     raw = piece.raw or ""
     given = _near(raw, room, _KEPT["tail"](budget) if part.lines else budget)
-    text = escaped(given, part.tag) if part.tag else visible(given).strip()
+    text = _shown(given, part)
     if not text:
         mark = profile.missing if part.file else ""  # nothing is wrong about a day without a note
         return _Row(piece, "missing", mark.replace("{path}", piece.path))
@@ -203,6 +203,11 @@ def _row(piece: Piece, profile: Profile, left: Mapping[str, int], root: str) -> 
     kept = cut(wanted, room, budget, piece.path, len(wanted) + len(raw) - len(given), root)
     is_whole = kept == text and given == raw
     return _Row(piece, "ok" if is_whole else "truncated" if kept else "left out", kept)
+
+
+def _shown(raw: str, part: Part) -> str:
+    """A text as a model sees it, which cannot close the block around it."""
+    return escaped(raw, part.tag) if part.tag else visible(raw).strip()
 
 
 def _near(raw: str, room: int, budget: Budget) -> str:
@@ -236,7 +241,7 @@ def _whole(row: _Row, budget: Budget) -> tuple[str, int]:
     if row.status != "truncated" or part.keep == "tail" or part.lines:
         return row.text, units(row.text)
     given = _near(raw, len(row.text), _KEPT["head"](budget))
-    text = escaped(given, part.tag) if part.tag else visible(given).strip()
+    text = _shown(given, part)
     return text, units(text) + len(raw) - len(given)
 
 

@@ -1,7 +1,8 @@
 """Entries read from the bytes of files; those that were asked for of late are kept."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from contextlib import suppress
 
 from ..disk.fork_lock import Guard
 from ..errors import Unreadable
@@ -43,12 +44,8 @@ class EntryReader:
                 self._parsed_characters -= len(oldest.content)
 
 
-def readable(files: Iterable[tuple[str, bytes]]) -> list[Entry]:
-    """The entries in files, pairs of path and bytes; those that are not text are left out."""
-    entries = []
-    for path, data in files:
-        try:
-            entries.append(parse_entry(path, data))
-        except Unreadable:
-            continue
-    return entries
+def entry_in(path: str, data: bytes) -> Entry | None:
+    """The entry in the bytes of a file; None where they are no text."""
+    with suppress(Unreadable):
+        return parse_entry(path, data)
+    return None

@@ -10,7 +10,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, islice
 
-from .scoring import best_of, damping, rarity, scores_of, weight
+from .scoring import best_of, idf, length_norm, scores_of, weight
 from .scripts import FIRST_PAIRED, is_unit
 from .segment import FEW, build, build_in_pieces, counts_of, documents_of, join
 
@@ -316,25 +316,25 @@ class Index:
 
         return pairs_of(word, self)
 
-    def rarity(self, word: Term, least: int = 0) -> float:
-        """How much it says that a document holds `word`: the most for a word that none holds.
+    def idf(self, word: Term, least: int = 0) -> float:
+        """The inverse document frequency: how much it says that a document holds `word`, the most if none does.
 
         Of fewer than `least` documents it is reckoned as if there were so many.
         """
-        return rarity(max(self._count, least), self.holding(word))
+        return idf(max(self._count, least), self.document_frequency(word))
 
-    def holding(self, word: Term) -> int:
+    def document_frequency(self, word: Term) -> int:
         """How many documents hold `word`."""
         kept = self._weighing.kept(word) if self._weighing else None
         return len(kept[0]) if kept else sum(map(self._alive_among, self._holders(word)))
 
     def explained(self, words: Sequence[Word], keys: Sequence[str]) -> list[dict[Word, float]]:
         """What each of `words`, with all that is `meant`, adds to each document's score: all that `search` says."""
-        rare = {word: self.rarity(word) for word in words}
+        rare = {word: self.idf(word) for word in words}
         return [{word: rare[word] * share for word, share in held.items()} for held in self.shares(words, keys)]
 
     def shares(self, words: Sequence[Word], keys: Sequence[str]) -> list[dict[Word, float]]:
-        """For each document, and each of `words` that it holds, which share of its rarity counts there, below 1."""
+        """For each document, and each of `words` that it holds, which share of its idf counts there, below 1."""
         found: list[dict[Word, float]] = [{} for _ in keys]
         places = [(held, at) for held, at in zip(found, map(self._find, keys), strict=True) if at is not None]
         for word in words:
@@ -350,7 +350,7 @@ class Index:
         at = bisect_left(positions, position - first)
         if at == len(positions) or first + positions[at] != position:
             return None
-        return weight(1.0, counts[at], damping(lengths[position - first], self._average()))
+        return weight(1.0, counts[at], length_norm(lengths[position - first], self._average()))
 
     def _alive_among(self, holders: Holders) -> int:
         first, _, positions, _ = holders

@@ -351,9 +351,9 @@ def test_the_rarity_of_a_word_is_what_scores_are_made_of(changes: list[Change]) 
         kept = {key: words for key, words in {**kept, **change}.items() if words is not None}
     for word in ("a", "é", "unknown"):
         holding = sum(word in words for words in kept.values())
-        assert index.rarity(word) == math.log(1 + (len(kept) - holding + 0.5) / (holding + 0.5))
+        assert index.idf(word) == math.log(1 + (len(kept) - holding + 0.5) / (holding + 0.5))
         index.search([word])
-        assert index.rarity(word) == math.log(1 + (len(kept) - holding + 0.5) / (holding + 0.5))
+        assert index.idf(word) == math.log(1 + (len(kept) - holding + 0.5) / (holding + 0.5))
 
 
 def test_a_document_that_is_not_there_explains_nothing() -> None:
