@@ -480,5 +480,5 @@ def test_what_stands_for_a_word_does_not_depend_on_what_is_gone(changes: list[Ch
     assert scores_of(index.search([word])) == pytest.approx(scores_of(anew.search([word])), rel=1e-12)
     assert by_plain_python(index, [word]) == index.search([word])
     for ranked in index.search([word, "a", "bbbbb"]):
-        [added] = index.explained(list(index.meant([word, "a", "bbbbb"])), [ranked.key])
+        [added] = index.explained(list(index.terms_for([word, "a", "bbbbb"])), [ranked.key])
         assert sum(added.values()) == pytest.approx(ranked.score, rel=1e-12)
