@@ -10,7 +10,7 @@ from ..disk.derived import Cache
 from ..disk.fork_lock import Guard
 from ..text.hashes import blob_id
 from .embedder import Array, Embedder, embed_checked
-from .kept import Kept, load, matching
+from .table import VectorTable, load, matching
 
 _AT_ONCE = 64
 _WORTH_SAVING = 32
@@ -25,7 +25,7 @@ class TextVectors:
         """`file` is the name of the derived file in `disk/state`, below the folder `private`."""
         self._cache = Cache(private, file)
         self._maker: Embedder | None = None
-        self._kept: Kept | None = None
+        self._kept: VectorTable | None = None
         self._asked = set[bytes]()
         self._unsaved = 0
         self._guard = Guard()
@@ -60,7 +60,7 @@ class TextVectors:
             if self._unsaved:
                 self._save()
 
-    def _matching(self, embedder: Embedder) -> Kept:
+    def _matching(self, embedder: Embedder) -> VectorTable:
         with self._guard:
             if self._cache.renew():
                 self._kept = None  # it has vectors of what was purged

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..git.commits import TIME, Note
-from ..recall.labels import LIFE, NAME, within
-from ..recall.names import kept_at
+from ..recall.labels import LIFE, NAME, keys_within
+from ..recall.names import entry_with_key
 from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def item(session: Session, key: Key) -> Entry | None:
     """The entry that is kept at `key`; None when there is none."""
     check_key(key)
-    return session.look(lambda now: kept_at(now.listing, key))
+    return session.look(lambda now: entry_with_key(now.listing, key))
 
 
 def items(
@@ -57,7 +57,7 @@ def items(
 
 def namespaces(session: Session, without: Container[str] = ()) -> set[tuple[str, ...]]:
     """All namespaces in which something is kept, at another path than those to be left out."""
-    keys = session.look(lambda now: within(now.entries.index, (), now.entries.notes))
+    keys = session.look(lambda now: keys_within(now.entries.index, (), now.entries.notes))
     return {key.namespace if key else DEFAULT_NAMESPACE for path, key in keys.items() if path not in without}
 
 
@@ -179,7 +179,7 @@ def _note(session: Session, names: Sequence[tuple[bool, str]]) -> Note:
 
 def _ordered(now: Snapshot, namespace: tuple[str, ...]) -> list[str]:
     """The paths of the entries in a namespace and below it, by key. No file is read for that."""
-    keys = within(now.entries.index, namespace, now.entries.notes)
+    keys = keys_within(now.entries.index, namespace, now.entries.notes)
     names = now.entries.index.pairs(NAME) if None in keys.values() else ()
     called = {path: label.removeprefix(NAME) for label, path in names}
     whole = {path: key or Key(DEFAULT_NAMESPACE, called[path]) for path, key in keys.items()}

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
 from ..recall.labels import NAME, ORIGIN
-from ..recall.names import entry_to_update, kept_at, place_for
+from ..recall.names import entry_to_update, entry_with_key, place_for
 from ..session.snapshot import Snapshot
 from ..text.credentials import Screen
 from ..text.entry import IMPORTED, Entry, Fact, checked, decode, entry_in, render_entry
@@ -102,7 +102,7 @@ class Plan:
 
         Raises: as `add`.
         """
-        entry = kept_at(self._listing, key)
+        entry = entry_with_key(self._listing, key)
         if fact is None:
             self.files |= {entry.path: None} if entry else {}
             return entry.name if entry else None
@@ -136,7 +136,8 @@ class Plan:
             raise AlreadyThere("another fact of that name is there" + (f": {path}" if self._sees(path) else ""))
         if self._screen.doubts(fact.words):
             entry = None if data is None else entry_in(path, data)  # in a file, a text may be in quotes
-            self._screen.refuse_new(fact.words, before, *([f"{entry.description}\n{entry.content}"] if entry else ()))
+            known = [f"{entry.description}\n{entry.content}"] if entry else []
+            self._screen.refuse_new(fact.words, before, *known)
         if not may_replace and before is not None:
             text = before
         self._names.add(key)

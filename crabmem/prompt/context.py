@@ -140,8 +140,8 @@ def assemble(
     `limit` is the host's: so many characters at most, counted in UTF-16 as hosts do. The last file is shortened first,
     with a line that says so and where below `root` the rest is; what is no file never is.
     """
-    rows = _budgeted(profile, pieces, generated, str(root or ""))
-    rows = rows if limit is None else _within(limit, rows, profile, root or Path())
+    rows = _rows_in_budget(profile, pieces, generated, str(root or ""))
+    rows = rows if limit is None else _rows_in_limit(limit, rows, profile, root or Path())
     account = tuple(
         ContextRow(
             row.piece.path,
@@ -153,7 +153,7 @@ def assemble(
         for row in rows
         if row.piece.part.is_read
     )
-    budget, text = profile.budget, _joined(rows, profile.between)
+    budget, text = profile.budget, _text_of(rows, profile.between)
     shared = {name: profile.shares[name] for row in rows if (name := row.piece.part.share)}
     return Context(kind, account, tuple(tools), text, budget.part, budget.total, shared)
 
@@ -164,7 +164,9 @@ def _limit(part: Part, profile: Profile) -> int:
     return min(part.limit or profile.budget.part, most, profile.budget.total)
 
 
-def _budgeted(profile: Profile, pieces: Sequence[Piece], generated: Mapping[Generated, str], root: str) -> list[_Row]:
+def _rows_in_budget(
+    profile: Profile, pieces: Sequence[Piece], generated: Mapping[Generated, str], root: str
+) -> list[_Row]:
     """The parts, cut to the room that the profile has for them."""
     rows, left = list[_Row](), {"": profile.budget.total, **profile.shares}
     for piece in pieces:
@@ -193,7 +195,7 @@ def _row(piece: Piece, profile: Profile, left: Mapping[str, int], root: str) -> 
     budget = _KEPT[part.keep](profile.budget)
     raw = piece.raw or ""
     given = _near(raw, room, _KEPT["tail"](budget) if part.lines else budget)
-    text = escaped(given, part.tag) if part.tag else visible(given).strip()
+    text = _shown(given, part)
     if not text:
         mark = profile.missing if part.file else ""  # nothing is wrong about a day without a note
         return _Row(piece, "missing", mark.replace("{path}", piece.path))
@@ -205,6 +207,11 @@ def _row(piece: Piece, profile: Profile, left: Mapping[str, int], root: str) -> 
     return _Row(piece, "ok" if is_whole else "truncated" if kept else "left out", kept)
 
 
+def _shown(raw: str, part: Part) -> str:
+    """A text as a model sees it, which cannot close the block around it."""
+    return escaped(raw, part.tag) if part.tag else visible(raw).strip()
+
+
 def _near(raw: str, room: int, budget: Budget) -> str:
     """`raw`, or the head and the tail of one that is far longer than there is `room`."""
     most = min(max(_SPARE * room, _LEAST), _MOST)
@@ -214,11 +221,11 @@ def _near(raw: str, room: int, budget: Budget) -> str:
     return raw[: most - tail] + raw[len(raw) - tail :]
 
 
-def _within(limit: int, rows: list[_Row], profile: Profile, root: Path) -> list[_Row]:
+def _rows_in_limit(limit: int, rows: list[_Row], profile: Profile, root: Path) -> list[_Row]:
     """The rows with files shortened, the last one first, until all fit into `limit`."""
     between, budget = profile.between, profile.budget
     for at in reversed(range(len(rows))):
-        row, over = rows[at], units(_joined(rows, between)) - limit
+        row, over = rows[at], units(_text_of(rows, between)) - limit
         if over > 0 and row.text and row.piece.part.is_read:
             whole, of = _whole(row, budget)  # what the profile had room for says in its midst that it was cut
             mark = f"(cut here, of {of:,} characters; read {root / row.piece.path} for the rest)"
@@ -236,16 +243,16 @@ def _whole(row: _Row, budget: Budget) -> tuple[str, int]:
     if row.status != "truncated" or part.keep == "tail" or part.lines:
         return row.text, units(row.text)
     given = _near(raw, len(row.text), _KEPT["head"](budget))
-    text = escaped(given, part.tag) if part.tag else visible(given).strip()
+    text = _shown(given, part)
     return text, units(text) + len(raw) - len(given)
 
 
-def _joined(rows: Iterable[_Row], between: str) -> str:
-    framed = (_framed(row.piece, row.text) for row in rows)
+def _text_of(rows: Iterable[_Row], between: str) -> str:
+    framed = (_in_frame(row.piece, row.text) for row in rows)
     return between.join(text for text in framed if text)
 
 
-def _framed(piece: Piece, text: str) -> str:
+def _in_frame(piece: Piece, text: str) -> str:
     if not text.strip():
         return ""
     part = piece.part

@@ -152,22 +152,25 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     quiet: Annotated[float, Meta(ge=0, le=60)] | None = None
     parent: Annotated[str, Meta(max_length=300)] = ""
 
+    def _rules(self, kind: Kind) -> KindRules:
+        return self.kinds.get(kind, KindRules())
+
     def parts_for(self, kind: Kind) -> list[Part]:
         """The parts that a session of that kind sees, in order."""
         return [part for part in self.part if not part.kinds or kind in part.kinds]
 
     def tools_for(self, kind: Kind) -> tuple[str, ...]:
         """The names of the toolsets, or tools, that a session of that kind gets."""
-        own = self.kinds.get(kind, KindRules()).tools
+        own = self._rules(kind).tools
         return self.tools if own is None else own
 
     def limits_tools(self, kind: Kind) -> bool:
         """Whether a session of that kind gets no tool but those, even when it asks for one by name."""
-        return self.kinds.get(kind, KindRules()).tools is not None
+        return self._rules(kind).tools is not None
 
     def flushes(self, kind: Kind) -> bool:
         """Whether a session of that kind is asked to store what a full window would lose."""
-        return self.kinds.get(kind, KindRules()).flush
+        return self._rules(kind).flush
 
     def finds(self, path: str) -> bool:
         """Whether agents can find the file at `path` without recall: by a search over files, or by its name where
@@ -180,7 +183,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def hidden_from(self, kind: Kind) -> Patterns:
         """The patterns of the files that a session of that kind may not see; see `KindRules.hides`."""
-        return self.kinds.get(kind, KindRules()).hides
+        return self._rules(kind).hides
 
 
 @lru_cache(maxsize=16)  # asked of every file that a session may see

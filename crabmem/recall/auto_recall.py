@@ -57,7 +57,7 @@ class Speaker:
         known = set() if again else self._injected | (self._turns.versions(self._session) if self._session else set())
         seen = " ".join(prompt.split())
         words = query_words(message, source.index, rules.words, language)
-        worth = {word: source.index.rarity(word) for word in words}
+        worth = {word: source.index.idf(word) for word in words}
 
         def is_new(path: str) -> bool:
             entry = _relevant_part(source, path, worth, language)
@@ -97,7 +97,7 @@ def stats_of(entries: int, unreadable: int, turns: Sequence[Turn]) -> Stats:
 def best_confidence(message: str, source: EntrySource, rules: AutoRecall, language: str) -> float:
     """The confidence of the entry that a message finds first; 0 when it finds none."""
     words = query_words(message, source.index, rules.words, language)
-    worth = {word: source.index.rarity(word) for word in words}
+    worth = {word: source.index.idf(word) for word in words}
     found = (_relevant_part(source, each.key, worth, language) for each in source.index.search(words, 1))
     return max((_confidence_in(entry, source.index, words, language) for entry in found), default=0.0)
 
@@ -129,8 +129,8 @@ def query_words(message: str, index: Index, first: int, language: str) -> list[s
     words = list(dict.fromkeys(tokens(text, language)))
     if len(words) <= _TERMS:
         return words
-    known = [word for word in words if index.holding(word)]
-    return sorted(known, key=index.rarity, reverse=True)[:_TERMS]
+    known = [word for word in words if index.document_frequency(word)]
+    return sorted(known, key=index.idf, reverse=True)[:_TERMS]
 
 
 def confidence(index: Index, words: Sequence[str], key: str, said: Set[str] | None = None) -> float:
@@ -139,7 +139,7 @@ def confidence(index: Index, words: Sequence[str], key: str, said: Set[str] | No
     Below 1 for up to six words, more only for a document that has more than six. Words of which no document
     has any count too: they say that the message is about something else. With `said` the document has only those.
     """
-    rarities = {word: index.rarity(word, _ENTRIES) for word in words}
+    rarities = {word: index.idf(word, _ENTRIES) for word in words}
     shares = index.shares(words, [key])[0]
     counting = (word for word in shares if said is None or not said.isdisjoint(index.forms(word)))
     held = sum(rarities[word] * shares[word] for word in counting)

@@ -256,8 +256,8 @@ def _scale(words: "Sequence[Term]", index: Index, among: int) -> float:
 
     Among few no word is rare, and all scores are next to nothing. One number for all hits: their order stays.
     """
-    held = [word for word in index.meant(words) if index.holding(word)]
-    here, there = (sum(index.rarity(word, least) for word in held) for least in (0, among))
+    held = [word for word in index.terms_for(words) if index.document_frequency(word)]
+    here, there = (sum(index.idf(word, least) for word in held) for least in (0, among))
     return there / here if here else 1.0
 
 

@@ -26,7 +26,7 @@ from .entries import EntrySource
 
 if TYPE_CHECKING:
     from ..embeddings.embedder import Array, Embedder
-    from ..embeddings.kept import Kept
+    from ..embeddings.table import VectorTable
 
 #: Seconds that a recall spends on entries without vectors.
 PATIENCE = 1.0
@@ -84,11 +84,11 @@ class Meaning:
         self._allowed = Allowed(environment)
         self._given = embedder
         self._begun: tuple[Vectors, str, Embedder] | None = None
-        self._kept: Kept | None = None
+        self._kept: VectorTable | None = None
         self._unsaved = 0
         #: The entries of today, None while they are not known.
         self._keys: frozenset[bytes] | None = None
-        self._places: tuple[Mapping[str, bytes], Kept, dict[str, int], Array] | None = None
+        self._places: tuple[Mapping[str, bytes], VectorTable, dict[str, int], Array] | None = None
         # One may understand questions and choke on entries.
         self._asking, self._making, self._has_told = _Trust(clock), _Trust(clock), False
         #: For whom it was said that a permission is missing.
@@ -202,7 +202,7 @@ class Meaning:
         told, self._has_told = self._has_told, True
         return "" if told else f"by words alone: {error}"
 
-    def _ready(self, rules: Vectors) -> "tuple[Embedder, Kept]":
+    def _ready(self, rules: Vectors) -> "tuple[Embedder, VectorTable]":
         with self._beginning:
             if self._begun is None or self._begun[0] != rules or self._kept is None:
                 begun = rules, *self._chosen(rules)
@@ -233,18 +233,18 @@ class Meaning:
         way_out = f"`crabmem --dir {shlex.quote(str(self._root))} config allow`"
         return f"[vectors] in {SETTINGS} is not allowed on this machine; {way_out} says what it would do, and allows it"
 
-    def _matching(self, embedder: "Embedder") -> "Kept":
+    def _matching(self, embedder: "Embedder") -> "VectorTable":
         """The vectors that are kept of this embedder; none of another."""
-        from ..embeddings.kept import load, matching
+        from ..embeddings.table import load, matching
 
         return matching((self._kept if self._unsaved else None) or load(self._cache.place), embedder)
 
-    def _renewed(self, embedder: "Embedder", dimension: int) -> "Kept":
+    def _renewed(self, embedder: "Embedder", dimension: int) -> "VectorTable":
         """No vectors yet: who is asked has become another under the same name."""
         from ..embeddings.embedder import probe
-        from ..embeddings.kept import Kept
+        from ..embeddings.table import VectorTable
 
-        kept = Kept(probe(embedder))
+        kept = VectorTable(probe(embedder))
         kept.check_dimension(dimension)
         self._kept = kept
         return kept
@@ -258,8 +258,8 @@ class Meaning:
         return vector
 
     def _grown(
-        self, embedder: "Embedder", kept: "Kept", source: EntrySource, first: Iterable[str]
-    ) -> "tuple[Kept, str]":
+        self, embedder: "Embedder", kept: "VectorTable", source: EntrySource, first: Iterable[str]
+    ) -> "tuple[VectorTable, str]":
         """The vectors with those of entries that had none, `first` before others, as far as there is time for it."""
         _, places = self._placed(source, kept)
         has_all = not len(places) or int(places.max()) < len(kept)
@@ -277,11 +277,11 @@ class Meaning:
         finally:
             self._growing.release()
 
-    def _latest(self, kept: "Kept") -> "Kept":
+    def _latest(self, kept: "VectorTable") -> "VectorTable":
         """What there is by now of the same model; another thread may have begun with another."""
         return self._kept if self._kept is not None and self._kept.model == kept.model else kept
 
-    def _add(self, kept: "Kept", made: "Iterator[dict[bytes, Array]]", source: EntrySource) -> None:
+    def _add(self, kept: "VectorTable", made: "Iterator[dict[bytes, Array]]", source: EntrySource) -> None:
         """Keep what is `made`, also when it ends in an error."""
         new: dict[bytes, Array] = {}
         try:
@@ -295,7 +295,7 @@ class Meaning:
                 self._kept = kept.plus(new)
                 self._unsaved += len(new)
 
-    def _placed(self, source: EntrySource, kept: "Kept") -> "tuple[dict[str, int], Array]":
+    def _placed(self, source: EntrySource, kept: "VectorTable") -> "tuple[dict[str, int], Array]":
         """The position of each path, and by position where its vectors are."""
         placed = self._places
         if placed is None or placed[0] is not source.versions or placed[1] is not kept:
@@ -331,7 +331,7 @@ def _fuse(
     return best
 
 
-def _missing(versions: Mapping[str, bytes], kept: "Kept", first: Iterable[str] = ()) -> list[str]:
+def _missing(versions: Mapping[str, bytes], kept: "VectorTable", first: Iterable[str] = ()) -> list[str]:
     return [path for path in dict.fromkeys((*first, *versions)) if versions[path] not in kept]
 
 

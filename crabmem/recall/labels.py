@@ -63,7 +63,7 @@ def words(entry: Entry, language: str) -> list[str]:
     return list(chain.from_iterable(fields(entry, language).values()))
 
 
-def within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Key | None]:
+def keys_within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Key | None]:
     """The paths of the entries in a namespace and below it, with their keys; None for those of no store.
 
     `notes` are the paths in the index that are no entries'.

@@ -54,7 +54,7 @@ def note_of(source: EntrySource, name: str) -> Entry | None:
     return next((each for each in source.having(NOTE + day_in(name)) if name in each.path or name == each.name), None)
 
 
-def kept_at(listing: Listing, key: Key) -> Entry | None:
+def entry_with_key(listing: Listing, key: Key) -> Entry | None:
     """The entry that a store keeps at `key`; the first, where a person copied its file."""
     kept = [
         *listing.having(KEY + key.label),

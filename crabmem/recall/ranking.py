@@ -21,7 +21,7 @@ from ..text.passages import blocks_with, passage, shares
 from ..text.quoting import hit_text
 from ..text.slug import name_key
 from .entries import EntrySource
-from .labels import ALIAS, NAME, fields, within
+from .labels import ALIAS, NAME, fields, keys_within
 
 if TYPE_CHECKING:
     from ..search.index import Term
@@ -82,7 +82,7 @@ def path_filter(
     """What also fits a namespace, and of whose entry `where` says so; then no daily note does."""
     checks = [fits] if fits else []
     if namespace:
-        checks.append(_in(within(source.index, namespace, source.notes)))
+        checks.append(_in(keys_within(source.index, namespace, source.notes)))
     elif where:
         checks.append(lambda path: path not in source.notes)
     if where:
@@ -163,7 +163,7 @@ def _entries_called(source: EntrySource, name: str) -> list[Entry]:
 
 def worth_of(words: Sequence[Term], index: Index) -> dict[str, float]:
     """What the words that stand in texts count, for those that were asked for."""
-    return {form: index.rarity(word) for word in index.meant(words) for form in index.forms(word)}
+    return {form: index.idf(word) for word in index.terms_for(words) for form in index.forms(word)}
 
 
 def _acceptance(
@@ -207,7 +207,7 @@ def _rank_by_words(
 
 def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
     """The hits with what each word of the question found in each field, and its part of the score before any boost."""
-    typed, meant = _typed_words(query, index, language), index.meant(words)
+    typed, meant = _typed_words(query, index, language), index.terms_for(words)
     forms = {term: index.forms(term) for term in meant}
     sought = [(term, typed.get(meant[term], forms[term][0]), frozenset(forms[term])) for term in meant]
     scores = index.explained(list(meant), [hit.entry.path for hit in hits])

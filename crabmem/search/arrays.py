@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .scoring import damping, rarity, weight
+from .scoring import idf, length_norm, weight
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -44,8 +44,8 @@ class Weighing:
         if self._alive is not None:
             alive = self._alive[positions]
             positions, counts, lengths = positions[alive], counts[alive], lengths[alive]
-        rare = rarity(self._documents, len(positions))
-        found = positions, weight(rare, counts, damping(lengths, self._average))
+        rare = idf(self._documents, len(positions))
+        found = positions, weight(rare, counts, length_norm(lengths, self._average))
         self._keep(word, found)
         return found
 

@@ -10,7 +10,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, islice
 
-from .scoring import best_of, damping, rarity, scores_of, weight
+from .scoring import best_of, idf, length_norm, scores_of, weight
 from .scripts import FIRST_PAIRED, is_unit
 from .segment import FEW, build, build_in_pieces, counts_of, documents_of, join
 
@@ -131,7 +131,7 @@ class Index:
         self._marks: dict[str, bytes] | None = None
         self._weighing: Weighing | None = None
         self._found_keys: dict[int, str] = {}
-        self._instead: dict[str, list[Term]] = {}
+        self._substitutes: dict[str, list[Term]] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -295,14 +295,14 @@ class Index:
             return self._ranked(found, window)
         return list(islice((each for each in self._one_by_one(found, window) if accept(each.key)), limit))
 
-    def meant(self, words: Sequence[Term]) -> dict[Term, Term]:
+    def terms_for(self, words: Sequence[Term]) -> dict[Term, Term]:
         """The terms that are searched for these words, each with the word it stands for.
 
         That is itself, unless no document holds the word: then others stand for it.
         """
         found: dict[Term, Term] = {word: word for word in words}
         for word in words:
-            for other in self._kept_instead(word) if isinstance(word, str) and not self.is_held(word) else ():
+            for other in self._substitutes_for(word) if isinstance(word, str) and not self.is_held(word) else ():
                 found.setdefault(other, word)
         return found
 
@@ -316,25 +316,25 @@ class Index:
 
         return pairs_of(word, self)
 
-    def rarity(self, word: Term, least: int = 0) -> float:
-        """How much it says that a document holds `word`: the most for a word that none holds.
+    def idf(self, word: Term, least: int = 0) -> float:
+        """The inverse document frequency: how much it says that a document holds `word`, the most if none does.
 
         Of fewer than `least` documents it is reckoned as if there were so many.
         """
-        return rarity(max(self._count, least), self.holding(word))
+        return idf(max(self._count, least), self.document_frequency(word))
 
-    def holding(self, word: Term) -> int:
+    def document_frequency(self, word: Term) -> int:
         """How many documents hold `word`."""
         kept = self._weighing.kept(word) if self._weighing else None
         return len(kept[0]) if kept else sum(map(self._alive_among, self._holders(word)))
 
     def explained(self, words: Sequence[Word], keys: Sequence[str]) -> list[dict[Word, float]]:
-        """What each of `words`, with all that is `meant`, adds to each document's score: all that `search` says."""
-        rare = {word: self.rarity(word) for word in words}
+        """What each of `words`, which `terms_for` gave, adds to the score of each document: all that `search` says."""
+        rare = {word: self.idf(word) for word in words}
         return [{word: rare[word] * share for word, share in held.items()} for held in self.shares(words, keys)]
 
     def shares(self, words: Sequence[Word], keys: Sequence[str]) -> list[dict[Word, float]]:
-        """For each document, and each of `words` that it holds, which share of its rarity counts there, below 1."""
+        """For each document, and each of `words` that it holds, which share of its idf counts there, below 1."""
         found: list[dict[Word, float]] = [{} for _ in keys]
         places = [(held, at) for held, at in zip(found, map(self._find, keys), strict=True) if at is not None]
         for word in words:
@@ -350,7 +350,7 @@ class Index:
         at = bisect_left(positions, position - first)
         if at == len(positions) or first + positions[at] != position:
             return None
-        return weight(1.0, counts[at], damping(lengths[position - first], self._average()))
+        return weight(1.0, counts[at], length_norm(lengths[position - first], self._average()))
 
     def _alive_among(self, holders: Holders) -> int:
         first, _, positions, _ = holders
@@ -406,17 +406,17 @@ class Index:
 
     def _others(self, unheld: Iterable[Term], words: Iterable[Term]) -> list[Term]:
         """What `unheld` may stand for that is not among `words`."""
-        found = [other for word in unheld if isinstance(word, str) for other in self._kept_instead(word)]
+        found = [other for word in unheld if isinstance(word, str) for other in self._substitutes_for(word)]
         return [other for other in dict.fromkeys(found) if other not in words]
 
-    def _kept_instead(self, word: str) -> list[Term]:
-        kept = self._instead.get(word)
+    def _substitutes_for(self, word: str) -> list[Term]:
+        kept = self._substitutes.get(word)
         if kept is None:
-            from .vocabulary import instead  # which few questions need
+            from .vocabulary import substitutes  # which few questions need
 
-            if len(self._instead) >= _REMEMBERED:
-                self._instead.clear()
-            kept = self._instead[word] = instead(word, self)
+            if len(self._substitutes) >= _REMEMBERED:
+                self._substitutes.clear()
+            kept = self._substitutes[word] = substitutes(word, self)
         return kept
 
     def _is_any(self, held: Iterable[Holders]) -> bool:
@@ -428,9 +428,9 @@ class Index:
         """The holders of a term: of a word, or of any of several that count as one."""
         if isinstance(word, str) and (word < FIRST_PAIRED or not is_unit(word)):
             return self._holding(word)
-        from .vocabulary import together
+        from .vocabulary import merged_holders
 
-        return together([self._holding(each) for each in self.forms(word)])
+        return merged_holders([self._holding(each) for each in self.forms(word)])
 
     def _holding(self, word: str) -> list[Holders]:
         held: list[Holders] = []

@@ -26,24 +26,24 @@ K1 = 1.5
 B = 0.6
 
 
-def rarity(documents: int, holding: int) -> float:
+def idf(documents: int, holding: int) -> float:
     """The inverse document frequency of a word that `holding` of `documents` hold."""
     return log(1 + (documents - holding + 0.5) / (holding + 0.5))
 
 
-def damping(length: Numbers, average: float) -> Numbers:
+def length_norm(length: Numbers, average: float) -> Numbers:
     """BM25's normalization of length: what is added to the count of a word in a document of `length` words."""
     return K1 * ((1 - B) + B * length / average)
 
 
-def weight(rare: float, count: Numbers, damped: Numbers) -> Numbers:
+def weight(rare: float, count: Numbers, norm: Numbers) -> Numbers:
     """What a word adds to the score of a document that holds it `count` times."""
-    return rare * (count / (damped + count))
+    return rare * (count / (norm + count))
 
 
-def count_of(weight: Numbers, rare: Numbers, damped: Numbers) -> Numbers:
+def count_of(weight: Numbers, rare: Numbers, norm: Numbers) -> Numbers:
     """How often a word is in a document that it adds `weight` to: nearly a whole number."""
-    return weight * damped / (rare - weight)
+    return weight * norm / (rare - weight)
 
 
 def scores_of(
@@ -51,14 +51,14 @@ def scores_of(
 ) -> dict[int, float]:
     """By position, the score of every document that has one of `words`, each given by who holds it."""
     found: dict[int, float] = {}
-    damped = _Damped(average)
+    norms = _LengthNorms(average)
     for holders in words:
         alive = [_alive(each, dead) for each in holders] if dead else holders
-        rare = rarity(documents, sum(len(positions) for _, _, positions, _ in alive))
+        rare = idf(documents, sum(len(positions) for _, _, positions, _ in alive))
         for first, lengths, positions, counts in alive:
             for position, count in zip(positions, counts, strict=True):
                 at = first + position
-                found[at] = found.get(at, 0.0) + weight(rare, count, damped[lengths[position]])
+                found[at] = found.get(at, 0.0) + weight(rare, count, norms[lengths[position]])
     return found
 
 
@@ -76,12 +76,12 @@ def _alive(holders: Holders, dead: Collection[int]) -> Holders:
     return first, lengths, [positions[at] for at in alive], [counts[at] for at in alive]
 
 
-class _Damped(dict[int, float]):
-    """`damping` by length."""
+class _LengthNorms(dict[int, float]):
+    """`length_norm` by length."""
 
     def __init__(self, average: float) -> None:
         self._average = average
 
     def __missing__(self, length: int) -> float:
-        damped = self[length] = damping(length, self._average)
-        return damped
+        norm = self[length] = length_norm(length, self._average)
+        return norm

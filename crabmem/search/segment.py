@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate, pairwise
 
 from ..disk import derived
-from .scoring import K1, B, count_of, damping, rarity
+from .scoring import K1, B, count_of, idf, length_norm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -284,10 +284,10 @@ def _bm25s_postings(lists: Sequence[Sequence[str]]) -> list[Section]:
     index = _bm25s(lists, {name: at for at, name in enumerate(names)})
     starts, positions, weights = index["indptr"], index["indices"], index["data"]
     holding: Array = np.diff(starts)
-    rare = np.array([rarity(len(lists), holders) for holders in holding.tolist()])
+    rare = np.array([idf(len(lists), holders) for holders in holding.tolist()])
     lengths = np.array([len(words) for words in lists], dtype=np.float64)
-    damped = damping(lengths, float(lengths.mean()))
-    counts = np.rint(count_of(weights, np.repeat(rare, holding), damped[positions]))
+    norms = length_norm(lengths, float(lengths.mean()))
+    counts = np.rint(count_of(weights, np.repeat(rare, holding), norms[positions]))
     return [*texts(names), _packed(starts), _packed(positions), _packed(counts)]
 
 

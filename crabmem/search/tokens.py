@@ -59,7 +59,7 @@ def _of_line(text: str, terms: _Terms) -> list[str]:
     return list(chain.from_iterable(map(terms.__getitem__, text.split())))
 
 
-class _Kept(dict[str, tuple[str, ...]]):
+class _Cache(dict[str, tuple[str, ...]]):
     """A cache of what is worked out for texts. The older half is forgotten when it is full."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class _Kept(dict[str, tuple[str, ...]]):
     def __missing__(self, text: str) -> tuple[str, ...]:
         found = self._older.get(text)
         if found is None:
-            found = self._found(text)
+            found = self._computed(text)
         if len(self) >= _CACHED_WORDS:
             self._older = self.copy()
             self.clear()
@@ -76,18 +76,18 @@ class _Kept(dict[str, tuple[str, ...]]):
             self[text] = found
         return found
 
-    def _found(self, text: str) -> tuple[str, ...]:
+    def _computed(self, text: str) -> tuple[str, ...]:
         raise NotImplementedError
 
 
-class _Stems(_Kept):
+class _Stems(_Cache):
     """The stem of a word in small letters, as a tuple; empty for a word that says nothing."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
         self._language = language
 
-    def _found(self, text: str) -> tuple[str, ...]:
+    def _computed(self, text: str) -> tuple[str, ...]:
         if self._language == "english":
             if text in english.SILENT:
                 return ()
@@ -96,7 +96,7 @@ class _Stems(_Kept):
         return (text if self._language == "none" else str(Stemmer.Stemmer(self._language, 0).stemWord(text)),)
 
 
-class _Terms(_Kept):
+class _Terms(_Cache):
     """The terms of a text without spaces."""
 
     def __init__(self, language: str) -> None:
@@ -105,7 +105,7 @@ class _Terms(_Kept):
         self.is_english = latin == "english"
         self._stems = _Stems(latin)
 
-    def _found(self, text: str) -> tuple[str, ...]:
+    def _computed(self, text: str) -> tuple[str, ...]:
         word = text.strip(_EDGES)
         if word.isalpha() and word.isascii() and (word.islower() or word[1:].islower()):
             return self._stems[word.lower()]  # as of nearly all

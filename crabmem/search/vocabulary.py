@@ -10,22 +10,8 @@ from .scripts import holds, runs
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Protocol
 
-    from .index import Holders, Term
-
-    class Vocabulary(Protocol):
-        """The words of an index."""
-
-        def starting(self, prefix: str) -> list[str]:
-            """The words that begin with `prefix`."""
-
-        def containing(self, part: str) -> list[str]:
-            """The words that have `part` in them."""
-
-        def is_held(self, word: str) -> bool:
-            """Whether a document holds `word`."""
-
+    from .index import Holders, Index, Term
 
 # So long is a word at least that others may be made of, and one that others are looked for in.
 _PART = 4
@@ -40,15 +26,15 @@ _LOST = 2
 _ENDING = 3
 
 
-def instead(word: str, known: Vocabulary) -> list[Term]:
+def substitutes(word: str, index: Index) -> list[Term]:
     """What to look for when nobody holds `word`; several words that are one are a tuple."""
     units = [] if word.isascii() else [unit for _, units in runs(word) for unit in units]
     if units:
-        return [(unit,) for unit in units if len(units) > 1 and known.is_held(unit)]
+        return [(unit,) for unit in units if len(units) > 1 and index.is_held(unit)]
     if not _may_be_made(word):
         return []
-    longer = [other for other in known.containing(word) if _is_part(word, other) and known.is_held(other)]
-    return [tuple(sorted(longer))] if longer else [*(_made_of(word, known) or _begun(word, known))]
+    longer = [other for other in index.containing(word) if _is_part(word, other) and index.is_held(other)]
+    return [tuple(sorted(longer))] if longer else [*(_compound_parts(word, index) or _without_ending(word, index))]
 
 
 def _may_be_made(word: str) -> bool:
@@ -62,12 +48,12 @@ def _is_part(word: str, longer: str) -> bool:
     return longer.startswith(word) or word in longer[_BEFORE:]
 
 
-def pairs_of(unit: str, known: Vocabulary) -> list[str]:
+def pairs_of(unit: str, index: Index) -> list[str]:
     """`unit`, which pairs of neighbours may hold, and those that do."""
-    return [unit, *(pair for pair in known.containing(unit) if pair != unit and holds(pair, unit))]
+    return [unit, *(pair for pair in index.containing(unit) if pair != unit and holds(pair, unit))]
 
 
-def together(words: Sequence[list[Holders]]) -> list[Holders]:
+def merged_holders(words: Sequence[list[Holders]]) -> list[Holders]:
     """The holders of any of several words, with their counts added up; `words` has the holders of each."""
     return [_summed(parts) for parts in zip(*words, strict=True)]
 
@@ -82,27 +68,27 @@ def _summed(parts: Sequence[Holders]) -> Holders:
     return first, lengths, ordered, [counts[position] for position in ordered]
 
 
-def _made_of(word: str, known: Vocabulary) -> list[str]:
+def _compound_parts(word: str, index: Index) -> list[str]:
     """Two or more words that `word` is put together of, as few as may be; the first may be one nobody holds."""
     best: list[list[str]] = [[] for _ in range(len(word) + 1)]  # for what is from there on
     for start in range(len(word) - _PART, -1, -1):
-        ways = [[part, *best[end]] for part, end in _parts(word, start, known) if best[end] or end == len(word)]
+        ways = [[part, *best[end]] for part, end in _parts(word, start, index) if best[end] or end == len(word)]
         best[start] = min(ways, key=len, default=[])
     return next((parts for at, parts in enumerate(best) if len(parts) > 1 and not 0 < at < _BEFORE), [])
 
 
-def _begun(word: str, known: Vocabulary) -> list[str]:
+def _without_ending(word: str, index: Index) -> list[str]:
     """The longest word that `word` is with an ending, in scripts whose endings nobody removed, or too few."""
-    parts = [] if word.isascii() else known.starting(word[:_PART])
+    parts = [] if word.isascii() else index.starting(word[:_PART])
     begun = [part for part in parts if word.startswith(part) and len(word) - len(part) <= _ENDING]
-    return list(filter(known.is_held, sorted(begun, key=len, reverse=True)))[:1]
+    return list(filter(index.is_held, sorted(begun, key=len, reverse=True)))[:1]
 
 
-def _parts(word: str, start: int, known: Vocabulary) -> list[tuple[str, int]]:
+def _parts(word: str, start: int, index: Index) -> list[tuple[str, int]]:
     """The words that `word` has from `start` on, and where it goes on after each."""
     rest = word[start:]
-    begun = [part for part in known.starting(rest[:_PART]) if rest.startswith(part) or part.startswith(rest)]
-    parts = [part for part in begun if len(part) < len(word) and known.is_held(part)]
+    begun = [part for part in index.starting(rest[:_PART]) if rest.startswith(part) or part.startswith(rest)]
+    parts = [part for part in begun if len(part) < len(word) and index.is_held(part)]
     found = [(part, start + len(part)) for part in parts if rest.startswith(part)]
     last = [(part, len(word)) for part in parts if 0 < len(part) - len(rest) <= _LOST]
     return last + [(part, end + len(link)) for part, end in found for link in _LINKS if word.startswith(link, end)]

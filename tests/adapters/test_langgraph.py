@@ -32,7 +32,7 @@ from crabmem import EmbedderFailed, HoldsSecret, InvalidArguments, Key, Memory
 from crabmem.adapters.langgraph import Store
 from crabmem.adapters.langgraph.values import fact_of as as_fact
 from crabmem.adapters.langgraph.values import value_of as as_value
-from crabmem.embeddings.kept import load
+from crabmem.embeddings.table import load
 from crabmem.git.commits import Note, raw_commit, read_commit
 from crabmem.operations import history, keyvalue
 from crabmem.session import opening

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from crabmem.embeddings.embedder import BYTES, PIECES, UNRELATED, WORDS, Model, embed_checked, pieces, probe
 from crabmem.embeddings.fusion import LAST, fuse
 from crabmem.embeddings.http import Http
-from crabmem.embeddings.kept import SPARE, Kept, load
 from crabmem.embeddings.local import Model2Vec
 from crabmem.embeddings.providers import PROVIDERS, EmbedderOptions, choose_embedder
+from crabmem.embeddings.table import SPARE, VectorTable, load
 from crabmem.errors import EmbedderFailed
 from crabmem.workspace.settings import Vectors
 from tests.embedding import GROUPS, Array, Reply, Service, saved_model, service, vectors
@@ -177,13 +177,13 @@ def some(first: int, last: int) -> dict[bytes, Array]:
     return found
 
 
-def answers(kept: Kept | None) -> object:
+def answers(kept: VectorTable | None) -> object:
     assert kept is not None
     keys = sorted(some(0, 200))
     return kept.model, len(kept), kept.cosines(np.array([0.6, 0.8, 0.0], np.float32))[kept.places(keys)].tolist()
 
 
-def same(one: Kept | None, other: Kept | None) -> bool:
+def same(one: VectorTable | None, other: VectorTable | None) -> bool:
     return repr(answers(one)) == repr(answers(other))
 
 
@@ -193,7 +193,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_what_is_loaded_is_what_was_kept(file: Path) -> None:
-    kept = Kept(MODEL).plus(some(0, 50)).plus(some(40, 60))
+    kept = VectorTable(MODEL).plus(some(0, 50)).plus(some(40, 60))
     kept.saved(file, [])
     assert same(load(file), kept) and len(kept) == 60
     assert {item.name for item in file.parent.iterdir()} == {"vectors"}
@@ -201,19 +201,19 @@ def test_what_is_loaded_is_what_was_kept(file: Path) -> None:
 
 def test_cosine_of_a_text_is_that_of_its_nearest_piece() -> None:
     texts = some(0, 30)
-    kept, vector = Kept(MODEL).plus(texts), np.array([0.6, 0.8, 0.0], np.float32)
+    kept, vector = VectorTable(MODEL).plus(texts), np.array([0.6, 0.8, 0.0], np.float32)
     found = kept.cosines(vector)[kept.places([*texts, b"unknown"])]
     assert np.allclose(found[:-1], [max(rows @ vector) for rows in texts.values()], atol=0.002)
     assert np.isnan(found[-1])
 
 
 def test_nothing_kept_has_no_cosines(file: Path) -> None:
-    Kept(MODEL).saved(file, [])
+    VectorTable(MODEL).saved(file, [])
     assert np.isnan(load(file).cosines(np.zeros(3))).all()  # type: ignore[union-attr]
 
 
 def test_what_another_process_kept_stays(file: Path) -> None:
-    one, other = Kept(MODEL).plus(some(0, 20)), Kept(MODEL).plus(some(20, 40))
+    one, other = VectorTable(MODEL).plus(some(0, 20)), VectorTable(MODEL).plus(some(20, 40))
     one.saved(file, [])
     both = other.saved(file, [])
     assert len(both) == 40 and same(load(file), both)
@@ -221,23 +221,23 @@ def test_what_another_process_kept_stays(file: Path) -> None:
 
 # feature: 65
 def test_vectors_of_another_model_are_replaced(file: Path) -> None:
-    Kept(Model("other", 3, 0.0, 0.3)).plus(some(0, 20)).saved(file, [])
-    mine = Kept(MODEL).plus(some(20, 40))
+    VectorTable(Model("other", 3, 0.0, 0.3)).plus(some(0, 20)).saved(file, [])
+    mine = VectorTable(MODEL).plus(some(20, 40))
     mine.saved(file, [])
     assert same(load(file), mine)
 
 
 def test_vectors_that_nobody_asks_for_are_dropped_when_they_are_many() -> None:
     used = list(some(0, 30))
-    few = Kept(MODEL).plus(some(0, 100))
+    few = VectorTable(MODEL).plus(some(0, 100))
     assert few.without_spare(used) is few
-    many = Kept(MODEL).plus({b"%020d" % at: np.ones((1, 3), np.float32) for at in range(1_000, 1_001 + SPARE)})
+    many = VectorTable(MODEL).plus({b"%020d" % at: np.ones((1, 3), np.float32) for at in range(1_000, 1_001 + SPARE)})
     left = many.plus(some(0, 30)).without_spare(used)
-    assert len(left) == 30 and same(left, Kept(MODEL).plus(some(0, 30)))
+    assert len(left) == 30 and same(left, VectorTable(MODEL).plus(some(0, 30)))
 
 
 def test_a_damaged_file_counts_as_absent(file: Path) -> None:
-    Kept(MODEL).plus(some(0, 30)).saved(file, [])
+    VectorTable(MODEL).plus(some(0, 30)).saved(file, [])
     data = file.read_bytes()
     damaged = [flipped(data, at, at % 8) for at in range(0, len(data), 7)]
     damaged += [data[:size] for size in range(0, len(data), 31)] + [data + b"x", b"", b"{}"]
@@ -249,13 +249,13 @@ def test_a_damaged_file_counts_as_absent(file: Path) -> None:
 
 
 def test_a_file_elsewhere_is_neither_read_nor_written(file: Path, tmp_path: Path) -> None:
-    Kept(MODEL).plus(some(0, 3)).saved(file, [])
+    VectorTable(MODEL).plus(some(0, 3)).saved(file, [])
     for part in (file, *file.parents[:3]):
         part.rename(tmp_path / "elsewhere")
         part.symlink_to(tmp_path / "elsewhere")
         before = (tmp_path / "elsewhere").stat()
         assert load(file) is None
-        Kept(MODEL).saved(file, [])
+        VectorTable(MODEL).saved(file, [])
         assert (tmp_path / "elsewhere").stat() == before and part.is_symlink()
         part.unlink()
         (tmp_path / "elsewhere").rename(part)
@@ -265,11 +265,11 @@ SAVES = """
 import sys
 sys.path.insert(0, {root!r})
 from pathlib import Path
-from crabmem.embeddings.kept import Kept, load
+from crabmem.embeddings.table import VectorTable, load
 from tests.embeddings.test_vectors import MODEL, some
 file, first = Path({file!r}), int(sys.argv[1])
 for turn in range(40):
-    kept = Kept(MODEL).plus(some(first, first + turn + 1)).saved(file, [])
+    kept = VectorTable(MODEL).plus(some(first, first + turn + 1)).saved(file, [])
     assert load(file) is not None
 """
 

@@ -351,9 +351,9 @@ def test_the_rarity_of_a_word_is_what_scores_are_made_of(changes: list[Change]) 
         kept = {key: words for key, words in {**kept, **change}.items() if words is not None}
     for word in ("a", "é", "unknown"):
         holding = sum(word in words for words in kept.values())
-        assert index.rarity(word) == math.log(1 + (len(kept) - holding + 0.5) / (holding + 0.5))
+        assert index.idf(word) == math.log(1 + (len(kept) - holding + 0.5) / (holding + 0.5))
         index.search([word])
-        assert index.rarity(word) == math.log(1 + (len(kept) - holding + 0.5) / (holding + 0.5))
+        assert index.idf(word) == math.log(1 + (len(kept) - holding + 0.5) / (holding + 0.5))
 
 
 def test_a_document_that_is_not_there_explains_nothing() -> None:
@@ -480,5 +480,5 @@ def test_what_stands_for_a_word_does_not_depend_on_what_is_gone(changes: list[Ch
     assert scores_of(index.search([word])) == pytest.approx(scores_of(anew.search([word])), rel=1e-12)
     assert by_plain_python(index, [word]) == index.search([word])
     for ranked in index.search([word, "a", "bbbbb"]):
-        [added] = index.explained(list(index.meant([word, "a", "bbbbb"])), [ranked.key])
+        [added] = index.explained(list(index.terms_for([word, "a", "bbbbb"])), [ranked.key])
         assert sum(added.values()) == pytest.approx(ranked.score, rel=1e-12)

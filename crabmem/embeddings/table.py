@@ -30,7 +30,7 @@ class _Head(msgspec.Struct):
     rows: int
 
 
-class Kept:
+class VectorTable:
     """The vectors of texts, some of several pieces. Immutable: threads may share it, `plus` and `only` make others."""
 
     def __init__(self, model: Model, keys: Collection[bytes] = (), starts: Array | None = None,
@@ -71,21 +71,21 @@ class Kept:
         """The vector of the first piece of each key; all have to be there. Of unit length, or zeros."""
         return unit_rows(self._rows[self._starts[self.places(keys)]])
 
-    def plus(self, others: Mapping[bytes, Array]) -> Kept:
+    def plus(self, others: Mapping[bytes, Array]) -> VectorTable:
         """These vectors and `others`: by key, a row for each piece, at least one."""
         new = {key: rows for key, rows in others.items() if key not in self}
         if not new:
             return self
         starts = np.concatenate([self._starts, self._starts[-1] + np.cumsum([len(rows) for rows in new.values()])])
         rows = np.concatenate([self._rows, *new.values()])
-        return Kept(self.model, [*self._at, *new], starts, rows.astype(_NUMBER).astype(np.float32))
+        return VectorTable(self.model, [*self._at, *new], starts, rows.astype(_NUMBER).astype(np.float32))
 
-    def only(self, keys: Collection[bytes]) -> Kept:
+    def only(self, keys: Collection[bytes]) -> VectorTable:
         """These vectors without those of other keys."""
         left = [key for key in self._at if key in keys]
-        return Kept(self.model).plus({key: self._of(key) for key in left})
+        return VectorTable(self.model).plus({key: self._of(key) for key in left})
 
-    def without_spare(self, keys: Collection[bytes] | None) -> Kept:
+    def without_spare(self, keys: Collection[bytes] | None) -> VectorTable:
         """These vectors, without those of other keys when there are many; all of them for None."""
         if keys is None:
             return self
@@ -97,7 +97,7 @@ class Kept:
         rows: Array = self._rows[self._starts[at] : self._starts[at + 1]]
         return rows
 
-    def saved(self, file: Path, keys: Collection[bytes] | None) -> Kept:
+    def saved(self, file: Path, keys: Collection[bytes] | None) -> VectorTable:
         """Keep these and what the file has of the same model; what was kept.
 
         `keys` are those still asked for, None while nobody knows.
@@ -117,7 +117,7 @@ class Kept:
         return derived.packed(_LABEL, b"".join([head, b"\n", *self._at, *(array.tobytes() for array in arrays)]))
 
 
-def matching(kept: Kept | None, embedder: Embedder) -> Kept:
+def matching(kept: VectorTable | None, embedder: Embedder) -> VectorTable:
     """`kept` where its vectors are those of `embedder`, else no vectors yet.
 
     Raises:
@@ -126,10 +126,10 @@ def matching(kept: Kept | None, embedder: Embedder) -> Kept:
     if kept is not None and kept.model.identity == identity(embedder):
         return kept
     model = probe(embedder)
-    return kept if kept is not None and kept.model == model else Kept(model)
+    return kept if kept is not None and kept.model == model else VectorTable(model)
 
 
-def load(file: Path) -> Kept | None:
+def load(file: Path) -> VectorTable | None:
     """What is kept in `file`; None when that is nothing to be trusted."""
     body = derived.load(file, _LABEL)
     try:
@@ -138,11 +138,11 @@ def load(file: Path) -> Kept | None:
         return None
 
 
-def _unpacked(data: bytes) -> Kept:
+def _unpacked(data: bytes) -> VectorTable:
     at = data.index(b"\n") + 1
     head = msgspec.json.decode(data[:at], type=_Head)
     end = at + head.keys * _KEY
     keys = [data[here : here + _KEY] for here in range(at, end, _KEY)]
     starts = np.frombuffer(data, "<u4", head.keys + 1, end).astype(np.int64)
     rows = np.frombuffer(data, _NUMBER, head.rows * head.model.dimension, end + starts.size * 4)
-    return Kept(head.model, keys, starts, rows.reshape(head.rows, head.model.dimension).astype(np.float32))
+    return VectorTable(head.model, keys, starts, rows.reshape(head.rows, head.model.dimension).astype(np.float32))
