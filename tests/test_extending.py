@@ -15,7 +15,7 @@ from crabmem.hosts import table
 from crabmem.hosts.host import Host
 from crabmem.operations import facts
 from crabmem.tools import looking
-from crabmem.tools.toolbox import toolset
+from crabmem.tools.toolsets import toolset
 from tests import samples
 
 GUIDES = Path(__file__).parent.parent / "docs" / "extending"

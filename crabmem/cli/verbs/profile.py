@@ -4,7 +4,7 @@ import click
 
 from ...prompt import profile as profiles
 from ...text.words import counted
-from ...tools.toolbox import toolset
+from ...tools.toolsets import toolset
 from ..app import open_session, verb
 from ..completing import complete_profiles
 from ..options import global_options, json_option
