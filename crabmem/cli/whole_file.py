@@ -11,7 +11,7 @@ from ..results import Changed, Document, Proposed, json_of
 from ..session.session import Session
 from ..text.entry import decode
 from ..text.hashes import short, version_of
-from .app import open_session
+from .app import open_session, verb
 from .editor import edit_copy, edit_file
 from .input import TEXT, content_of
 from .options import global_options, json_option
@@ -20,19 +20,20 @@ from .output import coloured_diff, plain, show, tell, tell_recorded, warn
 
 def file_group(
     name: str,
+    after: str,
     file_name: str,
     about: str,
     read: Callable[[Session], Document],
     write: Callable[[Session, str, str | None], Changed],
     seed: Callable[[Session], str],
     check: Callable[[Session], None],
-) -> click.Group:
-    """The verb `name` with show, set and edit for the file that is called so.
+) -> None:
+    """Make the verb `name` with show, set and edit for a file.
 
     `check` refuses whoever may not write it, before an editor opens.
     """
 
-    @click.group(name, invoke_without_command=True, help=f"Show, set or edit {about}.")
+    @verb(name, after=after, cls=click.Group, invoke_without_command=True, help=f"Show, set or edit {about}.")
     @click.pass_context
     def group(ctx: click.Context) -> None:
         if ctx.invoked_subcommand is None:
@@ -91,8 +92,6 @@ def file_group(
             show_changed(False, done)
         else:
             tell("nothing changed")
-
-    return group
 
 
 def show_changed(json_wanted: bool, done: Changed) -> None:

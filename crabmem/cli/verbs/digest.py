@@ -16,7 +16,6 @@ _SHOWN = 100
 
 
 @verb(after="when")
-@click.command()
 @click.option("--since", metavar="REV|TIME", default="1 week ago", show_default=True, help="From when on.")
 @click.option("--until", metavar="REV|TIME", help="Up to when.  [default: now]")
 @json_option

@@ -14,7 +14,6 @@ from ..output import tell, tell_recorded, warn
 
 
 @verb(after="tags")
-@click.command()
 @click.argument("name", shell_complete=complete_names)
 @click.pass_context
 def edit(ctx: click.Context, name: str) -> None:

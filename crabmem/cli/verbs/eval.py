@@ -43,7 +43,6 @@ def _gate(text: str) -> tuple[str, float]:
 
 
 @verb(after="watch")
-@click.command("eval")
 @click.argument("file", metavar="FILE|-")
 @click.option("--limit", type=int, default=10, show_default=True, help="How many facts each question gets.")
 @click.option("--compare", metavar="REV", help="And in the memory as it was at a commit, at a date, or '2 days ago'.")

@@ -11,8 +11,7 @@ from ..options import global_options, json_option
 from ..output import plain, show
 
 
-@verb(after="context")
-@click.group("profile")
+@verb(after="context", cls=click.Group)
 def profile_verbs() -> None:
     """Profiles: which files go into the prompt, how much of each, and which tools an agent gets.
 

@@ -19,7 +19,6 @@ _COLOURS = {"appeared": "green", "changed": "yellow", "vanished": "red"}
 
 
 @verb(after="blame")
-@click.command()
 @click.argument("query", nargs=-1, required=True)
 @json_option
 @click.pass_context
