@@ -1,7 +1,6 @@
 """A group of verbs for one whole file: show, set and edit."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import click
 
@@ -9,8 +8,7 @@ from ..disk import fs
 from ..operations import setup
 from ..results import Changed, Document, Proposed, json_of
 from ..session.session import Session
-from ..text.entry import decode
-from ..text.hashes import short, version_of
+from ..text.hashes import short
 from .app import open_session, verb
 from .editor import edit_copy, edit_file
 from .input import TEXT, content_of
@@ -71,7 +69,8 @@ def file_group(
         setup.init(memory)
         file = memory.file(read(memory).path)
         if global_options(ctx).agent:
-            return _edit_as_agent(memory, file, seed(memory))
+            done = edit_copy(file, lambda text, version: write(memory, text, version), seed(memory))
+            return show_changed(False, done) if done else tell("nothing changed")
         made, text = not file.exists(), seed(memory)
         if made:
             fs.make_folder(file.parent)
@@ -82,16 +81,6 @@ def file_group(
             if made and file.read_bytes() == text.encode():
                 fs.unlink(file)
         tell_recorded(memory, setup.adopt(memory))
-
-    def _edit_as_agent(memory: Session, file: Path, seeded: str) -> None:
-        before = fs.read(file)[0] if file.exists() else None
-        text = seeded if before is None else decode(str(file), before)
-        version = None if before is None else version_of(before)
-        done = edit_copy(file.name, text, lambda text: write(memory, text, version))
-        if done:
-            show_changed(False, done)
-        else:
-            tell("nothing changed")
 
 
 def show_changed(json_wanted: bool, done: Changed) -> None:
