@@ -67,7 +67,7 @@ from .text.keys import Key as Key
 from .text.merge import Conflict as Conflict
 from .text.merge import Conflicting as Conflicting
 from .tools.result import Result as Result
-from .tools.toolbox import Tool as Tool
+from .tools.tool import Tool as Tool
 from .workspace.layout import Layout as Layout
 from .workspace.settings import Settings as Settings
 from .write.losses import Losses as Losses

@@ -26,7 +26,8 @@ from .session.opening import engine_at, recover
 from .session.session import Session
 from .tools import guide
 from .tools.result import Result
-from .tools.toolbox import Tool, Toolbox
+from .tools.tool import Tool
+from .tools.toolbox import Toolbox
 from .write.actor import Actor
 
 if TYPE_CHECKING:

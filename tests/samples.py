@@ -223,9 +223,9 @@ TOOLS: Mapping[str, Call] = {
 
 def shared_tools() -> list[str]:
     """The names of the tools that every profile may have, in their order."""
-    from crabmem.tools import toolbox
+    from crabmem.tools import toolsets
 
-    return [item.name for name in toolbox.SHARED for item in toolbox.toolset(name)]
+    return [item.name for name in toolsets.SHARED for item in toolsets.toolset(name)]
 
 
 def call(tool: "Tool") -> Call:

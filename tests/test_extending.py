@@ -15,7 +15,7 @@ from crabmem.hosts import table
 from crabmem.hosts.host import Host
 from crabmem.operations import facts
 from crabmem.tools import looking
-from crabmem.tools.toolbox import toolset
+from crabmem.tools.toolsets import toolset
 from tests import samples
 
 GUIDES = Path(__file__).parent.parent / "docs" / "extending"
@@ -57,7 +57,7 @@ def test_the_example_of_a_verb_and_its_tool_works(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(facts, "stale", names["stale"], raising=False)
     monkeypatch.setattr(cli, "commands", dict(cli.commands))
     monkeypatch.setattr(cli, "places", dict(cli.places))
-    exec(verb, {"__package__": "crabmem.cli.verbs"})
+    exec(verb, {"__package__": "crabmem.cli.verbs", "__name__": "crabmem.cli.verbs.stale"})
     tools = dict(vars(looking))
     exec(tool, tools)
     monkeypatch.setattr(looking, "TOOLS", tools["TOOLS"])

@@ -19,7 +19,7 @@ from ..memory import Memory
 from ..session.locate import workspace_at
 from ..session.opening import local_time
 from ..text.quoting import joined
-from ..tools.toolbox import Tool
+from ..tools.tool import Tool
 from . import missing
 
 try:

@@ -10,7 +10,7 @@ from typing import Any
 from ..memory import Memory
 from ..results import Hit, Recall
 from ..text.limits import MAX_QUERY
-from ..tools.toolbox import Tool
+from ..tools.tool import Tool
 from . import missing
 
 try:

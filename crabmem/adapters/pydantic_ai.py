@@ -9,7 +9,7 @@ from typing import Any
 
 from ..memory import Memory
 from ..text.quoting import joined
-from ..tools.toolbox import Tool
+from ..tools.tool import Tool
 from . import missing
 
 try:

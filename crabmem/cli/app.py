@@ -13,7 +13,7 @@ from functools import partial
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import click
 
@@ -268,13 +268,21 @@ def _reading(done: int, total: int) -> None:
         click.echo(f"\rreading entries: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
 
 
-def verb(*, after: str) -> Callable[[C], C]:
-    """Make a command a verb; the help lists it after the verb `after`, or first in the part with that title."""
+@overload
+def verb(name: str = "", *, after: str, cls: type[C], **about: Any) -> Callable[[Callable[..., Any]], C]: ...
+@overload
+def verb(name: str = "", *, after: str, **about: Any) -> Callable[[Callable[..., Any]], click.Command]: ...
+def verb(name: str = "", *, after: str, **about: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function a verb, called like its module, or `name`; `about` is what `click.command` takes.
 
-    def add(command: C) -> C:
-        assert command.name is not None
-        cli.add_command(command)
-        cli.places[command.name] = after
+    The help lists it after the verb `after`, or first in the part with that title.
+    """
+
+    def add(function: Callable[..., Any]) -> click.Command:
+        own = name or function.__module__.rpartition(".")[2].removesuffix("_")
+        make: Callable[..., click.Command] = click.command(own, **about)
+        cli.add_command(command := make(function))
+        cli.places[own] = after
         return command
 
     return add

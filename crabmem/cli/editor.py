@@ -9,6 +9,8 @@ import click
 
 from ..disk import fs
 from ..errors import CrabmemError
+from ..text.entry import decode
+from ..text.hashes import version_of
 from .input import text_in
 from .output import Failure, tell
 
@@ -27,25 +29,28 @@ def edit_file(file: Path) -> None:
         raise Failure(f"{error.message}; set $EDITOR to another") from None
 
 
-def edit_copy(name: str, text: str, write: Callable[[str], T]) -> T | None:
-    """What `write` says of the text that an agent made of `text` in an editor; None when it changed nothing.
+def edit_copy(file: Path, write: Callable[[str, str | None], T], seed: str = "") -> T | None:
+    """What `write` says of the text that an agent made of a file's in an editor; None when it changed nothing.
 
-    The agent edits a copy called `name`. An edit of the file itself would be recorded as the person's by whoever
-    writes or watches while the editor is open. When `write` refuses the text, the copy stays and is named.
+    `write` takes the text and the version it was made of, None where there was no file: then the agent begins with
+    `seed`. The agent edits a copy. An edit of the file itself would be recorded as the person's by whoever writes or
+    watches while the editor is open. When `write` refuses the text, the copy stays and is named.
     """
+    before = fs.read(file)[0] if file.exists() else None
+    text, version = (seed, None) if before is None else (decode(str(file), before), version_of(before))
     folder = Path(tempfile.mkdtemp(prefix="crabmem-"))
-    file, keep = folder / name, False
+    copy, keep = folder / file.name, False
     try:
-        fs.create(file, text.encode())
-        edit_file(file)
-        after = text_in(str(file))
+        fs.create(copy, text.encode())
+        edit_file(copy)
+        after = text_in(str(copy))
         if after == text:
             return None
         try:
-            return write(after)
+            return write(after, version)
         except CrabmemError:
             keep = True
-            tell(f"what you wrote is in {file}")
+            tell(f"what you wrote is in {copy}")
             raise
     finally:
         if not keep:

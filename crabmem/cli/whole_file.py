@@ -1,7 +1,6 @@
 """A group of verbs for one whole file: show, set and edit."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import click
 
@@ -9,9 +8,8 @@ from ..disk import fs
 from ..operations import adoption, setup
 from ..results import Changed, Document, Proposed, json_of
 from ..session.session import Session
-from ..text.entry import decode
-from ..text.hashes import short, version_of
-from .app import open_session
+from ..text.hashes import short
+from .app import open_session, verb
 from .editor import edit_copy, edit_file
 from .input import TEXT, content_of
 from .options import global_options, json_option
@@ -20,19 +18,20 @@ from .output import coloured_diff, plain, show, tell, tell_recorded, warn
 
 def file_group(
     name: str,
+    after: str,
     file_name: str,
     about: str,
     read: Callable[[Session], Document],
     write: Callable[[Session, str, str | None], Changed],
     seed: Callable[[Session], str],
     check: Callable[[Session], None],
-) -> click.Group:
-    """The verb `name` with show, set and edit for the file that is called so.
+) -> None:
+    """Make the verb `name` with show, set and edit for a file.
 
     `check` refuses whoever may not write it, before an editor opens.
     """
 
-    @click.group(name, invoke_without_command=True, help=f"Show, set or edit {about}.")
+    @verb(name, after=after, cls=click.Group, invoke_without_command=True, help=f"Show, set or edit {about}.")
     @click.pass_context
     def group(ctx: click.Context) -> None:
         if ctx.invoked_subcommand is None:
@@ -70,7 +69,8 @@ def file_group(
         setup.init(memory)
         file = memory.file(read(memory).path)
         if global_options(ctx).agent:
-            return _edit_as_agent(memory, file, seed(memory))
+            done = edit_copy(file, lambda text, version: write(memory, text, version), seed(memory))
+            return show_changed(False, done) if done else tell("nothing changed")
         made, text = not file.exists(), seed(memory)
         if made:
             fs.make_folder(file.parent)
@@ -81,18 +81,6 @@ def file_group(
             if made and file.read_bytes() == text.encode():
                 fs.unlink(file)
         tell_recorded(memory, adoption.adopt(memory))
-
-    def _edit_as_agent(memory: Session, file: Path, seeded: str) -> None:
-        before = fs.read(file)[0] if file.exists() else None
-        text = seeded if before is None else decode(str(file), before)
-        version = None if before is None else version_of(before)
-        done = edit_copy(file.name, text, lambda text: write(memory, text, version))
-        if done:
-            show_changed(False, done)
-        else:
-            tell("nothing changed")
-
-    return group
 
 
 def show_changed(json_wanted: bool, done: Changed) -> None:

@@ -15,7 +15,8 @@ from ..session.session import Session
 from ..text.limits import MAX_WHO
 from ..tools import guide
 from ..tools.result import without_root
-from ..tools.toolbox import Tool, Toolbox
+from ..tools.tool import Tool
+from ..tools.toolbox import Toolbox
 from .sessions import Sessions
 
 Context = ServerRequestContext[object, object]

@@ -13,7 +13,7 @@ from mcp_types import (
 )
 from starlette.requests import Request
 
-from ..tools import toolbox
+from ..tools.tool import Tool as OurTool
 from ..tools.toolbox import Toolbox
 from .served import Context, Served, in_thread, refuse_cursor
 
@@ -55,7 +55,7 @@ class Tools:
         return self._served.gives_data if asked is None else asked in _YES
 
 
-def to_protocol(tool: toolbox.Tool, with_data: bool = False) -> Tool:
+def to_protocol(tool: OurTool, with_data: bool = False) -> Tool:
     """A tool as the protocol describes it; `with_data` with the schema of the data in its answers."""
     hints = tool.annotations
     return Tool(

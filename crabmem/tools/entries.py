@@ -8,7 +8,8 @@ from ..operations import facts
 from ..operations import recall as recall_operations
 from ..results import Forgotten, Recall, Saved, json_of
 from ..session.session import Session
-from .result import Hints, Result, ToolFunction, recall_text, saved_text
+from .result import Result, recall_text, saved_text
+from .tool import Hints, ToolFunction
 
 Name = Annotated[str, Meta(description="Short name of the fact, as a person would call it.")]
 Version = Annotated[

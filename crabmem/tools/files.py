@@ -10,7 +10,8 @@ from ..session import rules
 from ..session.session import Session as _Memory
 from ..text.hashes import short
 from .entries import Version
-from .result import Hints, Result, ToolFunction, changed_text
+from .result import Result, changed_text
+from .tool import Hints, ToolFunction
 
 Reason = Annotated[str, Meta(description="Why, in a sentence or two, for the person.")]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any, TypeAlias
 
-from .toolbox import Tool
+from .tool import Tool
 
 #: A dict. Each SDK has a type of its own for what it takes, and a checker lets this pass for all of them.
 Definition: TypeAlias = Any

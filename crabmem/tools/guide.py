@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from ..operations import context as texts
 from ..session.session import Session
-from .toolbox import Tool, Toolbox
+from .tool import Tool
+from .toolbox import Toolbox
 
 if TYPE_CHECKING:
     from ..prompt.context import Context

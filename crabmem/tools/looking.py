@@ -16,7 +16,8 @@ from ..text.hashes import short
 from ..text.limits import MAX_LIMIT
 from ..text.quoting import hit_text, one_line
 from ..text.words import counted, shortened
-from .result import Hints, Result, ToolFunction
+from .result import Result
+from .tool import Hints, ToolFunction
 
 _PAGE = 50
 _WIDTH = 200

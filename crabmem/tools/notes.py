@@ -7,7 +7,8 @@ from msgspec import Meta
 from ..operations import notes
 from ..results import Changed, json_of
 from ..session.session import Session
-from .result import Hints, Result, ToolFunction, warned
+from .result import Result, warned
+from .tool import Hints, ToolFunction
 
 
 def note(

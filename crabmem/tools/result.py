@@ -1,18 +1,15 @@
-"""What a tool is, a typed function over a memory, and what it answers."""
+"""What tools answer: a text for the model, which words writes, losses and refusals, and data for programs."""
 
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import Annotated, Any
-
-from msgspec import Meta
+from typing import Any
 
 from ..errors import CrabmemError, Stale
 from ..recall.ranking import text_of
 from ..results import Changed, Hit, Recall, Saved
-from ..session.session import Session
 from ..text.answers import DATA, answer_text
 from ..text.quoting import block, escaped, first_lines, joined, one_line, visible
 from ..text.words import counted, shortened
@@ -23,9 +20,6 @@ MOST_OF_A_DIFF = 400
 # Characters of one of its lines, and of a name.
 _WIDTH, _NAME = 160, 80
 _LONGER = "(there is more of it)"
-
-#: A number from 1 on, as lines are counted.
-Positive = Annotated[int, Meta(ge=1)]
 
 
 class Refusal(CrabmemError):
@@ -39,38 +33,6 @@ class Result:
     text: str
     data: dict[str, Any] = field(default_factory=dict)
     is_error: bool = False
-
-
-@dataclass(frozen=True)
-class Hints:
-    """What a host may assume of a tool, in MCP's terms; no tool of crabmem reaches beyond the workspace."""
-
-    read_only: bool
-    destructive: bool
-    idempotent: bool = True
-    open_world: bool = False
-
-
-def _always(memory: Session) -> bool:
-    return True
-
-
-@dataclass(frozen=True)
-class ToolFunction:
-    """A function that is a tool: it takes the memory and typed arguments, and its docstring is for the model.
-
-    `title` is for people, `allowed` says whether a memory offers the tool now.
-    """
-
-    function: Callable[..., Result]
-    title: str
-    hints: Hints
-    allowed: Callable[[Session], bool] = _always
-
-    @property
-    def name(self) -> str:
-        """The name agents call it by."""
-        return self.function.__name__
 
 
 def recall_text(recall: Recall, text: Callable[[Hit], str] = text_of) -> str:

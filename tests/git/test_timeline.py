@@ -19,7 +19,8 @@ from crabmem.adapters.anthropic import MemoryTool
 from crabmem.adapters.langgraph import Store
 from crabmem.cli import cli
 from crabmem.operations import proposals
-from crabmem.tools.toolbox import Tool, Toolbox
+from crabmem.tools.tool import Tool
+from crabmem.tools.toolbox import Toolbox
 from tests import samples
 from tests.conftest import git
 from tests.serving import connected

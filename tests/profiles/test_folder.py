@@ -39,7 +39,8 @@ from typing import Annotated, TypedDict
 
 from ...operations.files import overview
 from ...session.session import Session
-from ...tools.result import Hints, Result, ToolFunction
+from ...tools.result import Result
+from ...tools.tool import Hints, ToolFunction
 
 
 class HivesData(TypedDict):

@@ -10,7 +10,8 @@ import anyio
 import pytest
 
 from crabmem import Memory
-from crabmem.tools.toolbox import Toolbox, toolset, toolsets
+from crabmem.tools.toolbox import Toolbox
+from crabmem.tools.toolsets import toolset, toolsets
 from tests import samples
 
 LUNA = {"name": "Luna", "description": "the dog", "content": "A lurcher."}

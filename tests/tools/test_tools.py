@@ -12,7 +12,7 @@ import pytest
 from crabmem import Memory, NotFound, Tool
 from crabmem.tools import guide
 from crabmem.tools.result import Result
-from crabmem.tools.toolbox import toolset
+from crabmem.tools.toolsets import toolset
 from tests import samples
 from tests.conftest import git
 from tests.samples import VET, WIFI

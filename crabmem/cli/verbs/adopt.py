@@ -32,7 +32,6 @@ _NAMED = 5
 
 
 @verb(after="eval")
-@click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
 @profile_option
 @click.option("--yes-really", is_flag=True, help="Even if many facts are gone, or DIR lies in a repository.")

@@ -12,8 +12,7 @@ from ..options import json_option
 from ..output import plain, show, tell
 
 
-@verb(after="Agents")
-@click.group("agents", invoke_without_command=True)
+@verb(after="Agents", cls=click.Group, invoke_without_command=True)
 @json_option
 @click.pass_context
 def agents_verbs(ctx: click.Context, json_wanted: bool) -> None:

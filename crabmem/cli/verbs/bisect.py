@@ -27,7 +27,6 @@ _FILES = 3
 
 
 @verb(after="digest")
-@click.command()
 @click.option("--bad", "never", multiple=True, metavar="'QUERY must not return NAME'", help="Bad when it does.")
 @click.option("--good", "always", multiple=True, metavar="'QUERY must return NAME'", help="Good only when it does.")
 @click.option("--limit", type=click.IntRange(min=1), default=RECALL_LIMIT, show_default=True, help="In so many facts.")

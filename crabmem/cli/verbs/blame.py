@@ -15,7 +15,6 @@ _WHO = 24
 
 
 @verb(after="rollback")
-@click.command()
 @click.argument("name", shell_complete=complete_names)
 @json_option
 @click.pass_context

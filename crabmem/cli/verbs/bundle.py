@@ -17,7 +17,6 @@ KINDS = ("claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", 
 
 
 @verb(after="uninstall")
-@click.command()
 @click.argument("kind", type=click.Choice(KINDS))
 @click.argument("place", metavar="FOLDER|FILE")
 @click.option("--name", metavar="NAMESPACE/NAME", help="With server-json: what the MCP registry is to call it.")

@@ -12,7 +12,6 @@ from ..output import Failure, plain, show
 
 
 @verb(after="tools")
-@click.command()
 @click.argument("tool")
 @click.argument("arguments", metavar="[JSON|-]", type=TEXT, default="{}")
 @click.option("--tools", metavar="A,B,…", help="Of these tools, as `crabmem mcp --tools`, instead of those offered.")

@@ -7,7 +7,6 @@ from ..app import cli, verb
 
 
 @verb(after="config")
-@click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print a completion script: source it from your shell's start-up file."""

@@ -19,8 +19,7 @@ from ..options import global_options, json_option, yes_option
 from ..output import confirm, plain, show, tell, warn
 
 
-@verb(after="path")
-@click.group("config", invoke_without_command=True)
+@verb(after="path", cls=click.Group, invoke_without_command=True)
 @json_option
 @click.pass_context
 def config_verbs(ctx: click.Context, json_wanted: bool) -> None:

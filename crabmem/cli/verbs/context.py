@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 @verb(after="prompt")
-@click.command()
 @as_of_option
 @json_option
 @click.pass_context

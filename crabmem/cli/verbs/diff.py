@@ -10,7 +10,6 @@ from ..output import coloured_diff, paged, show, tell
 
 
 @verb(after="log")
-@click.command()
 @click.argument("since", required=False)
 @click.argument("until", required=False)
 @click.option("--entry", "name", metavar="NAME", shell_complete=complete_names, help="Only this fact.")

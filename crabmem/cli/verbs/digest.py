@@ -1,21 +1,20 @@
 """`crabmem digest`: what was learned, changed and dropped in a time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import click
 
 from ...operations import history
 from ...results import Digest, News, json_of
-from ...text.words import shortened
+from ...text.words import counted, shortened
 from ..app import open_session, verb
 from ..options import json_option
-from ..output import paged, plain, show
+from ..output import enumerated, paged, plain, show
 
 _SHOWN = 100
 
 
 @verb(after="when")
-@click.command()
 @click.option("--since", metavar="REV|TIME", default="1 week ago", show_default=True, help="From when on.")
 @click.option("--until", metavar="REV|TIME", help="Up to when.  [default: now]")
 @json_option
@@ -32,9 +31,8 @@ def _markdown(found: Digest) -> str:
     if not found.commits:
         return "# Memory\n\nNothing was recorded in that time.\n"
     days = list(dict.fromkeys(f"{each.time:%Y-%m-%d}" for each in (found.commits[-1], found.commits[0])))
-    people = _listed(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in found.commits))
-    count = "1 change" if len(found.commits) == 1 else f"{len(found.commits)} changes"
-    head = f"# Memory, {' to '.join(days)}\n\n{count} by {people}\n"
+    people = enumerated(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in found.commits))
+    head = f"# Memory, {' to '.join(days)}\n\n{counted(len(found.commits), 'change')} by {people}\n"
     parts = (
         ("Learned", found.learned),
         ("Changed", found.changed),
@@ -51,11 +49,6 @@ def _section(title: str, news: Sequence[News]) -> str:
 def _news(news: News) -> str:
     """One fact on one line: what it is about, who wrote it, how often."""
     about = f": {shortened(news.description, _SHOWN)}" if news.description else ""
-    people = _listed(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in news.commits))
+    people = enumerated(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in news.commits))
     times = len(news.commits)
     return f"- **{news.name}**{about} ({people}{f', {times} times' if times > 1 else ''})\n"
-
-
-def _listed(names: Iterable[str]) -> str:
-    *rest, last = names
-    return f"{', '.join(rest)} and {last}" if rest else last

@@ -17,7 +17,6 @@ _COLOURS = {"error": "red", "warning": "yellow", "info": None}
 
 
 @verb(after="stats")
-@click.command()
 @click.option("--fix", is_flag=True, help="First mend what can be mended without a choice.")
 @json_option
 @click.pass_context

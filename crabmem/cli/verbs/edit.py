@@ -2,10 +2,7 @@
 
 import click
 
-from ...disk import fs
 from ...operations import adoption, facts
-from ...text.entry import decode
-from ...text.hashes import version_of
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..editor import edit_copy, edit_file
@@ -14,7 +11,6 @@ from ..output import tell, tell_recorded, warn
 
 
 @verb(after="tags")
-@click.command()
 @click.argument("name", shell_complete=complete_names)
 @click.pass_context
 def edit(ctx: click.Context, name: str) -> None:
@@ -28,8 +24,6 @@ def edit(ctx: click.Context, name: str) -> None:
     if not global_options(ctx).agent:
         edit_file(file)
         return tell_recorded(memory, adoption.adopt(memory))
-    before = fs.read(file)[0]
-    text, version = decode(str(file), before), version_of(before)
-    done = edit_copy(file.name, text, lambda text: facts.rewrite_entry(memory, name, text, version))
+    done = edit_copy(file, lambda text, version: facts.rewrite_entry(memory, name, text, version))
     tell(f"recorded: edit: {entry.name}" if done else "nothing changed")
     warn(done.warnings if done else ())

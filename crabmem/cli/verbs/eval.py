@@ -8,7 +8,7 @@ import click
 from ...operations import recall
 from ...results import Answer, Evaluation, json_of
 from ...text.evaluation import FIGURE_NAMES, parse_questions
-from ...text.words import shortened
+from ...text.words import counted, shortened
 from ..app import open_session, verb
 from ..input import content_of
 from ..options import json_option
@@ -43,7 +43,6 @@ def _gate(text: str) -> tuple[str, float]:
 
 
 @verb(after="watch")
-@click.command("eval")
 @click.argument("file", metavar="FILE|-")
 @click.option("--limit", type=int, default=10, show_default=True, help="How many facts each question gets.")
 @click.option("--compare", metavar="REV", help="And in the memory as it was at a commit, at a date, or '2 days ago'.")
@@ -85,7 +84,7 @@ def eval_(
     done = recall.evaluate(open_session(ctx), questions, limit, compare, _asking if sys.stderr.isatty() else None)
     show(json_wanted, json_of(done), lambda: plain(_told(done)))
     if done.elsewhere and not json_wanted:
-        tell(f"{_counted(len(done.elsewhere))} passed over, for other workspaces")
+        tell(f"{counted(len(done.elsewhere), 'question')} passed over, for other workspaces")
     _check(done, gates)
 
 
@@ -104,12 +103,11 @@ def _asking(done: int, total: int) -> None:
         click.echo(f"\rasking: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
 
 
-def _counted(number: int) -> str:
-    return f"{number} {'question' if number == 1 else 'questions'}"
-
-
 def _told(done: Evaluation) -> str:
-    lines = [f"{_counted(len(done.answers))}, {len(done.answers) - len(done.misses)} answered right", *_table(done)]
+    lines = [
+        f"{counted(len(done.answers), 'question')}, {len(done.answers) - len(done.misses)} answered right",
+        *_table(done),
+    ]
     for answer in done.misses:
         lines += ["", *_miss(answer, done.limit)]
     for word, pairs in (("better", done.better), ("worse", done.worse)):

@@ -10,7 +10,6 @@ from ..output import show, tell
 
 
 @verb(after="call")
-@click.command()
 @click.option("--tokens", type=click.IntRange(min=0), required=True, help="So many are in the window now.")
 @click.option("--window", type=click.IntRange(min=1), required=True, help="So many it holds.")
 @click.option("--cycle", type=int, default=0, help="How often the conversation was shortened.  [default: 0]")

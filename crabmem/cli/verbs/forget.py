@@ -11,7 +11,6 @@ from ..output import plain, show
 
 
 @verb(after="links")
-@click.command()
 @click.argument("name", shell_complete=complete_names)
 @json_option
 @click.pass_context

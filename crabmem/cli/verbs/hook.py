@@ -12,7 +12,6 @@ from ..options import global_options, json_option
 
 
 @verb(after="mcp")
-@click.command()
 @click.argument("event", required=False, type=click.Choice(EVENTS))
 @click.option(
     "--host",

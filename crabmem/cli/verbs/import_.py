@@ -29,8 +29,7 @@ class _WithKinds(click.Command):
             formatter.write_dl([(source.name, source.about) for source in sources()])
 
 
-@verb(after="forget")
-@click.command("import", cls=_WithKinds)
+@verb(after="forget", cls=_WithKinds)
 @click.argument("place", metavar="DIR|FILE|-", type=click.Path(allow_dash=True, path_type=Path))
 @click.option("--from", "kind", metavar="KIND", help="Whose memory it is.  [default: as it looks]")
 @click.option("-t", "--tag", "tags", multiple=True, help="A label that every fact gets; may be repeated.")

@@ -10,7 +10,6 @@ from ..output import show, tell
 
 
 @verb(after="try")
-@click.command()
 @profile_option
 @dry_run_option
 @json_option

@@ -20,8 +20,7 @@ class _WithHosts(click.Command):
             formatter.write_dl(rows)
 
 
-@verb(after="agents")
-@click.command(cls=_WithHosts)
+@verb(after="agents", cls=_WithHosts)
 @click.argument("name", metavar="[HOST]", callback=check_host, shell_complete=complete_hosts, required=False)
 @project_option
 @click.option("--no-hooks", is_flag=True, help="The server alone: nothing is said before a turn or at the end.")

@@ -14,8 +14,7 @@ from ..output import coloured_diff, show, tell, warn
 _WORDS = click.argument("words", metavar="TEXT|-", type=TEXT)
 
 
-@verb(after="flush")
-@click.group("learn")
+@verb(after="flush", cls=click.Group)
 def learn() -> None:
     """Add a line to what an agent learned of its mistakes, which it reads again when a session begins.
 

@@ -14,7 +14,6 @@ _WIDTH = 40
 
 
 @verb(after="rename")
-@click.command("links")
 @click.argument("name", required=False, shell_complete=complete_names)
 @json_option
 @click.pass_context

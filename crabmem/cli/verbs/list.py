@@ -19,7 +19,6 @@ _WIDTH = 76
 
 
 @verb(after="show")
-@click.command("list")
 @click.option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
 @tag_option
 @click.option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")

@@ -16,7 +16,6 @@ from ..output import coloured_diff, here, paged, plain, show, tell
 
 
 @verb(after="History")
-@click.command()
 @click.argument("name", required=False, shell_complete=complete_names)
 @click.option("-n", "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many commits.")
 @click.option("-p", "--patch", is_flag=True, help="With what each commit changed.")

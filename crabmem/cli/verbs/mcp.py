@@ -24,8 +24,7 @@ Over HTTP, on this machine only, for who names the token:
   CRABMEM_TOKEN=… crabmem mcp --http --port 8765"""
 
 
-@verb(after="bundle")
-@click.command(epilog=_HINT)
+@verb(after="bundle", epilog=_HINT)
 @click.option("--http", is_flag=True, help="Over HTTP at 127.0.0.1, instead of standard input and output.")
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=_PORT, show_default=True, help="With --http: 0 is any free one."

@@ -11,7 +11,6 @@ from ..output import plain, show, warn
 
 
 @verb(after="proposals")
-@click.command()
 @click.argument("text", nargs=-1, required=True, metavar="TEXT|-")
 @json_option
 @click.pass_context

@@ -8,7 +8,6 @@ from ..output import show
 
 
 @verb(after="init")
-@click.command()
 @json_option
 @click.pass_context
 def path(ctx: click.Context, json_wanted: bool) -> None:

@@ -4,15 +4,14 @@ import click
 
 from ...prompt import profile as profiles
 from ...text.words import counted
-from ...tools.toolbox import toolset
+from ...tools.toolsets import toolset
 from ..app import open_session, verb
 from ..completing import complete_profiles
 from ..options import global_options, json_option
 from ..output import plain, show
 
 
-@verb(after="context")
-@click.group("profile")
+@verb(after="context", cls=click.Group)
 def profile_verbs() -> None:
     """Profiles: which files go into the prompt, how much of each, and which tools an agent gets.
 

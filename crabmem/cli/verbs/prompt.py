@@ -9,7 +9,6 @@ from ..output import show
 
 
 @verb(after="note")
-@click.command()
 @as_of_option
 @json_option
 @click.pass_context

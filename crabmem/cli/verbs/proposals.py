@@ -18,8 +18,7 @@ _NONE = 'nothing waits; with soul = "propose" in crabmem.toml, agents propose wh
 _CLASHES = "the same lines were changed since: to have it, edit the file, and reject the proposal"
 
 
-@verb(after="soul")
-@click.group(invoke_without_command=True)
+@verb(after="soul", cls=click.Group, invoke_without_command=True)
 @json_option
 @click.pass_context
 def proposals(ctx: click.Context, json_wanted: bool) -> None:

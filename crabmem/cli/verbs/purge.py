@@ -19,7 +19,6 @@ _SHOWN = 10
 
 
 @verb(after="revert")
-@click.command()
 @click.argument("name", required=False, shell_complete=complete_names)
 @click.option("--text", metavar="STRING", type=LINE, help="Erase this text wherever it stands; - is stdin.")
 @click.option(

@@ -21,7 +21,6 @@ from ..tag_filter import tag_option, tell_unknown_tags
 
 
 @verb(after="remember")
-@click.command()
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", type=int, help="How many facts at most.  [default: recall_limit, 5]")
 @tag_option

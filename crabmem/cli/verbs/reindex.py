@@ -14,7 +14,6 @@ _WIDTH = 30
 
 
 @verb(after="doctor")
-@click.command()
 @json_option
 @click.pass_context
 def reindex(ctx: click.Context, json_wanted: bool) -> None:

@@ -17,7 +17,6 @@ from ..output import coloured_diff, plain, show, warn
 
 
 @verb(after="Facts")
-@click.command()
 @click.argument("name")
 @click.argument("source", metavar="[-]", required=False)
 @click.option("-d", "--description", type=LINE, help="One line: the question this fact answers. Stays, if not given.")

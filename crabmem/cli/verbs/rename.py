@@ -11,7 +11,6 @@ from ..output import coloured_diff, plain, show, warn
 
 
 @verb(after="edit")
-@click.command()
 @click.argument("old", shell_complete=complete_names)
 @click.argument("new")
 @click.option("--keep-alias", is_flag=True, help="The old name stays, as an alias.")

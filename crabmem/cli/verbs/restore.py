@@ -11,7 +11,6 @@ from ..output import plain, show
 
 
 @verb(after="adopt")
-@click.command()
 @json_option
 @click.pass_context
 def restore(ctx: click.Context, json_wanted: bool) -> None:

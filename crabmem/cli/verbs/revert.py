@@ -16,7 +16,6 @@ from ..restoring import yes_really_option
 
 
 @verb(after="bisect")
-@click.command()
 @click.argument("commits", nargs=-1, metavar="COMMIT…")
 @click.option("--session", metavar="S", help="What was done in a session.")
 @click.option("--agent", metavar="A", help="What an agent did.")

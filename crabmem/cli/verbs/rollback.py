@@ -13,7 +13,6 @@ from ..restoring import files_restored, yes_really_option
 
 
 @verb(after="undo")
-@click.command()
 @click.option("--to", "to", metavar="REV|TIME", required=True, help="A commit of `log`, a date, or '2 days ago'.")
 @click.option("--entry", "name", metavar="NAME", shell_complete=complete_names, help="Only this fact.")
 @dry_run_option

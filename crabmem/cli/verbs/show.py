@@ -12,7 +12,6 @@ from ..output import plain, show
 
 
 @verb(after="recall")
-@click.command("show")
 @click.argument("name", shell_complete=complete_names)
 @click.option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
 @json_option

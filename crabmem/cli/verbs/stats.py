@@ -11,7 +11,6 @@ from ..output import show
 
 
 @verb(after="Upkeep")
-@click.command()
 @json_option
 @click.pass_context
 def stats(ctx: click.Context, json_wanted: bool) -> None:

@@ -12,7 +12,6 @@ from ..output import paged, plain, show, tell
 
 
 @verb(after="list")
-@click.command("tags")
 @json_option
 @click.pass_context
 def tags_(ctx: click.Context, json_wanted: bool) -> None:

@@ -10,7 +10,6 @@ from ..output import as_text, show
 
 
 @verb(after="hook")
-@click.command()
 @click.option(
     "--format", "wanted", type=click.Choice(list(FORMATS)), help="Print them as that API takes them, in JSON."
 )

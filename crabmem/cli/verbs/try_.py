@@ -48,7 +48,6 @@ def _commands(root: Path) -> list[tuple[str, Callable[[], None]]]:
 
 
 @verb(after="Start")
-@click.command("try")
 @click.option("--keep", is_flag=True, help="Keep the folder, to look around in it.")
 def try_(keep: bool) -> None:
     """A guided first minute in a throw-away workspace."""

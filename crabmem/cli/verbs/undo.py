@@ -13,7 +13,6 @@ from ..restoring import files_restored, yes_really_option
 
 
 @verb(after="diff")
-@click.command()
 @click.option("--redo", is_flag=True, help="Bring back what the last undo took back.")
 @yes_really_option
 @json_option

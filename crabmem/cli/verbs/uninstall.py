@@ -8,7 +8,6 @@ from ..options import dry_run_option, json_option, yes_option
 
 
 @verb(after="install")
-@click.command()
 @click.argument("name", metavar="HOST", callback=check_host, shell_complete=complete_hosts)
 @project_option
 @dry_run_option

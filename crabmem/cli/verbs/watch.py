@@ -13,7 +13,6 @@ from ..output import as_text, plain, tell, warn_of_secrets
 
 
 @verb(after="reindex")
-@click.command()
 @click.option("--json", "json_wanted", is_flag=True, help="Print a line of JSON for each commit.")
 @click.pass_context
 def watch(ctx: click.Context, json_wanted: bool) -> None:

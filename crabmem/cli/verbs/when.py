@@ -1,7 +1,5 @@
 """`crabmem when`: when memory knew something."""
 
-from collections.abc import Iterable
-
 import click
 
 from ...operations import history
@@ -11,14 +9,13 @@ from ...text.words import shortened
 from ..app import open_session, verb
 from ..input import words_of
 from ..options import json_option
-from ..output import plain, show, tell
+from ..output import enumerated, plain, show, tell
 
 _SHOWN = 100
 _COLOURS = {"appeared": "green", "changed": "yellow", "vanished": "red"}
 
 
 @verb(after="blame")
-@click.command()
 @click.argument("query", nargs=-1, required=True)
 @json_option
 @click.pass_context
@@ -55,11 +52,6 @@ def _today(found: Sightings) -> str:
     how = "" if found.is_exact else "; nothing said it word by word, these have all its words"
     fresh = ""
     if found.unrecorded:
-        which = "" if found.unrecorded == found.now else f": {_listed(found.unrecorded)}"
+        which = "" if found.unrecorded == found.now else f": {enumerated(found.unrecorded)}"
         fresh = f" (not recorded yet{which})"
-    return (f"today: in {_listed(found.now)}" if found.now else "today: nowhere") + fresh + how
-
-
-def _listed(names: Iterable[str]) -> str:
-    *rest, last = names
-    return f"{', '.join(rest)} and {last}" if rest else last
+    return (f"today: in {enumerated(found.now)}" if found.now else "today: nowhere") + fresh + how

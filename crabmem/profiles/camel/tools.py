@@ -9,7 +9,8 @@ from ...operations import files
 from ...results import Excerpt, FileHit, FileSearch
 from ...session.session import Session
 from ...text.quoting import one_line, quoted
-from ...tools.result import Hints, Positive, Result, ToolFunction
+from ...tools.result import Result
+from ...tools.tool import Hints, Positive, ToolFunction
 
 _BETWEEN = "\n\n---\n\n"
 _ELSEWHERE = "Error: Can only read MEMORY.md or files under memory/. Use the read tool for other files."

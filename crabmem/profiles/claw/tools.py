@@ -10,7 +10,8 @@ from ...errors import CrabmemError, InvalidArguments, NotFound
 from ...operations import files
 from ...session.session import Session
 from ...text.quoting import visible
-from ...tools.result import Hints, Positive, Result, ToolFunction
+from ...tools.result import Result
+from ...tools.tool import Hints, Positive, ToolFunction
 
 
 class HitData(TypedDict):

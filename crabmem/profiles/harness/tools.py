@@ -20,7 +20,8 @@ from ...text.markdown import with_section
 from ...text.words import counted
 from ...tools.entries import Version
 from ...tools.files import Reason, identity_result
-from ...tools.result import Hints, Refusal, Result, ToolFunction, warned
+from ...tools.result import Refusal, Result, warned
+from ...tools.tool import Hints, ToolFunction
 from ...workspace.layout import way
 from ...write.tree import Tree, check_markdown, inside
 

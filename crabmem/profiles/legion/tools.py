@@ -18,7 +18,8 @@ from ...text.fact_names import category_of
 from ...text.limits import MAX_LIMIT
 from ...text.passages import Words, passage
 from ...text.quoting import hit_text, one_line, quoted
-from ...tools.result import Hints, Result, ToolFunction, recall_text, saved_text
+from ...tools.result import Result, recall_text, saved_text
+from ...tools.tool import Hints, ToolFunction
 
 _SNIPPET = 300
 _TIME = re.compile(r"^\s*- (?:\[[^\]]*\] )?")
