@@ -8,7 +8,7 @@ from typing import cast
 
 from ..text import frontmatter as header
 from ..text.edit import BOM
-from ..text.entry import MAX_LABELS, Entry, Fact, Kept, decode, parse_entry
+from ..text.entry import MAX_LABELS, Entry, Fact, HeaderValue, decode, parse_entry
 from ..text.markdown import without_fenced
 from ..text.words import shortened
 from .base import Found, is_markdown
@@ -74,12 +74,12 @@ def _without_heading(fact: Fact) -> Fact:
     return replace(fact, content=rest) if rest.strip() and _title(fact.content) == fact.name else fact
 
 
-def extra_keys(entry: Entry) -> "dict[str, Kept | None]":
+def extra_keys(entry: Entry) -> "dict[str, HeaderValue | None]":
     """The keys in the frontmatter of an entry that are not in the other parts of a fact, as they stand there."""
     metadata = entry.keys.get("metadata")
     lifted = metadata if isinstance(metadata, Mapping) else {}
     return {
-        key: cast("Kept", value)
+        key: cast("HeaderValue", value)
         for key, value in entry.keys.items()
         if key not in _LABELS and (key not in lifted or lifted[key] != value)
     }

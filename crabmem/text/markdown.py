@@ -58,7 +58,7 @@ def with_section(text: str, section: str, body: str) -> str:
     title = _title_of(section)
     lines = text.lstrip(BOM).replace("\r\n", "\n").split("\n")
     headings = list(_headings(lines))
-    found = [(at, depth) for at, depth, said in headings if said.casefold() == title.casefold()]
+    found = [(at, depth) for at, depth, other in headings if other.casefold() == title.casefold()]
     if len(found) > 1:
         places = ", ".join(str(at + 1) for at, _ in found)
         raise InvalidArguments(f"there are {len(found)} headings {title}, at lines {places}; name one that is alone")
@@ -90,9 +90,9 @@ def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
 
 def _bare_title(title: str) -> str:
     """What stands after the marks of a heading, without the marks that may close it."""
-    said = title.strip(" \t")
-    bare = said.rstrip("#")
-    return bare.rstrip(" \t") if bare[-1:] in ("", " ", "\t") else said
+    whole = title.strip(" \t")
+    bare = whole.rstrip("#")
+    return bare.rstrip(" \t") if bare[-1:] in ("", " ", "\t") else whole
 
 
 def _bare(body: str, title: str) -> list[str]:

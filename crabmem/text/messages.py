@@ -54,7 +54,11 @@ def turns(messages: Iterable[Message]) -> list[Group]:
 
 def transcript(messages: Iterable[Message]) -> str:
     """The messages as text: who said what. Pictures and the like are only named."""
-    return "\n\n".join(f"{_speaker(message)}: {text}" for message in messages if (text := _text(message).strip()))
+    return "\n\n".join(
+        f"{message.get('role') or message.get('type') or 'message'}: {text}"
+        for message in messages
+        if (text := _text(message).strip())
+    )
 
 
 def portions(text: str, size: int) -> Iterator[str]:
@@ -79,10 +83,6 @@ def facts_in(reply: str) -> list[Mapping[str, Any]] | None:
             return list(value)
         is_empty = is_empty or not value
     return [] if is_empty else None
-
-
-def _speaker(message: Message) -> str:
-    return str(message.get("role") or message.get("type") or "message")
 
 
 def _text(message: Message) -> str:
