@@ -7,7 +7,7 @@ from msgspec import Meta
 from ..operations import notes
 from ..results import Changed, json_of
 from ..session.session import Session
-from .result import Hints, Result, ToolFunction, warned
+from .result import ADDS, Result, ToolFunction, warned
 
 
 def note(
@@ -19,5 +19,4 @@ def note(
     return Result(warned(f"noted in {changed.path}", changed.warnings), json_of(changed))
 
 
-_ADDS = Hints(read_only=False, destructive=False, idempotent=False)
-TOOLS = (ToolFunction(note, "Add to today's note", _ADDS),)
+TOOLS = (ToolFunction(note, "Add to today's note", ADDS),)

@@ -10,7 +10,7 @@ from ...errors import CrabmemError, InvalidArguments, NotFound
 from ...operations import files
 from ...session.session import Session
 from ...text.quoting import visible
-from ...tools.result import Hints, Positive, Result, ToolFunction
+from ...tools.result import READS, Positive, Result, ToolFunction
 
 
 class HitData(TypedDict):
@@ -92,8 +92,7 @@ def _visible(value: object) -> object:
     return visible(value) if isinstance(value, str) else value
 
 
-_LOOKS = Hints(read_only=True, destructive=False)
 TOOLS = (
-    ToolFunction(memory_search, "Search memory", _LOOKS),
-    ToolFunction(memory_get, "Read a memory file", _LOOKS),
+    ToolFunction(memory_search, "Search memory", READS),
+    ToolFunction(memory_get, "Read a memory file", READS),
 )

@@ -18,7 +18,7 @@ from ...text.fact_names import category_of
 from ...text.limits import MAX_LIMIT
 from ...text.passages import Words, passage
 from ...text.quoting import hit_text, one_line, quoted
-from ...tools.result import Hints, Result, ToolFunction, recall_text, saved_text
+from ...tools.result import READS, SAVES, Result, ToolFunction, recall_text, saved_text
 
 _SNIPPET = 300
 _TIME = re.compile(r"^\s*- (?:\[[^\]]*\] )?")
@@ -132,7 +132,7 @@ def _about(hit: Hit) -> str:
 
 
 TOOLS = (
-    ToolFunction(memory_search, "Search memory", Hints(read_only=True, destructive=False)),
-    ToolFunction(memory_save, "Save a fact", Hints(read_only=False, destructive=False)),
-    ToolFunction(memory_recall, "Recall facts", Hints(read_only=True, destructive=False)),
+    ToolFunction(memory_search, "Search memory", READS),
+    ToolFunction(memory_save, "Save a fact", SAVES),
+    ToolFunction(memory_recall, "Recall facts", READS),
 )
