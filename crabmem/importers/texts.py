@@ -31,7 +31,7 @@ _LINK = re.compile(r"\[(?P<label>[^\[\]\n]+)\]\([^()\n]*\)")
 _WIKI = re.compile(r"\[\[(?P<target>[^\[\]|\n]+)(?:\|(?P<label>[^\[\]\n]+))?\]\]")
 # A word between underscores is rather a name in a program.
 _EMPHASIS = re.compile(
-    r"(?<!\w)(?!_\w{0,99}(?!\w))(?P<mark>\*{1,3}|_{1,3}|~~|==)(?=\S)(?P<said>[^*_~=\n]+)(?<=\S)(?P=mark)(?!\w)"
+    r"(?<!\w)(?!_\w{0,99}(?!\w))(?P<mark>\*{1,3}|_{1,3}|~~|==)(?=\S)(?P<text>[^*_~=\n]+)(?<=\S)(?P=mark)(?!\w)"
 )
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
 # A dot after so short a word with a capital is that of `Dr.` or `St.`, and if not, a sentence more does no harm.
@@ -42,7 +42,7 @@ _SENTENCE = re.compile(rf".*?(?:{_SHORT}\.|[!?])(?=\s|\Z)|.+", re.DOTALL)
 def fact_of(path: str, data: bytes) -> Fact:
     """The fact in a file: what its frontmatter does not say is taken from its text.
 
-    A heading above the text that is also its name is not said again.
+    A heading above the text that only repeats its name is left out.
 
     Raises:
         Unreadable: it is no whole text.
@@ -196,4 +196,4 @@ def _bare(line: str) -> str:
     """A line without the marks of Markdown; of a link its text stays."""
     text = line[mark.end() :] if (mark := _MARKS.match(line)) else line
     text = _WIKI.sub(lambda link: link["label"] or link["target"], _LINK.sub(r"\g<label>", _IMAGE.sub("", text)))
-    return _EMPHASIS.sub(r"\g<said>", text).strip()
+    return _EMPHASIS.sub(r"\g<text>", text).strip()

@@ -16,7 +16,7 @@ from ..errors import HoldsSecret
 
 _SHOWN = 4
 _FEW = 6
-# So many are told of; of more than so many, none is sought in another text.
+# So many are named in a message; of more than so many, none is sought in another text.
 _MOST, _MANY = 20, 200
 _PLACEHOLDER = re.compile(
     r"example|placeholder|your[-_]|xxxx|\.\.\.|change[-_]?me|redacted|[<>{}]|\$[({]|\$[A-Z_]{3}|\*\*", re.IGNORECASE
@@ -204,7 +204,7 @@ def credentials_in(text: str) -> list[Credential]:
 
 class Screen:
     """Refuses texts with new credentials, if the setting `rule` is "refuse". It looks into each text once: whoever
-    holds a lock lets it look before, and is told at once.
+    holds a lock lets it look before, and has the answer at once.
     """
 
     def __init__(self, rule: str, *texts: str) -> None:

@@ -38,7 +38,7 @@ _ATTACHMENT = re.compile(
     r".\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|ogg|wav|3gp|mkv|mov|mp4|ogv|webm|pdf|canvas|base)$",
     re.IGNORECASE,
 )
-#: Of a text no more links are told: nobody writes so many, and each costs time and memory.
+#: Links that are found in one text, at most: nobody writes so many, and each costs time and memory.
 MOST = 10_000
 #: The keys whose texts say what an entry is called, and lead nowhere.
 _NAMING = ("name", "alias", "aliases", "tag", "tags")

@@ -49,7 +49,7 @@ def _code(lines: Iterable[str]) -> Iterator[Literal["fenced", "indented"] | None
 def with_section(text: str, section: str, body: str) -> str:
     """`text` with `body` as all that stands under the heading `section`, below which other headings may be.
 
-    A heading is told without regard to case and its marks; where there is none it comes at the end. One that `body`
+    A heading is found without regard to case and its marks; where there is none it comes at the end. One that `body`
     begins with itself is not there twice. Lines end in a line feed, and all others stay as they are.
 
     Raises:

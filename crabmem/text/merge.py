@@ -16,7 +16,7 @@ from .frontmatter import Parts, Value
 from .words import listed
 
 Side = Literal["ours", "theirs"]
-#: Whose text to take where both changed the same; None is nobody's, and to tell.
+#: Whose text to take where both changed the same; None: nobody's, and the conflict is reported.
 Take = Side | None
 
 #: The value of a key; None where there is no such key.
