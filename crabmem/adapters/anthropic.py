@@ -2,8 +2,8 @@
 
 client.beta.messages.tool_runner(tools=[MemoryTool(memory)], …)
 
-Claude is told what it would be told of a plain folder, word for word, and may write what crabmem keeps: text below
-`memory/`, without what looks like a credential. All of it is in the history; recall finds the Markdown among it.
+Claude reads the answers that the SDK gives for a plain folder, word for word, and may write what crabmem keeps: text
+below `memory/`, without what looks like a credential. All of it is in the history; recall finds the Markdown among it.
 Three things are as in our other tools, by `text/edit`: lines may end with "\\r\\n", and keep doing so; a text whose
 places overlap, as "aa" in "aaa", is not replaced; and a blank line at the end of a file outlasts an insertion.
 """
@@ -53,7 +53,7 @@ _COMMANDS: dict[str, type[BaseModel]] = {
 
 @dataclass(frozen=True)
 class Edit:
-    """What a command makes of the files, and what Claude is told of it."""
+    """The changes that a command makes to the files, and the reply that Claude reads."""
 
     reply: str
     changes: dict[str, str | None] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         return "All memory cleared"
 
     def _edited(self, verb: str, given: str, edit: Callable[[Tree, str], Edit]) -> str:
-        """Make the edit in one commit, and say what Claude is told."""
+        """Make the edit in one commit; return the reply that Claude reads."""
         path, edits = self._path(given), list[Edit]()
 
         def work(tree: Tree) -> dict[str, str | None]:

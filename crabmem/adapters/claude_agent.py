@@ -94,7 +94,7 @@ class ClaudeMemory:
         return {**reading, "PostToolUse": writing, "Stop": usual, "PreCompact": usual}
 
     async def _respond(self, given: HookInput, tool_use_id: str | None, context: HookContext) -> HookJSONOutput:
-        """The answer, made beside the event loop. What goes wrong is told the person, and holds nobody up."""
+        """The answer, made beside the event loop. What goes wrong is shown to the person, and holds nobody up."""
         try:
             return cast(HookJSONOutput, await asyncio.to_thread(self._answer, given))
         except CrabmemError as error:

@@ -32,7 +32,7 @@ class MemoryBlock(BaseMemoryBlock[str]):
 
     Messages that no longer fit are added to the note of the day, word for word and one commit a flush: no model
     is there to say which of them are facts, and as facts they would crowd out those that somebody chose. A message
-    with more than text is JSON; of one with what looks like a credential only that is said, unless the settings
+    with more than text is JSON; of one with what looks like a credential the note says only that, unless the settings
     allow it.
     """
 

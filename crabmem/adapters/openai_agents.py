@@ -24,7 +24,7 @@ Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 
 
 class AgentMemory:
-    """What an agent needs of one memory. Make one for each conversation: what was said in it is not said again."""
+    """What an agent needs of one memory. Make one for each conversation: what it recalled is not recalled again."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -32,7 +32,7 @@ class AgentMemory:
 
     @property
     def tools(self) -> list[Tool]:
-        """The tools that the settings allow now. What goes wrong in one is told the model, and ends no run."""
+        """The tools that the settings allow now. The model reads what goes wrong in one; no run ends by it."""
         return [
             FunctionTool(
                 name=tool.name,

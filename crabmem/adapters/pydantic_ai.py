@@ -1,4 +1,4 @@
-"""Pydantic AI over a memory: its tools, with what a model is told of memory as their instructions.
+"""Pydantic AI over a memory: its tools, and the prompt and what was recalled as their instructions.
 
 Agent("openai:gpt-5", toolsets=[MemoryToolset(memory)])
 """
@@ -69,7 +69,7 @@ class MemoryToolset(AbstractToolset[Any]):
         return ToolReturn(result.text, metadata=result.data)
 
     def _instructions_for(self, prompt: str | Sequence[UserContent] | None) -> str:
-        # What earlier runs were told is in no request of this one.
+        # What earlier runs had in their instructions is in no request of this one.
         recalled = self.memory.before_turn(_text(prompt), again=True) if self.recalls else ""
         return joined((self.memory.prompt(), recalled))
 

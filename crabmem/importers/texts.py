@@ -8,8 +8,8 @@ from typing import cast
 
 from ..text import frontmatter as header
 from ..text.edit import BOM
-from ..text.entry import MAX_LABELS, Entry, Fact, Kept, decode, parse_entry
-from ..text.markdown import without_fenced
+from ..text.entry import MAX_LABELS, Entry, Fact, HeaderValue, decode, parse_entry
+from ..text.markdown import headings, is_heading, without_fenced
 from ..text.words import shortened
 from .base import Found, is_markdown
 
@@ -17,8 +17,7 @@ from .base import Found, is_markdown
 _LABELS = ("alias", "tag")
 MAX_TITLE = 120
 MAX_SUMMARY = 200
-_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>[^ \t\n].*)$", re.MULTILINE)
-_SECTION = re.compile(r"^#{1,2}[ \t]+(?P<title>[^ \t\n].*)$", re.MULTILINE)
+_DEEPEST_OF_SECTIONS = 2
 # Of lists and quotes, of tasks, of what Obsidian calls a callout, and of the categories of basic-memory.
 _MARKS = re.compile(r"[ \t]*(?:[-*+][ \t]+|>[ \t]*|\d+[.)][ \t]+|\[(?:[ xX]|![^\]\n]*|[\w-]+)\][+-]?(?:[ \t]+|\Z))*")
 _BLANK = re.compile(r"\n(?:[ \t]*\n)+")
@@ -32,7 +31,7 @@ _LINK = re.compile(r"\[(?P<label>[^\[\]\n]+)\]\([^()\n]*\)")
 _WIKI = re.compile(r"\[\[(?P<target>[^\[\]|\n]+)(?:\|(?P<label>[^\[\]\n]+))?\]\]")
 # A word between underscores is rather a name in a program.
 _EMPHASIS = re.compile(
-    r"(?<!\w)(?!_\w{0,99}(?!\w))(?P<mark>\*{1,3}|_{1,3}|~~|==)(?=\S)(?P<said>[^*_~=\n]+)(?<=\S)(?P=mark)(?!\w)"
+    r"(?<!\w)(?!_\w{0,99}(?!\w))(?P<mark>\*{1,3}|_{1,3}|~~|==)(?=\S)(?P<text>[^*_~=\n]+)(?<=\S)(?P=mark)(?!\w)"
 )
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
 # A dot after so short a word with a capital is that of `Dr.` or `St.`, and if not, a sentence more does no harm.
@@ -43,7 +42,7 @@ _SENTENCE = re.compile(rf".*?(?:{_SHORT}\.|[!?])(?=\s|\Z)|.+", re.DOTALL)
 def fact_of(path: str, data: bytes) -> Fact:
     """The fact in a file: what its frontmatter does not say is taken from its text.
 
-    A heading above the text that is also its name is not said again.
+    A heading above the text that only repeats its name is left out.
 
     Raises:
         Unreadable: it is no whole text.
@@ -51,7 +50,7 @@ def fact_of(path: str, data: bytes) -> Fact:
     entry = parse_entry(path, data)
     content = entry.content.replace("\r\n", "\n").strip("\n")
     own = keys_of(data)
-    text = without_fenced(header.parts_of(content).content)
+    text = header.parts_of(content).content
     title = value(own, "title") or (_title(text) if is_markdown(path) else "")
     name = entry.name if "name" in own else shortened(title, MAX_TITLE) or entry.name
     description = entry.description or summary(text) or name
@@ -69,17 +68,16 @@ def fact_of(path: str, data: bytes) -> Fact:
 
 def _without_heading(fact: Fact) -> Fact:
     """The fact without the heading that its content begins with, where that only says its name and more follows."""
-    heading = _HEADING.match(fact.content)
-    rest = fact.content[heading.end() :].strip("\n") if heading else ""
-    return replace(fact, content=rest) if rest.strip() and _title(fact.content) == fact.name else fact
+    first, _, rest = fact.content.partition("\n")
+    return replace(fact, content=rest.strip("\n")) if rest.strip() and _title(first) == fact.name else fact
 
 
-def extra_keys(entry: Entry) -> "dict[str, Kept | None]":
+def extra_keys(entry: Entry) -> "dict[str, HeaderValue | None]":
     """The keys in the frontmatter of an entry that are not in the other parts of a fact, as they stand there."""
     metadata = entry.keys.get("metadata")
     lifted = metadata if isinstance(metadata, Mapping) else {}
     return {
-        key: cast("Kept", value)
+        key: cast("HeaderValue", value)
         for key, value in entry.keys.items()
         if key not in _LABELS and (key not in lifted or lifted[key] != value)
     }
@@ -137,10 +135,13 @@ def sections(path: str, data: bytes) -> list[tuple[str, str]]:
         Unreadable: it is no text.
     """
     text = header.parts_of(decode(path, data).replace("\r\n", "\n")).content
-    heads = _SECTION.finditer(without_fenced(text))
-    starts = [(0, 0, ""), *((match.start(), match.end(), match["title"].rstrip(" #")) for match in heads)]
-    ends = [start for start, _, _ in starts[1:]] + [len(text)]
-    found = ((title, text[after:end].strip()) for (_, after, title), end in zip(starts, ends, strict=True))
+    lines = text.split("\n")
+    heads = [
+        (-1, ""),
+        *((at, title) for at, depth, title in headings(lines) if depth <= _DEEPEST_OF_SECTIONS and title),
+    ]
+    ends = [at for at, _ in heads[1:]] + [len(lines)]
+    found = ((title, "\n".join(lines[at + 1 : end]).strip()) for (at, title), end in zip(heads, ends, strict=True))
     return [(title, content) for title, content in found if content]
 
 
@@ -166,7 +167,8 @@ def summary(text: str) -> str:
     "" when there is neither: headings, rows of tables, comments and pictures say nothing in short.
     """
     bare = without_fenced(_COMMENT.sub("", text.removeprefix(BOM)))
-    paragraphs = [lines for lines in (_prose_lines(part) for part in _BLANK.split(_HEADING.sub("\n", bare))) if lines]
+    below = "\n".join("" if is_heading(line) else line for line in bare.split("\n"))
+    paragraphs = [lines for lines in map(_prose_lines, _BLANK.split(below)) if lines]
     chosen = next((lines for lines in paragraphs if not _ITEM.match(lines[0])), next(iter(paragraphs), []))
     if chosen and _ITEM.match(chosen[0]):
         chosen = chosen[:1]
@@ -187,12 +189,11 @@ def _prose_lines(paragraph: str) -> list[str]:
 
 def _title(text: str) -> str:
     """The first heading; "" when there is none."""
-    heading = _HEADING.search(text)
-    return shortened(heading["title"].rstrip().rstrip("#"), MAX_TITLE) if heading else ""
+    return next((shortened(title, MAX_TITLE) for _, _, title in headings(text.split("\n")) if title), "")
 
 
 def _bare(line: str) -> str:
     """A line without the marks of Markdown; of a link its text stays."""
     text = line[mark.end() :] if (mark := _MARKS.match(line)) else line
     text = _WIKI.sub(lambda link: link["label"] or link["target"], _LINK.sub(r"\g<label>", _IMAGE.sub("", text)))
-    return _EMPHASIS.sub(r"\g<said>", text).strip()
+    return _EMPHASIS.sub(r"\g<text>", text).strip()

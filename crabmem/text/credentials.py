@@ -16,7 +16,7 @@ from ..errors import HoldsSecret
 
 _SHOWN = 4
 _FEW = 6
-# So many are told of; of more than so many, none is sought in another text.
+# So many are named in a message; of more than so many, none is sought in another text.
 _MOST, _MANY = 20, 200
 _PLACEHOLDER = re.compile(
     r"example|placeholder|your[-_]|xxxx|\.\.\.|change[-_]?me|redacted|[<>{}]|\$[({]|\$[A-Z_]{3}|\*\*", re.IGNORECASE
@@ -204,7 +204,7 @@ def credentials_in(text: str) -> list[Credential]:
 
 class Screen:
     """Refuses texts with new credentials, if the setting `rule` is "refuse". It looks into each text once: whoever
-    holds a lock lets it look before, and is told at once.
+    holds a lock lets it look before, and has the answer at once.
     """
 
     def __init__(self, rule: str, *texts: str) -> None:
@@ -272,9 +272,9 @@ def _joined(text: str) -> str:
 
 def _without(text: str, found: dict[str, Credential], lines: bool) -> str:
     """`text` without what has a format, which goes into `found`; `lines` is for a text that still has its lines."""
-    said = text.lower()
+    lower = text.lower()
     for kind, mark, pattern in _FORMATS:
-        if mark in text and (lines or mark not in _OF_A_LINE) and _ISSUERS.get(kind, "") in said:
+        if mark in text and (lines or mark not in _OF_A_LINE) and _ISSUERS.get(kind, "") in lower:
             items, rest, end = list[Credential](), list[str](), 0
             for match in _expression(mark, pattern).finditer(text):
                 item = Credential(kind, match.group())
@@ -317,7 +317,7 @@ def _named(text: str) -> Iterator[Credential]:
         name = " ".join(f"{front}{match['word']}".split()[-4:])
         value = match["value"].rstrip(".:!?)]}")
         parts = [part.upper() for part in _PARTS.findall(name)]
-        if _says_secret(parts) and _is_told(value, not _SAY_PASSWORD.isdisjoint(parts)):
+        if _says_secret(parts) and _is_secret(value, not _SAY_PASSWORD.isdisjoint(parts)):
             yield Credential(f"value of {name.split(' ')[-1]}", value, has_mark=False)
 
 
@@ -328,7 +328,7 @@ def _says_secret(parts: list[str]) -> bool:
     return not _SAY_SECRET.isdisjoint(parts) or not _SECRET_KEYS.isdisjoint(keys)
 
 
-def _is_told(value: str, is_password: bool) -> bool:
+def _is_secret(value: str, is_password: bool) -> bool:
     """Whether a value is one that somebody made up or drew, and no word, place, code or placeholder."""
     if len(value) < 8 or len(set(value)) < _FEW or _SAID_ELSEWHERE.match(value):
         return False

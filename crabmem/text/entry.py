@@ -24,7 +24,7 @@ MAX_NOTE = 16_777_216
 #: The key that says which file an entry was imported from.
 IMPORTED = "imported-from"
 #: What may stand under a key of a frontmatter.
-Kept: TypeAlias = "str | Sequence[Kept] | Mapping[str, Kept]"
+HeaderValue: TypeAlias = "str | Sequence[HeaderValue] | Mapping[str, HeaderValue]"
 # The keys of a frontmatter that have a field of their own.
 _OWN = ("name", "description", "aliases", "tags")
 
@@ -98,7 +98,7 @@ class Fact:
     content: str
     aliases: tuple[str, ...] | None = None
     tags: tuple[str, ...] | None = None
-    keys: Mapping[str, "Kept | None"] = field(default_factory=dict, hash=False)
+    keys: Mapping[str, "HeaderValue | None"] = field(default_factory=dict, hash=False)
     apart: str = ""
     before: str = ""
     folder: str = ""
@@ -232,8 +232,8 @@ def render_entry(fact: Fact, before: str | None) -> str:
             f"the frontmatter would have {len(lines)} characters; at most {header.MAX_CHARACTERS} fit: "
             "shorten the description, the aliases or the tags"
         )
-    if fact.keys:
-        _check_readable(lines)
+    if fact.keys and (fault := header.fault(lines)):
+        raise InvalidArguments(f"the frontmatter could not be read again: {fault}")
     body = _wrapped(fact.content, parts.newline)
     return f"{parts.bom}{opening}{lines}{closing}{body}"
 
@@ -307,7 +307,7 @@ def _keys(fact: Fact, before: Mapping[str, object]) -> "dict[str, Value | None]"
     return keys | {key: None if value is None else _plain(value) for key, value in fact.keys.items()}
 
 
-def _plain(value: Kept) -> Value:
+def _plain(value: HeaderValue) -> Value:
     """What stands under a key, as YAML is given it."""
     if isinstance(value, str):
         return value
@@ -316,7 +316,7 @@ def _plain(value: Kept) -> Value:
     return [_plain(each) for each in value]
 
 
-def _lines(key: str, value: Kept) -> Iterator[str]:
+def _lines(key: str, value: HeaderValue) -> Iterator[str]:
     """Every text that stands under a key, after the key that it stands under."""
     if isinstance(value, str):
         yield f"{key}: {value}"
@@ -329,11 +329,6 @@ def _lines(key: str, value: Kept) -> Iterator[str]:
 def _exported(fact: Fact, newline: str) -> str:
     """The lines of a header of its own."""
     return header.dump({key: value for key, value in _keys(fact, {}).items() if value is not None}, newline)
-
-
-def _check_readable(lines: str) -> None:
-    if fault := header.fault(lines):
-        raise InvalidArguments(f"the frontmatter could not be read again: {fault}")
 
 
 def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]) -> dict[str, "header.Value | None"]:
@@ -381,8 +376,8 @@ def _aliases(keys: Mapping[str, object]) -> tuple[str, ...]:
 
 def _tags(keys: Mapping[str, object]) -> tuple[str, ...]:
     """Tags, which as one text without commas have spaces between them."""
-    said = (keys.get(key) for key in ("tags", "tag"))
-    labels = (each for value in said for each in _labels(value, "," if "," in _text(value) else None))
+    values = (keys.get(key) for key in ("tags", "tag"))
+    labels = (each for value in values for each in _labels(value, "," if "," in _text(value) else None))
     found = (tag for tag in map(_bare_tag, labels) if tag)
     return tuple(dict.fromkeys(found)) if "tag" in keys else tuple(found)
 
@@ -413,7 +408,7 @@ def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...
     return stripped
 
 
-def _checked_keys(keys: Mapping[str, "Kept | None"]) -> dict[str, "Kept | None"]:
+def _checked_keys(keys: Mapping[str, "HeaderValue | None"]) -> dict[str, "HeaderValue | None"]:
     for key, value in keys.items():
         _check_line("name of a key", key, MAX_NAME)
         if not key or key in _OWN:

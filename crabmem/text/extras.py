@@ -20,7 +20,7 @@ _EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
 def how_to_get(extra: str, prefix: Path | None = None) -> str:
     """The command that installs what an extra needs, to be typed into any shell; `prefix` is that of this Python.
 
-    pipx and uv make environments that their own commands have to be told of.
+    An environment of pipx or uv is changed by their own commands.
     """
     prefix = prefix or Path(sys.prefix)
     needed = " ".join(f'"{requirement}"' for requirement in requirements(extra))  # which every shell leaves as it is

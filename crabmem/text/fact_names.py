@@ -34,7 +34,8 @@ def name_of(content: str) -> str:
     # Only before it are marks no words: at the end they are of C# and C++.
     line = next((line.lstrip(_MARKS).rstrip() for line in content.splitlines() if line.strip(_MARKS)), "")
     ends = (found.start() for found in _END.finditer(line) if found.start() >= _LEAST)
-    sentence = " ".join("".join(filter(_is_shown, line[: next(ends, len(line))])).split()).rstrip(".")
+    shown = line[: next(ends, len(line))]
+    sentence = " ".join("".join(char for char in shown if char.isprintable() or char.isspace()).split()).rstrip(".")
     if len(sentence) <= _NAME:
         return sentence
     beginning = sentence[:_NAME].rpartition(" ")[0] or sentence[:_NAME]
@@ -65,7 +66,3 @@ def by_category(ranked: Sequence[T], category: Callable[[T], str]) -> list[T]:
     keys = [name_key(category(each)) for each in ranked]
     best = list(dict.fromkeys(keys))[:BEST]
     return [each for _, each in sorted(zip(keys, ranked, strict=True), key=lambda pair: pair[0] not in best)]
-
-
-def _is_shown(char: str) -> bool:
-    return char.isprintable() or char.isspace()

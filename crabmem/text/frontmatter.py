@@ -318,10 +318,10 @@ def _loads_as(text: str, wanted: Mapping[str, Value]) -> bool:
 def _lines_of(source: str, wanted: Mapping[str, "Value | None"], newline: str) -> dict[str, str]:
     """The lines of the header `source` that say what is wanted, as they stand there, by key."""
     try:
-        text, said = _as_meant(source)
+        text, values = _as_meant(source)
     except BadHeader:
         return {}
-    same = [key for key, value in wanted.items() if value is not None and said.get(key) == value]
+    same = [key for key, value in wanted.items() if value is not None and values.get(key) == value]
     spans = {key: span for key in same if (span := _span_of(text, key))}
     return {key: newline.join(text[start:end].splitlines()) for key, (start, end) in spans.items()}
 

@@ -93,9 +93,9 @@ def ttl_text(minutes: float | None) -> str | None:
 
 def ttl_of(keys: Mapping[str, object]) -> timedelta | None:
     """The time that an item lives after it was last put or read, as its frontmatter says; None when it stays."""
-    said = keys.get("ttl")
+    ttl = keys.get("ttl")
     try:
-        minutes = float(said.removesuffix(" minutes") if isinstance(said, str) else "")
+        minutes = float(ttl.removesuffix(" minutes") if isinstance(ttl, str) else "")
     except ValueError:
         return None
     return timedelta(minutes=minutes) if 0 <= minutes <= _LONGEST_LIFE else None

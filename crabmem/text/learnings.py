@@ -58,10 +58,10 @@ def tool_failure(tool: str, error: str, context: str = "") -> Lesson:
     return Lesson("errors", f"**{name}**: {words}" + (f" ({around})" if around else ""))
 
 
-def correction(message: str, said: str = "") -> Lesson:
-    """The lesson that a person corrected with `message` what the agent had `said`."""
-    words, before = shortened(message, _ANSWER), shortened(said, _SAID)
-    return Lesson("corrections", f"after “{before}”: {words}" if words and before else words)
+def correction(message: str, before: str = "") -> Lesson:
+    """The lesson that a person corrected with `message` what the agent said `before`."""
+    words, wrong = shortened(message, _ANSWER), shortened(before, _SAID)
+    return Lesson("corrections", f"after “{wrong}”: {words}" if words and wrong else words)
 
 
 def win(words: str) -> Lesson:

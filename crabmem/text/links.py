@@ -38,7 +38,7 @@ _ATTACHMENT = re.compile(
     r".\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|ogg|wav|3gp|mkv|mov|mp4|ogv|webm|pdf|canvas|base)$",
     re.IGNORECASE,
 )
-#: Of a text no more links are told: nobody writes so many, and each costs time and memory.
+#: Links that are found in one text, at most: nobody writes so many, and each costs time and memory.
 MOST = 10_000
 #: The keys whose texts say what an entry is called, and lead nowhere.
 _NAMING = ("name", "alias", "aliases", "tag", "tags")
@@ -67,13 +67,14 @@ def links(text: str) -> tuple[Link, ...]:
     """The links of a text to others, in their order, of those in it the first `MOST`."""
     found: list[Link] = []
 
-    def told(match: re.Match[str]) -> None:
-        found.append(_link(match))
+    def collect(match: re.Match[str]) -> None:
+        heading = (match["heading"] or "").rstrip()
+        found.append(Link(match["target"], heading, match["label"], bool(match["embed"])))
         if len(found) == MOST:
             raise _Enough
 
     with suppress(_Enough):
-        _mapped(text, told)
+        _mapped(text, collect)
     return tuple(link for link in found if link.target)
 
 
@@ -85,11 +86,11 @@ def redirect(text: str, new: Callable[[str], str | None]) -> str:
 def resolve(target: str, lookup: Lookup) -> str | None:
     """Return the path of the file that a link leads to: by file name, else by name, else by alias; None for nowhere."""
     whole = target.removeprefix("./")
-    for said in dict.fromkeys((whole, re.sub(r"\.md$", "", whole, flags=re.IGNORECASE))):
+    for name in dict.fromkeys((whole, re.sub(r"\.md$", "", whole, flags=re.IGNORECASE))):
         for kind in (FILE, NAME, ALIAS):
-            if found := lookup(kind, name_key(said)):
+            if found := lookup(kind, name_key(name)):
                 return found[0]
-    return _in_folder(said, lookup) if "/" in said else None
+    return _in_folder(name, lookup) if "/" in name else None
 
 
 def link_to(path: str, name: str, lookup: Lookup) -> str | None:
@@ -104,16 +105,12 @@ def is_linkable(target: str) -> bool:
     return bool(target) and target == target.strip() and not _UNFIT.search(target)
 
 
-def _in_folder(said: str, lookup: Lookup) -> str | None:
+def _in_folder(path: str, lookup: Lookup) -> str | None:
     """The file of that name in a folder of that name."""
-    wanted = f"/{said.lstrip('./')}.md"
-    paths = lookup(FILE, name_key(said.rpartition("/")[2]))
-    exact = (path for path in paths if f"/{path}".endswith(wanted))
-    return next(exact, None) or next((path for path in paths if name_key(f"/{path}").endswith(name_key(wanted))), None)
-
-
-def _link(match: re.Match[str]) -> Link:
-    return Link(match["target"], (match["heading"] or "").rstrip(), match["label"], bool(match["embed"]))
+    wanted = f"/{path.lstrip('./')}.md"
+    paths = lookup(FILE, name_key(path.rpartition("/")[2]))
+    exact = (each for each in paths if f"/{each}".endswith(wanted))
+    return next(exact, None) or next((each for each in paths if name_key(f"/{each}").endswith(name_key(wanted))), None)
 
 
 # Walking over a text

@@ -1,7 +1,7 @@
 """Markdown: which lines are code, and what stands under a heading. Pure functions."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from ..errors import InvalidArguments
@@ -49,7 +49,7 @@ def _code(lines: Iterable[str]) -> Iterator[Literal["fenced", "indented"] | None
 def with_section(text: str, section: str, body: str) -> str:
     """`text` with `body` as all that stands under the heading `section`, below which other headings may be.
 
-    A heading is told without regard to case and its marks; where there is none it comes at the end. One that `body`
+    A heading is found without regard to case and its marks; where there is none it comes at the end. One that `body`
     begins with itself is not there twice. Lines end in a line feed, and all others stay as they are.
 
     Raises:
@@ -57,8 +57,8 @@ def with_section(text: str, section: str, body: str) -> str:
     """
     title = _title_of(section)
     lines = text.lstrip(BOM).replace("\r\n", "\n").split("\n")
-    headings = list(_headings(lines))
-    found = [(at, depth) for at, depth, said in headings if said.casefold() == title.casefold()]
+    every = list(headings(lines))
+    found = [(at, depth) for at, depth, other in every if other.casefold() == title.casefold()]
     if len(found) > 1:
         places = ", ".join(str(at + 1) for at, _ in found)
         raise InvalidArguments(f"there are {len(found)} headings {title}, at lines {places}; name one that is alone")
@@ -66,7 +66,7 @@ def with_section(text: str, section: str, body: str) -> str:
         above = "\n".join(lines).rstrip("\n")
         return "\n".join([*([above, ""] if above else []), f"{_NEW} {title}", "", *_bare(body, title), ""])
     [(start, depth)] = found
-    end = next((at for at, other, _ in headings if at > start and other <= depth), len(lines))
+    end = next((at for at, other, _ in every if at > start and other <= depth), len(lines))
     return "\n".join([*lines[: start + 1], "", *_bare(body, title), "", *lines[end:]])
 
 
@@ -80,25 +80,30 @@ def _title_of(section: str) -> str:
     return title
 
 
-def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
-    """Line, depth and title of each heading; what stands in a block of code is none."""
+def headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Line, from 0 on, depth and title of each heading; what stands in a block of code is none."""
     for at, (line, is_code) in enumerate(zip(lines, code_lines(lines), strict=True)):
         heading = None if is_code else _HEADING.match(line)
         if heading:
             yield at, len(heading["marks"]), _bare_title(heading["title"])
 
 
+def is_heading(line: str) -> bool:
+    """Whether a line is a heading where it stands in no block of code."""
+    return bool(_HEADING.match(line))
+
+
 def _bare_title(title: str) -> str:
     """What stands after the marks of a heading, without the marks that may close it."""
-    said = title.strip(" \t")
-    bare = said.rstrip("#")
-    return bare.rstrip(" \t") if bare[-1:] in ("", " ", "\t") else said
+    whole = title.strip(" \t")
+    bare = whole.rstrip("#")
+    return bare.rstrip(" \t") if bare[-1:] in ("", " ", "\t") else whole
 
 
 def _bare(body: str, title: str) -> list[str]:
     """The lines of `body` without a heading of that title at its beginning, and without blank ones around."""
     lines = body.replace("\r\n", "\n").strip("\n").split("\n")
-    first = next(_headings(lines[:1]), None)
+    first = next(headings(lines[:1]), None)
     rest = lines[1:] if first and first[2].casefold() == title.casefold() else lines
     if not any(map(str.strip, rest)):
         raise InvalidArguments(f"nothing would stand under the heading {title}; say what shall")

@@ -16,11 +16,11 @@ from .frontmatter import Parts, Value
 from .words import listed
 
 Side = Literal["ours", "theirs"]
-#: Whose text to take where both changed the same; None is nobody's, and to tell.
+#: Whose text to take where both changed the same; None: nobody's, and the conflict is reported.
 Take = Side | None
 
-#: What a key says; None where there is no such key.
-Said: TypeAlias = "Value | None"
+#: The value of a key; None where there is no such key.
+MaybeValue: TypeAlias = "Value | None"
 
 _OURS, _THEIRS = 0, 1
 _NAMED = 3
@@ -115,17 +115,17 @@ def _texts(texts: Sequence[str], take: Take) -> tuple[str, list[_Clash]]:
 def _headers(parts: Sequence[Parts], keys: Sequence[Mapping[str, Value]], take: Take) -> tuple[str, list[_Clash]]:
     base, ours, theirs = keys
     newline = parts[_OURS + 1].newline
-    wanted, clashes = dict[str, Said](), list[_Clash]()
+    wanted, clashes = dict[str, MaybeValue](), list[_Clash]()
     for key in {**ours, **theirs}:
-        wanted[key], said = _values(key, (base.get(key), ours.get(key), theirs.get(key)), take)
-        clashes += said
+        wanted[key], clash = _values(key, (base.get(key), ours.get(key), theirs.get(key)), take)
+        clashes += clash
     text, unclear = _lines([each.header or "" for each in parts], newline, take)
     if not unclear and _keys(text) == {key: value for key, value in wanted.items() if value is not None}:
         return text, clashes  # comments and the order of keys, too, as both want them
     return header.with_keys(parts[_OURS + 1].header or "", wanted, newline), clashes
 
 
-def _values(key: str, values: tuple[Said, ...], take: Take) -> tuple[Said, list[_Clash]]:
+def _values(key: str, values: tuple[MaybeValue, ...], take: Take) -> tuple[MaybeValue, list[_Clash]]:
     """What a key is to say, None for nothing."""
     base, ours, theirs = values
     if base == ours or ours == theirs:
@@ -137,7 +137,7 @@ def _values(key: str, values: tuple[Said, ...], take: Take) -> tuple[Said, list[
     if pieces and all(len(piece.sides) == 1 for piece in pieces):
         _, mine, others = lists
         return [item for piece in pieces for item in _chosen(piece, mine, others)] or None, []
-    return (theirs if take == "theirs" else ours), [(_said(key, ours), _said(key, theirs))]
+    return (theirs if take == "theirs" else ours), [(_lines_of(key, ours), _lines_of(key, theirs))]
 
 
 def _lines(texts: Sequence[str], newline: str, take: Take) -> tuple[str, list[_Clash]]:
@@ -225,7 +225,7 @@ def _keys(text: str | None) -> dict[str, Value] | None:
         return None
 
 
-def _said(key: str, value: Said) -> str:
+def _lines_of(key: str, value: MaybeValue) -> str:
     return "" if value is None else header.dump({key: value}, "\n")
 
 

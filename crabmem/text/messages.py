@@ -29,7 +29,7 @@ def groups(messages: Iterable[Message]) -> list[Group]:
     found: list[Group] = []
     callers: list[set[str]] = []
     for message in messages:
-        answers = set(_answered(message))
+        answers = set(_ids_of_results(message))
         at = next((number for number, calls in enumerate(callers) if calls & answers), len(found) - 1)
         if not answers or not found:
             found.append([])
@@ -38,7 +38,7 @@ def groups(messages: Iterable[Message]) -> list[Group]:
             found[at:] = [[each for group in found[at:] for each in group]]
             callers[at:] = [set().union(*callers[at:])]
         found[-1].append(message)
-        callers[-1].update(_called(message))
+        callers[-1].update(_ids_of_calls(message))
     return found
 
 
@@ -54,7 +54,11 @@ def turns(messages: Iterable[Message]) -> list[Group]:
 
 def transcript(messages: Iterable[Message]) -> str:
     """The messages as text: who said what. Pictures and the like are only named."""
-    return "\n\n".join(f"{_speaker(message)}: {text}" for message in messages if (text := _text(message).strip()))
+    return "\n\n".join(
+        f"{message.get('role') or message.get('type') or 'message'}: {text}"
+        for message in messages
+        if (text := _text(message).strip())
+    )
 
 
 def portions(text: str, size: int) -> Iterator[str]:
@@ -79,10 +83,6 @@ def facts_in(reply: str) -> list[Mapping[str, Any]] | None:
             return list(value)
         is_empty = is_empty or not value
     return [] if is_empty else None
-
-
-def _speaker(message: Message) -> str:
-    return str(message.get("role") or message.get("type") or "message")
 
 
 def _text(message: Message) -> str:
@@ -121,7 +121,7 @@ def _blocks(message: Message) -> Iterator[Mapping[str, Any]]:
             yield from filter(_is_mapping, parts)
 
 
-def _called(message: Message) -> Iterator[str]:
+def _ids_of_calls(message: Message) -> Iterator[str]:
     for block in _blocks(message):
         if block.get("type") == "function_call":
             yield str(block.get("call_id"))
@@ -129,7 +129,7 @@ def _called(message: Message) -> Iterator[str]:
             yield str(block.get("id"))
 
 
-def _answered(message: Message) -> Iterator[str]:
+def _ids_of_results(message: Message) -> Iterator[str]:
     for block in _blocks(message):
         if message.get("role") == "tool" and block is message:
             yield str(block.get("tool_call_id"))

@@ -104,16 +104,21 @@ def _tags(text: str) -> Iterator[_Tag]:
 
 def _begins_line(text: str, start: int) -> bool:
     """Whether nothing stands before `start` on its line, but for marks of a quotation, or for another tag."""
-    before = ("\n" + text[:start] if start < _NEAR else text[start - _NEAR : start]).rpartition("\n")
-    return before[2].rstrip().endswith(">") or bool(before[1] and not before[2].strip(" \t>"))
+    _, line_break, before = _before(text, start)
+    return before.rstrip().endswith(">") or bool(line_break and not before.strip(" \t>"))
+
+
+def _before(text: str, start: int) -> tuple[str, str, str]:
+    """What stands near before `start`, its last line break, and what stands behind that."""
+    return ("\n" + text[:start] if start < _NEAR else text[start - _NEAR : start]).rpartition("\n")
 
 
 def _line_of(text: str, start: int, end: int) -> int | None:
     """Where the line begins that holds nothing else, but for marks of a quotation before; None when it holds more."""
-    before = ("\n" + text[:start] if start < _NEAR else text[start - _NEAR : start]).rpartition("\n")
+    _, line_break, before = _before(text, start)
     after = (text[end : end + _NEAR] + ("\n" if end + _NEAR >= len(text) else "")).partition("\n")
-    is_alone = before[1] and after[1] and not before[2].strip(" \t>") and not after[0].strip()
-    return start - len(before[2]) if is_alone else None
+    is_alone = line_break and after[1] and not before.strip(" \t>") and not after[0].strip()
+    return start - len(before) if is_alone else None
 
 
 def _without_files(text: str) -> str:

@@ -85,17 +85,13 @@ def _best(spans: Sequence[Span], held: Sequence[frozenset[str]], worth: Mapping[
     inside, first, best, found = Counter[str](), 0, -1.0, (0, 0)
     for last, (_, end) in enumerate(spans):
         inside.update(held[last])
-        while end - spans[first][0] > room or (first < last and _adds_nothing(held[first], inside)):
+        while end - spans[first][0] > room or (first < last and all(inside[word] > 1 for word in held[first])):
             inside.subtract(held[first])
             first += 1
         value = sum(worth[word] for word, times in inside.items() if times)
         if value > best:
             best, found = value, (first, last)
     return found
-
-
-def _adds_nothing(words: frozenset[str], inside: Counter[str]) -> bool:
-    return all(inside[word] > 1 for word in words)
 
 
 def _grown(spans: Sequence[Span], first: int, last: int, room: int) -> int:

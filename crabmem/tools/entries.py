@@ -9,7 +9,7 @@ from ..operations import recall as recall_operations
 from ..results import Forgotten, Recall, Saved, json_of
 from ..session.session import Session
 from .result import Result, recall_text, saved_text
-from .tool import Hints, ToolFunction
+from .tool import READS, REPLACES, SAVES, ToolFunction
 
 Name = Annotated[str, Meta(description="Short name of the fact, as a person would call it.")]
 Version = Annotated[
@@ -64,7 +64,7 @@ def recall(
 
 
 TOOLS = (
-    ToolFunction(remember, "Remember a fact", Hints(read_only=False, destructive=False)),
-    ToolFunction(forget, "Forget a fact", Hints(read_only=False, destructive=True)),
-    ToolFunction(recall, "Search memory", Hints(read_only=True, destructive=False)),
+    ToolFunction(remember, "Remember a fact", SAVES),
+    ToolFunction(forget, "Forget a fact", REPLACES),
+    ToolFunction(recall, "Search memory", READS),
 )

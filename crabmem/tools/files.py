@@ -11,7 +11,7 @@ from ..session.session import Session as _Memory
 from ..text.hashes import short
 from .entries import Version
 from .result import Result, changed_text
-from .tool import Hints, ToolFunction
+from .tool import REPLACES, ToolFunction
 
 Reason = Annotated[str, Meta(description="Why, in a sentence or two, for the person.")]
 
@@ -55,8 +55,7 @@ def _may_write_soul(memory: _Memory) -> bool:
     return rules.soul_editable(memory) or memory.settings.soul == "propose"
 
 
-_WRITES = Hints(read_only=False, destructive=True)
 TOOLS = (
-    ToolFunction(memory, "Replace the overview", _WRITES),
-    ToolFunction(soul, "Replace the identity", _WRITES, _may_write_soul),
+    ToolFunction(memory, "Replace the overview", REPLACES),
+    ToolFunction(soul, "Replace the identity", REPLACES, _may_write_soul),
 )

@@ -17,7 +17,7 @@ from ..text.limits import MAX_LIMIT
 from ..text.quoting import hit_text, one_line
 from ..text.words import counted, shortened
 from .result import Result
-from .tool import Hints, ToolFunction
+from .tool import READS, ToolFunction
 
 _PAGE = 50
 _WIDTH = 200
@@ -116,9 +116,8 @@ def _fact(entry: Entry) -> dict[str, object]:
     return {key: value for key, value in json_of(entry).items() if key in keys}
 
 
-_LOOKS = Hints(read_only=True, destructive=False)
 TOOLS = (
-    ToolFunction(get, "Read a fact", _LOOKS),
-    ToolFunction(list, "List facts", _LOOKS),
-    ToolFunction(log, "Read the log", _LOOKS),
+    ToolFunction(get, "Read a fact", READS),
+    ToolFunction(list, "List facts", READS),
+    ToolFunction(log, "Read the log", READS),
 )

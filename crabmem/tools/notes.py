@@ -8,7 +8,7 @@ from ..operations import notes
 from ..results import Changed, json_of
 from ..session.session import Session
 from .result import Result, warned
-from .tool import Hints, ToolFunction
+from .tool import ADDS, ToolFunction
 
 
 def note(
@@ -20,5 +20,4 @@ def note(
     return Result(warned(f"noted in {changed.path}", changed.warnings), json_of(changed))
 
 
-_ADDS = Hints(read_only=False, destructive=False, idempotent=False)
-TOOLS = (ToolFunction(note, "Add to today's note", _ADDS),)
+TOOLS = (ToolFunction(note, "Add to today's note", ADDS),)

@@ -36,6 +36,15 @@ class Hints:
     open_world: bool = False
 
 
+#: Of a tool that changes nothing; that saves, and again changes nothing more; that adds each time; that replaces what
+#: was there; that edits, which cannot be done twice.
+READS = Hints(read_only=True, destructive=False)
+SAVES = Hints(read_only=False, destructive=False)
+ADDS = Hints(read_only=False, destructive=False, idempotent=False)
+REPLACES = Hints(read_only=False, destructive=True)
+EDITS = Hints(read_only=False, destructive=True, idempotent=False)
+
+
 def _always(memory: Session) -> bool:
     return True
 

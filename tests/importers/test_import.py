@@ -591,6 +591,7 @@ def test_a_folder_that_is_not_there_is_an_error_of_one_line(tmp_path: Path, verb
         ("a.md", "```\n# code\n```\n\n## Real\n\n- item one\n- item two", "Real", "item one"),
         ("a.md", "- how\n  ```\n# code\n  ```\n\n# Title\n\nWords.", "Title", "Words."),
         ("a.md", "```\n$ a\n```sh\n# code\n```\n\n# Title\n\nWords.", "Title", "Words."),
+        ("a.md", "# C#\n\nWords.", "C#", "Words."),
         ("a.md", "# Only a title", "Only a title", "Only a title"),
         ("a.md", "---\nname: a\n---\n\n# Not this\n\n> quoted\n> twice", "a", "quoted twice"),
         ("a.md", "---\ndescription: said\nname: b\n---\n\ntext", "b", "said"),

@@ -32,7 +32,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _fact(row: Mapping[str, Any]) -> Fact:
-    """A memory of mem0, called like its beginning; of whom and of when it is, is said below it."""
+    """A memory of mem0, called like its beginning; below it stands of whom and of when it is."""
     text = row["memory"].strip()
     about = [f"- {key}: {value}" for key, value in _about(row) if value]
     content = "\n\n".join([text, "\n".join(about)] if about else [text])

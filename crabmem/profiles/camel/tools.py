@@ -10,7 +10,7 @@ from ...results import Excerpt, FileHit, FileSearch
 from ...session.session import Session
 from ...text.quoting import one_line, quoted
 from ...tools.result import Result
-from ...tools.tool import Hints, Positive, ToolFunction
+from ...tools.tool import READS, Positive, ToolFunction
 
 _BETWEEN = "\n\n---\n\n"
 _ELSEWHERE = "Error: Can only read MEMORY.md or files under memory/. Use the read tool for other files."
@@ -115,8 +115,7 @@ def _numbered(part: Excerpt) -> Result:
     return Result("\n".join(f"{number}: {line}" for number, line in enumerate(lines, part.start)), dict(data))
 
 
-_LOOKS = Hints(read_only=True, destructive=False)
 TOOLS = (
-    ToolFunction(memory_search, "Search memory", _LOOKS),
-    ToolFunction(memory_get, "Read a memory file", _LOOKS),
+    ToolFunction(memory_search, "Search memory", READS),
+    ToolFunction(memory_get, "Read a memory file", READS),
 )

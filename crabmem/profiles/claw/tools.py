@@ -11,7 +11,7 @@ from ...operations import files
 from ...session.session import Session
 from ...text.quoting import visible
 from ...tools.result import Result
-from ...tools.tool import Hints, Positive, ToolFunction
+from ...tools.tool import READS, Positive, ToolFunction
 
 
 class HitData(TypedDict):
@@ -93,8 +93,7 @@ def _visible(value: object) -> object:
     return visible(value) if isinstance(value, str) else value
 
 
-_LOOKS = Hints(read_only=True, destructive=False)
 TOOLS = (
-    ToolFunction(memory_search, "Search memory", _LOOKS),
-    ToolFunction(memory_get, "Read a memory file", _LOOKS),
+    ToolFunction(memory_search, "Search memory", READS),
+    ToolFunction(memory_get, "Read a memory file", READS),
 )

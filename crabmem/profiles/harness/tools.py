@@ -21,7 +21,7 @@ from ...text.words import counted
 from ...tools.entries import Version
 from ...tools.files import Reason, identity_result
 from ...tools.result import Refusal, Result, warned
-from ...tools.tool import Hints, ToolFunction
+from ...tools.tool import ADDS, EDITS, READS, REPLACES, SAVES, ToolFunction
 from ...workspace.layout import way
 from ...write.tree import Tree, check_markdown, inside
 
@@ -166,15 +166,11 @@ def _inserted(filename: str, line: int, text: str, before: str | None) -> str:
         raise Refusal(f"Line {line} is beyond end of file ({error.count} lines).") from None
 
 
-_READS = Hints(read_only=True, destructive=False)
-_WRITES = Hints(read_only=False, destructive=True)
-_EDITS = Hints(read_only=False, destructive=True, idempotent=False)
-_ADDS = Hints(read_only=False, destructive=False, idempotent=False)
 TOOLS = (
-    ToolFunction(memory_read, "Read a memory file", _READS),
-    ToolFunction(memory_write, "Write a memory file", _WRITES),
-    ToolFunction(memory_replace, "Replace in a memory file", _EDITS),
-    ToolFunction(memory_insert, "Insert into a memory file", _ADDS),
-    ToolFunction(memory_list, "List memory files", _READS),
-    ToolFunction(prompt_propose, "Propose a change of the identity", Hints(read_only=False, destructive=False)),
+    ToolFunction(memory_read, "Read a memory file", READS),
+    ToolFunction(memory_write, "Write a memory file", REPLACES),
+    ToolFunction(memory_replace, "Replace in a memory file", EDITS),
+    ToolFunction(memory_insert, "Insert into a memory file", ADDS),
+    ToolFunction(memory_list, "List memory files", READS),
+    ToolFunction(prompt_propose, "Propose a change of the identity", SAVES),
 )

@@ -19,7 +19,7 @@ from ...text.limits import MAX_LIMIT
 from ...text.passages import Words, passage
 from ...text.quoting import hit_text, one_line, quoted
 from ...tools.result import Result, recall_text, saved_text
-from ...tools.tool import Hints, ToolFunction
+from ...tools.tool import READS, SAVES, ToolFunction
 
 _SNIPPET = 300
 _TIME = re.compile(r"^\s*- (?:\[[^\]]*\] )?")
@@ -56,10 +56,10 @@ def memory_search(
     uses.count_uses_by_name(memory, facts)
     sides = [each for each in (facts, files) if each is not None and (len(each) or not found)]
     note = "; ".join(dict.fromkeys(each.note for each in sides if each.note))
-    told = f" ({one_line(note)})" if note else ""
+    aside = f" ({one_line(note)})" if note else ""
     texts = [f"[{number}] {_text(each)}" for number, each in enumerate(found, 1)]
     head = f"From memory: {DATA}." if texts else "nothing found"
-    return Result("\n\n".join([head + told, *texts]), {"results": found, "note": note})
+    return Result("\n\n".join([head + aside, *texts]), {"results": found, "note": note})
 
 
 def memory_save(
@@ -88,18 +88,18 @@ def memory_recall(
 def _alternating(facts: Recall, files: FileSearch | None, words: Words) -> list[FoundData]:
     """The best fact, the best file, the next of each, as their scores cannot be compared; without files
     that only repeat facts."""
-    told = " ".join(" ".join(hit.entry.content.split()) for hit in facts)
+    facts_text = " ".join(" ".join(hit.entry.content.split()) for hit in facts)
     asked = set(words(facts.query))
-    more = (_file(hit) for hit in files or () if not _repeats(hit.snippet, told, asked, words))
+    more = (_file(hit) for hit in files or () if not _repeats(hit.snippet, facts_text, asked, words))
     pairs = zip_longest((_fact(hit, asked, words) for hit in facts), more)
     return [each for each in chain.from_iterable(pairs) if each]
 
 
-def _repeats(snippet: str, told: str, asked: Set[str], words: Words) -> bool:
+def _repeats(snippet: str, facts_text: str, asked: Set[str], words: Words) -> bool:
     """Whether every line of a file that answers is in the facts already, apart from the time that begins a note."""
     lines = (" ".join(_TIME.sub("", line).strip("… ").split()) for line in snippet.splitlines())
     answering = [line for line in lines if not asked.isdisjoint(words(line))]
-    return bool(answering) and all(line in told for line in answering)
+    return bool(answering) and all(line in facts_text for line in answering)
 
 
 def _fact(hit: Hit, asked: Set[str], words: Words) -> FoundData:
@@ -128,12 +128,12 @@ def _about(hit: Hit) -> str:
     """The category of a fact, when it was last changed and by whom, and its description."""
     known, category = hit.provenance, category_of(hit.entry)
     when = f"{known.changed.time:%Y-%m-%d}" if known and known.changed else ""
-    told = ", ".join(filter(None, (category, when, *(known.authors[:1] if known else ()))))
-    return " ".join(filter(None, (f"({told})" if told else "", hit.entry.description)))
+    aside = ", ".join(filter(None, (category, when, *(known.authors[:1] if known else ()))))
+    return " ".join(filter(None, (f"({aside})" if aside else "", hit.entry.description)))
 
 
 TOOLS = (
-    ToolFunction(memory_search, "Search memory", Hints(read_only=True, destructive=False)),
-    ToolFunction(memory_save, "Save a fact", Hints(read_only=False, destructive=False)),
-    ToolFunction(memory_recall, "Recall facts", Hints(read_only=True, destructive=False)),
+    ToolFunction(memory_search, "Search memory", READS),
+    ToolFunction(memory_save, "Save a fact", SAVES),
+    ToolFunction(memory_recall, "Recall facts", READS),
 )
