@@ -1,6 +1,7 @@
 """What tests stand on: real folders, a clock that is handed in, copies of the sample workspaces."""
 
 import compileall
+import gc
 import importlib
 import os
 import re
@@ -67,15 +68,21 @@ def pytest_xdist_auto_num_workers() -> int | None:
 def pytest_collection(session: pytest.Session) -> None:
     """Share among workers what takes longest in collecting all tests: each begins to load them at another one.
 
-    What one has compiled is there for the next.
+    What one has compiled is there for the next. No garbage is looked for in what is loaded, now or later.
     """
     config = session.config
+    gc.disable()
     if hasattr(config, "workerinput") and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         files = sorted(TESTS.rglob("test_*.py"))
         first = len(files) * int(config.workerinput["workerid"].removeprefix("gw")) // config.workerinput["workercount"]
         for file in files[first:] + files[:first]:
             with suppress(Exception, pytest.skip.Exception):  # collecting it says so
                 importlib.import_module(".".join(file.relative_to(TESTS.parent).with_suffix("").parts))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import random
 import resource
+import select
 import shutil
 import signal
 import stat
@@ -129,16 +130,13 @@ def _seen(root: Path, verb: str) -> Seen:
     child = os.fork()
     if not child:
         _be_watched(root, verb, report, output)
-    seen, deadline = Seen(verb), began + WALL
-    while True:
-        done, status, used = os.wait4(child, os.WNOHANG)
-        if done:
-            break
-        if time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
-            deadline = float("inf")
-            seen.violations.append("it hangs")
-        time.sleep(0.002)
+    seen = Seen(verb)
+    over = os.pidfd_open(child)
+    if not select.select([over], [], [], WALL)[0]:
+        os.kill(child, signal.SIGKILL)
+        seen.violations.append("it hangs")
+    os.close(over)
+    _, status, used = os.wait4(child, 0)
     seen.wall, seen.seconds = time.monotonic() - began, used.ru_utime + used.ru_stime
     seen.peak, seen.status = used.ru_maxrss * 1024, os.waitstatus_to_exitcode(status)
     seen.violations += sorted({line for line in report.read_text().splitlines() if line})
@@ -754,7 +752,7 @@ def main(arguments: Mapping[str, Any]) -> dict[str, list[str]]:
         return [*always, *(verbs[(number * few + each) % len(verbs)] for each in range(min(few, len(verbs))))]
 
     template, outside = surroundings(folder)
-    fork_server.load(is_server=True)  # once, and not in each fork
+    fork_server.load(is_server="mcp" in {*always, *verbs})  # once, and not in each fork
     found = {}
     for number, name in enumerate(arguments["traps"]):
         found[name] = list(tried(template, outside, folder, TRAPS[name], looks(number)))

@@ -1,14 +1,16 @@
 """A person works with Git in the folder while agents write: nobody's commit may be lost to the other."""
 
+import atexit
 import os
 import random
+import shutil
 import subprocess
 import tempfile
 import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from crabmem import CrabmemError, Memory
 
 from . import Counts, Say
 from .actors import Record, apart, body, commits, in_history, left_locks, main, running, token, total, waited
+from .crashes import copied
 from .repository import complaints, git
 
 PERSON = "Anna"
@@ -115,6 +118,32 @@ def counted(long: bool, say: Say) -> Counts:
     return total(sums, "rounds", "person's commits", "acknowledged", "compacted", "refused", "healed", "lost")
 
 
+def _type(root: Path, line: str, number: int) -> None:
+    """What a person types; it may fail where an agent was quicker."""
+    who = {f"GIT_{role}_{part}": PERSON for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "N": str(number), **who}
+    subprocess.run(line, shell=True, cwd=root, env=environment, capture_output=True)
+
+
+@cache
+def _begun() -> Path:
+    """A memory with commits of the person's, to be copied: made once in a process."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    root = folder / "memory"
+    with Memory(root) as memory:
+        memory.remember("Seed", "the first", "the first")
+        for number in range(4):
+            _type(root, "echo $N > notes.txt; git add notes.txt; git commit -qm begun-$N", 900_000 + number)
+        _type(root, "git branch other HEAD~1", 0)
+        memory.remember("Seed", "the first", "the second")
+    hook = root / ".git/hooks/reference-transaction"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(_HOOK)
+    hook.chmod(0o755)
+    return root
+
+
 class Play:
     """One storm over one memory."""
 
@@ -133,16 +162,8 @@ class Play:
             return self._checked(rounds)
 
     def _prepare(self) -> None:
-        with Memory(self._root) as memory:
-            memory.remember("Seed", "the first", "the first")
-            for number in range(4):
-                self._type("echo $N > notes.txt; git add notes.txt; git commit -qm begun-$N", 900_000 + number)
-            self._type("git branch other HEAD~1", 0)
-            memory.remember("Seed", "the first", "the second")
+        copied(_begun(), self._root)
         self._hook = self._root / ".git/hooks/reference-transaction"
-        self._hook.parent.mkdir(exist_ok=True)
-        self._hook.write_text(_HOOK)
-        self._hook.chmod(0o755)
 
     def _rage(self, seconds: float) -> int:
         """Type until the time is over and every agent has written; how many rounds that were."""
@@ -157,10 +178,7 @@ class Play:
         raise AssertionError("counting ended")
 
     def _type(self, line: str, number: int) -> None:
-        """What a person types; it may fail where an agent was quicker."""
-        who = {f"GIT_{role}_{part}": PERSON for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
-        environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "N": str(number), **who}
-        subprocess.run(line, shell=True, cwd=self._root, env=environment, capture_output=True)
+        _type(self._root, line, number)
 
     def _compact(self) -> None:
         """The history is compacted all the while, as far as it can be beside what the person does."""
