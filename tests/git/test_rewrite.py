@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from crabmem.git.history import History
+from crabmem.git.repository import remotes
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import assert_clean, git
 
@@ -105,3 +106,20 @@ def test_a_rule_that_changes_nothing_leaves_every_id(root: Path) -> None:
     assert not new.changes_anything
     assert all(old == each for old, each in new.rewriter.ids.items())
     history.close()
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ('[remote "origin"]\n\turl = one\n[remote "b c"]\n\tfetch = x\n[remote "origin"]\n\turl = two\n',
+         {"origin": "two", "b c": ""}),
+        ("[remote]\n\tpushDefault = origin\n", {}),
+        ("[include]\n\tpath = elsewhere\n", {}),
+        ('[remote "origin', {}),
+        ("", {}),
+    ],
+)  # fmt: skip
+def test_remotes_are_those_that_the_configuration_names(tmp_path: Path, config: str, expected: dict[str, str]) -> None:
+    (tmp_path / "elsewhere").write_text('[remote "hidden"]\n\turl = three\n')
+    (tmp_path / "config").write_text(config)
+    assert remotes(tmp_path) == expected
