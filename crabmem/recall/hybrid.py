@@ -22,6 +22,7 @@ from ..search import Ranked
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import Vectors
 from ..workspace.workspace import Workspace
+from .catalog import Progress
 from .entries import EntrySource
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ _NO_HURRY = 60.0
 _AT_ONCE = 64
 _WORTH_SAVING = 32
 _OFTEN = 1_000
-
-Progress = Callable[[int, int], None]
 
 
 class _Trust:

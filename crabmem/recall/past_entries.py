@@ -1,8 +1,8 @@
-"""Entries as they were at other times. What recall knows of a moment is kept, so that it is worked out once.
+"""Entries as they were at commits. What recall knows of a commit is kept, so that it is worked out once.
 
-It is kept by an id of all entries, which is the same at all commits between two changes of an entry: for
-the handle, and on disk beside the index of today, whose rules hold here too: derived, checked against the folder each
-time, and disposable. The index of a moment is made from one that is like it, so that only what differs is read.
+It is kept by an id of all entries, which is the same at all commits between two changes of an entry: in memory, and on
+disk beside the index of today, whose rules hold here too: derived, checked against the folder each time, and
+disposable. The index of a commit is made from one that is like it, so that only what differs is read.
 """
 
 from collections import OrderedDict
