@@ -3,7 +3,7 @@
 import copy
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 from ..errors import BadConfig
 from ..text import jsonc, toml_edit, yaml_edit
@@ -12,6 +12,16 @@ from .host import Format
 
 TEXT: Path = ("text",)
 
+
+class _Editor(Protocol):
+    """A module of `text` that parses a format, and changes a text of it in place."""
+
+    def parse(self, text: str, /) -> object: ...
+    def put(self, text: str, path: Path, value: object, /) -> str: ...
+    def drop(self, text: str, path: Path, /) -> str: ...
+
+
+_EDITORS: dict[Format, _Editor] = {"json": jsonc, "jsonc": jsonc, "toml": toml_edit, "yaml": yaml_edit}
 _TOO_ODD = "it is written in a way that cannot be changed safely; change it by hand"
 
 
@@ -60,39 +70,20 @@ def parse(format: Format, text: str) -> ParsedConfig:
 
 
 def _parse(format: Format, text: str) -> object:
-    match format:
-        case "text":
-            return {TEXT[0]: text}
-        case "toml":
-            return toml_edit.parse(text)
-        case "yaml":
-            return yaml_edit.parse(text)
-        case _:
-            return jsonc.parse(text, strict=format == "json")
+    if format == "text":
+        return {TEXT[0]: text}
+    return jsonc.parse(text, strict=True) if format == "json" else _EDITORS[format].parse(text)
 
 
 def _put(format: Format, text: str, path: Path, value: object) -> str:
-    match format:
-        case "text":
-            return str(value)
-        case "toml":
-            return toml_edit.put(text, path, value)
-        case "yaml":
-            return yaml_edit.put(text, path, value)
-        case _:
-            return jsonc.put(text if text.strip() else "{}\n", path, value)
+    if format == "text":
+        return str(value)
+    is_blank_json = format in ("json", "jsonc") and not text.strip()
+    return _EDITORS[format].put("{}\n" if is_blank_json else text, path, value)
 
 
 def _drop(format: Format, text: str, path: Path) -> str:
-    match format:
-        case "text":
-            return ""
-        case "toml":
-            return toml_edit.drop(text, path)
-        case "yaml":
-            return yaml_edit.drop(text, path)
-        case _:
-            return jsonc.drop(text, path)
+    return "" if format == "text" else _EDITORS[format].drop(text, path)
 
 
 def _without_empty(value: object) -> object:
