@@ -48,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     What crabmem keeps of a person on this machine is kept in a folder of the tests' own.
     """
     if not hasattr(config, "workerinput"):
+        _stay_in_memory(config)
         compileall.compile_dir(PACKAGE, quiet=2)
         compileall.compile_dir(TESTS, quiet=2, rx=re.compile("/test_"))  # what suites of faults run in processes
         os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="crabmem-tests-")
@@ -57,6 +58,20 @@ def pytest_configure(config: pytest.Config) -> None:
         forks = ExitStack()
         forks.enter_context(forked.server(Path(os.environ["XDG_STATE_HOME"])))
         config.add_cleanup(forks.close)
+
+
+def _stay_in_memory(config: pytest.Config) -> None:
+    """Have temporary files in the machine's memory, where there is room and nobody named another place.
+
+    Tests make, sync and remove thousands of small files: on a disk a write costs twice the processor's time, and waits.
+    What failed is kept with `TMPDIR=FOLDER pytest`.
+    """
+    shared = Path("/dev/shm")
+    if "TMPDIR" in os.environ or not os.access(shared, os.W_OK) or shutil.disk_usage(shared).free < 4_000_000_000:
+        return
+    os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="crabmem-tests-", dir=shared)
+    os.chmod(tempfile.tempdir, 0o711)  # a test run by root becomes another user for a moment, who must reach it
+    config.add_cleanup(lambda: shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True))
 
 
 @pytest.hookimpl(optionalhook=True)

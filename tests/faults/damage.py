@@ -1,5 +1,6 @@
 """Repositories in pieces, files that are no entries, each made by a few lines; and what has to hold all the same."""
 
+import atexit
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from crabmem import CrabmemError, Memory
@@ -18,6 +20,7 @@ from crabmem.text.hashes import blob_id
 from crabmem.workspace.layout import ORDINARY
 
 from . import Say
+from .crashes import copied
 from .repository import complaints, git
 
 LUNA = "memory/entries/luna.md"
@@ -76,8 +79,11 @@ def _broken(
     return listed
 
 
-def prepared(folder: Path) -> Path:
-    """A memory with some history: writes of an agent, an edit of the person, and something forgotten."""
+@cache
+def _prepared_once() -> tuple[Path, float]:
+    """What `prepared` gives copies of, made once in a process, and the seconds that a recall of it takes."""
+    folder = Path(tempfile.mkdtemp(prefix="crabmem-damage-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     root = folder / "prepared"
     with Memory(root, agent="before") as memory:
         memory.remember("Luna", "the dog", "Every Thursday.")
@@ -88,7 +94,12 @@ def prepared(folder: Path) -> Path:
         memory.forget("Gone")
         memory.remember("Luna", "the dog", "Every Friday.")
     shutil.rmtree(root / ".git/crabmem/recent")  # second names heal much of this at once
-    return root
+    return root, _recall_seconds(copied(root, folder / "recalled"))
+
+
+def prepared(folder: Path) -> Path:
+    """A memory with some history: writes of an agent, an edit of the person, and something forgotten."""
+    return copied(_prepared_once()[0], folder / "prepared")
 
 
 # Objects
@@ -726,7 +737,7 @@ def endured(bad: BadFile) -> float:
     """
     with tempfile.TemporaryDirectory(prefix="crabmem-damage-") as folder:
         root = prepared(Path(folder))
-        without = _recall_seconds(root)
+        _, without = _prepared_once()
         file = root / "memory/entries" / bad.name
         bad.make(file)
         before = file.lstat()
