@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..disk.allowed import Allowed
 from ..errors import CrabmemError
 from .options import options_so_far
 
@@ -39,6 +38,7 @@ def complete_from(of: "Callable[[Session], Iterable[str]]", is_around: bool = Fa
 
 def complete_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
     """The files of facts whose names begin so, without their ending: they name facts too, and none need be read."""
+    from ..disk.allowed import Allowed
     from ..session.locate import workspace_at
 
     try:

@@ -37,7 +37,7 @@ def standard_input(ctx: click.Context) -> str:
     if ctx.meta.get(_IS_READ):
         raise click.UsageError("- is standard input, and only one text can be read from it; give the others as text")
     ctx.meta[_IS_READ] = True
-    return _decoded(sys.stdin.buffer.read(), "standard input")
+    return _decode(sys.stdin.buffer.read(), "standard input")
 
 
 def words_of(ctx: click.Context, words: Sequence[str]) -> str:
@@ -55,7 +55,7 @@ def content_of(ctx: click.Context, text: str | None, file: str | None, source: s
     if len(given) != 1 or source not in (None, "-"):
         raise click.UsageError("give the content once: -c TEXT, --file F, or - for stdin")
     if text is not None:
-        return _decoded(text.encode("utf-8", "surrogatepass"), "the content")
+        return _decode(text.encode("utf-8", "surrogatepass"), "the content")
     return standard_input(ctx) if file in (None, "-") else text_in(file)
 
 
@@ -66,12 +66,12 @@ def text_in(file: str) -> str:
         InvalidArguments: not UTF-8, or it cannot be read.
     """
     try:
-        return _decoded(Path(file).read_bytes(), file)
+        return _decode(Path(file).read_bytes(), file)
     except OSError as error:
         raise InvalidArguments(f"{file} cannot be read: {(error.strerror or str(error)).lower()}") from None
 
 
-def _decoded(data: bytes, where: str) -> str:
+def _decode(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

@@ -68,10 +68,10 @@ def paged(ctx: click.Context, pieces: Iterable[str]) -> None:
             show(False, None, partial(str, piece))
         return
     os.environ.setdefault("LESS", "FRX")
-    click.echo_via_pager(_parted(_SURROGATES.sub("\ufffd", piece) for piece in pieces), color=in_colour(sys.stdout))
+    click.echo_via_pager(_for_pager(_SURROGATES.sub("\ufffd", piece) for piece in pieces), color=in_colour(sys.stdout))
 
 
-def _parted(pieces: Iterable[str]) -> Iterator[str]:
+def _for_pager(pieces: Iterable[str]) -> Iterator[str]:
     """Pieces as a pager is given them, which gets the last end of a line from click."""
     between = ""
     for piece in filter(None, pieces):
@@ -151,10 +151,10 @@ def in_colour(stream: Any) -> bool:
 
 def coloured_diff(diff: str) -> str:
     """`diff` with what went in red, what came in green, and the names of files in bold."""
-    return "\n".join(map(_coloured, plain(diff).split("\n")))
+    return "\n".join(map(_colour_line, plain(diff).split("\n")))
 
 
-def _coloured(line: str) -> str:
+def _colour_line(line: str) -> str:
     if line.startswith(("--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null")):
         return click.style(line, bold=True)
     colours = {"+": "green", "-": "red", "@": "cyan"}

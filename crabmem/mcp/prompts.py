@@ -26,7 +26,7 @@ from ..session.session import Session
 from ..text.quoting import block, one_line, visible
 from ..text.templates import storing_prompt, template
 from ..text.words import counted, shortened
-from ..tools.looking import told
+from ..tools.looking import log_text
 from .addresses import ENTRY
 from .served import Context, Served, in_thread, refuse_cursor
 
@@ -56,7 +56,7 @@ def _review(memory: Session, given: Given) -> str:
     since, entry = given.get("since", "").strip(), given.get("entry", "").strip()
     commits = tuple(islice(history.commits(memory, entry or None, since=since or None), _COMMITS))
     about = (f" about {entry}" if entry else "") + (f", since {since}" if since else "")
-    return template("review").replace("{about}", about).replace("{log}", block("memory", told(commits)))
+    return template("review").replace("{about}", about).replace("{log}", block("memory", log_text(commits)))
 
 
 def _tidy(memory: Session, given: Given) -> str:

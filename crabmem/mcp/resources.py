@@ -19,7 +19,7 @@ from mcp_types import (
 from ..operations import facts, files, history
 from ..text.entry import Entry
 from ..text.quoting import hit_text, visible
-from ..tools.looking import told
+from ..tools.looking import log_text
 from .addresses import ENTRY, LOG, MEMORY, SOUL, address, entry_name_at
 from .served import Context, Served, in_thread, refuse_cursor, unknown_cursor
 
@@ -78,7 +78,7 @@ class Resources:
         if uri == SOUL:
             return files.identity(self._memory).text, MARKDOWN
         if uri == LOG:
-            return told(tuple(islice(history.commits(self._memory), _COMMITS))), PLAIN
+            return log_text(tuple(islice(history.commits(self._memory), _COMMITS))), PLAIN
         if name := entry_name_at(uri):
             found = facts.get(self._memory, name)
             return hit_text(found.path, found.name, found.description, found.content, found.version), MARKDOWN

@@ -69,17 +69,13 @@ async def _serve(served: Served, source: int, sink: int) -> None:
 
 async def _read(source: int, into: MemoryObjectSendStream[SessionMessage | Exception], outbox: Outbox) -> None:
     with suppress(anyio.BrokenResourceError):  # nobody takes answers any more
-        await _forward(source, into, outbox)
-
-
-async def _forward(source: int, into: MemoryObjectSendStream[SessionMessage | Exception], outbox: Outbox) -> None:
-    async with into, outbox:
-        async for line in _lines(source):
-            message = parse_message(line)
-            if isinstance(message, Refusal):
-                await outbox.send(SessionMessage(message.answer))
-            else:
-                await into.send(SessionMessage(message))
+        async with into, outbox:
+            async for line in _lines(source):
+                message = parse_message(line)
+                if isinstance(message, Refusal):
+                    await outbox.send(SessionMessage(message.answer))
+                else:
+                    await into.send(SessionMessage(message))
 
 
 async def _lines(source: int) -> AsyncIterator[bytes]:
@@ -109,21 +105,14 @@ async def _chunk(source: int) -> bytes:
 async def _write(sink: int, out: MemoryObjectReceiveStream[SessionMessage]) -> None:
     async with out:
         with suppress(OSError):  # nobody reads any more
-            await _put(sink, out)
-
-
-async def _put(sink: int, out: MemoryObjectReceiveStream[SessionMessage]) -> None:
-    async for item in out:
-        line = memoryview(to_json(item.message) + b"\n")
-        for start in range(0, len(line), _WRITE):
-            if not _is_ready(sink, select.POLLOUT):
-                await anyio.wait_writable(sink)
-            _write_all(sink, line[start : start + _WRITE])
-
-
-def _write_all(sink: int, data: memoryview) -> None:
-    while data:
-        data = data[os.write(sink, data) :]
+            async for item in out:
+                line = memoryview(to_json(item.message) + b"\n")
+                for start in range(0, len(line), _WRITE):
+                    if not _is_ready(sink, select.POLLOUT):
+                        await anyio.wait_writable(sink)
+                    data = line[start : start + _WRITE]
+                    while data:
+                        data = data[os.write(sink, data) :]
 
 
 def _is_ready(handle: int, what: int) -> bool:

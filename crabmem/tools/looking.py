@@ -90,10 +90,10 @@ def log(
     """List who wrote what when, newest first: yourself, other agents, or a person, whom a star marks."""
     _check_limit(limit)
     commits = tuple(islice(history.commits(memory, name, since=since), limit))
-    return Result(told(commits), {"commits": [json_of(commit) for commit in commits]})
+    return Result(log_text(commits), {"commits": [json_of(commit) for commit in commits]})
 
 
-def told(commits: tuple[Commit, ...]) -> str:
+def log_text(commits: tuple[Commit, ...]) -> str:
     """A line for each commit: id, time, author, session, subject."""
     return "\n".join(_commit(commit) for commit in commits) or "nothing was written"
 

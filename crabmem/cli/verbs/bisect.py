@@ -61,7 +61,7 @@ def bisect(
     memory = open_session(ctx)
     _check_names(memory, claims, until)
     test = _by_command(command) if command else _by_claims(claims, limit)
-    done = history.bisect(memory, test, since, until, None if json_wanted else _told)
+    done = history.bisect(memory, test, since, until, None if json_wanted else _tell_step)
     show(json_wanted, json_of(done), lambda: _words(done))
 
 
@@ -106,7 +106,7 @@ def _status(command: Sequence[str], folder: str) -> int:
         raise Failure(f"{command[0]} cannot be run: {(error.strerror or str(error)).lower()}") from None
 
 
-def _told(step: Step) -> None:
+def _tell_step(step: Step) -> None:
     tell(f"step {step.number} of about {step.about}: {_VERDICTS[step.is_good]} at {short(step.commit)}")
 
 

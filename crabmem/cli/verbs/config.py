@@ -67,7 +67,7 @@ def allow(ctx: click.Context, yes: bool, json_wanted: bool) -> None:
     root = global_options(ctx).root.absolute()
     rules, allowed = settings_at(root), Allowed(os.environ)
     asked = reach_of(root, rules)
-    lines = [*(_vectors_told(rules.vectors, root) if asked.vectors else ()), *_profile_told(asked.profile)]
+    lines = [*(_vectors_lines(rules.vectors, root) if asked.vectors else ()), *_profile_lines(asked.profile)]
     lines = [" ".join(line.split()) for line in lines]  # no word of the settings can pass for a line of ours
     if asked == Reach():
         words = f"{SETTINGS} names nothing outside of the workspace"
@@ -95,12 +95,12 @@ def disallow(ctx: click.Context, json_wanted: bool) -> None:
     show(json_wanted, {"path": str(root), "was_allowed": was_allowed}, lambda: words)
 
 
-def _profile_told(file: str) -> Iterator[str]:
+def _profile_lines(file: str) -> Iterator[str]:
     if file:
         yield f"read the profile {file}, which says what goes into the prompt, and which tools there are"
 
 
-def _vectors_told(rules: Vectors, root: Path) -> Iterator[str]:
+def _vectors_lines(rules: Vectors, root: Path) -> Iterator[str]:
     """What is sent and loaded for vectors, a line for each thing."""
     from ...embeddings.http import checked_url
     from ...embeddings.local import folder_of

@@ -82,7 +82,7 @@ def eval_(
     given = content_of(ctx, None, file, None)
     questions = parse_questions(given, "stdin" if file == "-" else file)
     done = recall.evaluate(open_session(ctx), questions, limit, compare, _asking if sys.stderr.isatty() else None)
-    show(json_wanted, json_of(done), lambda: plain(_told(done)))
+    show(json_wanted, json_of(done), lambda: plain(_report(done)))
     if done.elsewhere and not json_wanted:
         tell(f"{counted(len(done.elsewhere), 'question')} passed over, for other workspaces")
     _check(done, gates)
@@ -103,7 +103,7 @@ def _asking(done: int, total: int) -> None:
         click.echo(f"\rasking: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
 
 
-def _told(done: Evaluation) -> str:
+def _report(done: Evaluation) -> str:
     lines = [
         f"{counted(len(done.answers), 'question')}, {len(done.answers) - len(done.misses)} answered right",
         *_table(done),
@@ -111,7 +111,7 @@ def _told(done: Evaluation) -> str:
     for answer in done.misses:
         lines += ["", *_miss(answer, done.limit)]
     for word, pairs in (("better", done.better), ("worse", done.worse)):
-        lines += [f"\n{word}: {_asked(pair.now)}\n  {_change(pair.past, pair.now)}" for pair in pairs]
+        lines += [f"\n{word}: {_question(pair.now)}\n  {_change(pair.past, pair.now)}" for pair in pairs]
     return "\n".join(lines)
 
 
@@ -130,10 +130,10 @@ def _miss(answer: Answer, limit: int) -> list[str]:
     wanted = [] if missing else [f"  not first: {', '.join(answer.question.find)}"]
     hits = answer.recall.hits
     came = f"  came first: {hits[0].entry.name}" if hits else f"  {answer.recall.note}"
-    return [f"missed: {_asked(answer)}", *missing, *wanted, came]
+    return [f"missed: {_question(answer)}", *missing, *wanted, came]
 
 
-def _asked(answer: Answer) -> str:
+def _question(answer: Answer) -> str:
     return shortened(answer.question.query, _WIDTH)
 
 

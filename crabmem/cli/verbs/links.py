@@ -33,11 +33,11 @@ def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
 def _lines(found: Links) -> str:
     """A line for each link; one that stands several times in a text is said once."""
     if found.path is None:
-        return "".join(dict.fromkeys(f"{plain(link.path)}: {_said(link)}\n" for link in found.broken))
-    out = (f"out  {_said(link):{_WIDTH}}  {plain(link.to or 'nowhere')}\n" for link in found.out)
-    into = (f"in   {_said(link):{_WIDTH}}  {plain(link.path)}\n" for link in found.into)
+        return "".join(dict.fromkeys(f"{plain(link.path)}: {_shown_link(link)}\n" for link in found.broken))
+    out = (f"out  {_shown_link(link):{_WIDTH}}  {plain(link.to or 'nowhere')}\n" for link in found.out)
+    into = (f"in   {_shown_link(link):{_WIDTH}}  {plain(link.path)}\n" for link in found.into)
     return "".join(dict.fromkeys((*out, *into)))
 
 
-def _said(link: Reference) -> str:
+def _shown_link(link: Reference) -> str:
     return plain(f"[[{link.target}]]")

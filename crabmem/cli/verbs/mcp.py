@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...text.extras import how_to_get
 from ..app import open_session, verb
 from ..options import global_options, tool_names
 from ..output import Failure, tell
@@ -81,6 +80,8 @@ def _served(ctx: click.Context, tools: str | None, data: bool, environment: Mapp
     try:
         from ...mcp import Served
     except ImportError:  # also of an older library, which lacks a name
+        from ...text.extras import how_to_get
+
         raise Failure(f"`crabmem mcp` needs the libraries of the extra mcp: {how_to_get('mcp')}") from None
     return Served(
         open_session(ctx, is_person=False), wanted.agent, wanted.session, tool_names(tools), data, environment

@@ -76,14 +76,14 @@ def reject(ctx: click.Context, id: str, yes: bool, json_wanted: bool) -> None:
 
 def _line(proposal: Proposal) -> str:
     why = f"  {shortened(proposal.reason, _REASON)}" if proposal.reason else ""
-    return plain(f"{_made(proposal)}  {proposal.path}{why}")
+    return plain(f"{_byline(proposal)}  {proposal.path}{why}")
 
 
 def _heading(proposal: Proposal) -> str:
     reason = f"\n\n{proposal.reason}" if proposal.reason else ""
     told = f"\n\n{_CLASHES}" if proposal.clashes else "" if proposal.diff else "\n\nthe file says that already"
-    return plain(f"{_made(proposal)}{reason}{told}")
+    return plain(f"{_byline(proposal)}{reason}{told}")
 
 
-def _made(proposal: Proposal) -> str:
+def _byline(proposal: Proposal) -> str:
     return f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}  {byline(proposal.author, proposal.session)}"

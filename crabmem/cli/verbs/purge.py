@@ -55,7 +55,7 @@ def purge(
     """
     memory = open_session(ctx)
     if verify:
-        return _verified(ctx, operation.standing(memory, name, text=text, pattern=pattern), json_wanted)
+        return _verify(ctx, operation.standing(memory, name, text=text, pattern=pattern), json_wanted)
     plans: dict[str, Purge] = {}
     if dry_run or not yes:
         if everywhere:
@@ -63,7 +63,7 @@ def purge(
         else:
             plans = {ALL: operation.purge_plan(memory, name, text=text, pattern=pattern)}
         if not json_wanted:
-            click.echo(plain("\n".join(_headed(place, _plan(each)) for place, each in plans.items())))
+            click.echo(plain("\n".join(_under_place(place, _plan(each)) for place, each in plans.items())))
     if dry_run:
         return show(json_wanted, _data(plans, everywhere), lambda: "")
     if not yes:
@@ -72,7 +72,7 @@ def purge(
         done = agents.purge_everywhere(memory, name, text=text, pattern=pattern, force=force)
     else:
         done = {ALL: operation.purge(memory, name, text=text, pattern=pattern, force=force)}
-    told = "\n".join(_headed(place, _done(each, with_plan=not plans)) for place, each in done.items())
+    told = "\n".join(_under_place(place, _outcome(each, with_plan=not plans)) for place, each in done.items())
     show(json_wanted, _data(done, everywhere), lambda: plain(told))
     if any(each.standing and each.standing.places for each in done.values()):
         ctx.exit(1)
@@ -84,13 +84,13 @@ def _data(purges: Mapping[str, Purge], everywhere: bool) -> object:
     return {"workspaces": {place: json_of(each) for place, each in purges.items()}}
 
 
-def _headed(place: str, text: str) -> str:
+def _under_place(place: str, text: str) -> str:
     """What is said of a workspace; of an agent's with its folder."""
     return text if place == ALL else f"{place}:\n{indent(text, '  ')}"
 
 
-def _verified(ctx: click.Context, found: Standing, json_wanted: bool) -> None:
-    show(json_wanted, json_of(found), lambda: plain(_looked(found)))
+def _verify(ctx: click.Context, found: Standing, json_wanted: bool) -> None:
+    show(json_wanted, json_of(found), lambda: plain(_verification(found)))
     if found.places:
         ctx.exit(1)
 
@@ -123,15 +123,15 @@ def _plan(plan: Purge) -> str:
     return "\n".join(lines)
 
 
-def _done(done: Purge, with_plan: bool) -> str:
+def _outcome(done: Purge, with_plan: bool) -> str:
     assert done.standing is not None
     told = [_plan(done)] if with_plan else []
     words = "purged" if not done.standing.places else "purged, but not everywhere"
     named = [f"its name stays in {', '.join(done.copies)}"] if done.copies and not done.standing.places else []
-    return "\n".join([*told, f"{words}; {_looked(done.standing)}", *named])
+    return "\n".join([*told, f"{words}; {_verification(done.standing)}", *named])
 
 
-def _looked(found: Standing) -> str:
+def _verification(found: Standing) -> str:
     """What a look at everything came to."""
     places = "".join(f"\n  {place}" for place in found.places[:_SHOWN]) + _more(len(found.places))
     what = f"{_count(found.objects, 'object')} and {_count(found.files, 'file')} read, {found.size:,} bytes"

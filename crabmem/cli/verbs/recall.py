@@ -71,9 +71,11 @@ def recall(
     )
     language = memory.settings.language
     if sys.stdout.isatty():
-        text = BETWEEN.join(_shown(hit, asked, language) + _explained(hit, explain) + _blamed(hit) for hit in found)
+        text = BETWEEN.join(
+            _hit_for_person(hit, asked, language) + _explanation(hit, explain) + _provenance(hit) for hit in found
+        )
     else:  # a program reads this, and often a model what it prints
-        text = answer_text([_told(hit) + _explained(hit, explain) for hit in found]) if found.hits else ""
+        text = answer_text([_hit_for_model(hit) + _explanation(hit, explain) for hit in found]) if found.hits else ""
     show(json_wanted, json_of(found), lambda: text)
     if not found.hits and tags:
         tell_unknown_tags(facts.entries(memory, as_of), tags)
@@ -83,19 +85,19 @@ def recall(
         tell(f"recall finds facts; a tool for agents searches {', '.join(files)}: see `crabmem tools`")
 
 
-def _shown(hit: Hit, asked: str, language: str) -> str:
+def _hit_for_person(hit: Hit, asked: str, language: str) -> str:
     """A hit as a person sees it: as it is, with its file and the words it was found by."""
     text = entry_text(hit.entry.name, hit.entry.description, hit.shown)
     return on_terminal(text, plain(hit.entry.path), asked, language, in_colour(sys.stdout))
 
 
-def _told(hit: Hit) -> str:
+def _hit_for_model(hit: Hit) -> str:
     """A hit as a model reads it; where it comes from is said above what it says itself."""
     heading, source, *rest = text_of(hit).split("\n", 2)
-    return "\n".join([heading, source, *filter(None, [_blamed(hit).strip()]), *rest])
+    return "\n".join([heading, source, *filter(None, [_provenance(hit).strip()]), *rest])
 
 
-def _blamed(hit: Hit) -> str:
+def _provenance(hit: Hit) -> str:
     """Where a hit comes from, if that was asked."""
     known = hit.provenance
     if known is None:
@@ -112,7 +114,7 @@ def _blamed(hit: Hit) -> str:
     return "\n\n" + plain("; ".join(told))
 
 
-def _explained(hit: Hit, explain: bool) -> str:
+def _explanation(hit: Hit, explain: bool) -> str:
     """What the score of a hit is made of, a line for each word, the most telling first."""
     if not explain:
         return ""

@@ -61,7 +61,7 @@ def revert(
             even_if_many=yes_really,
         )
     except Conflicting as error:
-        told = "\n".join(map(_told, error.conflicts))
+        told = "\n".join(map(_conflict, error.conflicts))
         show(json_wanted, json_of(error), lambda: told)
         raise
     show(json_wanted, json_of(done), lambda: f"{_summary(done, dry_run)}\n{coloured_diff(done.diff)}")
@@ -83,7 +83,7 @@ def _line(commit: Commit) -> str:
     return plain(f"  {short(commit.commit)}  {commit.who}  {commit.subject}\n")
 
 
-def _told(conflict: Conflict) -> str:
+def _conflict(conflict: Conflict) -> str:
     """A conflict for a person: the file, and what both sides say."""
     sides = (("now", conflict.ours), ("without", conflict.theirs))
     return "\n".join([plain(conflict.path), *(line for word, text in sides for line in _side(word, text))])

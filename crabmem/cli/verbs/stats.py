@@ -16,10 +16,10 @@ from ..output import show
 def stats(ctx: click.Context, json_wanted: bool) -> None:
     """How much there is, and how often it spoke before a turn without being asked."""
     found = maintenance.stats(open_session(ctx))
-    show(json_wanted, json_of(found), lambda: _told(found))
+    show(json_wanted, json_of(found), lambda: _figures(found))
 
 
-def _told(found: Stats) -> str:
+def _figures(found: Stats) -> str:
     """The figures for a person."""
     unreadable = f", {counted(found.unreadable, 'file')} unreadable" if found.unreadable else ""
     facts = f"{found.entries:,} fact{'' if found.entries == 1 else 's'}{unreadable}"

@@ -78,11 +78,11 @@ def _goodbye() -> str:
 
 
 def _run(root: Path, *words: str) -> None:
-    click.secho(f"\n$ crabmem {' '.join(map(_quoted, words))}", fg="cyan")
+    click.secho(f"\n$ crabmem {' '.join(map(_as_typed, words))}", fg="cyan")
     cli.main(["--dir", str(root), "--workspace", "", "--no-pager", *words], prog_name="crabmem", standalone_mode=False)
 
 
-def _quoted(word: str) -> str:
+def _as_typed(word: str) -> str:
     """`word` as one would type it: in double quotes where it needs any."""
     return word if shlex.quote(word) == word or word.startswith("HEAD") else f'"{word}"'
 
