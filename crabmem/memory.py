@@ -7,7 +7,23 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .operations import context, facts, files, history, maintenance, notes, proposals, purge, recall, revert
+from .operations import (
+    bisect,
+    context,
+    digest,
+    facts,
+    files,
+    history,
+    links,
+    maintenance,
+    notes,
+    occurrences,
+    proposals,
+    provenance,
+    purge,
+    recall,
+    revert,
+)
 from .operations import setup as begin
 from .session.opening import engine_at, recover
 from .session.session import Session
@@ -70,7 +86,7 @@ class Memory(Session):
 
     # Facts
     remember, remember_all = facts.remember, facts.remember_all
-    forget, rename = facts.forget, facts.rename
+    forget, rename = facts.forget, links.rename
     get, entries = facts.get, facts.entries
 
     # Recall
@@ -82,8 +98,8 @@ class Memory(Session):
     search, write_note = files.search, notes.write_note
 
     # History
-    log, diff, blame = history.log, history.diff, history.blame
-    when, digest, bisect = history.when, history.digest, history.bisect
+    log, diff, blame = history.log, history.diff, provenance.blame
+    when, digest, bisect = occurrences.when, digest.digest, bisect.bisect
 
     # The way back
     undo, redo, restore = revert.undo, revert.redo, revert.restore

@@ -11,8 +11,9 @@ import click
 
 from ..disk import fs
 from ..errors import NotFound
-from ..operations import facts, provenance, setup
+from ..operations import facts, setup
 from ..operations import recall as recall_operations
+from ..operations.last_changed import last_changed
 from ..recall.marking import on_terminal
 from ..recall.ranking import text_of
 from ..results import Hit, Match, json_of
@@ -282,7 +283,7 @@ def list_(
     if order == "name":
         entries = sorted(entries, key=lambda entry: entry.name.casefold())
     elif order == "changed":
-        newest = {path: place for place, path in enumerate(provenance.last_changed(memory))}
+        newest = {path: place for place, path in enumerate(last_changed(memory))}
         entries = sorted(entries, key=lambda entry: newest.get(entry.path, len(newest)))
     shown = entries[:limit]
     labels = [plain(memory.layout.label(entry.path)) for entry in shown]

@@ -2,7 +2,7 @@
 
 import click
 
-from ..operations import facts
+from ..operations import links as links_operations
 from ..results import Links, Reference, json_of
 from ..text.words import counted
 from .base import as_json, coloured_diff, complete_names, dry, opened, plain, show, tell, warn
@@ -23,7 +23,7 @@ def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bo
     \b
     crabmem rename "Luna's vet" "Dr. Moreno" --keep-alias
     """
-    done = facts.rename(opened(ctx), old, new, keep_alias=keep_alias, dry_run=dry_run)
+    done = links_operations.rename(opened(ctx), old, new, keep_alias=keep_alias, dry_run=dry_run)
     verb = "would rename" if dry_run else "renamed"
     words = (
         f"{verb}: {plain(done.before)} to {plain(done.name)}" if done.paths else f"it is called {plain(new)} already"
@@ -42,7 +42,7 @@ def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
     A link says a file's name, a fact's name or an alias, as [[Luna's vet]] or [[luna-s-vet|the vet]]. In code
     there are none. NAME may be MEMORY.md or Crab.md too.
     """
-    found = facts.links(opened(ctx), name)
+    found = links_operations.links(opened(ctx), name)
     show(json_wanted, json_of(found), lambda: _lines(found))
     if not json_wanted:
         nowhere = len(set(found.broken))

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from ..operations import history
+from ..operations import digest as digest_operations
+from ..operations import occurrences, provenance
 from ..results import Digest, Line, News, Sighting, Sightings, byline, json_of
 from ..text.hashes import short
 from ..text.words import shortened
@@ -24,7 +25,7 @@ def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
 
     A star marks a person. NAME may be MEMORY.md or Crab.md too.
     """
-    lines = history.blame(opened(ctx), name)
+    lines = provenance.blame(opened(ctx), name)
     if json_wanted:
         return show(True, json_of(lines), str)
     paged(ctx, map(_line, lines))
@@ -53,7 +54,7 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
     A text that memory ever said word by word is looked for so, any other by its words: all of them in
     one entry. A star marks a person.
     """
-    found = history.when(opened(ctx), words_of(ctx, query))
+    found = occurrences.when(opened(ctx), words_of(ctx, query))
     show(json_wanted, json_of(found), lambda: "".join(map(_sighting, found.steps)))
     if not json_wanted:
         tell(_today(found))
@@ -92,7 +93,7 @@ def _today(found: Sightings) -> str:
 @click.pass_context
 def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool) -> None:
     """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown."""
-    found = history.digest(opened(ctx), since, until)
+    found = digest_operations.digest(opened(ctx), since, until)
     if json_wanted:
         return show(True, json_of(found), str)
     paged(ctx, [_markdown(found)])

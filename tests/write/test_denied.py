@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import CrabmemError, DeniedHistory, Memory, Unreadable
 from crabmem.cli import base, cli
-from crabmem.operations import agents, facts, files, history, maintenance, proposals, purge, salience, setup
+from crabmem.operations import agents, files, history, links, maintenance, proposals, purge, salience, setup
 from tests.conftest import assert_clean
 from tests.serving import command, piped
 
@@ -227,7 +227,7 @@ def test_memory_raises_errors_of_ours_alone(root: Path) -> None:
         ways: list[Callable[[], object]] = [
             memory.entries, memory.overview, memory.identity, memory.log, memory.diff, memory.digest,
             memory.doctor, memory.adopt, memory.init, memory.prompt,
-            *(partial(work, memory) for work in (facts.links, maintenance.stats, agents.agents, proposals.proposals)),
+            *(partial(work, memory) for work in (links.links, maintenance.stats, agents.agents, proposals.proposals)),
             *(partial(work, memory) for work in (files.blobs, files.notes, history.newest, maintenance.mend)),
             *(partial(work, memory) for work in (maintenance.compact, maintenance.reindex, setup.unrecorded)),
             lambda: memory.get("Vet"), lambda: memory.blame("Vet"), lambda: memory.before_turn("where is the boiler?"),
