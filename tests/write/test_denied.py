@@ -232,7 +232,7 @@ def test_memory_raises_errors_of_ours_alone(root: Path) -> None:
             *(partial(work, memory) for work in (maintenance.compact, maintenance.reindex, setup.unrecorded)),
             lambda: memory.get("Vet"), lambda: memory.blame("Vet"), lambda: memory.before_turn("where is the boiler?"),
             lambda: memory.when("boiler"), lambda: purge.standing(memory, "Vet"),
-            lambda: purge.purge_plan(memory, "Vet"),
+            lambda: purge.purge(memory, "Vet", dry_run=True),
             lambda: memory.search("boiler"), lambda: salience.salient(memory), lambda: list(history.commits(memory)),
             lambda: memory.recall("boiler", as_of="1 minute ago"), lambda: memory.write_note("x"),
         ]  # fmt: skip
