@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from .operations import (
     adoption,
+    bisect,
     context,
+    digest,
     facts,
     files,
     history,
+    links,
     maintenance,
     notes,
+    occurrences,
     proposals,
+    provenance,
     purge,
     recall,
     revert,
@@ -77,7 +82,7 @@ class Memory(Session):
 
     # Facts
     remember, remember_all = facts.remember, facts.remember_all
-    forget, rename = facts.forget, facts.rename
+    forget, rename = facts.forget, links.rename
     get, entries = facts.get, facts.entries
 
     # Recall
@@ -89,8 +94,8 @@ class Memory(Session):
     search, write_note = files.search, notes.write_note
 
     # History
-    log, diff, blame = history.log, history.diff, history.blame
-    when, digest, bisect = history.when, history.digest, history.bisect
+    log, diff, blame = history.log, history.diff, provenance.blame
+    when, digest, bisect = occurrences.when, digest.digest, bisect.bisect
 
     # The way back
     undo, redo, restore = revert.undo, revert.redo, revert.restore

@@ -19,6 +19,7 @@ from crabmem import Memory
 from crabmem.cli import cli
 from crabmem.embeddings import embedder
 from crabmem.prompt import compaction, context, profile
+from crabmem.session import session
 from crabmem.workspace import settings
 
 ROOT = Path(__file__).parent.parent
@@ -118,6 +119,7 @@ def returned() -> set[type]:
         **vars(profile),
         **vars(compaction),
         **vars(embedder),
+        **vars(session),
     }  # what a memory loads when it is asked for
     hints = (get_type_hints(each, localns=late).get("return") for each in functions if inspect.isroutine(each))
     return {kind for hint in hints for kind in kinds_in(hint) if kind.__module__.startswith("crabmem.")}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 from ..disk import fs
@@ -21,7 +22,7 @@ from ..workspace.workspace import agent_folder
 from .adoption import adopt
 from .history import log
 from .maintenance import stats
-from .purge import purge, purge_plan
+from .purge import purge
 
 #: What the workspace of all is called among its agents.
 ALL = "."
@@ -80,16 +81,6 @@ def clone_agent(session: Session, source: str, target: str) -> Begun:
         return init_with(agent, lambda scan: files, rules.note(agent, "clone", f"from {one_line(source)} at {head}"))
 
 
-def purge_plans(
-    session: Session, name: str | None = None, *, text: str | None = None, pattern: str | None = None
-) -> dict[str, Purge]:
-    """What `purge_everywhere` would do, by the workspaces that have it; nothing is changed.
-
-    Raises: as `purge_plan`, NotFound only when none has it.
-    """
-    return _in_each(session, lambda memory: purge_plan(memory, name, text=text, pattern=pattern))
-
-
 def purge_everywhere(
     session: Session,
     name: str | None = None,
@@ -97,6 +88,7 @@ def purge_everywhere(
     text: str | None = None,
     pattern: str | None = None,
     force: bool = False,
+    dry_run: bool = False,
 ) -> dict[str, Purge]:
     """Purge here and in the workspaces of agents, one after the other, each under its own lock: theirs first.
 
@@ -105,7 +97,8 @@ def purge_everywhere(
 
     Raises: as `purge`, NotFound only when none has it.
     """
-    return _in_each(session, lambda memory: purge(memory, name, text=text, pattern=pattern, force=force))
+    erase = partial(purge, name=name, text=text, pattern=pattern, force=force, dry_run=dry_run)
+    return _in_each(session, erase)
 
 
 def _in_each(session: Session, work: Callable[[Session], Purge]) -> dict[str, Purge]:

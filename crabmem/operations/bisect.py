@@ -1,14 +1,19 @@
 """Which commit changed an answer: looks at as few moments as halving needs, and moves no file of the person's."""
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..errors import InvalidArguments
-from ..git.timeline import Timeline
 from ..git.walk import Line
-from ..results import Bisected, Step
+from ..results import Bisected, Recall, Step
+from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.hashes import short
+from ..text.slug import name_key
+
+_SENTENCE = re.compile(r"(?P<query>.*\S)\s++must\s++(?P<never>not\s++)?return\s++(?P<name>\S.*)", re.DOTALL)
 
 #: Whether memory was good at a moment; None when that cannot be told.
 Test = Callable[[Snapshot], bool | None]
@@ -23,28 +28,32 @@ class Found(NamedTuple):
     bad: int
 
 
-def bisected(
-    timeline: Timeline,
-    moment: Callable[[str], Snapshot],
+def bisect(
+    session: Session,
     test: Test,
     since: str | None = None,
     until: str | None = None,
     progress: Progress | None = None,
 ) -> Bisected:
-    """The commit that made memory bad by `test`, after `since` and not after `until` (None: the newest).
+    """The commit that made memory bad: `test` says of it at a moment whether it is good, None for cannot be told.
 
-    Without `since` the last good moment is looked for backwards, in steps that double. Of a merge, the line that
-    it was made on counts, and the merge for all it brought.
+    Looked for after `since`, where it was good, and not after `until` (None: the newest commit), where it is bad.
+    Without `since` the last good moment is looked for backwards, in steps that double. Takes about so many looks
+    as the number of commits can be halved; `progress` is called for each. No file of the workspace is touched. Of a
+    merge, the line that it was made on counts, and the merge for all it brought.
 
     Raises:
         InvalidArguments: it is good at `until`, bad at `since`, or good nowhere.
+        NotFound: there is no such revision or time.
     """
+    session.view.check_whole()
+    timeline = session.timeline
     end = timeline.commit_at("HEAD" if until is None else until)
     line = timeline.history.line(end)
     start = None if since is None else line.place(timeline.commit_at(since, is_end=False))
     if since is not None and start is None:
         raise InvalidArguments(f"{since} is no commit on the way to {until or 'the newest'}; `crabmem log` lists them")
-    trial = _Trial(timeline, line, moment, test, progress)
+    trial = _Trial(session, line, test, progress)
     found = halved(trial, _last_good(trial, line) if start is None else _good_start(trial, line, start))
     suspects = tuple(timeline.history.commit(line[place]) for place in range(found.good + 1, found.bad + 1))
     return Bisected(suspects, line[found.good], line[found.bad], trial.steps, len(line) - (start or 0))
@@ -53,25 +62,18 @@ def bisected(
 class _Trial:
     """The test of the moment at a place. Commits with the same files are looked at once."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        line: Line,
-        moment: Callable[[str], Snapshot],
-        test: Test,
-        progress: Progress | None,
-    ) -> None:
-        self._timeline, self._line, self._moment, self._test = timeline, line, moment, test
-        self._progress = progress
+    def __init__(self, session: Session, line: Line, test: Test, progress: Progress | None) -> None:
+        self._session, self._line, self._test, self._progress = session, line, test, progress
         self._known: dict[str | None, bool | None] = {}
         self.steps = 0
 
     def __call__(self, place: int, more: int) -> bool | None:
         """Whether the moment is good; about so many more will be looked at."""
         commit = self._line[place]
-        tree = self._timeline.history.tree(commit)
+        tree = self._session.timeline.history.tree(commit)
         if tree not in self._known:
-            self._known[tree] = self._test(self._moment(commit))
+            moment = Snapshot(self._session.engine, self._session.view, commit=commit, keep=False)
+            self._known[tree] = self._test(moment)
             self.steps += 1
             if self._progress:
                 self._progress(Step(self.steps, self.steps + more, commit, self._known[tree]))
@@ -147,3 +149,33 @@ def halved(trial: Trial, ends: Found) -> Found:
 def spread(number: int) -> float:
     """1/2, 1/4, 3/4, 1/8, 5/8 and so on for 1, 2, 3 and so on: each far from those before it."""
     return int(f"{number:b}"[::-1], 2) / (1 << number.bit_length())
+
+
+# What a person says memory must answer: `where is the vet must return Luna's vet`
+
+
+@dataclass(frozen=True)
+class Claim:
+    """That the entry called `name` is, or is not, in the answer to `query`."""
+
+    query: str
+    name: str
+    is_wanted: bool
+
+    def holds(self, answer: Recall) -> bool:
+        """Whether it is so."""
+        key = name_key(self.name)
+        called = (name for hit in answer for name in (hit.entry.name, hit.entry.slug, *hit.entry.aliases))
+        return (key in map(name_key, called)) == self.is_wanted
+
+
+def claim_in(text: str) -> Claim:
+    """The claim in a sentence: QUERY must return NAME, or QUERY must not return NAME.
+
+    Raises:
+        InvalidArguments: it is no such sentence.
+    """
+    found = _SENTENCE.fullmatch(text.strip())
+    if not found:
+        raise InvalidArguments(f"{text}: say QUERY must return NAME, or QUERY must not return NAME")
+    return Claim(found["query"], found["name"], not found["never"])

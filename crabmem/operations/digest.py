@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from ..git.changes import Difference
 from ..git.history import History
-from ..git.timeline import Timeline
 from ..results import CREATOR, Commit, Digest, News
+from ..session.session import Session
 from ..text.entry import entry_in
 from ..text.slug import name_key
 from ..workspace.layout import SETTINGS, Layout
@@ -31,17 +31,19 @@ class _Fate(msgspec.Struct, frozen=True):
         return "learned" if self.after else "dropped" if self.before else "passing"
 
 
-def digested(history: History, timeline: Timeline, layout: Layout, since: str, until: str | None) -> Digest:
-    """What lies between two revisions or times.
+def digest(session: Session, since: str = "1 week ago", until: str | None = None) -> Digest:
+    """What was learned, changed and dropped between two revisions or times; `until` of None is the newest commit.
 
     Raises:
-        NotFound: one of them is none.
+        NotFound: there is no such revision or time.
     """
+    session.view.check_whole()
+    history, timeline = session.engine.history, session.timeline
     begin = timeline.before(since) if timeline.head() else None
     end = timeline.commit_at(until) if until else timeline.head()
     found = timeline.commits(None, begin, end, _is_somebodys) if end else iter(())
     steps = [(commit, history.changes.own(commit.commit)) for commit in found]
-    commits, fates = tuple(commit for commit, _ in steps), _with_moves(_fates(history, layout, steps))
+    commits, fates = tuple(commit for commit, _ in steps), _with_moves(_fates(history, session.layout, steps))
 
     def of(kind: str) -> tuple[News, ...]:
         found = [fate.news for fate in fates if fate.kind == kind]

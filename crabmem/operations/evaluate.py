@@ -7,6 +7,7 @@ from itertools import count
 from ..errors import InvalidArguments, NotFound
 from ..recall.ranking import check_question
 from ..results import Answer, Evaluation, Recall
+from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.evaluation import Expectation, figures
 from ..text.slug import name_key
@@ -15,21 +16,38 @@ from ..text.slug import name_key
 Progress = Callable[[int, int], None]
 
 
-def evaluated(
+def evaluate(
+    session: Session,
     questions: Iterable[Expectation],
+    limit: int = 10,
+    since: str | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """How well recall answers `questions`, with `limit` hits each; those for other workspaces are passed over.
+
+    With `since`, also how well it would have in the memory as it was at that revision or time, with the settings
+    of then. `progress` is called with how many questions of how many were asked.
+
+    Raises:
+        NotFound: what must be found is no entry, now or then; or there is no such revision.
+        InvalidArguments: a question cannot be asked, or none is for this workspace.
+    """
+    session.view.check_whole()
+    given = list(questions)
+    past = None if since is None else session.look(lambda then: then, since)
+    return session.look(lambda now: _evaluated(given, session.root.name, limit, now, past, progress))
+
+
+def _evaluated(
+    questions: Sequence[Expectation],
     workspace: str,
     limit: int,
     now: Snapshot,
-    past: Snapshot | None = None,
-    progress: Progress | None = None,
+    past: Snapshot | None,
+    progress: Progress | None,
 ) -> Evaluation:
-    """How well those of `questions` that are for `workspace` are answered, now and in the past.
-
-    Raises:
-        InvalidArguments: there are none, or one cannot be asked.
-        NotFound: what must be found is in neither.
-    """
-    asked, elsewhere = _parted(list(questions), workspace)
+    """How well those of `questions` that are for `workspace` are answered, now and in the past."""
+    asked, elsewhere = _parted(questions, workspace)
     sources = [now, *([past] if past else [])]
     for question in asked:
         check_question(question.query, limit, question.tags)

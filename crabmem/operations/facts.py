@@ -1,28 +1,26 @@
 """Facts: saved, found by name, listed, renamed and forgotten."""
 
-import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from itertools import islice
 
 from ..errors import CrabmemError, InvalidArguments, NotFound
-from ..git.commits import Note, moving, one_line
+from ..git.commits import one_line
 from ..recall.catalog import Progress
 from ..recall.names import note_of
-from ..results import Changed, Forgotten, Links, Reference, Renamed, Saved
+from ..results import Changed, Forgotten, Saved
 from ..session import rules
 from ..session.init import init
 from ..session.session import Session
 from ..session.snapshot import Snapshot
-from ..text.edit import lenient_text
 from ..text.entry import MAX_NAME, Entry, Fact, checked, checked_or_why, entry_in, parse_entry, render_entry
 from ..text.slug import slug_of
 from ..text.words import counted
 from ..write.writer import Draft
-from .changes import diff_of, saved, write_file
+from .changes import saved, write_file
+from .last_changed import changed_within
 from .plan import Plan
-from .provenance import changed_within
-from .uses import follow_rename, forget_gone
+from .uses import forget_gone
 
 # So many facts are saved between two calls of `progress`.
 _PROGRESS_EVERY = 50
@@ -126,41 +124,6 @@ def forget(session: Session, name: str) -> Forgotten:
     return Forgotten(entry.name if entry else name, path, done.commit)
 
 
-def rename(session: Session, old: str, new: str, *, keep_alias: bool = False, dry_run: bool = False) -> Renamed:
-    """Give the entry called `old` another name, and lead every `[[link]]` to it there, all in one commit.
-
-    Its file moves along when it is called by the old name; history follows, and so does how often it was used. The
-    old name is none of its names any more, unless `keep_alias` says so. With `dry_run` nothing is written.
-
-    Raises:
-        NotFound: there is no such entry.
-        InvalidArguments: the new name cannot be one, or another entry answers to it.
-    """
-    from .rename import Renaming, renaming
-
-    name = checked(Fact(new, "", "")).name
-    screen = rules.screen(session, name)
-
-    def decide(now: Snapshot) -> Draft[tuple[Entry, Renaming]]:
-        entry = now.get(old)
-        plan = renaming(now.whole.listing, entry, name, keep_alias, rules.kept_from_actor(session), now.view.allows)
-        screen.refuse_new(name, lenient_text(now.read(entry.path)))
-        return Draft(plan.files, _renaming_note(session, entry, name, plan.path), (entry, plan))
-
-    done = session.write(decide, dry_run=dry_run)
-    entry, plan = done.result
-    if done.commit:
-        follow_rename(session, entry.path, plan.path)
-    paths = tuple(path for path, data in done.after.items() if data != done.before[path])
-    return Renamed(name, entry.name, plan.path, entry.path, done.commit, paths, plan.left, diff_of(done))
-
-
-def _renaming_note(session: Session, entry: Entry, name: str, path: str) -> Note:
-    note = rules.note(session, "rename", f"{entry.name} to {name}")
-    keys = (("Entry", name), ("Entry", entry.name), moving(entry.path, path))
-    return dataclasses.replace(note, trailers=(*note.trailers, *keys))
-
-
 def rewrite_entry(session: Session, name: str, text: str, if_version: str | None = None) -> Changed:
     """Replace the whole file of the entry called `name`, frontmatter and all: `edit: NAME`.
 
@@ -221,30 +184,6 @@ def page(session: Session, after: str, limit: int) -> list[Entry]:
         return [now.entries.at(path) for path in islice((path for path in now.entries.paths if path > after), limit)]
 
     return session.look(read)
-
-
-def links(session: Session, name: str | None = None) -> Links:
-    """The `[[links]]` out of an entry (or MEMORY.md, Crab.md) and into it; without a name, all that lead nowhere.
-
-    A link leads to a file's name, else to a name, else to an alias. Every file is read for that.
-
-    Raises:
-        NotFound: there is no such entry.
-    """
-    from .paths import whole_file
-    from .rename import references
-
-    def read(now: Snapshot) -> tuple[tuple[Reference, ...], str | None]:
-        seen = now.view.allows
-        return tuple(references(now.whole.listing, seen)), name and whole_file(now, name)
-
-    found, path = session.look(read)
-    if name is None:
-        return Links(None, (), (), tuple(link for link in found if link.to is None))
-    path = path or get(session, name).path
-    own = tuple(link for link in found if link.path == path)
-    into = tuple(link for link in found if link.to == path != link.path)
-    return Links(path, own, into, tuple(link for link in own if link.to is None))
 
 
 def labels_of(labels: Sequence[str] | None) -> tuple[str, ...] | None:

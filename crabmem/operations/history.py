@@ -1,19 +1,15 @@
 """The history of memory as people and programs ask for it: who wrote what and when. Changes nothing."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from ..errors import InvalidArguments
 from ..git.timeline import State, limited, state_on_disk
-from ..results import Bisected, Commit, Digest, Line, Sightings, Step
+from ..results import Commit
 from ..session.session import Session
 from ..session.snapshot import Snapshot
-from .bisect import Test, bisected
-from .digest import digested
-from .occurrences import seen
 from .paths import path_of
-from .provenance import blamed
 
 
 @dataclass(frozen=True)
@@ -79,42 +75,6 @@ def newest(session: Session) -> str | None:
     return session.timeline.head()
 
 
-def blame(session: Session, name: str) -> tuple[Line, ...]:
-    """The lines of an entry's file as it is on disk, or of MEMORY.md or Crab.md, with who wrote each and when.
-
-    Raises:
-        NotFound: there is none; of a forgotten one the message names the commit that removed it.
-    """
-    path = path_of(session, name)
-    return blamed(session.engine.history, session.timeline, path, name, session.read(path))
-
-
-def when(session: Session, query: str) -> Sightings:
-    """When memory said `query`: word by word if it ever did, else all its words in one entry.
-
-    Raises:
-        InvalidArguments: the query is blank.
-    """
-    session.view.check_whole()
-    engine = session.engine
-
-    def read(now: Snapshot) -> Sightings:
-        edited = {path: now.scan.data(path) for path in engine.writer.outside(now.scan)}
-        return seen(query, session.settings.language, engine.history, session.layout, edited)
-
-    return session.look(read)
-
-
-def digest(session: Session, since: str = "1 week ago", until: str | None = None) -> Digest:
-    """What was learned, changed and dropped between two revisions or times; `until` of None is the newest commit.
-
-    Raises:
-        NotFound: there is no such revision or time.
-    """
-    session.view.check_whole()
-    return digested(session.engine.history, session.timeline, session.layout, since, until)
-
-
 def diff(session: Session, since: str | None = None, until: str | None = None, name: str | None = None) -> str:
     """What changed from `since` (None: the newest commit) to `until` (None: the files now), as a unified diff."""
     timeline = session.timeline
@@ -135,31 +95,6 @@ def patch(session: Session, commit: str, name: str | None = None) -> str:
     before, after = timeline.state_of(timeline.history.parent(found_at)), timeline.state_of(found_at)
     only = timeline.places(path_of(session, name), found_at) if name else None
     return session.look(lambda now: _diff(session, before, after, only, now))
-
-
-def bisect(
-    session: Session,
-    test: Test,
-    since: str | None = None,
-    until: str | None = None,
-    progress: Callable[[Step], None] | None = None,
-) -> Bisected:
-    """The commit that made memory bad: `test` says of it at a moment whether it is good, None for cannot be told.
-
-    Looked for after `since`, where it was good, and not after `until` (None: the newest commit), where it is bad.
-    Without `since` the last good moment is looked for backwards, in steps that double. Takes about so many looks
-    as the number of commits can be halved; `progress` is called for each. No file of the workspace is touched.
-
-    Raises:
-        InvalidArguments: it is good at `until`, bad at `since`, or good nowhere.
-        NotFound: there is no such revision or time.
-    """
-    session.view.check_whole()
-
-    def moment(commit: str) -> Snapshot:
-        return Snapshot(session.engine, session.view, commit=commit, keep=False)
-
-    return bisected(session.timeline, moment, test, since, until, progress)
 
 
 def _diff(session: Session, before: State, after: State, only: set[str] | None, now: Snapshot) -> str:

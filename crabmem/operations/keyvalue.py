@@ -21,8 +21,8 @@ from ..text.keys import DEFAULT_NAMESPACE, Key, check_key, key_in
 from ..text.words import counted
 from ..write.losses import LEAST
 from ..write.writer import Draft
+from .last_changed import changed_beside, last_changed_in
 from .plan import Plan
-from .provenance import changed_beside, last_changed_in
 
 if TYPE_CHECKING:
     from ..embeddings.embedder import Array, Embedder

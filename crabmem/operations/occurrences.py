@@ -1,7 +1,7 @@
 """When something was known: the commits in which a text appeared, changed and vanished."""
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from ..errors import InvalidArguments
@@ -9,6 +9,8 @@ from ..git.changes import Difference
 from ..git.history import History
 from ..results import Sighting, Sightings
 from ..search import tokens
+from ..session.session import Session
+from ..session.snapshot import Snapshot
 from ..text.daily_notes import title
 from ..text.entry import entry_in
 from ..workspace.layout import Layout
@@ -24,16 +26,23 @@ class _Step(NamedTuple):
     change: Difference
 
 
-def seen(query: str, language: str, history: History, layout: Layout, edited: Mapping[str, bytes | None]) -> Sightings:
+def when(session: Session, query: str) -> Sightings:
     """When memory said `query`, in what recall looks into, the overview or the identity: word by word if it ever did,
-    else all its words. `edited` is what the files say, by path, that are not as the newest commit has them.
+    else all its words.
 
     Raises:
-        InvalidArguments: the query has no words.
+        InvalidArguments: the query is blank.
     """
+    session.view.check_whole()
+    return session.look(partial(_seen, session, query))
+
+
+def _seen(session: Session, query: str, now: Snapshot) -> Sightings:
     exact = " ".join(query.split()).casefold()
     if not exact:
         raise InvalidArguments("the query is blank; give a text that memory says or said")
+    history, layout, language = session.engine.history, session.layout, session.settings.language
+    edited = {path: now.scan.data(path) for path in session.engine.writer.outside(now.scan)}
     new = {path: data for path, data in edited.items() if data is not None and _counts(path, layout)}
     texts = cache(lambda blob: history.blob(blob).decode("utf-8", "replace"))
     exactly = _exactly(exact)
@@ -45,8 +54,8 @@ def seen(query: str, language: str, history: History, layout: Layout, edited: Ma
         found, unrecorded = _found(history, layout, lines, says, new)
     recorded = history.files(history.head()).items() if found else ()
     still = ((path, blob) for path, blob in recorded if path not in edited and _counts(path, layout))
-    now = [_name(path, history.blob(blob), layout) for path, blob in still if lines(blob)]
-    return Sightings(query, is_exact, tuple(found), (*now, *unrecorded), unrecorded)
+    names = [_name(path, history.blob(blob), layout) for path, blob in still if lines(blob)]
+    return Sightings(query, is_exact, tuple(found), (*names, *unrecorded), unrecorded)
 
 
 def _found(

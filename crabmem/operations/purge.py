@@ -11,19 +11,6 @@ if TYPE_CHECKING:
     from .erasure.purger import Purger
 
 
-def purge_plan(
-    session: Session, name: str | None = None, *, text: str | None = None, pattern: str | None = None
-) -> Purge:
-    """What `purge` would do; nothing is changed.
-
-    Raises:
-        NotFound: there is nothing to purge.
-        Unwritable: this history cannot be rewritten alone.
-    """
-    session.view.check_whole()
-    return _purger(session).plan(name, text, pattern)
-
-
 def purge(
     session: Session,
     name: str | None = None,
@@ -31,17 +18,21 @@ def purge(
     text: str | None = None,
     pattern: str | None = None,
     force: bool = False,
+    dry_run: bool = False,
 ) -> Purge:
     """Erase an entry, a text, or what a regular expression finds, from the files and all of their history.
 
     Every commit from the first that holds it on gets another id; all else of them stays, but signatures.
-    Nothing brings it back. Then every object and file is read: `standing` says where it still stands.
+    Nothing brings it back. Then every object and file is read: `standing` says where it still stands. With
+    `dry_run` nothing is changed, and the answer says what would be.
 
     Raises:
         NotFound: there is nothing to purge.
         Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have what is purged.
     """
     session.view.check_whole()
+    if dry_run:
+        return _purger(session).plan(name, text, pattern)
     session.engine.upkeep.close()
     rules.check_may_write(session)
     done = _purger(session).purge(name, text, pattern, force)

@@ -1,18 +1,17 @@
-"""Recall: the entries that answer a question, now and at any moment, and how well."""
+"""Recall: the entries that answer a question, now and at any moment."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from ..disk.scan import Scan
 from ..recall.ranking import check_question, path_filter
-from ..results import Evaluation, Recall
+from ..results import Recall
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.entry import Entry
-from ..text.evaluation import Expectation
 from .facts import labels_of
-from .provenance import changed_within, with_provenance
+from .last_changed import changed_within
+from .provenance import with_provenance
 
 _ASKS_OTHERS = "by words alone: the settings name another model than then"
 
@@ -60,7 +59,7 @@ def recall(
         found = now.recall(query, limit, labels, budget, explain, fits)
         found = replace(found, as_of=now.commit, notes=0 if namespace or where else found.notes)
         if blame:
-            found = with_origins(session, found, None if now.is_past else now.scan)
+            found = with_provenance(session, now, found)
         if not now.is_past:
             nested = [item for item in now.listing.unreadable if item.is_repository]
             return _troubled(found, *(f"{item.path}: {item.reason}" for item in nested))
@@ -77,34 +76,3 @@ def recall(
 def _troubled(found: Recall, *troubles: str) -> Recall:
     """`found`, with what troubled it besides."""
     return replace(found, trouble="; ".join(filter(None, (found.trouble, *troubles)))) if any(troubles) else found
-
-
-def with_origins(session: Session, found: Recall, scan: Scan | None) -> Recall:
-    """`found`, each hit with where it comes from, as far as this session may know."""
-    hits = with_provenance(found.hits, session.engine.history, scan, found.as_of)
-    view = session.view
-    return replace(found, hits=tuple(replace(hit, provenance=view.of_provenance(hit.provenance)) for hit in hits))
-
-
-def evaluate(
-    session: Session,
-    questions: Iterable[Expectation],
-    limit: int = 10,
-    since: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Evaluation:
-    """How well recall answers `questions`, with `limit` hits each; those for other workspaces are passed over.
-
-    With `since`, also how well it would have in the memory as it was at that revision or time, with the settings
-    of then. `progress` is called with how many questions of how many were asked.
-
-    Raises:
-        NotFound: what must be found is no entry, now or then; or there is no such revision.
-        InvalidArguments: a question cannot be asked, or none is for this workspace.
-    """
-    from .evaluate import evaluated
-
-    session.view.check_whole()
-    asked = list(questions)
-    past = None if since is None else session.look(lambda then: then, since)
-    return session.look(lambda now: evaluated(asked, session.root.name, limit, now, past, progress))

@@ -15,8 +15,8 @@ from ..text.entry import Entry
 from ..text.fact_names import by_category, category_of
 from ..text.quoting import block
 from ..text.words import shortened
-from .provenance import changed_on_disk
-from .recall import with_origins
+from .last_changed import changed_on_disk
+from .provenance import with_provenance
 
 # Of so many answers by words or meaning, use and categories say which come first.
 _POOL = 50
@@ -67,7 +67,7 @@ def recall_facts(
             words = f"nothing in the category {category} answers; these are in others"
             trouble = "; ".join(filter(None, (words, others.trouble)))
             found = replace(others, trouble=trouble) if others.hits else found
-        return with_origins(session, found, now.scan)
+        return with_provenance(session, now, found)
 
     found = session.look(read)
     session.engine.catalog.save()

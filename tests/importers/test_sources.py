@@ -19,7 +19,7 @@ from crabmem.importers.base import JSON, Tree
 from crabmem.importers.facts import prepare
 from crabmem.importers.recognition import source_called, source_of, sources
 from crabmem.importers.tree import tree_of
-from crabmem.operations import facts
+from crabmem.operations import links
 from crabmem.text.entry import Fact
 from tests.conftest import git
 
@@ -221,7 +221,7 @@ def test_a_link_of_claude_code_by_a_files_name_leads_to_the_fact_in_it(tmp_path:
 
 def leads_nowhere(tmp_path: Path) -> list[str]:
     with Memory(tmp_path / "memory") as memory:
-        return [link.target for link in facts.links(memory).broken]
+        return [link.target for link in links.links(memory).broken]
 
 
 def test_basic_memory(tmp_path: Path, imported: Import) -> None:

@@ -206,6 +206,7 @@ def test_a_workspace_that_an_agent_had_before_is_listed_as_it_is(memory: Memory)
 _KILLED = """
 import os, sys
 from crabmem import Memory
+from crabmem.operations import agents
 
 left = int(sys.argv[2])
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from crabmem import InvalidArguments, Memory, NotFound
 from crabmem.cli import cli
 from crabmem.git.walk import Line
-from crabmem.operations.assertions import Claim, parsed
-from crabmem.operations.bisect import Found, _last_good, halved, spread
+from crabmem.operations.bisect import Claim, Found, _last_good, claim_in, halved, spread
 from crabmem.results import Step
 from crabmem.session.snapshot import Snapshot
 from tests.conftest import git
@@ -224,13 +223,13 @@ def test_files_head_and_what_is_kept_of_the_past_stay_as_they_were(story: Path) 
     ],
 )
 def test_a_claim_is_a_sentence(text: str, claim: Claim) -> None:
-    assert parsed(text) == claim
+    assert claim_in(text) == claim
 
 
 @pytest.mark.parametrize("text", ["", "must return X", "where is it", "where must return", "a must never return b"])
 def test_another_sentence_is_refused(text: str) -> None:
     with pytest.raises(InvalidArguments, match="say QUERY must return NAME, or QUERY must not return NAME"):
-        parsed(text)
+        claim_in(text)
 
 
 @pytest.mark.parametrize("name", ["Deploy key", "deploy KEY", "deploy-key", "release key"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crabmem import CrabmemError, Expectation, InvalidArguments, Memory, NotFound
 from crabmem.cli import cli
 from crabmem.cli.verbs import eval as verb
-from crabmem.operations import recall
+from crabmem.operations import evaluate
 from tests.conftest import FIXTURES
 
 DOG, WIFI = Expectation("who looks after the dog", ("Luna's vet",)), Expectation("password for guests", ("wifi",))
@@ -46,13 +46,13 @@ def toml(*questions: Expectation) -> str:
 
 
 def test_questions_that_recall_answers_have_the_best_figures(known: Memory) -> None:
-    done = recall.evaluate(known, [DOG, WIFI])
+    done = evaluate.evaluate(known, [DOG, WIFI])
     assert done.misses == () and done.past is None
     assert done.figures == {"r@1": 1, "r@5": 1, "r@10": 1, "mrr": 1, "ndcg@10": 1, "right": 1}
 
 
 def test_a_question_whose_entry_shares_no_word_is_a_miss_and_says_what_came_instead(known: Memory) -> None:
-    done = recall.evaluate(known, [DOG, Expectation("dog goes out", ("wifi", "Walks"))])
+    done = evaluate.evaluate(known, [DOG, Expectation("dog goes out", ("wifi", "Walks"))])
     [miss] = done.misses
     assert miss.missing == ("wifi",) and miss.recall[0].entry.name == "Walks"
     assert miss.figures.r10 == 0.5 and miss.figures.mrr == 1
@@ -61,27 +61,27 @@ def test_a_question_whose_entry_shares_no_word_is_a_miss_and_says_what_came_inst
 
 def test_what_must_be_found_is_looked_up_by_name_file_or_alias_and_counts_once(known: Memory) -> None:
     for names in (("LUNA'S VET",), ("luna-s-vet",), ("Animal Doctor",), ("Luna's vet", "luna-s-vet", "animal doctor")):
-        [answer] = recall.evaluate(known, [Expectation("who looks after the dog", names)]).answers
+        [answer] = evaluate.evaluate(known, [Expectation("who looks after the dog", names)]).answers
         assert answer.is_right and answer.figures.r1 == 1
 
 
 def test_who_wants_the_first_place_is_told_when_another_has_it(known: Memory) -> None:
     asked = Expectation("who looks after the dog", ("Walks",))
-    assert not recall.evaluate(known, [asked]).misses
-    [miss] = recall.evaluate(known, [Expectation(asked.query, asked.find, first=True)]).misses
+    assert not evaluate.evaluate(known, [asked]).misses
+    [miss] = evaluate.evaluate(known, [Expectation(asked.query, asked.find, first=True)]).misses
     assert miss.missing == () and miss.recall[0].entry.name == "Luna's vet"
 
 
 def test_tags_and_limit_are_those_of_recall(known: Memory) -> None:
     asked = Expectation("dog password", ("Walks", "Luna's vet"))
-    assert len(recall.evaluate(known, [asked]).answers[0].recall) == 3
-    assert recall.evaluate(known, [Expectation(asked.query, asked.find, tags=("#pets",))]).figures["ndcg@10"] == 1
-    assert len(recall.evaluate(known, [asked], limit=1).misses[0].recall) == 1
+    assert len(evaluate.evaluate(known, [asked]).answers[0].recall) == 3
+    assert evaluate.evaluate(known, [Expectation(asked.query, asked.find, tags=("#pets",))]).figures["ndcg@10"] == 1
+    assert len(evaluate.evaluate(known, [asked], limit=1).misses[0].recall) == 1
 
 
 def test_an_entry_that_does_not_exist_is_an_error_that_names_it_and_the_nearest(known: Memory) -> None:
     with pytest.raises(NotFound, match=r"^the dog: no entry named: Luna's vt \(nearest: Luna's vet\)$"):
-        recall.evaluate(known, [DOG, Expectation("the dog", ("Luna's vt",))])
+        evaluate.evaluate(known, [DOG, Expectation("the dog", ("Luna's vt",))])
 
 
 @pytest.mark.parametrize(
@@ -100,28 +100,28 @@ def test_an_entry_that_does_not_exist_is_an_error_that_names_it_and_the_nearest(
 )
 def test_what_cannot_be_asked_is_an_error(known: Memory, asked: list[Expectation], limit: int, message: str) -> None:
     with pytest.raises(InvalidArguments, match=message):
-        recall.evaluate(known, asked, limit)
+        evaluate.evaluate(known, asked, limit)
 
 
 def test_a_name_that_several_have_is_an_error_that_says_which_files(known: Memory) -> None:
     (known.root / "memory/entries/other.md").write_text("---\nname: Wifi\n---\nAnother.\n")
     with pytest.raises(InvalidArguments, match="say which file: other, wifi"):
-        recall.evaluate(known, [Expectation("router", ("Wifi",))])
-    assert recall.evaluate(known, [Expectation("another", ("other",))]).misses == ()
+        evaluate.evaluate(known, [Expectation("router", ("Wifi",))])
+    assert evaluate.evaluate(known, [Expectation("another", ("other",))]).misses == ()
     known.adopt()
 
 
 def test_questions_for_other_workspaces_are_passed_over(known: Memory) -> None:
     here = Expectation("dog", ("Luna's vet",), workspace=known.root.name)
     there = Expectation("cat", ("Mimi",), workspace="elsewhere")
-    done = recall.evaluate(known, [here, there])
+    done = evaluate.evaluate(known, [here, there])
     assert [answer.question for answer in done.answers] == [here] and done.elsewhere == (there,)
 
 
 def test_who_wants_to_know_hears_how_many_questions_were_asked(known: Memory) -> None:
     heard: list[tuple[int, int]] = []
-    recall.evaluate(known, [DOG, WIFI], progress=lambda done, total: heard.append((done, total)))
-    recall.evaluate(known, [DOG], since="HEAD", progress=lambda done, total: heard.append((done, total)))
+    evaluate.evaluate(known, [DOG, WIFI], progress=lambda done, total: heard.append((done, total)))
+    evaluate.evaluate(known, [DOG], since="HEAD", progress=lambda done, total: heard.append((done, total)))
     assert heard == [(1, 2), (2, 2), (1, 2), (2, 2)]
 
 
@@ -132,7 +132,7 @@ def test_nothing_changed_since_then_is_no_difference(sample: Callable[[str], Pat
     with Memory(sample("household")) as memory:
         memory.adopt()
         asked = [Expectation(entry.description, (entry.slug,)) for entry in memory.entries()]
-        done = recall.evaluate(memory, asked, since="HEAD")
+        done = evaluate.evaluate(memory, asked, since="HEAD")
     assert done.past and done.past.figures == done.figures and done.better == done.worse == ()
     for then, now in zip(done.past.answers, done.answers, strict=True):
         assert [hit.entry for hit in then.recall] == [hit.entry for hit in now.recall]
@@ -140,9 +140,9 @@ def test_nothing_changed_since_then_is_no_difference(sample: Callable[[str], Pat
 
 
 def test_an_entry_that_came_later_was_not_found_then(known: Memory) -> None:
-    done = recall.evaluate(known, [DOG, WIFI], since="HEAD~1")
+    done = evaluate.evaluate(known, [DOG, WIFI], since="HEAD~1")
     assert done.better == done.worse == ()
-    done = recall.evaluate(known, [DOG, WIFI], since="HEAD~2")
+    done = evaluate.evaluate(known, [DOG, WIFI], since="HEAD~2")
     [pair] = done.better
     assert pair.past.missing == ("wifi",) and pair.now.is_right and done.worse == ()
     assert done.past and done.past.figures["r@10"] == 0.5
@@ -151,11 +151,11 @@ def test_an_entry_that_came_later_was_not_found_then(known: Memory) -> None:
 def test_an_entry_that_is_forgotten_since_is_answered_worse_and_no_error(known: Memory) -> None:
     known.forget("Wifi")
     with pytest.raises(NotFound, match="no entry named: wifi"):
-        recall.evaluate(known, [WIFI])
-    [pair] = recall.evaluate(known, [WIFI], since="HEAD~1").worse
+        evaluate.evaluate(known, [WIFI])
+    [pair] = evaluate.evaluate(known, [WIFI], since="HEAD~1").worse
     assert pair.past.is_right and pair.now.missing == ("wifi",)
     with pytest.raises(NotFound, match=r"^x: no entry named: Walk \(nearest: Walks\)$"):
-        recall.evaluate(known, [Expectation("x", ("Walk",))], since="HEAD~1")
+        evaluate.evaluate(known, [Expectation("x", ("Walk",))], since="HEAD~1")
 
 
 def test_the_language_of_then_is_that_of_its_settings(memory: Memory) -> None:
@@ -163,21 +163,21 @@ def test_the_language_of_then_is_that_of_its_settings(memory: Memory) -> None:
     asked = Expectation("Tonne", ("Bins",))
     (memory.root / "crabmem.toml").write_text('language = "german"\n')
     memory.adopt()
-    done = recall.evaluate(memory, [asked], since="HEAD~1")
+    done = evaluate.evaluate(memory, [asked], since="HEAD~1")
     assert done.answers[0].is_right and done.past and done.past.misses
     assert [pair.now.question for pair in done.better] == [asked]
 
 
 def test_a_time_before_the_history_is_an_error(known: Memory) -> None:
     with pytest.raises(NotFound, match="the history begins after"):
-        recall.evaluate(known, [DOG], since="1999-01-01")
+        evaluate.evaluate(known, [DOG], since="1999-01-01")
 
 
 @given(st.lists(st.sampled_from(["dog", "vet", "guests", "router", "seven", "who", "xyz"]), min_size=1, max_size=4))
 @limits(max_examples=50, deadline=None)
 def test_any_question_is_answered_as_recall_answers_it(words: list[str]) -> None:
     with Memory(FIXTURES / "household") as memory:
-        [answer] = recall.evaluate(memory, [Expectation(" ".join(words), ("wifi",))]).answers
+        [answer] = evaluate.evaluate(memory, [Expectation(" ".join(words), ("wifi",))]).answers
         assert answer.recall == memory.recall(" ".join(words), 10)
         assert answer.is_right == ("wifi" in [hit.entry.slug for hit in answer.recall])
 
@@ -279,7 +279,7 @@ def test_the_sample_questions_are_all_answered_and_a_gate_can_say_so() -> None:
         assert (result.exit_code, result.stderr) == (0, "13 questions passed over, for other workspaces\n")
     with pytest.raises(CrabmemError, match="is for the workspace broken; they are for: coding-agent, household"):
         others = [Expectation("x", ("y",), workspace=name) for name in ("household", "coding-agent")]
-        recall.evaluate(Memory(FIXTURES / "broken"), others)
+        evaluate.evaluate(Memory(FIXTURES / "broken"), others)
 
 
 def test_many_questions_say_how_far_they_are_and_leave_no_trace(capsys: pytest.CaptureFixture[str]) -> None:

@@ -330,7 +330,7 @@ def test_a_path_means_its_entry_whatever_is_called_so(readmes: Memory) -> None:
     assert all(path in commit.paths for commit in readmes.log(name=path))
     assert readmes.rename("memory/entries/B/readme.md", "Beta").path_before == "memory/entries/B/readme.md"
     with Memory(readmes.root) as person:
-        plan = purge.purge_plan(person, path)
+        plan = purge.purge(person, path, dry_run=True)
         assert plan.erased == (path,) and plan.entries == ("readme",)
         person.purge(path)
         assert names(person) >= {impostor} and path not in names(person)

@@ -34,7 +34,7 @@ def coded(memory: Memory) -> Memory:
 def test_a_purge_takes_the_life_that_an_undo_of_a_rename_ended(coded: Memory) -> None:
     coded.rename("Alpha", "Beta")
     coded.undo()
-    plan = purge.purge_plan(coded, "Alpha")
+    plan = purge.purge(coded, "Alpha", dry_run=True)
     assert plan.entries == ("Alpha", "Beta") and plan.copies == {}
     done = coded.purge("Alpha")
     assert done.standing and done.standing.places == ()

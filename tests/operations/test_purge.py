@@ -123,7 +123,7 @@ def test_what_quotes_a_purged_entry_stays_and_is_told(told: Memory) -> None:
 
 def test_the_plan_says_what_is_done_and_changes_nothing(told: Memory) -> None:
     head, size = git(told.root, "rev-parse", "HEAD"), len(list(told.root.rglob("*")))
-    plan = purge.purge_plan(told, text=SECRET)
+    plan = purge.purge(told, text=SECRET, dry_run=True)
     assert git(told.root, "rev-parse", "HEAD") == head and len(list(told.root.rglob("*"))) == size
     done = told.purge(text=SECRET)
     assert replace(plan, is_done=True, standing=done.standing) == done
@@ -132,8 +132,8 @@ def test_the_plan_says_what_is_done_and_changes_nothing(told: Memory) -> None:
 
 def test_what_is_not_recorded_yet_is_purged_too(told: Memory) -> None:
     told.file("memory/entries/draft.md").write_text(f"---\nname: Draft\n---\n\n{SECRET} as a draft\n")
-    assert purge.purge_plan(told, "Draft").paths == ("memory/entries/draft.md",)
-    assert "memory/entries/draft.md" in purge.purge_plan(told, text=SECRET).paths
+    assert purge.purge(told, "Draft", dry_run=True).paths == ("memory/entries/draft.md",)
+    assert "memory/entries/draft.md" in purge.purge(told, text=SECRET, dry_run=True).paths
     told.purge(text=SECRET)
     assert traces(told.root, "HUNTER2") == []
     assert told.purge("Draft").entries == ("Draft",)
@@ -186,7 +186,7 @@ def test_tags_notes_stash_and_logs_are_rewritten(told: Memory) -> None:
 
 def test_what_nothing_reaches_goes_too(told: Memory) -> None:
     subprocess.run(["git", "-C", str(told.root), "hash-object", "-w", "--stdin"], input=b"HUNTER2 lost", check=True)
-    plan = purge.purge_plan(told, text=SECRET)
+    plan = purge.purge(told, text=SECRET, dry_run=True)
     assert plan.unreachable >= 1
     told.purge(text=SECRET)
     assert traces(told.root, "HUNTER2") == []
@@ -368,7 +368,7 @@ def team(memory: Memory) -> Memory:
 
 @pytest.mark.parametrize("asked", [{"text": PIN}, {"name": "Code"}])
 def test_a_purge_names_the_agents_whose_workspaces_still_hold_it(team: Memory, asked: dict[str, Any]) -> None:
-    assert purge.purge_plan(team, **asked).nested == ("agents/bob (history)", "agents/eve (history and files)")
+    assert purge.purge(team, **asked, dry_run=True).nested == ("agents/bob (history)", "agents/eve (history and files)")
     done = team.purge(**asked)
     assert done.standing and done.standing.places == ("agents/bob (history)", "agents/eve (history and files)")
     assert purge.standing(team, text=PIN).places == done.standing.places
@@ -379,7 +379,7 @@ def test_another_entry_of_the_same_name_in_the_workspace_of_an_agent_is_no_trace
     agents.new_agent(memory, "bob")
     with Memory(memory.root / "agents/bob", agent="bob") as bob:
         bob.remember("Code", "how bob writes it", "In Python, tests first.")
-    assert purge.purge_plan(memory, "Code").nested == ()
+    assert purge.purge(memory, "Code", dry_run=True).nested == ()
     done = memory.purge("Code")
     assert done.standing and done.standing.places == ()
 
@@ -440,7 +440,7 @@ def test_another_repository_inside_the_workspace_is_looked_into(memory: Memory) 
 def test_remotes_of_which_nobody_knows_what_they_have_are_named(memory: Memory) -> None:
     memory.remember("Code", "opens the door", f"It is {PIN}.")
     git(memory.root, "remote", "add", "origin", "https://example.org/notes.git")
-    assert purge.purge_plan(memory, text=PIN).unknown == {"origin": "https://example.org/notes.git"}
+    assert purge.purge(memory, text=PIN, dry_run=True).unknown == {"origin": "https://example.org/notes.git"}
     told = run(memory.root, "--text", PIN, "--yes")
     assert "origin https://example.org/notes.git may have it" in told.stdout
 
@@ -531,7 +531,7 @@ def test_a_value_of_frontmatter_that_is_written_with_escapes_or_folded_is_found_
         file.write_text(f"---\nname: Tea\n{rest}\n{line}\n---\n\nGreen.\n")
         memory.adopt()
     assert len(purge.standing(memory, text=text).places) == 3
-    assert purge.purge_plan(memory, text=text).entries == ("Tea",)
+    assert purge.purge(memory, text=text, dry_run=True).entries == ("Tea",)
     done = memory.purge(text=text)
     assert done.standing and done.standing.places == () and done.versions == 2
     entry = memory.get("Tea")

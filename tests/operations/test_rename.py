@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from crabmem import Disabled, Fact, HoldsSecret, InvalidArguments, Memory, NotFound, Saved, Unwritable
 from crabmem.cli import cli
-from crabmem.operations import facts as facts_operations
 from crabmem.operations import history
+from crabmem.operations import links as links_operations
 from crabmem.results import Links
 from tests.conftest import FIXTURES, git
 
@@ -100,7 +100,7 @@ def led_to(memory: Memory) -> dict[str, list[str | None]]:
     """Where the links of each file lead, in their order; None for one that leads nowhere."""
     found: dict[str, list[str | None]] = {}
     for entry in memory.entries():
-        for link in facts_operations.links(memory, entry.slug).out:
+        for link in links_operations.links(memory, entry.slug).out:
             found.setdefault(link.path, []).append(link.to)
     return found
 
@@ -305,14 +305,14 @@ def test_purge_goes_back_beyond_a_rename(linked: Memory) -> None:
 
 
 def test_links_say_what_leads_where(linked: Memory) -> None:
-    found = facts_operations.links(linked, "wifi")
+    found = links_operations.links(linked, "wifi")
     assert [(link.target, link.to) for link in found.out] == [
         ("luna-s-vet", VET), ("Luna's vet", VET), ("dog doctor", VET),
     ]  # fmt: skip
     assert [(link.path, link.target) for link in found.into] == [(VET, "Wifi")]
-    broken = facts_operations.links(linked).broken
+    broken = links_operations.links(linked).broken
     assert [(link.path, link.target) for link in broken] == [("memory/MEMORY.md", "nobody")]
-    assert facts_operations.links(linked, "MEMORY.md").broken == broken
+    assert links_operations.links(linked, "MEMORY.md").broken == broken
 
 
 def test_pictures_and_other_files_of_memory_are_no_broken_links(memory: Memory) -> None:
@@ -320,14 +320,14 @@ def test_pictures_and_other_files_of_memory_are_no_broken_links(memory: Memory) 
     memory.write_overview("# Overview")
     memory.file("memory/2026-03-01.md").write_text("- [[a]]\n")
     memory.adopt()
-    assert [link.target for link in facts_operations.links(memory).broken] == ["Node.js"]
-    assert [link.path for link in facts_operations.links(memory, "a").into] == ["memory/2026-03-01.md"]
+    assert [link.target for link in links_operations.links(memory).broken] == ["Node.js"]
+    assert [link.path for link in links_operations.links(memory, "a").into] == ["memory/2026-03-01.md"]
 
 
 def test_links_of_what_was_never_written_are_none(memory: Memory) -> None:
-    assert facts_operations.links(memory) == Links(None, (), (), ())
+    assert links_operations.links(memory) == Links(None, (), (), ())
     with pytest.raises(NotFound):
-        facts_operations.links(memory, "nobody")
+        links_operations.links(memory, "nobody")
 
 
 def run(root: Path, *words: str) -> Result:
@@ -360,7 +360,7 @@ def test_sample_memories_have_no_broken_links(sample: Callable[[str], Path]) -> 
         if folder.is_dir() and folder.name != "broken":
             with Memory(sample(folder.name)) as memory:
                 wanted = {"claude-code": ["release-checklist"]}.get(folder.name, [])  # as that host writes them
-                assert [link.target for link in facts_operations.links(memory).broken] == wanted
+                assert [link.target for link in links_operations.links(memory).broken] == wanted
 
 
 def test_workspace_opens_as_a_vault(memory: Memory) -> None:
@@ -375,8 +375,8 @@ def test_workspace_opens_as_a_vault(memory: Memory) -> None:
     assert {entry.name: (entry.aliases, entry.tags) for entry in memory.entries()} == {
         "Luna": (("the dog",), ("pets",)), "Wifi": ((), ()),
     }  # fmt: skip
-    assert facts_operations.links(memory).broken == () and [
-        link.to for link in facts_operations.links(memory, "the dog").out
+    assert links_operations.links(memory).broken == () and [
+        link.to for link in links_operations.links(memory, "the dog").out
     ] == [WIFI]
     memory.rename("wifi", "Net")
     assert 'vet: "[[Net|her]]"\n' in memory.file("memory/entries/Luna.md").read_text()

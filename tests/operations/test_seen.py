@@ -116,7 +116,7 @@ def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
 
 #: Operations that are given what only another one makes, and why they tell nothing: they say nothing of files at all.
 GIVEN_BY_OTHERS = {
-    "with_origins",
+    "with_provenance",
     "times",
     "count_uses_by_name",
     "vectors_of",
@@ -250,7 +250,7 @@ def test_what_is_looked_for_is_there_where_nothing_is_hidden(tmp_path: Path) -> 
 # What is hidden does not count: the same answers as without it
 
 #: Operations that read memory as it is on disk, and by nothing that says when.
-READING = ("facts.get", "facts.entries", "facts.page", "facts.links", "recall.recall", "context.before_turn",
+READING = ("facts.get", "facts.entries", "facts.page", "links.links", "recall.recall", "context.before_turn",
            "context.confidence", "files.search", "files.notes", "keyvalue.items", "keyvalue.namespaces")  # fmt: skip
 WORDS = ("dawn", "boiler", "network", "cellar", "lamp", "garden", "key", "fridge")
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)

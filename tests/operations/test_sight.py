@@ -8,7 +8,17 @@ import pytest
 
 from crabmem import CrabmemError, Fact, Memory
 from crabmem.errors import Stale
-from crabmem.operations import agents, facts, files, history, keyvalue, maintenance, recall, salient_facts, setup
+from crabmem.operations import (
+    agents,
+    evaluate,
+    files,
+    history,
+    keyvalue,
+    links,
+    maintenance,
+    salient_facts,
+    setup,
+)
 from crabmem.prompt.profile import load_profile, parse_profile
 from crabmem.session.view import View
 from crabmem.text.evaluation import Expectation
@@ -65,8 +75,8 @@ WAYS: dict[str, Way] = {
     "the prompt": lambda memory: memory.prompt(),
     "the prompt of then": lambda memory: memory.prompt("HEAD"),
     "overview": lambda memory: memory.overview(),
-    "links": lambda memory: facts.links(memory),
-    "links of an entry": lambda memory: facts.links(memory, "Wifi"),
+    "links": lambda memory: links.links(memory),
+    "links of an entry": lambda memory: links.links(memory, "Wifi"),
     "a key": lambda memory: keyvalue.item(memory, PLACE),
     "keys": lambda memory: keyvalue.items(memory),
     "a namespace": lambda memory: keyvalue.items(memory, ("zoo",)),
@@ -86,7 +96,7 @@ WAYS: dict[str, Way] = {
     "when it was said": lambda memory: memory.when("feeding"),
     "when words of it were": lambda memory: memory.when("at dawn, by hand"),
     "news": lambda memory: memory.digest(),
-    "evaluation": lambda memory: recall.evaluate(memory, [Expectation("feeding", ("marsupial",))]),
+    "evaluation": lambda memory: evaluate.evaluate(memory, [Expectation("feeding", ("marsupial",))]),
     "going back": lambda memory: memory.rollback("HEAD~3", dry_run=True),
     "going back of it": lambda memory: memory.rollback("HEAD~1", "marsupial", dry_run=True),
     "going back for good": lambda memory: memory.rollback("HEAD~3"),

@@ -135,8 +135,8 @@ def test_an_edit_of_a_hidden_file_is_recorded_for_a_session_that_is_not_told_of_
 def test_a_purge_is_refused_to_a_session_that_does_not_see_all(secretive: Path) -> None:
     family = str(secretive.parent / "family.toml")
     with Memory(secretive, profile=family, kind="group") as guest:
-        for way in (guest.purge, partial(purge.purge_plan, guest), partial(purge.standing, guest)):
+        for way in (guest.purge, partial(guest.purge, dry_run=True), partial(purge.standing, guest)):
             with pytest.raises(Disabled, match="sessions of the kind group"):
                 way("Wifi")
     with Memory(secretive, kind="group") as guest:  # of a family that hides nothing
-        assert purge.purge_plan(guest, "Wifi").entries == ("Wifi",)
+        assert purge.purge(guest, "Wifi", dry_run=True).entries == ("Wifi",)

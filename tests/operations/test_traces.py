@@ -11,7 +11,7 @@ from crabmem import Commit, InvalidArguments, Memory, NotFound
 from crabmem.git.changes import Changes
 from crabmem.git.history import History
 from crabmem.operations import history as history_operations
-from crabmem.operations import provenance
+from crabmem.operations.last_changed import last_changed
 from crabmem.results import json_of
 from crabmem.workspace.workspace import Workspace
 from tests import story
@@ -132,7 +132,7 @@ def test_fact_in_a_file_that_was_renamed_keeps_where_it_comes_from(memory: Memor
 
 
 def test_a_fact_last_changed_when_git_and_its_provenance_say(past: Memory) -> None:
-    changed = provenance.last_changed(past)
+    changed = last_changed(past)
     hits = past.recall("the a of is key carrier deploy vet who what where when", limit=100, blame=True)
     assert {
         hit.entry.path: hit.provenance.changed.time for hit in hits if hit.provenance and hit.provenance.changed
@@ -145,14 +145,14 @@ def test_a_fact_last_changed_when_git_and_its_provenance_say(past: Memory) -> No
 def test_a_checkout_and_a_branch_that_lost_change_no_fact(memory: Memory) -> None:
     memory.remember("Vet", "who looks after the dog", "Dr. Moreno.")
     ann = "-c", "user.name=Ann", "-c", "user.email=ann@example.org"
-    before = provenance.last_changed(memory)
+    before = last_changed(memory)
     git(memory.root, "checkout", "-qb", "side")
     memory.file("memory/entries/vet.md").write_text("---\nname: Vet\n---\n\nDr. Fellini.\n")
     git(memory.root, *ann, "commit", "-qam", "side", "--date=2041-01-01T00:00:00Z")
-    assert provenance.last_changed(memory) != before
+    assert last_changed(memory) != before
     git(memory.root, "checkout", "-q", "-")
     git(memory.root, *ann, "merge", "-qs", "ours", "side", "-m", "ours")
-    assert provenance.last_changed(memory) == before
+    assert last_changed(memory) == before
 
 
 @pytest.mark.parametrize(("is_person", "agent"), [(True, None), (False, None), (False, "coder"), (True, "coder")])

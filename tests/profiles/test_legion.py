@@ -13,7 +13,7 @@ import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from crabmem import CrabmemError, Disabled, Memory
-from crabmem.operations import facts, files, maintenance, notes, salient_facts, uses
+from crabmem.operations import files, links, maintenance, notes, salient_facts, uses
 from crabmem.prompt.profile import KINDS, Kind
 from crabmem.session import opening
 from crabmem.text.learnings import correction, tool_failure, win
@@ -396,7 +396,7 @@ def test_a_workspace_that_is_there_is_read_by_everything_and_not_a_byte_of_it_ch
             )
             assert (
                 files.browse(memory, lambda tree: tree.paths()) is not None
-                and facts.links(memory)
+                and links.links(memory)
                 and memory.diff() is not None
             )
     for verb in ("prompt", "context", "list", "doctor", "stats", "log", "diff", "tools", "soul", "memory", "links"):

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Memory, NotFound, quick
 from crabmem.cli import cli
-from crabmem.operations import context, facts, history, keyvalue, maintenance, salient_facts
+from crabmem.operations import context, history, keyvalue, links, maintenance, salient_facts
 from crabmem.prompt.profile import load_profile
 from crabmem.text.keys import Key
 from crabmem.text.passages import blocks_with
@@ -149,9 +149,9 @@ def test_links_out_of_and_into_a_note_are_what_they_were(noted: Memory) -> None:
     noted.write_note("See [[Boiler]] and [[nowhere]].")
     day = Path(today(noted)).stem
     noted.remember("Trip", "by boat", f"As in [[{day}]].")
-    assert [link.path for link in facts.links(noted, "Boiler").into] == [today(noted)]
-    assert [link.target for link in facts.links(noted).broken] == ["nowhere"]
-    assert [link.path for link in facts.links(noted, day).into] == ["memory/entries/trip.md"]
+    assert [link.path for link in links.links(noted, "Boiler").into] == [today(noted)]
+    assert [link.target for link in links.links(noted).broken] == ["nowhere"]
+    assert [link.path for link in links.links(noted, day).into] == ["memory/entries/trip.md"]
 
 
 def test_a_budget_leaves_the_blocks_of_a_note_that_answer(noted: Memory) -> None:

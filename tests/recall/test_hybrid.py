@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import EmbedderFailed, Expectation, Memory, memory
-from crabmem.operations import maintenance, recall
+from crabmem.operations import evaluate, maintenance
 from crabmem.recall import hybrid as meaning
 from crabmem.text.extras import how_to_get
 from crabmem.write.actor import Actor
@@ -529,9 +529,9 @@ def test_doctor_names_the_extra_and_the_model_that_are_not_here(
 def test_eval_measures_recall_by_meaning_now_and_then(root: Path) -> None:
     asked = [Expectation("puppy physician", ("Luna",))]
     with Memory(root, embedder=Own()) as both, Memory(root) as words:
-        assert [recall.evaluate(each, asked).figures["r@1"] for each in (both, words)] == [1.0, 0.0]
+        assert [evaluate.evaluate(each, asked).figures["r@1"] for each in (both, words)] == [1.0, 0.0]
         (root / "memory/entries/luna.md").write_text("---\nname: Luna\n---\n\nA cat.\n")
-        done = recall.evaluate(both, [Expectation("physician", ("Luna",))], since="HEAD")
+        done = evaluate.evaluate(both, [Expectation("physician", ("Luna",))], since="HEAD")
     assert done.figures["r@1"] == 0.0 and done.past and done.past.figures["r@1"] == 1.0
 
 

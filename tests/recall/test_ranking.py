@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crabmem import Expectation, Memory
 from crabmem.errors import InvalidArguments, NotFound
-from crabmem.operations import recall
+from crabmem.operations import evaluate
 from crabmem.recall.ranking import text_of
 from crabmem.results import Recall
 from crabmem.search import Index
@@ -155,7 +155,7 @@ def test_a_time_that_is_none_is_an_error_and_not_all_times(household: Memory, wh
     for ask in (
         lambda: household.recall("dog", since=when),
         lambda: household.recall("dog", until=when),
-        lambda: recall.evaluate(household, questions, since=when),
+        lambda: evaluate.evaluate(household, questions, since=when),
     ):
         with pytest.raises(NotFound, match="no revision named"):
             ask()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Expectation, Memory
-from crabmem.operations import recall
+from crabmem.operations import evaluate
 from crabmem.text.evaluation import parse_questions
 from tests.conftest import FIXTURES, git
 
@@ -35,7 +35,7 @@ def everything(root: Path) -> dict[str, tuple[int, bytes]]:
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.query)
 def test_a_question_finds_its_entry_first(reader: Callable[[str], Memory], question: Expectation) -> None:
-    done = recall.evaluate(reader(question.workspace), [question])
+    done = evaluate.evaluate(reader(question.workspace), [question])
     assert question.first and done.misses == ()
 
 
@@ -45,7 +45,7 @@ def test_reading_changes_no_byte_and_no_time_and_begins_no_history(sample: Sampl
     before = everything(root)
     with Memory(root) as memory:
         assert len(memory.recall("my dog, or the release"))
-        assert recall.evaluate(memory, [Expectation("the dog", (memory.entries()[0].slug,))]).answers
+        assert evaluate.evaluate(memory, [Expectation("the dog", (memory.entries()[0].slug,))]).answers
         assert memory.entries() and memory.prompt() and memory.before_turn("who looks after the dog, and where?")
         assert memory.doctor() and not memory.log() and memory.diff()
         assert memory.call("recall", {"query": "dog"}).text

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from crabmem import Expectation, Memory
-from crabmem.operations import recall
+from crabmem.operations import evaluate
 from tests.conftest import assert_clean, git
 
 VET = "memory/entries/luna-s-vet.md"
@@ -176,11 +176,11 @@ def test_a_person_measures_what_other_names_for_a_fact_are_worth(memory: Memory)
     memory.remember("Dr. Moreno", "every Thursday", "At the corner of Harbour Street.")
     memory.remember("Wifi", "the password for guests", "On the router.")
     asked = [Expectation("wifi password", ("wifi",), first=True), Expectation("animal doctor", ("Dr. Moreno",))]
-    [miss] = recall.evaluate(memory, asked).misses
+    [miss] = evaluate.evaluate(memory, asked).misses
     assert (miss.question.query, miss.missing) == ("animal doctor", ("Dr. Moreno",))
     memory.remember(
         "Dr. Moreno", "every Thursday", "At the corner of Harbour Street.", aliases=["animal doctor", "vet"]
     )
-    done = recall.evaluate(memory, asked, since="HEAD~1")
+    done = evaluate.evaluate(memory, asked, since="HEAD~1")
     assert done.past and (done.past.figures["right"], done.figures["right"]) == (0.5, 1.0)
     assert [pair.now.question.query for pair in done.better] == ["animal doctor"] and not done.worse

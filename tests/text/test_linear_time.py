@@ -10,7 +10,7 @@ import pytest
 
 from crabmem import Memory
 from crabmem.hosts.hooks.input import parse_input
-from crabmem.operations import facts
+from crabmem.operations import links
 from crabmem.operations.erasure import rule
 from crabmem.search import scripts
 from crabmem.text import credentials, quoting
@@ -143,7 +143,7 @@ def test_links_that_never_end_keep_no_operation_busy(memory: Memory, text: str) 
     memory.remember("Old", "d", "See [[Odd]].")
     memory.remember("Odd", "d", text)
     assert memory.rename("Old", "New").path == "memory/entries/new.md"
-    assert [link.target for link in facts.links(memory, "New").out] == ["Odd"]
+    assert [link.target for link in links.links(memory, "New").out] == ["Odd"]
     assert memory.doctor() is not None
 
 

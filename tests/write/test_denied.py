@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import CrabmemError, DeniedHistory, Memory, Unreadable
 from crabmem.cli import app, cli
-from crabmem.operations import adoption, agents, facts, files, history, maintenance, proposals, purge, salient_facts
+from crabmem.operations import adoption, agents, files, history, links, maintenance, proposals, purge, salient_facts
 from tests.conftest import assert_clean
 from tests.serving import command, piped
 
@@ -227,12 +227,12 @@ def test_memory_raises_errors_of_ours_alone(root: Path) -> None:
         ways: list[Callable[[], object]] = [
             memory.entries, memory.overview, memory.identity, memory.log, memory.diff, memory.digest,
             memory.doctor, memory.adopt, memory.init, memory.prompt,
-            *(partial(work, memory) for work in (facts.links, maintenance.stats, agents.agents, proposals.proposals)),
+            *(partial(work, memory) for work in (links.links, maintenance.stats, agents.agents, proposals.proposals)),
             *(partial(work, memory) for work in (files.blobs, files.notes, history.newest, maintenance.mend)),
             *(partial(work, memory) for work in (maintenance.compact, maintenance.reindex, adoption.unrecorded)),
             lambda: memory.get("Vet"), lambda: memory.blame("Vet"), lambda: memory.before_turn("where is the boiler?"),
             lambda: memory.when("boiler"), lambda: purge.standing(memory, "Vet"),
-            lambda: purge.purge_plan(memory, "Vet"),
+            lambda: purge.purge(memory, "Vet", dry_run=True),
             lambda: memory.search("boiler"), lambda: salient_facts.salient(memory),
             lambda: list(history.commits(memory)),
             lambda: memory.recall("boiler", as_of="1 minute ago"), lambda: memory.write_note("x"),

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from ...operations import facts, history
-from ...operations.assertions import Claim, parsed
-from ...operations.bisect import Test
+from ...operations import facts
+from ...operations.bisect import Claim, Test, claim_in
+from ...operations.bisect import bisect as bisect_operation
 from ...results import Bisected, Commit, Step, json_of
 from ...session.session import Session
 from ...session.snapshot import Snapshot
@@ -61,12 +61,12 @@ def bisect(
     memory = open_session(ctx)
     _check_names(memory, claims, until)
     test = _by_command(command) if command else _by_claims(claims, limit)
-    done = history.bisect(memory, test, since, until, None if json_wanted else _tell_step)
+    done = bisect_operation(memory, test, since, until, None if json_wanted else _tell_step)
     show(json_wanted, json_of(done), lambda: _words(done))
 
 
 def _claims(option: str, sentences: Sequence[str], is_wanted: bool) -> list[Claim]:
-    claims = [parsed(sentence) for sentence in sentences]
+    claims = [claim_in(sentence) for sentence in sentences]
     if any(claim.is_wanted != is_wanted for claim in claims):
         raise click.UsageError(f"{option} takes 'QUERY must {'' if is_wanted else 'not '}return NAME'")
     return claims

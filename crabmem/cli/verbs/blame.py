@@ -2,7 +2,7 @@
 
 import click
 
-from ...operations import history
+from ...operations import provenance
 from ...results import Line, byline, json_of
 from ...text.hashes import short
 from ...text.words import shortened
@@ -23,7 +23,7 @@ def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
 
     A star marks a person. NAME may be MEMORY.md or Crab.md too.
     """
-    lines = history.blame(open_session(ctx), name)
+    lines = provenance.blame(open_session(ctx), name)
     if json_wanted:
         return show(True, json_of(lines), str)
     paged(ctx, map(_line, lines))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import click
 
-from ...operations import history
+from ...operations import digest as digest_operations
 from ...results import Digest, News, json_of
 from ...text.words import counted, shortened
 from ..app import open_session, verb
@@ -21,7 +21,7 @@ _SHOWN = 100
 @click.pass_context
 def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool) -> None:
     """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown."""
-    found = history.digest(open_session(ctx), since, until)
+    found = digest_operations.digest(open_session(ctx), since, until)
     if json_wanted:
         return show(True, json_of(found), str)
     paged(ctx, [_markdown(found)])

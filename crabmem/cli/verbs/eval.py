@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import click
 
-from ...operations import recall
+from ...operations.evaluate import evaluate as evaluate_operation
 from ...results import Answer, Evaluation, json_of
 from ...text.evaluation import FIGURE_NAMES, parse_questions
 from ...text.words import counted, shortened
@@ -81,7 +81,7 @@ def eval_(
     """
     given = content_of(ctx, None, file, None)
     questions = parse_questions(given, "stdin" if file == "-" else file)
-    done = recall.evaluate(open_session(ctx), questions, limit, compare, _asking if sys.stderr.isatty() else None)
+    done = evaluate_operation(open_session(ctx), questions, limit, compare, _asking if sys.stderr.isatty() else None)
     show(json_wanted, json_of(done), lambda: plain(_report(done)))
     if done.elsewhere and not json_wanted:
         tell(f"{counted(len(done.elsewhere), 'question')} passed over, for other workspaces")

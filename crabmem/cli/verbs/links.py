@@ -2,7 +2,7 @@
 
 import click
 
-from ...operations import facts
+from ...operations import links as links_operations
 from ...results import Links, Reference, json_of
 from ...text.words import counted
 from ..app import open_session, verb
@@ -23,7 +23,7 @@ def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
     A link says a file's name, a fact's name or an alias, as [[Luna's vet]] or [[luna-s-vet|the vet]]. In code
     there are none. NAME may be MEMORY.md or Crab.md too.
     """
-    found = facts.links(open_session(ctx), name)
+    found = links_operations.links(open_session(ctx), name)
     show(json_wanted, json_of(found), lambda: _lines(found))
     if not json_wanted:
         nowhere = len(set(found.broken))

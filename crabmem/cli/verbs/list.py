@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 import click
 
-from ...operations import facts, provenance
+from ...operations import facts
+from ...operations.last_changed import last_changed
 from ...results import json_of
 from ...session.init import is_begun
 from ...text.entry import Entry
@@ -52,7 +53,7 @@ def list_(
     if order == "name":
         entries = sorted(entries, key=lambda entry: entry.name.casefold())
     elif order == "changed":
-        newest = {path: place for place, path in enumerate(provenance.last_changed(memory))}
+        newest = {path: place for place, path in enumerate(last_changed(memory))}
         entries = sorted(entries, key=lambda entry: newest.get(entry.path, len(newest)))
     shown = entries[:limit]
     labels = [plain(memory.layout.label(entry.path)) for entry in shown]

@@ -59,9 +59,9 @@ def purge(
     plans: dict[str, Purge] = {}
     if dry_run or not yes:
         if everywhere:
-            plans = agents.purge_plans(memory, name, text=text, pattern=pattern)
+            plans = agents.purge_everywhere(memory, name, text=text, pattern=pattern, dry_run=True)
         else:
-            plans = {ALL: operation.purge_plan(memory, name, text=text, pattern=pattern)}
+            plans = {ALL: operation.purge(memory, name, text=text, pattern=pattern, dry_run=True)}
         if not json_wanted:
             click.echo(plain("\n".join(_under_place(place, _plan(each)) for place, each in plans.items())))
     if dry_run:

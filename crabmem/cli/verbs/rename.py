@@ -2,7 +2,7 @@
 
 import click
 
-from ...operations import facts
+from ...operations import links
 from ...results import json_of
 from ..app import open_session, verb
 from ..completing import complete_names
@@ -23,7 +23,7 @@ def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bo
     \b
     crabmem rename "Luna's vet" "Dr. Moreno" --keep-alias
     """
-    done = facts.rename(open_session(ctx), old, new, keep_alias=keep_alias, dry_run=dry_run)
+    done = links.rename(open_session(ctx), old, new, keep_alias=keep_alias, dry_run=dry_run)
     verb = "would rename" if dry_run else "renamed"
     words = (
         f"{verb}: {plain(done.before)} to {plain(done.name)}" if done.paths else f"it is called {plain(new)} already"

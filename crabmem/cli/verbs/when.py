@@ -2,7 +2,7 @@
 
 import click
 
-from ...operations import history
+from ...operations import occurrences
 from ...results import Sighting, Sightings, json_of
 from ...text.hashes import short
 from ...text.words import shortened
@@ -25,7 +25,7 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
     A text that memory ever said word by word is looked for so, any other by its words: all of them in
     one entry. A star marks a person.
     """
-    found = history.when(open_session(ctx), words_of(ctx, query))
+    found = occurrences.when(open_session(ctx), words_of(ctx, query))
     show(json_wanted, json_of(found), lambda: "".join(map(_sighting, found.steps)))
     if not json_wanted:
         tell(_today(found))

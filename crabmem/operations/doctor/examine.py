@@ -11,11 +11,7 @@ from ...disk import fs
 from ...errors import CrabmemError, InvalidSettings
 from ...results import Finding
 from . import files, machine, past
-from .files import left_out
-from .machine import open_to_others
 from .patient import Patient, error
-
-__all__ = ["CHECKS", "Patient", "examined", "left_out", "open_to_others"]
 
 #: What is looked at, by the name the person sees.
 CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {

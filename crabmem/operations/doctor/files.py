@@ -162,7 +162,7 @@ def entries(patient: Patient) -> Iterator[Finding]:
 
 def links(patient: Patient) -> Iterator[Finding]:
     """Links that lead nowhere."""
-    from ..rename import references  # other verbs name the checks and run none
+    from ..links import references  # other verbs name the checks and run none
 
     broken: dict[str, dict[str, None]] = defaultdict(dict)
     for link in references(patient.catalog.listing(patient.scan), lambda path: True):

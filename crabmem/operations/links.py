@@ -1,17 +1,84 @@
-"""Links among the files of a workspace: where each leads, and what renaming an entry does to them. Writes nothing."""
+"""Links among the files of a workspace: where each leads, and an entry renamed so that they lead there still."""
 
+import dataclasses
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
 
 from ..errors import InvalidArguments, Unreadable
+from ..git.commits import Note, moving
 from ..recall.catalog import Listing
 from ..recall.names import at_path, below_folder, place_for
-from ..results import Reference
-from ..text.entry import Entry, with_name
-from ..text.links import ALIAS, FILE, NAME, Lookup, is_linkable, link_to, links, redirect, resolve
+from ..results import Links, Reference, Renamed
+from ..session import rules
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.edit import lenient_text
+from ..text.entry import Entry, Fact, checked, with_name
+from ..text.links import ALIAS, FILE, NAME, Lookup, is_linkable, link_to, redirect, resolve
+from ..text.links import links as links_in
 from ..text.slug import free_slug, name_key, slug_of
+from ..write.writer import Draft
+from .changes import diff_of
+from .facts import get
+from .paths import whole_file
+from .uses import follow_rename
+
+
+def links(session: Session, name: str | None = None) -> Links:
+    """The `[[links]]` out of an entry (or MEMORY.md, Crab.md) and into it; without a name, all that lead nowhere.
+
+    A link leads to a file's name, else to a name, else to an alias. Every file is read for that.
+
+    Raises:
+        NotFound: there is no such entry.
+    """
+
+    def read(now: Snapshot) -> tuple[tuple[Reference, ...], str | None]:
+        seen = now.view.allows
+        return tuple(references(now.whole.listing, seen)), name and whole_file(now, name)
+
+    found, path = session.look(read)
+    if name is None:
+        return Links(None, (), (), tuple(link for link in found if link.to is None))
+    path = path or get(session, name).path
+    own = tuple(link for link in found if link.path == path)
+    into = tuple(link for link in found if link.to == path != link.path)
+    return Links(path, own, into, tuple(link for link in own if link.to is None))
+
+
+def rename(session: Session, old: str, new: str, *, keep_alias: bool = False, dry_run: bool = False) -> Renamed:
+    """Give the entry called `old` another name, and lead every `[[link]]` to it there, all in one commit.
+
+    Its file moves along when it is called by the old name; history follows, and so does how often it was used. The
+    old name is none of its names any more, unless `keep_alias` says so. With `dry_run` nothing is written.
+
+    Raises:
+        NotFound: there is no such entry.
+        InvalidArguments: the new name cannot be one, or another entry answers to it.
+    """
+    name = checked(Fact(new, "", "")).name
+    screen = rules.screen(session, name)
+
+    def decide(now: Snapshot) -> Draft[tuple[Entry, Renaming]]:
+        entry = now.get(old)
+        plan = renaming(now.whole.listing, entry, name, keep_alias, rules.kept_from_actor(session), now.view.allows)
+        screen.refuse_new(name, lenient_text(now.read(entry.path)))
+        return Draft(plan.files, _renaming_note(session, entry, name, plan.path), (entry, plan))
+
+    done = session.write(decide, dry_run=dry_run)
+    entry, plan = done.result
+    if done.commit:
+        follow_rename(session, entry.path, plan.path)
+    paths = tuple(path for path, data in done.after.items() if data != done.before[path])
+    return Renamed(name, entry.name, plan.path, entry.path, done.commit, paths, plan.left, diff_of(done))
+
+
+def _renaming_note(session: Session, entry: Entry, name: str, path: str) -> Note:
+    note = rules.note(session, "rename", f"{entry.name} to {name}")
+    keys = (("Entry", name), ("Entry", entry.name), moving(entry.path, path))
+    return dataclasses.replace(note, trailers=(*note.trailers, *keys))
 
 
 @dataclass(frozen=True)
@@ -29,7 +96,7 @@ def references(listing: Listing, sees: Callable[[str], bool]) -> Iterator[Refere
     lookup = lookup_in(listing)
     where = cache(lambda target: resolve(target, lookup))
     for path, text in _texts(listing):
-        for link in links(text) if sees(path) else ():
+        for link in links_in(text) if sees(path) else ():
             if not link.is_attachment:
                 to = where(link.target)
                 yield Reference(path, link.target, to if to and sees(to) else None)

@@ -1,0 +1,59 @@
+"""When facts changed: by history, and by the disk where it is not as history has it; and whether within a time."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from ..disk.stat import changed_ns
+from ..recall.ranking import PathFilter
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+
+
+def last_changed(session: Session) -> dict[str, datetime]:
+    """When each entry last changed, by path, the newest first; one that was only touched or checked out did not."""
+    return session.look(lambda now: last_changed_in(session, now, now.entries.paths))
+
+
+def last_changed_in(session: Session, now: Snapshot, paths: Iterable[str]) -> dict[str, datetime]:
+    """When the file at each of `paths` last changed: by history, and by the disk where it is not as that has it."""
+    paths = list(paths)
+    beside = changed_beside(session, now, paths)
+    recorded = {path: now.scan.files[path].blob for path in paths if path not in beside}
+    found = beside | {path: commit.time for path, commit in session.engine.history.last_changes(recorded).items()}
+    return dict(sorted(found.items(), key=lambda item: item[1], reverse=True))
+
+
+def changed_beside(session: Session, now: Snapshot, paths: Iterable[str]) -> dict[str, datetime]:
+    """When those of `paths` changed on disk that are not there as the newest commit has them."""
+    history = session.engine.history
+    head = history.files(history.head()) if history.exists() else {}
+    beside = (path for path in paths if path not in head or head[path] != now.scan.blob(path))
+    return {path: changed_on_disk(session, now, path) for path in beside}
+
+
+def changed_on_disk(session: Session, now: Snapshot, path: str) -> datetime:
+    """When the status of a file changed, as an edit does, and a checkout too; now, when it is gone meanwhile.
+
+    For all facts at once before a conversation, where a walk through history would take too long.
+    """
+    file = now.scan.files.get(path)
+    return datetime.fromtimestamp(changed_ns(file.mark) / 1e9, UTC) if file else session.engine.clock()
+
+
+def changed_within(session: Session, now: Snapshot, since: str | None, until: str | None) -> PathFilter | None:
+    """Tells of a path whether what is there was not yet at `since`, and already at `until`; None for neither.
+
+    What was changed and changed back in between did not change. In a snapshot of a commit, what came after it is not
+    known.
+    """
+    if since is None and until is None:
+        return None
+    timeline = session.timeline
+    before = {} if since is None else timeline.state_since(since, now.commit)
+    after = None if until is None else timeline.state_since(until, now.commit, is_end=True)
+
+    def fits(path: str) -> bool:
+        own = now.entries.blob(path)
+        return before.get(path) != own and (after is None or after.get(path) == own)
+
+    return fits
