@@ -114,7 +114,7 @@ def test_a_purge_takes_a_text_out_of_such_a_file_and_of_its_history(memory: Memo
     create(tool, "/memories/other.json", '{"code": "none"}')
     assert memory.purge(text="4711-Pinguin").commits
     assert memory.file("memory/door.txt").read_text() == "The code is (purged).\n"
-    assert "4711" not in git(memory.root, "log", "-p", "--all")
+    assert "4711-Pinguin" not in git(memory.root, "log", "-p", "--all")
     assert memory.file("memory/other.json").read_text() == '{"code": "none"}'
 
 

@@ -135,7 +135,8 @@ def test_nothing_is_kept_of_an_empty_folder_or_index(tmp_path: Path) -> None:
 def test_only_changes_are_written_when_only_they_are_new(index: Index, saved: Path) -> None:
     before = (saved / "base").stat()
     assert save(index.updated({"k003": None}), saved)
-    assert (saved / "base").stat() == before
+    after = (saved / "base").stat()  # being read changes when it was last read
+    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)
     assert {file.name for file in saved.iterdir()} == {"base", "later"}
 
 
