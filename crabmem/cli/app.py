@@ -166,6 +166,7 @@ _VERSION = "crabmem %(version)s"
 #: What the command line calls the arguments that errors offer as ways out, where a verb has them.
 _FLAGS = {
     "even_if_many=True": "--yes-really",
+    "is_meant=True": "--yes-really",
     'take="ours"': "--ours",
     'take="theirs"': "--theirs",
     "force=True": "--force",

@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..disk import fs
 from ..disk.scan import Scan
-from ..errors import InvalidArguments, Unwritable
+from ..errors import InvalidArguments, Unwritable, Way
 from ..git.commits import Note, identity, one_line
 from ..results import CREATOR, Begun
 from ..session.init import init as init
@@ -81,6 +81,5 @@ def _refuse_repository(root: Path, is_meant: bool) -> None:
         raise InvalidArguments(f"{root} is part of the workspace {around}, which has its history")
     if around and not is_meant:
         where = "is a Git repository" if around == root else f"lies in a Git repository, {around}"
-        raise Unwritable(
-            f"{root} {where}, perhaps a project's; --yes-really if memory is to have a history of its own there"
-        )
+        meant = Way("is_meant=True", "if memory is to have a history of its own there: {}")
+        raise Unwritable(f"{root} {where}, perhaps a project's", meant)
