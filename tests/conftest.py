@@ -52,9 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
         compileall.compile_dir(PACKAGE, quiet=2)
         compileall.compile_dir(TESTS, quiet=2, rx=re.compile("/test_"))  # what suites of faults run in processes
         os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="crabmem-tests-")
-        Seal(state_folder(os.environ), "").sealed(
-            b""
-        )  # makes the key: tests that count changes of the disk all find it
+        Seal(state_folder(os.environ), "").sealed(b"")  # makes the key, which tests that count changes all find
         forks = ExitStack()
         forks.enter_context(forked.server(Path(os.environ["XDG_STATE_HOME"])))
         config.add_cleanup(forks.close)
