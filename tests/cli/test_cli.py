@@ -830,6 +830,7 @@ def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monke
         (["log", "-n", "0"], "0 is not in the range"),
         (["completion", "tcsh"], "'tcsh' is not one of"),
         (["list", "--colour"], "No such option"),
+        (["revert", "HEAD", "--ours", "--theirs"], "give one of them"),
     ],
 )
 def test_wrong_usage_is_status_2_and_says_what_is_wrong(run: Run, words: list[str], reason: str) -> None:

@@ -280,8 +280,8 @@ def test_a_command_decides_in_a_folder_of_its_own(story: Path, tmp_path: Path, m
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ((), 2, "say what is wrong by --bad or --good, or give a command after --"),
-        (("--bad", "a must not return b", "--", "true"), 2, "say what is wrong"),
+        ((), 2, "say what is wrong by --bad or --good, or by a command after --\n"),
+        (("--bad", "a must not return b", "--", "true"), 2, "a command after --: one of the two"),
         (("--bad", "deploy must return Deploy key"), 2, "--bad takes 'QUERY must not return NAME'"),
         (("--good", "deploy must not return Deploy key"), 2, "--good takes 'QUERY must return NAME'"),
         (("--good", "deploy"), 1, "crabmem: deploy: say QUERY must return NAME"),

@@ -57,7 +57,8 @@ def bisect(
     """
     claims = [*_claims("--bad", never, False), *_claims("--good", always, True)]
     if bool(claims) == bool(command):
-        raise click.UsageError("say what is wrong by --bad or --good, or give a command after --")
+        ways = "say what is wrong by --bad or --good, or by a command after --"
+        raise click.UsageError(f"{ways}: one of the two" if claims else ways)
     memory = open_session(ctx)
     _check_names(memory, claims, until)
     test = _by_command(command) if command else _by_claims(claims, limit)

@@ -20,8 +20,8 @@ from ..restoring import yes_really_option
 @click.option("--session", metavar="S", help="What was done in a session.")
 @click.option("--agent", metavar="A", help="What an agent did.")
 @click.option("--since", metavar="REV|TIME", help="Of a session or an agent, only what was done after that.")
-@click.option("--ours", "take", flag_value="ours", help="Where the same was changed since, keep what is there now.")
-@click.option("--theirs", "take", flag_value="theirs", help="Where the same was changed since, take it back anyway.")
+@click.option("--ours", is_flag=True, help="Where the same was changed since, keep what is there now.")
+@click.option("--theirs", is_flag=True, help="Where the same was changed since, take it back anyway.")
 @dry_run_option
 @yes_really_option
 @json_option
@@ -32,7 +32,8 @@ def revert(
     session: str | None,
     agent: str | None,
     since: str | None,
-    take: Take,
+    ours: bool,
+    theirs: bool,
     dry_run: bool,
     yes_really: bool,
     json_wanted: bool,
@@ -48,6 +49,9 @@ def revert(
     without --ours or --theirs. After --ours you may still take back the rest with --theirs. Reverting the
     revert brings everything back.
     """
+    if ours and theirs:
+        raise click.UsageError("--ours keeps what --theirs takes back: give one of them")
+    take: Take = "ours" if ours else "theirs" if theirs else None
     memory = open_session(ctx)
     try:
         done = revert_operations.revert(

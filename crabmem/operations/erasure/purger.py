@@ -327,7 +327,7 @@ def _target(name: str | None, text: str | None, pattern: str | None) -> str | Re
         InvalidArguments: not one of the three was given, or what was given cannot be looked for.
     """
     if sum(item is not None for item in (name, text, pattern)) != 1:
-        raise InvalidArguments("say what to purge: the name of an entry, or a text, or a pattern")
+        raise InvalidArguments("say what to purge, by one of: the name of an entry, a text, a pattern")
     if text is not None:
         return by_text(text)
     return by_pattern(pattern) if pattern is not None else name or ""
