@@ -5,6 +5,7 @@ files of a workspace: what they hold, how they change, and whether it still stan
 """
 
 import dataclasses
+import errno
 import glob
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -232,13 +233,16 @@ class Purger:
         for path in sorted(paths):
             try:
                 with fs.inside(self._workspace.root, path) as spot:
-                    fs.read(spot)
-            except (FileNotFoundError, NotADirectoryError, fs.NotAFile):
-                continue  # not there, or no text: what is too large is inspected afterwards
+                    fs.read(spot, limit=_TOO_LARGE)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except fs.NotAFile as error:
+                if error.errno == errno.EFBIG and self._workspace.layout.is_within(path):
+                    refused.append(f"{path} is larger than {_TOO_LARGE // 1_000_000} MB: move it away")
             except OSError as error:
                 refused.append(f"{path} cannot be read: {fs.reason(error)}")
         if refused:
-            more = f"; {len(refused) - _NAMED:,} more cannot be read" if len(refused) > _NAMED else ""
+            more = f"; {len(refused) - _NAMED:,} more cannot be read either" if len(refused) > _NAMED else ""
             raise Unreadable(
                 f"{'; '.join(refused[:_NAMED])}{more}; nothing was purged, for it may stand there: purge again then"
             )
