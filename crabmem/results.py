@@ -715,16 +715,18 @@ class Purge(msgspec.Struct, frozen=True):
 class Standing(msgspec.Struct, frozen=True):
     """A look at every object and file of a workspace: how many, how many bytes, and where it still stands.
 
-    `unread` are those that could not be looked into, and why: they may hold it.
+    `unread` are those that could not be looked into, and why: they may hold it. Those of them that the system did not
+    let us read are `unreadable` too; others are compressed, or too large.
     """
 
-    JSON = ("objects", "files", "bytes=size", "places", "unread")
+    JSON = ("objects", "files", "bytes=size", "places", "unread", "unreadable")
 
     objects: int
     files: int
     size: int
     places: tuple[str, ...]
     unread: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
 
 
 class Stats(msgspec.Struct, frozen=True):

@@ -64,7 +64,15 @@ NOTE = Entry("memory/2026-11-20.md", "ba9876543210", "note of 2026-11-20", "in i
 CHANGED = ("memory/MEMORY.md", "0123456789ab", "c" * 40, False, "-a\n+b\n", ("mind",), lambda: None)
 PROPOSAL = Proposal("e" * 40, NOW, "coder", "coder", None, "why", "Crab.md", b"new\n", b"old\n", "-old\n+new\n")
 REFERENCE = Reference("a.md", "Luna", "memory/entries/luna.md")
-STANDING = Standing(3, 4, 500, ("a pack",), ("locked",))
+STANDING = Standing(3, 4, 500, ("a pack",), ("old.zip", "locked"), ("locked",))
+STANDING_JSON = {
+    "objects": 3,
+    "files": 4,
+    "bytes": 500,
+    "places": ["a pack"],
+    "unread": ["old.zip", "locked"],
+    "unreadable": ["locked"],
+}
 HIT = Hit(ENTRY, 1.5)
 FULL_HIT = Hit(NOTE, 0.5, "Wal…", (Match("walk", "content", 0.25),), Provenance(COMMIT, None, ("coder",), False, True))
 RIGHT = Answer(Expectation("dog", ("Luna",)), Recall("dog", (HIT,), 1, 0, True), (), True, Figures(1, 1, 1, 1, 1))
@@ -291,10 +299,10 @@ CASES = {
             "nested": [],
             "erased": [],
             "purged": True,
-            "standing": {"objects": 3, "files": 4, "bytes": 500, "places": ["a pack"], "unread": ["locked"]},
+            "standing": STANDING_JSON,
         },
     ),
-    "standing": (STANDING, {"objects": 3, "files": 4, "bytes": 500, "places": ["a pack"], "unread": ["locked"]}),
+    "standing": (STANDING, STANDING_JSON),
     "begun": (
         Begun("/notes", True, None, ("Crab.md",), ("memory/MEMORY.md",)),
         {"path": "/notes", "made": True, "commit": None, "paths": ["Crab.md"], "left": ["memory/MEMORY.md"]},

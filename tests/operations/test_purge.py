@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from crabmem import Busy, Fact, InvalidArguments, Memory, NotFound, Unwritable
+from crabmem import Busy, Fact, InvalidArguments, Memory, NotFound, Unreadable, Unwritable
 from crabmem.disk import fs
 from crabmem.operations import agents, maintenance, purge
 from tests import forked, long_history, story
@@ -393,6 +393,7 @@ def test_the_verb_says_that_agents_still_have_it_and_fails(team: Memory) -> None
     done = run(team.root, "--text", PIN, "--yes")
     assert done.returncode == 1
     assert "purged, but not everywhere" in done.stdout and "agents/eve (history and files)" in done.stdout
+    assert "with --agents, the same purge erases it in the workspaces of agents too" in done.stdout
     again = run(team.root, "--text", PIN, "--yes")
     assert again.returncode == 1 and "agents/bob (history)" in again.stderr
     assert run(team.root, "--text", PIN, "--verify").returncode == 1
@@ -596,6 +597,21 @@ def test_what_was_not_looked_into_is_named_instead_of_nowhere(memory: Memory) ->
     assert (looked.places, looked.unread) == ((), unread)
     again = run(memory.root, "--text", PIN, "--yes")
     assert again.returncode == 1 and "nowhere" not in again.stderr and "not looked into: all.bundle" in again.stderr
+
+
+def test_a_file_of_memory_that_is_too_large_to_be_looked_into_is_named_before_anything_is_purged(
+    memory: Memory,
+) -> None:
+    memory.remember("Code", "opens the door", f"It is {PIN}.")
+    head, file = git(memory.root, "rev-parse", "HEAD"), memory.file("memory/entries/code.md")
+    with file.open("ab") as large:
+        large.truncate(50_000_001)
+    with pytest.raises(Unreadable, match=r"memory/entries/code\.md is larger than 50 MB: move it away; nothing was"):
+        memory.purge("Code")
+    assert git(memory.root, "rev-parse", "HEAD") == head
+    file.unlink()
+    done = memory.purge("Code")
+    assert done.standing and done.standing.places == ()
 
 
 @pytest.mark.parametrize("form", ["utf-16", "utf-16-le", "utf-16-be"])

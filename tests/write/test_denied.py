@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import CrabmemError, DeniedHistory, Memory, Unreadable
 from crabmem.cli import app, cli
+from crabmem.disk import fs
 from crabmem.operations import adoption, agents, files, history, links, maintenance, proposals, purge, salient_facts
 from tests.conftest import assert_clean
 from tests.serving import command, piped
@@ -160,6 +161,75 @@ def test_what_cannot_be_read_is_not_recorded_as_removed(root: Path, place: str) 
     with Shut(root, place, 0o000):
         assert stopped(adopted) is None
         assert said(root, "remember Vet -d d -c other").exit_code == 1
+
+
+@pytest.mark.parametrize("words", ["purge Vet --yes", "purge Vet --dry-run", "purge --text cellar --yes"])
+@pytest.mark.parametrize("place", ["memory/entries/vet.md", "memory/entries/vet.md~", "memory/MEMORY.md", ".git/hooks"])
+def test_a_purge_does_nothing_while_what_it_looks_into_may_not_be_read(root: Path, words: str, place: str) -> None:
+    file = root / place
+    if place == ".git/hooks":
+        file.mkdir(exist_ok=True)
+    elif not file.exists():
+        file.write_text("Dr. Moreno looks into the cellar.")
+    with Memory(root) as memory:
+        memory.adopt()
+        head = history.newest(memory)
+    with Shut(root, place, 0o000):
+        done = said(root, words)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert f"{place} cannot be read: permission denied; `chmod -R u+rwX" in done.stderr
+    with Memory(root) as memory:
+        assert history.newest(memory) == head and memory.get("Vet").content == "Dr. Moreno."
+        purge.purge(memory, "Vet")
+        memory.remember("After", "d", "it is open again")
+        assert purge.standing(memory, "Vet").places == ()
+        assert [commit.subject for commit in memory.log() if "Vet" in commit.subject] == []
+
+
+def test_a_purge_names_every_file_that_it_may_not_read(root: Path) -> None:
+    entries = "memory/entries"
+    with Shut(root, f"{entries}/vet.md", 0o000), Shut(root, f"{entries}/boiler.md", 0o000):
+        done = said(root, "purge Vet --yes")
+    assert done.exit_code == 1
+    assert all(f"{entries}/{name}.md cannot be read" in done.stderr for name in ("vet", "boiler"))
+
+
+def test_a_purge_fails_when_nobody_can_say_whether_another_file_has_it(root: Path) -> None:
+    (root / ".git/info/exclude").write_text("/photo\n")
+    (root / "photo").write_text("Dr. Moreno.")
+    with Shut(root, "photo", 0o000):
+        done = said(root, "purge --text Moreno --yes")
+        verified = said(root, "purge --text Moreno --verify")
+    assert (done.exit_code, verified.exit_code) == (1, 1)
+    assert "purged where it could be looked for" in done.stdout and "not looked into: photo (" in done.stdout
+    with Memory(root) as memory:
+        assert purge.standing(memory, text="Moreno").places == ("photo",)
+
+
+def test_a_purge_says_that_it_may_not_look_into_the_workspace_of_an_agent(root: Path) -> None:
+    with Memory(root) as memory:
+        agents.new_agent(memory, "bob")
+    with Shut(root, "agents/bob/.git", 0o000):
+        done = said(root, "purge Vet --yes")
+    assert done.exit_code == 1 and "purged, but not everywhere" in done.stdout
+    assert "agents/bob (its history was not looked into: " in done.stdout
+
+
+def test_a_file_that_is_shut_while_a_purge_runs_is_not_called_erased(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = root / "memory/entries/vet.md"
+
+    def shuts(operation: str, path: str) -> None:
+        if operation == "rename" and path.endswith("order"):
+            file.chmod(0o000)
+
+    monkeypatch.setattr(fs, "before", shuts)
+    done = said(root, "purge Vet --yes")
+    monkeypatch.undo()
+    assert done.exit_code == 1 and "erased:" not in done.stdout
+    assert "not looked into: memory/entries/vet.md (permission denied" in done.stdout
+    file.chmod(0o600)
 
 
 def test_an_object_that_may_not_be_read_is_not_taken_for_a_damaged_one(root: Path) -> None:

@@ -9,6 +9,7 @@ from ...operations import agents
 from ...operations import purge as operation
 from ...operations.agents import ALL
 from ...results import Purge, Standing, json_of
+from ...workspace.layout import AGENTS
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..input import LINE
@@ -28,7 +29,7 @@ _SHOWN = 10
     help="Erase what a regular expression finds; `^` and `$` are those of lines.",
 )
 @click.option("--dry-run", is_flag=True, help="Only print the plan.")
-@click.option("--verify", is_flag=True, help="Only look where it still stands; exit status 1 when it does.")
+@click.option("--verify", is_flag=True, help="Only look where it still stands; exit status 1 when it does, or may.")
 @yes_option
 @click.option("--force", is_flag=True, help="Also when a remote has it, which keeps it until you push with --force.")
 @click.option("--agents", "everywhere", is_flag=True, help="Also in the workspaces of agents, in agents/NAME.")
@@ -73,8 +74,10 @@ def purge(
     else:
         done = {ALL: operation.purge(memory, name, text=text, pattern=pattern, force=force)}
     told = "\n".join(_under_place(place, _outcome(each, with_plan=not plans)) for place, each in done.items())
+    if not everywhere and any(place.startswith(f"{AGENTS}/") for place in done[ALL].nested):
+        told += "\nwith --agents, the same purge erases it in the workspaces of agents too"
     show(json_wanted, _data(done, everywhere), lambda: plain(told))
-    if any(each.standing and each.standing.places for each in done.values()):
+    if not all(each.standing and _is_gone(each.standing) for each in done.values()):
         ctx.exit(1)
 
 
@@ -91,8 +94,13 @@ def _under_place(place: str, text: str) -> str:
 
 def _verify(ctx: click.Context, found: Standing, json_wanted: bool) -> None:
     show(json_wanted, json_of(found), lambda: plain(_verification(found)))
-    if found.places:
+    if not _is_gone(found):
         ctx.exit(1)
+
+
+def _is_gone(found: Standing) -> bool:
+    """Return whether it stands nowhere, and no file that might hold it was kept from us."""
+    return not found.places and not found.unreadable
 
 
 def _plan(plan: Purge) -> str:
@@ -119,14 +127,16 @@ def _plan(plan: Purge) -> str:
         f"remote:  {name} {url} has it, and keeps it until `git push --force`" for name, url in plan.remotes.items()
     ]
     lines += [f"remote:  {name} {url} may have it: nothing here tells" for name, url in plan.unknown.items()]
-    lines += [f"stays:   {place} has it too; --agents purges in the workspaces of agents" for place in plan.nested]
+    if not plan.is_done:
+        lines += [f"stays:   {place} has it too; --agents purges in the workspaces of agents" for place in plan.nested]
     return "\n".join(lines)
 
 
 def _outcome(done: Purge, with_plan: bool) -> str:
     assert done.standing is not None
     told = [_plan(done)] if with_plan else []
-    words = "purged" if not done.standing.places else "purged, but not everywhere"
+    known = "purged" if not done.standing.unreadable else "purged where it could be looked for"
+    words = known if not done.standing.places else "purged, but not everywhere"
     named = [f"its name stays in {', '.join(done.copies)}"] if done.copies and not done.standing.places else []
     return "\n".join([*told, f"{words}; {_verification(done.standing)}", *named])
 

@@ -33,12 +33,14 @@ _ARCHIVE_BEGINNINGS = (
 class Inspection(NamedTuple):
     """A look at one object or file, of `size` bytes.
 
-    `place` says what it is, if it holds what is sought; `unread` what it is and why it could not be looked into.
+    `place` says what it is, if it holds what is sought; `unread` what it is and why it could not be looked into,
+    `is_refused` that this was the system's doing: one that is too large, or compressed, is left alone by us.
     """
 
     size: int
     place: str | None = None
     unread: str | None = None
+    is_refused: bool = False
 
 
 def inspect_objects(search: Search, objects: Objects) -> Iterator[Inspection]:
@@ -96,7 +98,7 @@ def inspect_file(
     except OSError as error:
         is_large = error.errno == errno.EFBIG
         reason = f"larger than {limit // 1_000_000} MB" if is_large else fs.reason(error)
-        yield Inspection(0, None, f"{prefix}{name} ({reason})")
+        yield Inspection(0, None, f"{prefix}{name} ({reason})", is_refused=not is_large)
         return
     yield _inspected(data, f"{prefix}{name}", is_in(data, name) or search.is_in_name(name))
 

@@ -5,6 +5,7 @@ files of a workspace: what they hold, how they change, and whether it still stan
 """
 
 import dataclasses
+import errno
 import glob
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -46,6 +47,8 @@ _BESIDE = ("{}~", ".{}.sw[a-p]", "#{}#", ".#{}", ".{}.un~", "{}.tmp", "{}.bak", 
 # What is larger is nobody's memory, and no editor's copy of it.
 _TOO_LARGE = 50_000_000
 _THERE = Way("agents.purge_everywhere", "purge there, or {}", "purge there")
+# So many files that cannot be read are named.
+_NAMED = 10
 # How an inspection calls a blob, and how many digits of its id it gives.
 _BLOB, _DIGITS = "blob ", 12
 
@@ -95,6 +98,8 @@ class Purger:
         return self._writer.rewrite(lambda scan: self._purge(target, force))
 
     def _purge(self, target: "str | Redaction", force: bool) -> Purge:
+        with _all_readable():
+            self._repositories()  # a folder that may not be entered would stop the inspection: after the purge
         rewrite = self._rewrite()
         with rewrite.alone():
             plan = self._plan(target, rewrite, packs=True)
@@ -106,7 +111,15 @@ class Purger:
                     f"what is to be purged was pushed to {remotes}: it stays there", Way("force=True", way)
                 )
             rewrite.put_in_place(plan.new, [*plan.changes, *plan.leftovers], plan.recovered)
-        return replace(report, is_done=True, standing=self._verify(plan.erasure))
+        here, inside = self._verify_here(plan.erasure), self._verify_inside(plan.erasure)
+        root = self._workspace.root
+        return replace(
+            report,
+            is_done=True,
+            erased=tuple(path for path in report.erased if not os.path.lexists(root / path)),  # saved anew meanwhile
+            nested=_places(inside),
+            standing=_sum([here, *inside]),
+        )
 
     def verify(self, name: str | None, text: str | None, pattern: str | None) -> Standing:
         """Return where it still stands, in any object or file; change nothing."""
@@ -133,8 +146,11 @@ class Purger:
 
         Raises:
             NotFound: it does nothing.
+            Unreadable: a file of memory, of Git's index or of an editor cannot be read, and may hold it.
         """
         survey, files = rewrite.survey(), self._files(rewrite)
+        unread = (path for path, file in files.items() if file is None)
+        self._check_readable({*unread, *map(self._path, self._beside(files))})
         erasure = self._erasure(target, rewrite, survey, files)
         new = rewrite.new_history(survey, erasure, packs)
         changes = [change for path in sorted(files) for change in _changes(path, files[path], erasure)]
@@ -207,6 +223,30 @@ class Purger:
             if path.isprintable()  # which lone surrogates are not: such a name is not UTF-8
         }
 
+    def _check_readable(self, paths: Iterable[str]) -> None:
+        """Refuse to purge while a file cannot be read: its text would stay, and be recorded again.
+
+        Raises:
+            Unreadable: naming the files, and the way out.
+        """
+        refused = list[str]()
+        for path in sorted(paths):
+            try:
+                with fs.inside(self._workspace.root, path) as spot:
+                    fs.read(spot, limit=_TOO_LARGE)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except fs.NotAFile as error:
+                if error.errno == errno.EFBIG and self._workspace.layout.is_within(path):
+                    refused.append(f"{path} is larger than {_TOO_LARGE // 1_000_000} MB: move it away")
+            except OSError as error:
+                refused.append(f"{path} cannot be read: {fs.reason(error)}")
+        if refused:
+            more = f"; {len(refused) - _NAMED:,} more cannot be read either" if len(refused) > _NAMED else ""
+            raise Unreadable(
+                f"{'; '.join(refused[:_NAMED])}{more}; nothing was purged, for it may stand there: purge again then"
+            )
+
     def _read(self, path: str) -> tuple[bytes, int] | None:
         """Return the bytes and mode of a regular file; None for anything else."""
         with suppress(OSError), fs.inside(self._workspace.root, path) as spot:
@@ -219,12 +259,19 @@ class Purger:
         file = self._workspace.file
         changed = {file(change.path) for change in changes if change.was}
         beside = {left for each in changed for left in _left_beside(each.parent, glob.escape(each.name))}
-        for folder in sorted({file(path).parent for path in files}):
-            for left in sorted(_left_beside(folder, "*")):
-                path = left.relative_to(self._workspace.root).as_posix()
-                read = self._read(path)
-                if read and (left in beside or erasure.is_in_file(read[0]) or erasure.is_in_name(path)):
-                    yield FileChange(path, blob_id(read[0]), None, read[1])
+        for left in self._beside(files):
+            path = self._path(left)
+            read = self._read(path)
+            if read and (left in beside or erasure.is_in_file(read[0]) or erasure.is_in_name(path)):
+                yield FileChange(path, blob_id(read[0]), None, read[1])
+
+    def _beside(self, files: _Files) -> list[Path]:
+        """Return what editors left in the folders of files."""
+        folders = sorted({self._workspace.file(path).parent for path in files})
+        return [left for folder in folders for left in sorted(_left_beside(folder, "*"))]
+
+    def _path(self, file: Path) -> str:
+        return file.relative_to(self._workspace.root).as_posix()
 
     def _recovered(self, erasure: Erasure) -> list[str]:
         """Return the files below `.git` that keep texts of unknown saves, and hold it."""
@@ -236,14 +283,7 @@ class Purger:
 
     def _verify(self, erasure: Erasure) -> Standing:
         """Inspect every object and file, those of repositories inside the workspace too."""
-        parts = [self._verify_here(erasure), *(self._verify_in(folder, erasure) for folder in self._repositories())]
-        return Standing(
-            objects=sum(part.objects for part in parts),
-            files=sum(part.files for part in parts),
-            size=sum(part.size for part in parts),
-            places=tuple(place for part in parts for place in part.places),
-            unread=tuple(place for part in parts for place in part.unread),
-        )
+        return _sum([self._verify_here(erasure), *self._verify_inside(erasure)])
 
     def _verify_here(self, erasure: Erasure) -> Standing:
         """Inspect what is the workspace's own."""
@@ -281,20 +321,24 @@ class Purger:
 
         if not git.is_dir():
             return not_looked_into("lies elsewhere and was not looked into")
-        if form := foreign_format(git):
+        try:
+            form = foreign_format(git)
+        except DamagedHistory as error:
+            return not_looked_into(f"was not looked into: {error}")
+        if form:
             return not_looked_into(f"is kept as {form} and was not looked into")
         history = Objects(git / "objects", git / "crabmem" / state.RECENT)
         if not erasure.contents:
             erasure = dataclasses.replace(erasure, messages=NO_REDACTION)
         try:
             objects = list(inspect_objects(erasure, history))
+            own = list(inspect_git_files(erasure, git))
         except OSError as error:
             return not_looked_into(f"was not looked into: {fs.reason(error)}")
         except DamagedHistory:
             return not_looked_into("is damaged and was not looked into")
         finally:
             history.close()
-        own = list(inspect_git_files(erasure, git))
         below = _inspect_below(folder, erasure, lambda data, path: erasure.is_in_file(data))
         files = list(below) if git != folder else []
         kinds = {
@@ -307,11 +351,16 @@ class Purger:
         if (git / "objects/info/alternates").exists():
             places.append(f"{name} (it borrows objects from elsewhere, which were not looked into)")
         look = _standing(objects, [*own, *files])
-        return replace(look, places=tuple(places), unread=tuple(f"{name}/{each}" for each in look.unread))
+        unread, unreadable = ([f"{name}/{each}" for each in some] for some in (look.unread, look.unreadable))
+        return replace(look, places=tuple(places), unread=tuple(unread), unreadable=tuple(unreadable))
+
+    def _verify_inside(self, erasure: Erasure) -> list[Standing]:
+        """Inspect every repository inside the workspace."""
+        return [self._verify_in(folder, erasure) for folder in self._repositories()]
 
     def _nested(self, erasure: Erasure) -> tuple[str, ...]:
         """Return the repositories inside the workspace that hold it, and in what."""
-        return tuple(place for folder in self._repositories() for place in self._verify_in(folder, erasure).places)
+        return _places(self._verify_inside(erasure))
 
     def _repositories(self) -> list[Path]:
         """Return the folders inside the workspace, or inside its `.git`, that are repositories of their own."""
@@ -402,7 +451,24 @@ def _standing(objects: Iterable[Inspection], files: Iterable[Inspection]) -> Sta
     looks = [*objects, *files]
     places = tuple(look.place for look in looks if look.place)
     unread = tuple(look.unread for look in looks if look.unread)
-    return Standing(len(objects), len(files), sum(look.size for look in looks), places, unread)
+    unreadable = tuple(look.unread for look in looks if look.unread and look.is_refused)
+    return Standing(len(objects), len(files), sum(look.size for look in looks), places, unread, unreadable)
+
+
+def _sum(parts: Iterable[Standing]) -> Standing:
+    parts = list(parts)
+    return Standing(
+        objects=sum(part.objects for part in parts),
+        files=sum(part.files for part in parts),
+        size=sum(part.size for part in parts),
+        places=_places(parts),
+        unread=tuple(place for part in parts for place in part.unread),
+        unreadable=tuple(place for part in parts for place in part.unreadable),
+    )
+
+
+def _places(parts: Iterable[Standing]) -> tuple[str, ...]:
+    return tuple(place for part in parts for place in part.places)
 
 
 def _folders_below(folder: Path, enters: Callable[[Path], bool] = lambda folder: True) -> Iterator[Path]:
