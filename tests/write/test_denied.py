@@ -211,6 +211,20 @@ def test_a_fact_whose_file_cannot_be_read_is_not_said_to_be_missing(root: Path, 
     assert (done.exit_code, done.stderr) == (1, words)
 
 
+@pytest.mark.parametrize("place", ["memory/entries/boiler.md", "memory/entries", "memory"])
+@pytest.mark.parametrize("verb", ["undo", "undo --redo", "revert HEAD", "revert HEAD --ours"])
+def test_what_cannot_be_read_is_not_said_to_have_changed(root: Path, place: str, verb: str) -> None:
+    with Memory(root) as memory:
+        memory.remember("Boiler", "where the boiler is", "In the attic.")
+        if verb == "undo --redo":
+            memory.undo()
+    with Shut(root, place, 0o000):
+        done = said(root, verb)
+    why = "permission denied" if place.endswith(".md") else "the folder cannot be listed: permission denied"
+    words = f"crabmem: {place}: {why}; `chmod -R u+rwX {root / place}` gives you access\n"
+    assert (done.exit_code, done.stderr, done.stdout) == (1, words, "")
+
+
 def test_a_hook_says_nothing_and_ends_well(root: Path) -> None:
     for place in PLACES:
         with Shut(root, place, 0o000):
