@@ -25,6 +25,11 @@ class CrabmemError(Exception):
         self._message, self._ways = message, ways
         super().__init__(self.text({way.argument: way.argument for way in ways}))
 
+    @property
+    def problem(self) -> str:
+        """What is wrong, without the ways out."""
+        return self._message
+
     def text(self, names: Mapping[str, str] | None = None) -> str:
         """The text for a face that has these names for arguments, by what Python calls them, and no other of them."""
         known = names or {}

@@ -543,11 +543,16 @@ def _unsaid(what: str, phrases: Iterable[str]) -> str:
 def _blind_spots(found: Recall | FileSearch) -> Iterator[str]:
     """Notes on files that could not be read, on the time that was searched, and on trouble with meaning."""
     if found.unreadable:
-        yield f"{counted(found.unreadable, 'file')} unreadable (`crabmem doctor` names them)"
+        yield unreadable_note(found.unreadable)
     if found.as_of:
         yield f"as memory was at {short(found.as_of)}"
     if found.trouble:
         yield found.trouble
+
+
+def unreadable_note(count: int) -> str:
+    """The note on so many files that could not be read; "" for none."""
+    return f"{counted(count, 'file')} unreadable (`crabmem doctor` names them)" if count else ""
 
 
 def _quoted(text: str) -> str:
@@ -579,7 +584,10 @@ class Reference(msgspec.Struct, frozen=True):
 
 
 class Links(msgspec.Struct, frozen=True):
-    """The links out of a file of memory and into it; of all memory, with no `path`, those that lead nowhere alone."""
+    """The links out of a file of memory and into it; of all memory, with no `path`, those that lead nowhere alone.
+
+    `unreadable` files could not be looked at.
+    """
 
     JSON = ("path", "out", "in=into", "broken")
 
@@ -587,6 +595,7 @@ class Links(msgspec.Struct, frozen=True):
     out: tuple[Reference, ...]
     into: tuple[Reference, ...]
     broken: tuple[Reference, ...]
+    unreadable: int = 0
 
 
 class Renamed(msgspec.Struct, frozen=True):

@@ -95,6 +95,14 @@ def tell(text: str) -> None:
     click.echo(visible(text), err=True)
 
 
+def tell_unreadable(count: int) -> None:
+    """Say of how many files nothing is known, as they could not be read."""
+    if count:
+        from ..results import unreadable_note
+
+        tell(unreadable_note(count))
+
+
 def warn(warnings: Iterable[str]) -> None:
     """Say what the person should mind."""
     for words in warnings:

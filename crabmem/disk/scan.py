@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..errors import Busy
+from ..errors import Busy, Unreadable
 from ..text.hashes import blob_id
 from ..workspace.layout import SETTINGS, Layout
 from . import fs
@@ -102,7 +102,17 @@ class Scan:
 
     def is_hidden(self, path: str) -> bool:
         """Whether something that cannot be used stands at `path`, or keeps us from looking there."""
-        return any(path == item.path or path.startswith(f"{item.path}/") for item in self.unusable)
+        return any(_is_at(item, path) for item in self.unusable)
+
+    def check_not_denied(self, path: str) -> None:
+        """Refuse to take what this user may not look at for a file that is not there.
+
+        Raises:
+            Unreadable: they may not look at `path`, or into a folder on the way there.
+        """
+        for item in self.unusable:
+            if item.is_denied and _is_at(item, path):
+                raise Unreadable(f"{item.path}: {item.reason}")
 
     def newest(self, count: int) -> list[str]:
         """The paths of the files that were changed last."""
@@ -111,6 +121,11 @@ class Scan:
     def blob(self, path: str) -> str | None:
         """The blob at `path`; None when there is no such file."""
         return self.files[path].blob if path in self.files else None
+
+
+def _is_at(item: Unusable, path: str) -> bool:
+    """Whether something stands at `path`, or on the way there."""
+    return path == item.path or path.startswith(f"{item.path}/")
 
 
 class Look:
@@ -182,7 +197,8 @@ class Look:
             return
         except OSError as error:
             error.filename = os.fspath(folder.path / name)  # of what lies in an open folder the system has but a name
-            self.unusable.append(Unusable(path, f"the folder cannot be listed: {fs.reason(error)}"))
+            words = f"the folder cannot be listed: {fs.reason(error)}"
+            self.unusable.append(Unusable(path, words, isinstance(error, PermissionError)))
 
     def _file(self, path: str, folder: fs.Folder, name: str, status: os.stat_result, is_ours: bool) -> None:
         known, mark = self._known.get(path), stamp.packed(status)

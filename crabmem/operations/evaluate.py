@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 
-from ..errors import InvalidArguments, NotFound
+from ..errors import InvalidArguments, NotFound, Unreadable
 from ..recall.ranking import check_question
 from ..results import Answer, Evaluation, Recall
 from ..session.session import Session
@@ -81,7 +81,7 @@ def _check_wanted(question: Expectation, sources: Sequence[Snapshot]) -> None:
     for name in question.find:
         try:
             sources[0].get(name)
-        except (NotFound, InvalidArguments) as error:
+        except (NotFound, InvalidArguments, Unreadable) as error:
             if not any(_path(source, name) for source in sources):
                 raise type(error)(f"{question.query}: {error}") from None
 
@@ -98,6 +98,6 @@ def _answer(question: Expectation, now: Snapshot, recall: Recall) -> Answer:
 
 def _path(now: Snapshot, name: str) -> str:
     """The path of the entry called `name`; "" where there is none, or not one alone."""
-    with suppress(NotFound, InvalidArguments):
+    with suppress(NotFound, InvalidArguments, Unreadable):
         return now.get(name).path
     return ""

@@ -13,8 +13,7 @@ from ..session import rules
 from ..session.init import init
 from ..session.session import Session
 from ..session.snapshot import Snapshot
-from ..text.entry import MAX_NAME, Entry, Fact, checked, checked_or_why, entry_in, parse_entry, render_entry
-from ..text.slug import slug_of
+from ..text.entry import Entry, Fact, checked, checked_or_why, entry_in, render_entry
 from ..text.words import counted
 from ..write.writer import Draft
 from .changes import saved, write_file
@@ -111,6 +110,7 @@ def forget(session: Session, name: str) -> Forgotten:
 
     Raises:
         NotFound: there is none.
+        Unreadable: there is none, and a file that may be it cannot be read.
     """
 
     def decide(now: Snapshot) -> Draft[str]:
@@ -141,6 +141,7 @@ def get(session: Session, name: str, at: str | None = None) -> Entry:
 
     Raises:
         NotFound: there is none.
+        Unreadable: there is none, and a file that may be it cannot be read.
     """
 
     def read(now: Snapshot) -> Entry:
@@ -149,19 +150,9 @@ def get(session: Session, name: str, at: str | None = None) -> Entry:
         except NotFound:
             if note := note_of(now.entries, name):
                 return note
-            for path in [] if now.is_past else _places_of(now, slug_of(name[:MAX_NAME])):
-                if data := session.read(path):
-                    parse_entry(path, data)  # says so when the file is there and cannot be read
             raise
 
     return session.look(read, at)
-
-
-def _places_of(now: Snapshot, slug: str) -> list[str]:
-    """Where an entry whose file is called `slug` may be, though it cannot be read."""
-    broken = (item.path for item in now.listing.unreadable)
-    nested = [path for path in broken if path.endswith(f"/{slug}.md") and now.layout.is_entry(path)]
-    return [*now.layout.places(slug), *nested]
 
 
 def entries(session: Session, at: str | None = None, *, since: str | None = None) -> list[Entry]:
@@ -169,10 +160,18 @@ def entries(session: Session, at: str | None = None, *, since: str | None = None
 
     With `since`, only those last changed after that revision or time.
     """
+    return entries_and_unreadable(session, at, since=since)[0]
 
-    def read(now: Snapshot) -> list[Entry]:
+
+def entries_and_unreadable(
+    session: Session, at: str | None = None, *, since: str | None = None
+) -> tuple[list[Entry], int]:
+    """What `entries` returns, and how many files could not be read as one."""
+
+    def read(now: Snapshot) -> tuple[list[Entry], int]:
         fits = changed_within(session, now, since, None)
-        return [now.entries.at(path) for path in now.entries.paths if fits is None or fits(path)]
+        found = [now.entries.at(path) for path in now.entries.paths if fits is None or fits(path)]
+        return found, len(now.entries.unreadable)
 
     return session.look(read, at)
 

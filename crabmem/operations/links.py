@@ -35,17 +35,17 @@ def links(session: Session, name: str | None = None) -> Links:
         NotFound: there is no such entry.
     """
 
-    def read(now: Snapshot) -> tuple[tuple[Reference, ...], str | None]:
-        seen = now.view.allows
-        return tuple(references(now.whole.listing, seen)), name and whole_file(now, name)
+    def read(now: Snapshot) -> tuple[tuple[Reference, ...], int, str | None]:
+        found = tuple(references(now.whole.listing, now.view.allows))
+        return found, len(now.entries.unreadable), name and whole_file(now, name)
 
-    found, path = session.look(read)
+    found, unreadable, path = session.look(read)
     if name is None:
-        return Links(None, (), (), tuple(link for link in found if link.to is None))
+        return Links(None, (), (), tuple(link for link in found if link.to is None), unreadable)
     path = path or get(session, name).path
     own = tuple(link for link in found if link.path == path)
     into = tuple(link for link in found if link.to == path != link.path)
-    return Links(path, own, into, tuple(link for link in own if link.to is None))
+    return Links(path, own, into, tuple(link for link in own if link.to is None), unreadable)
 
 
 def rename(session: Session, old: str, new: str, *, keep_alias: bool = False, dry_run: bool = False) -> Renamed:
@@ -56,6 +56,7 @@ def rename(session: Session, old: str, new: str, *, keep_alias: bool = False, dr
 
     Raises:
         NotFound: there is no such entry.
+        Unreadable: there is none, and a file that may be it cannot be read.
         InvalidArguments: the new name cannot be one, or another entry answers to it.
     """
     name = checked(Fact(new, "", "")).name

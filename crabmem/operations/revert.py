@@ -266,11 +266,13 @@ class Reverting:
         Raises:
             InvalidArguments: there is no such side to `take`.
             Conflicting: what they wrote was changed since, and nobody says what to `take`.
+            Unreadable: this user may not look whether it was.
         """
         if take not in (None, *get_args(Side)):
             raise InvalidArguments(f"take is {' or '.join(map(repr, get_args(Side)))}, not {take!r}")
         files, conflicts, kept = dict[str, bytes | None](), list[Conflict](), set[str]()
         for path, steps in self._steps(commits).items():
+            scan.check_not_denied(path)
             data = scan.data(path)
             for step in steps:
                 done = merge(path, self._data(step.after), data, self._data(step.before), take)

@@ -150,9 +150,11 @@ class Undo:
 
         Raises:
             InvalidArguments: they were changed since.
+            Unreadable: this user may not look whether they were.
         """
         changes = self._changes(commit.commit)
         for path, (_, after) in changes.items():
+            scan.check_not_denied(path)
             if scan.blob(path) != after:
                 raise InvalidArguments(f"{path} was changed since; `crabmem rollback --to` takes back all of it")
         return {path: before for path, (before, _) in changes.items()}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..disk import fs
 from ..disk.allowed import Allowed, Reach
-from ..errors import InvalidSettings, Unreadable
+from ..errors import InvalidArguments, InvalidSettings, Unreadable
 from ..workspace import settings
 from ..workspace.layout import AGENTS, DEFAULT, LAYOUTS, SETTINGS, Layout
 from ..workspace.settings import Settings
@@ -23,12 +23,19 @@ def workspace_at(root: Path, profile: str | None, allowed: Allowed) -> Workspace
     name, as far as they are `allowed` to.
 
     Raises:
-        InvalidArguments: there is no such profile.
+        InvalidArguments: there is no such profile; the message begins with the file of settings that names it.
         InvalidSettings: the profile cannot be read, or may not be.
     """
     named, layout = settings.layout_in(_readable_settings(root))
-    name = profile_at(root, named, allowed) if profile is None else _whole(Path(), profile)
-    return Workspace(root, _layout(root, name) or LAYOUTS[layout], name)
+    if profile is not None:
+        name = _whole(Path(), profile)
+        return Workspace(root, _layout(root, name) or LAYOUTS[layout], name)
+    name = profile_at(root, named, allowed)
+    try:
+        return Workspace(root, _layout(root, name) or LAYOUTS[layout], name)
+    except InvalidArguments as error:
+        around = root if named else Workspace(root).around or root
+        raise InvalidArguments(f"{around / SETTINGS}: {error.problem}") from None
 
 
 def profile_at(root: Path, named: str, allowed: Allowed) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..disk import fs
 from ..disk.fork_lock import once
 from ..disk.scan import Scan
+from ..errors import NotFound
 from ..recall.catalog import Listing
 from ..recall.entries import Entries
 from ..recall.names import entry_called
@@ -15,7 +16,8 @@ from ..recall.ranking import PathFilter, Question, check_question, recall_from
 from ..recall.recency import day_of, recency
 from ..results import Recall
 from ..text.edit import lenient_text
-from ..text.entry import Entry, decode
+from ..text.entry import MAX_NAME, Entry, decode, parse_entry
+from ..text.slug import slug_of
 from ..workspace.layout import Layout
 from ..workspace.settings import Settings
 from ..workspace.workspace import Workspace
@@ -150,8 +152,21 @@ class Snapshot:
         Raises:
             NotFound: there is none; the message has the nearest names.
             InvalidArguments: there are several.
+            Unreadable: there is none, and a file that may be it cannot be read.
         """
-        return entry_called(self.entries, name)
+        try:
+            return entry_called(self.entries, name)
+        except NotFound:
+            for path in [] if self.is_past else self._places_of(slug_of(name[:MAX_NAME])):
+                if self.view.allows(path) and (data := self._engine.store.read(path)):
+                    parse_entry(path, data)  # says so when the file is there and cannot be read
+            raise
+
+    def _places_of(self, slug: str) -> list[str]:
+        """Where an entry whose file is called `slug` may be, though it cannot be read."""
+        broken = (item.path for item in self.listing.unreadable)
+        nested = [path for path in broken if path.endswith(f"/{slug}.md") and self.layout.is_entry(path)]
+        return [*self.layout.places(slug), *nested]
 
     def recall(
         self,

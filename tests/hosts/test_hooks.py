@@ -991,3 +991,14 @@ def test_hook_that_has_nothing_to_do_loads_next_to_nothing(root: Path) -> None:
     heavy |= {"tomllib", "crabmem.prompt.profile"}
     heavy |= {"crabmem.hosts.desired", "crabmem.hosts.installation", "crabmem.text.jsonc"}  # what edits configs
     assert not heavy & set(done.stderr.decode().split())
+
+
+def test_a_profile_that_is_none_is_logged_in_words_of_the_command_line(root: Path) -> None:
+    told = {"session_id": "s-1", "prompt": "Who is Luna's vet?"}
+    assert heard(root, told, "prompt", "--host", "claude-code", "--profile", "nope") == {}
+    (root / "crabmem.toml").write_text('profile = "nope"\n')
+    assert heard(root, told, "prompt", "--host", "claude-code") == {}
+    given, named = logged(root)
+    assert "there is no profile nope; there are " in given and "name it with --profile or `profile` in crab" in given
+    assert f"{root / 'crabmem.toml'}: there is no profile nope; there are " in named and "profile=" not in given + named
+    (root / "crabmem.toml").unlink()

@@ -1,5 +1,6 @@
 """The doctor: names what is wrong, and nothing that is not."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -77,6 +78,33 @@ def test_no_message_repeats_the_path_beside_it(sample: Sample) -> None:
     (root / ENTRIES / "link.md").symlink_to(root / ENTRIES / "luna.md")
     repeated = [item for item in Memory(root).doctor() if item.path and item.path in item.message]
     assert repeated == []
+
+
+def test_a_profile_that_is_none_is_a_finding(tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    Memory(root).remember("A", "d", "c")
+    (root / "crabmem.toml").write_text('profile = "nope"\n')
+    done = CliRunner().invoke(cli, ["--dir", str(root), "doctor"])
+    assert done.exit_code == 1 and done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("error: crabmem.toml: there is no profile nope; there are ") for line in lines)
+    assert not [line for line in lines if line.startswith("ok: ") and line != "ok: hosts"]
+    done = CliRunner().invoke(cli, ["--dir", str(root), "doctor", "--json", "--fix"])
+    levels = [(item["level"], item["check"]) for item in json.loads(done.stdout) if item["check"] != "hosts"]
+    assert (done.exit_code, levels) == (1, [("error", "settings"), ("info", "settings")])
+    done = CliRunner().invoke(cli, ["--dir", str(root), "--profile", "nope", "doctor"])
+    assert done.exit_code == 1 and done.stdout == "" and done.stderr.startswith("crabmem: there is no profile nope; ")
+
+
+def test_the_workspace_whose_settings_name_a_profile_that_is_none_is_named(tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    Memory(root).remember("A", "d", "c")
+    (root / "crabmem.toml").write_text('profile = "nope"\n')
+    for own in (root, root / "agents/scout"):
+        done = CliRunner().invoke(cli, ["--dir", str(own), "list"])
+        assert done.stderr.startswith(f"crabmem: {root / 'crabmem.toml'}: there is no profile nope; there are ")
+    done = CliRunner().invoke(cli, ["--dir", str(root / "agents/scout"), "doctor"])
+    assert f"error: {root / 'crabmem.toml'}: there is no profile nope; " in done.stdout
 
 
 def test_the_doctor_has_nothing_to_say_about_what_crabmem_wrote(memory: Memory) -> None:

@@ -235,7 +235,9 @@ def test_a_family_that_is_not_there_is_told_with_those_there_are_and_where_it_is
     (root / "crabmem.toml").write_text('profile = "ants"\n')
     done = run(root, "recall", "hive")
     assert done.exit_code == 1 and done.stderr.count("\n") == 1
-    assert "no profile ants; there are " in done.stderr and "`profile` in crabmem.toml" in done.stderr
+    assert f"crabmem: {root / 'crabmem.toml'}: there is no profile ants; there are " in done.stderr
+    done = run(root, "--profile", "wasps", "recall", "hive")
+    assert "crabmem: there is no profile wasps; there are " in done.stderr and "name it with --profile" in done.stderr
 
 
 def test_doctor_tells_of_a_broken_profile_and_of_one_that_is_gone(root: Path, family: Path) -> None:

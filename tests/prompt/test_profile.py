@@ -186,11 +186,11 @@ def test_a_profile_that_changes_under_an_open_workspace_is_told(root: Path) -> N
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ('profile = "nope"', "there is no profile nope; there are "),
+        ('profile = "nope"', r"crabmem\.toml: there is no profile nope; there are "),
         ('profile = "../gone.toml"', r"the profile .*gone\.toml cannot be read"),
         ('profile = "../bad.toml"', r"bad\.toml: unknown setting `abut`; did you mean `about`\?"),
         ('profile = "../half.toml"', r"half\.toml: `part` is missing"),
-        ('profile = "../gone.toml"', "`profile` in crabmem.toml"),
+        ('profile = "../gone.toml"', r"notes.crabmem\.toml: the profile "),
         ('profile = "../text.toml"', r"text\.toml: crabmem has no template nowhere; say it in `words`"),
     ],
 )

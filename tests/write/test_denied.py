@@ -29,6 +29,7 @@ MODES = (0o000, 0o400, 0o100, 0o500)
 READ_ENTRIES = ("recall boiler", "list", "prompt", 'call recall {"query":"boiler"}')
 OTHERS = ("remember New -d d -c text", "forget Boiler", "log", "diff", "doctor", "undo", "digest", "purge Boiler --yes")
 VERBS = (*READ_ENTRIES, *OTHERS)
+_NO_TAG = "no fact has a tag; `crabmem remember NAME -t TAG …` gives one\n"
 
 
 class _Header(ctypes.Structure):
@@ -254,6 +255,44 @@ def test_of_another_users_folder_the_owner_is_told(root: Path) -> None:
         words = said(root, "log").stderr
     os.chown(root / ".git", 0, -1)
     assert f'{root}/.git belongs to another user: `sudo chown -R "$(id -u)" {root}/.git` makes it yours' in words
+
+
+@pytest.mark.parametrize(
+    ("place", "shown", "tags"),
+    [("memory/entries/vet.md", "boiler  Boiler: where the boiler is\n", _NO_TAG), ("memory/entries", "", "")],
+)
+def test_verbs_that_list_say_how_much_they_could_not_read(root: Path, place: str, shown: str, tags: str) -> None:
+    note = "1 file unreadable (`crabmem doctor` names them)\n"
+    with Shut(root, place, 0o000):
+        done = {verb: said(root, verb) for verb in ("list", "tags", "links", "list --json", "tags --json")}
+    assert (done["list"].stdout, done["list"].stderr) == (shown, note)
+    assert done["tags"].stderr == note + tags
+    assert done["links"].stderr == f"{note}0 links lead nowhere\n"
+    for verb in ("list --json", "tags --json"):
+        assert done[verb].stderr == note and isinstance(json.loads(done[verb].stdout), list)
+
+
+@pytest.mark.parametrize("place", ["memory/entries/vet.md", "memory/entries"])
+@pytest.mark.parametrize("verb", ["show Vet", "forget Vet", "rename Vet Doctor", "blame Vet", "links Vet"])
+def test_a_fact_whose_file_cannot_be_read_is_not_said_to_be_missing(root: Path, place: str, verb: str) -> None:
+    with Shut(root, place, 0o000):
+        done = said(root, verb)
+    words = f"crabmem: memory/entries/vet.md: permission denied; `chmod -R u+rwX {root / place}` gives you access\n"
+    assert (done.exit_code, done.stderr) == (1, words)
+
+
+@pytest.mark.parametrize("place", ["memory/entries/boiler.md", "memory/entries", "memory"])
+@pytest.mark.parametrize("verb", ["undo", "undo --redo", "revert HEAD", "revert HEAD --ours"])
+def test_what_cannot_be_read_is_not_said_to_have_changed(root: Path, place: str, verb: str) -> None:
+    with Memory(root) as memory:
+        memory.remember("Boiler", "where the boiler is", "In the attic.")
+        if verb == "undo --redo":
+            memory.undo()
+    with Shut(root, place, 0o000):
+        done = said(root, verb)
+    why = "permission denied" if place.endswith(".md") else "the folder cannot be listed: permission denied"
+    words = f"crabmem: {place}: {why}; `chmod -R u+rwX {root / place}` gives you access\n"
+    assert (done.exit_code, done.stderr, done.stdout) == (1, words, "")
 
 
 def test_a_hook_says_nothing_and_ends_well(root: Path) -> None:

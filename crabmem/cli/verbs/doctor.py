@@ -1,5 +1,6 @@
 """`crabmem doctor`: what is wrong or odd, and what mends it."""
 
+import os
 import sys
 
 import click
@@ -7,10 +8,11 @@ import click
 from ...errors import CrabmemError
 from ...operations import maintenance
 from ...operations.doctor.examine import CHECKS
-from ...results import json_of
+from ...results import Finding, json_of
 from ...session.session import Session
+from ...workspace.layout import SETTINGS
 from ..app import open_session, verb
-from ..options import json_option
+from ..options import global_options, json_option
 from ..output import plain, show, tell
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": None}
@@ -28,12 +30,20 @@ def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
     """
     from .. import hosting
 
-    memory = open_session(ctx)
-    if fix:
-        _mend(memory)
-    findings = [*maintenance.doctor(memory, _progress), *hosting.findings()]
+    checks: tuple[str, ...] = (*CHECKS, "hosts")
+    try:
+        memory = open_session(ctx)
+    except CrabmemError:
+        if not (findings := _without_profile(ctx)):
+            raise
+        checks = ("hosts",)
+    else:
+        if fix:
+            _mend(memory)
+        findings = maintenance.doctor(memory, _progress)
+    findings += hosting.findings()
     troubled = {finding.check for finding in findings if finding.level != "info"}
-    fine = (f"{click.style('ok', fg='green')}: {check}" for check in (*CHECKS, "hosts") if check not in troubled)
+    fine = (f"{click.style('ok', fg='green')}: {check}" for check in checks if check not in troubled)
     lines = (
         f"{click.style(finding.level, fg=_COLOURS[finding.level])}: "
         + plain(f"{finding.path}: {finding.message}" if finding.path else finding.message)
@@ -42,6 +52,30 @@ def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
     show(json_wanted, json_of(findings), lambda: "\n".join((*fine, *lines)))
     if any(finding.level == "error" for finding in findings):
         ctx.exit(1)
+
+
+def _without_profile(ctx: click.Context) -> list[Finding]:
+    """What is wrong with the profile that the settings name, without which no file is known for what it is.
+
+    Empty when nothing is wrong with it, or it was not the settings that named it.
+    """
+    from ...disk.allowed import Allowed
+    from ...session.locate import workspace_at
+
+    wanted = global_options(ctx)
+    root = wanted.root.absolute()
+    try:
+        if wanted.profile is None:
+            workspace_at(root, None, Allowed(os.environ))
+        return []
+    except CrabmemError as failed:
+        text, own = failed.text(), f"{root / SETTINGS}: "
+        path = SETTINGS if text.startswith(own) else ""
+        unknown = "nothing else in the workspace was checked or mended: the profile says which files are what"
+        return [
+            Finding("error", path, text.removeprefix(own), "settings"),
+            Finding("info", "", unknown, "settings"),
+        ]
 
 
 def _mend(memory: Session) -> None:

@@ -8,7 +8,7 @@ from ...text.words import counted
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..options import json_option
-from ..output import plain, show, tell
+from ..output import plain, show, tell, tell_unreadable
 
 _WIDTH = 40
 
@@ -25,6 +25,7 @@ def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
     """
     found = links_operations.links(open_session(ctx), name)
     show(json_wanted, json_of(found), lambda: _lines(found))
+    tell_unreadable(found.unreadable)
     if not json_wanted:
         nowhere = len(set(found.broken))
         tell(f"{counted(nowhere, 'link')} {'leads' if nowhere == 1 else 'lead'} nowhere")

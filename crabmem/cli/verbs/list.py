@@ -13,7 +13,7 @@ from ...text.entry import Entry
 from ...text.words import shortened
 from ..app import open_session, verb
 from ..options import json_option
-from ..output import paged, plain, show, tell
+from ..output import paged, plain, show, tell, tell_unreadable
 from ..tag_filter import tag_option, tell_unknown_tags
 
 _WIDTH = 76
@@ -46,7 +46,8 @@ def list_(
     if at and order == "changed":
         raise click.UsageError("--sort changed goes by the files of now; leave out --at")
     memory = open_session(ctx)
-    entries = facts.entries(memory, at, since=since)
+    entries, unreadable = facts.entries_and_unreadable(memory, at, since=since)
+    tell_unreadable(unreadable)
     if tags:
         tell_unknown_tags(entries if since is None else facts.entries(memory, at), tags)
         entries = [entry for entry in entries if _labels(tags) <= _labels(entry.labels)]
@@ -61,8 +62,12 @@ def list_(
     if json_wanted:
         return show(True, json_of(shown), str)
     paged(ctx, (_line(label, entry, width) for label, entry in zip(labels, shown, strict=True)))
-    if not shown and is_begun(memory):
-        tell("no fact is like that" if tags or since else "nothing has been remembered yet")
+    if shown or not is_begun(memory):
+        return
+    if tags or since:
+        tell("no fact is like that")
+    elif not unreadable:  # else nobody knows
+        tell("nothing has been remembered yet")
 
 
 def _line(label: str, entry: Entry, width: int) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ...disk import fs, state
 from ...disk.allowed import Allowed
-from ...errors import InvalidArguments
+from ...errors import CrabmemError, InvalidArguments
 from ...session.locate import known_settings_at, workspace_at
 from ...workspace.workspace import Workspace, root_of
 from ..host import PROMPT
@@ -28,6 +28,8 @@ _LINE = 500
 # Seconds after the deadline when the process is ended whatever it does, and seconds for what is done once the host was
 # answered. A busy machine may need them.
 _END, _AFTER = 0.5, 2.0
+# What a hook's command line calls the arguments that errors offer as ways out.
+_FLAGS = {"root=…": "--dir", "profile=…": "--profile"}
 # A timer of no seconds is none.
 _AT_ONCE = 0.000_001
 
@@ -48,7 +50,8 @@ def answer_in_time(
             log(root, command, f"warning: {problem}")
     except Exception as error:  # whatever it is, it is none of the host's business
         reply.give(command.nothing)
-        log(root, command, str(error) or type(error).__name__)
+        words = error.text(_FLAGS) if isinstance(error, CrabmemError) else str(error)
+        log(root, command, words or type(error).__name__)
 
 
 def answer_to(
