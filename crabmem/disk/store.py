@@ -331,6 +331,9 @@ class Store:
 
     def _take_away(self, target: fs.Spot, temporary: Path) -> Placed | None:
         try:
+            with suppress(FileNotFoundError):
+                if os.path.samestat(fs.status(temporary), fs.status(target)):
+                    fs.unlink(temporary)  # a power cut left both names to one file, and a rename would do nothing
             fs.rename(target, temporary)
         except FileNotFoundError:
             return None

@@ -71,6 +71,16 @@ def test_what_is_no_regular_file_is_named_and_not_read(store: Store, tmp_path: P
         store.read(NOTE)
 
 
+def test_a_file_that_a_power_cut_left_under_both_names_is_taken_away(store: Store, tmp_path: Path) -> None:
+    """A rename of one name of a file to its other name does nothing, and says that all is well."""
+    file = tmp_path / NOTE
+    file.write_bytes(b"text")
+    name = store.stage(None, None)
+    os.link(file, tmp_path / ".git/crabmem/tmp" / name)
+    assert store.place(NOTE, name, False, True).displaced == b"text"
+    assert not file.exists() and store.staged(name) == b"text"
+
+
 def test_files_in_a_folder_that_cannot_be_listed_are_not_taken_for_removed() -> None:
     scan = Scan({}, (Unusable("memory/entries", "the folder cannot be listed"),))
     assert scan.is_hidden("memory/entries/luna.md") and scan.is_hidden("memory/entries")
