@@ -1,6 +1,7 @@
 """Bylines: which agent wrote what lies in a file, as its host said. Each stays until the history says so."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -49,22 +50,26 @@ class Bylines:
     """The bylines of one workspace that no commit bears yet."""
 
     def __init__(self, file: Path) -> None:
-        self._lines = JsonLines(file, Byline)
+        # What a host said at once is one line: who is killed in the middle has said nothing.
+        self._lines = JsonLines(file, tuple[Byline, ...])
 
     def add(self, bylines: Iterable[Byline]) -> None:
-        """Remember bylines, where there is a place for them."""
-        for byline in bylines:
-            self._lines.add(byline, _MOST)
+        """Remember bylines, all of them or none, where there is a place for them."""
+        if new := tuple(bylines):
+            self._lines.add(new, _MOST)
 
     def of(self, blobs: Mapping[str, str | None]) -> dict[str, Byline]:
         """By path, the bylines of files that still are what was said of them; `blobs` are those on disk."""
-        found = {line.path: line for line in self._lines.all()}
+        found = {byline.path: byline for byline in self._all()}
         return {path: found[path] for path, blob in blobs.items() if path in found and found[path].blob == blob}
 
     def signed(self) -> set[tuple[str, str | None]]:
         """The paths that bylines are about, each with the blob that they name."""
-        return {(line.path, line.blob) for line in self._lines.all()}
+        return {(byline.path, byline.blob) for byline in self._all()}
 
     def forget(self) -> None:
         """Forget all of them: each was used, or its file is another one by now."""
         self._lines.remove()
+
+    def _all(self) -> Iterator[Byline]:
+        return chain.from_iterable(self._lines.all())

@@ -98,12 +98,26 @@ def test_each_agent_and_session_has_a_commit_of_its_own(memory: Memory) -> None:
 @pytest.mark.parametrize("junk", [b"{", b"\xff\n", b'{"path": 1}\n', b'{"path":"x","blob":"","agent":"' + b"a" * 300])
 def test_what_is_no_byline_is_left_out(memory: Memory, junk: bytes) -> None:
     memory.init()
-    (memory.root / ".git/crabmem/bylines").write_bytes(junk + b'","session":null}\n')
+    (memory.root / ".git/crabmem/bylines").write_bytes(b"[" + junk + b'","session":null}]\n')
     written(memory, "x", "")
     written(memory, LAMP)
     commit = memory.adopt()
     assert commit and commit.author == "person"
     (memory.root / "x").unlink()
+
+
+def test_of_a_report_that_was_cut_short_nothing_is_believed(memory: Memory) -> None:
+    """A host's report that is half written must not give half of its files to the agent, and half to the person."""
+    memory.init()
+    files = [written(memory, f"memory/entries/{name}.md") for name in ("lamp", "shelf")]
+    own = memory.engine.workspace.private / "bylines"
+    Bylines(own).add(bylines_for(memory.root, ["memory/entries/lamp.md", "memory/entries/shelf.md"], "coder", "s-1"))
+    assert len(Bylines(own).signed()) == len(files) == 2
+    whole = own.read_bytes()
+    for size in range(len(whole) - 1):
+        own.write_bytes(whole[:size])
+        assert not Bylines(own).signed()
+    assert adoption.adopt(memory)
 
 
 def test_names_that_no_file_here_can_have_are_passed_over(memory: Memory) -> None:
