@@ -146,12 +146,6 @@ def here(time: datetime) -> datetime:
         return time
 
 
-def enumerated(names: Iterable[str]) -> str:
-    """One name or more with commas between: `a, b and c`."""
-    *rest, last = names
-    return f"{', '.join(rest)} and {last}" if rest else last
-
-
 def in_colour(stream: Any) -> bool:
     """Whether `stream` is a terminal whose owner wants colours."""
     return bool(stream.isatty()) and not os.environ.get("NO_COLOR")

@@ -46,6 +46,11 @@ def packed(status: os.stat_result) -> bytes:
     )
 
 
+def unstamped(blob: str) -> bytes:
+    """What a file of another time is remembered by: the id of its blob, after a stamp that no file has."""
+    return bytes(SIZE) + bytes.fromhex(blob)
+
+
 def changed_ns(mark: bytes) -> int:
     """When the status of a file changed, by its stamp."""
     return int.from_bytes(mark[8:16], "little", signed=True)

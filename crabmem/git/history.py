@@ -300,6 +300,10 @@ class History:
         """
         return self._base(self._refs.head())
 
+    def head_if_any(self) -> str | None:
+        """Return the head; None also where there is no repository yet."""
+        return self.head() if self.exists() else None
+
     def kept(self) -> str | None:
         """Return the newest commit of ours, on the branch or not; None when it cannot be read."""
         tip = self._keep.tip()
@@ -542,7 +546,7 @@ class History:
 
     def ids(self, without: str | None = None) -> Iterator[str]:
         """Return the head and the commits it stands on, newest first, but `without` and what that stands on."""
-        head = self.head() if self.exists() else None
+        head = self.head_if_any()
         return self._walk.commits(head, without) if head else iter(())
 
     def commit(self, oid: str, with_paths: bool = True) -> Commit:
@@ -554,7 +558,7 @@ class History:
         return body(self._objects.raw(oid)[1])
 
     def _newest(self, path: str, at: str | None = None) -> Origin | None:
-        head = at or (self.head() if self.exists() else None)
+        head = at or self.head_if_any()
         blob = self.file(head, path)
         return Origin(head, path, blob) if head and blob else None
 

@@ -47,7 +47,7 @@ class Timeline:
 
     def head(self) -> str | None:
         """Return the newest commit; None when there is no history yet."""
-        return self.history.head() if self.history.exists() else None
+        return self.history.head_if_any()
 
     def commit_at(self, when: str, is_end: bool = True) -> str:
         """Return the commit that a revision or time names; a date is the end of that day, without `is_end` its start.

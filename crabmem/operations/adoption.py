@@ -19,7 +19,7 @@ def adopt(session: Session, even_if_many: bool = False, progress: Progress | Non
     `progress` is called with how many of the files that were changed are stored.
     """
     history, writer = session.engine.history, session.engine.writer
-    before = history.head() if history.exists() else None
+    before = history.head_if_any()
     begun = init(session, progress=progress)
     rules.check_may_write(session)
     writer.record_ahead(progress or (lambda done, total: None))
@@ -43,7 +43,7 @@ def adopt_written(session: Session, files: Iterable[str]) -> Commit | None:
     """
     engine = session.engine
     paths = kept_paths(engine.workspace, files)
-    before = engine.history.head() if engine.history.exists() else None
+    before = engine.history.head_if_any()
     if paths:
         rules.check_may_write(session)
     after = engine.writer.adopt_written(paths, session.actor) if paths else None

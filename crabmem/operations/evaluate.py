@@ -1,19 +1,17 @@
 """How good recall is at a person's questions: asks them, and looks for what must be found."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 
 from ..errors import InvalidArguments, NotFound, Unreadable
+from ..recall.catalog import Progress
 from ..recall.ranking import check_question
 from ..results import Answer, Evaluation, Recall
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.evaluation import Expectation, figures
 from ..text.slug import name_key
-
-#: Told how many questions of how many were asked.
-Progress = Callable[[int, int], None]
 
 
 def evaluate(

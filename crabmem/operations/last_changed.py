@@ -26,7 +26,7 @@ def last_changed_in(session: Session, now: Snapshot, paths: Iterable[str]) -> di
 def changed_beside(session: Session, now: Snapshot, paths: Iterable[str]) -> dict[str, datetime]:
     """When those of `paths` changed on disk that are not there as the newest commit has them."""
     history = session.engine.history
-    head = history.files(history.head()) if history.exists() else {}
+    head = history.files(history.head_if_any())
     beside = (path for path in paths if path not in head or head[path] != now.scan.blob(path))
     return {path: changed_on_disk(session, now, path) for path in beside}
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..disk import state
 from ..disk.fork_lock import once
 from ..disk.scan import Scan
-from ..disk.stat import BLOB, SIZE
+from ..disk.stat import BLOB, SIZE, unstamped
 from ..errors import Unreadable
 from ..results import FileHit, FileSearch
 from ..search import Document, Index, rules, tokens
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 # Between a path and the number of a section.
 _MARK = "\0"
-_NO_STAMP = bytes(SIZE)
 # A mark is that of the file, the sign of the way, and the digest of the section.
 _DIGEST = slice(-20, None)
 # Which words make a section long: another number where that changes.
@@ -93,7 +92,7 @@ def files_now(scan: Scan, search: Search) -> Files:
 
 def files_at(blobs: Mapping[str, str], read: Callable[[str], bytes], search: Search) -> Files:
     """The files of another time, by their blobs; `read` tells the bytes of one."""
-    marks = {path: _NO_STAMP + bytes.fromhex(blob) for path, blob in blobs.items() if matches(path, search.files)}
+    marks = {path: unstamped(blob) for path, blob in blobs.items() if matches(path, search.files)}
     return Files(marks, lambda path: read(blobs[path]), lambda path: len(read(blobs[path])), True)
 
 

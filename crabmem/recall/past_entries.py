@@ -15,7 +15,7 @@ from ..disk import fs, state
 from ..disk.derived import Cache
 from ..disk.fork_lock import Guard
 from ..disk.scan import Unusable
-from ..disk.stat import BLOB, SIZE
+from ..disk.stat import BLOB, SIZE, unstamped
 from ..errors import Unreadable
 from ..git.timeline import Timeline
 from ..search import Document, Index, rules
@@ -29,7 +29,6 @@ from .synced import differing
 #: So many moments are kept on disk, in so many bytes; the one that was asked for last in any case.
 MOST, MOST_BYTES = 16, 64_000_000
 _OPEN = 4
-_NO_STAMP = bytes(SIZE)
 
 
 class PastEntries:
@@ -64,8 +63,7 @@ class PastEntries:
 
     def _opened(self, commit: str, name: str, language: str, keep: bool) -> Entries:
         blobs, ending = self._timeline.entries_at(commit), rules(language)
-        # The mark of a document of another time is that of a file without its stamp.
-        marks = {path: _NO_STAMP + bytes.fromhex(blob) + ending for path, blob in blobs.items()}
+        marks = {path: unstamped(blob) + ending for path, blob in blobs.items()}
         place = self._cache.place / f"{name}-{ending.hex()}"
         kept = search.load(place)
         others = [each.index for each in reversed(self._open.values())]

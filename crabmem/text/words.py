@@ -1,6 +1,6 @@
 """Words for people: how many of something, the first of a list, a text on one line. Pure functions."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import islice
 
 
@@ -19,6 +19,12 @@ def listed(items: Collection[str], most: int, what: str = "") -> str:
     rest = len(items) - most
     more = f" and {rest} more{what and f' {what}'}" if rest > 0 else ""
     return ", ".join(islice(items, most)) + more
+
+
+def enumerated(names: Iterable[str]) -> str:
+    """One name or more with commas between: `a, b and c`."""
+    *rest, last = names
+    return f"{', '.join(rest)} and {last}" if rest else last
 
 
 def shortened(text: str, limit: int) -> str:

@@ -84,7 +84,7 @@ class Adoption:
         """
         held = self.unrecorded.paths if self.unrecorded else ()
         files = {path: file for path in changes if (file := scan.files.get(path))}
-        known = self._history.files(self._history.head()) if self._history.exists() else {}
+        known = self._history.files(self._history.head_if_any())
         self._record(
             {
                 path: file

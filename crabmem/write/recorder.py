@@ -52,7 +52,7 @@ class Recorder:
         A text other than Markdown counts from the first commit on that has it: until something of ours is written
         there, it may be a program's, a log that grows, or somebody's keys.
         """
-        head = self.history.head() if self.history.exists() else None
+        head = self.history.head_if_any()
         agreed, since = self._agreed, scan.since(self._agreed.scan) if self._agreed else None
         if agreed and agreed.head == head and since is not None:
             paths = since | agreed.doubts

@@ -6,10 +6,10 @@ import click
 
 from ...operations import digest as digest_operations
 from ...results import Digest, News, json_of
-from ...text.words import counted, shortened
+from ...text.words import counted, enumerated, shortened
 from ..app import open_session, verb
 from ..options import json_option
-from ..output import enumerated, paged, plain, show
+from ..output import paged, plain, show
 
 _SHOWN = 100
 

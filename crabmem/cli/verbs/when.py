@@ -5,11 +5,11 @@ import click
 from ...operations import occurrences
 from ...results import Sighting, Sightings, json_of
 from ...text.hashes import short
-from ...text.words import shortened
+from ...text.words import enumerated, shortened
 from ..app import open_session, verb
 from ..input import words_of
 from ..options import json_option
-from ..output import enumerated, plain, show, tell
+from ..output import plain, show, tell
 
 _SHOWN = 100
 _COLOURS = {"appeared": "green", "changed": "yellow", "vanished": "red"}
