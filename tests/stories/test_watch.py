@@ -1,5 +1,6 @@
 """Outside edits are recorded soon after they are made, one commit for each burst."""
 
+import signal
 import subprocess
 import threading
 import time
@@ -14,6 +15,7 @@ from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from crabmem import Busy, CrabmemError, Memory
 from crabmem import watch as watcher
+from crabmem.cli.verbs.watch import asked_to_stop
 from crabmem.disk.turns import Turn, Turns
 from crabmem.operations import history
 from crabmem.results import Commit
@@ -233,6 +235,18 @@ def test_where_the_system_refuses_a_watch_edits_are_recorded_by_looking(
         each.join(10)
     [(_, said), (_, commit)] = watch.said
     assert "cannot be watched" in str(said) and isinstance(commit, Commit) and commit.subject == "edit: note"
+
+
+def test_ctrl_c_that_comes_while_the_watch_looks_whether_to_stop_ends_it() -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        stop = asked_to_stop()
+        with stop._cond:  # type: ignore[attr-defined]  # as Event.wait holds it
+            signal.raise_signal(signal.SIGINT)
+        assert stop.wait(10)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def test_command_stops_cleanly_on_ctrl_c(memory: Memory) -> None:

@@ -12,6 +12,20 @@ from ..app import open_session, verb
 from ..output import as_text, plain, tell, warn_of_secrets
 
 
+def asked_to_stop() -> threading.Event:
+    """What is set when this process is interrupted or told to end."""
+    stop = threading.Event()
+
+    def ask(number: int, frame: object) -> None:
+        # Python runs this in the main thread, maybe while that holds the lock of the event it waits for: to set it
+        # here would wait for ever.
+        threading.Thread(target=stop.set).start()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, ask)
+    return stop
+
+
 @verb(after="reindex")
 @click.option("--json", "json_wanted", is_flag=True, help="Print a line of JSON for each commit.")
 @click.pass_context
@@ -20,9 +34,7 @@ def watch(ctx: click.Context, json_wanted: bool) -> None:
     from ...watch import watched
 
     memory = open_session(ctx)
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    stop = asked_to_stop()
     tell(f"watching {memory.root}; stop with Ctrl-C")
     said = ""
     for item in watched(memory, stop):
