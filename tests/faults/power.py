@@ -2,6 +2,10 @@
 
 A disk keeps what it was made to keep: the bytes of a file after `fsync`, the names in a folder after `fsync` of the
 folder. Of the rest anything may be there or not. `FORMS` are the disks that are tried for each call.
+
+The promise is: what was acknowledged can be made again from what is synced. A person's files are synced themselves, as
+they are the memory; objects, references and Git's index need not be, if what makes them again is. So the order of the
+calls is checked for files alone, and of the rest the disk with nothing but what is synced is opened after each step.
 """
 
 import json
@@ -73,15 +77,12 @@ class Model:
             getattr(self, f"_{call.name}", self._nothing)(call)
 
     def loose(self) -> list[str]:
-        """What matters of a finished write and may be gone after a power cut."""
+        """The files of a finished write that may be gone after a power cut, or come back."""
         names = {(change.folder, change.name) for change in self.pending}
         paths = self._paths(self.names)
         gone = [path for path, spot in paths.items() if spot in names or len(self._content(spot)) > 1]
-        lost = self._paths(self.kept)
-        # An object that was removed, because it is in a pack, may come back.
-        back = [path for path, spot in lost.items() if spot in names and path not in paths]
-        gone += [path for path in back if "/.git/objects/" not in path]
-        return sorted(path for path in gone if _matters(path))
+        gone += [path for path, spot in self._paths(self.kept).items() if spot in names and path not in paths]
+        return sorted(path for path in gone if _is_memory(path))
 
     def disk(self, names: Mapping[tuple[int, str], int], choose: Callable[[Node], bytes]) -> Disk:
         """The disk with these names, and of each file what is chosen."""
@@ -133,13 +134,10 @@ class Model:
         self._set(path, len(self.nodes) - 1)
 
     def _moved(self, call: Call) -> int:
-        """The node that gets another name. It must be on the disk, unless it is a lock or the index of recall.
-
-        A lock says nothing, and the index is believed only when its checksum fits.
-        """
+        """The node that gets another name. It must be on the disk if its new name is that of a file of memory."""
         node = self.names[self._spot(call.path)]
-        matters = not Path(call.path).name.startswith("lock-") and "/.git/crabmem/index/" not in call.path
-        if len(self.nodes[node].contents) > 1 and matters:
+        ends = (os.path.relpath(end, self._top) for end in (call.path, call.other))
+        if len(self.nodes[node].contents) > 1 and any(map(_is_memory, ends)):
             self.unsafe.append(f"{call.name} of {call.path}, which was not synced")
         return node
 
@@ -193,15 +191,10 @@ def _keep(names: dict[tuple[int, str], int], change: Change) -> None:
         names[change.folder, change.name] = change.node
 
 
-def _matters(path: str) -> bool:
-    """Whether a write depends on a path: the files, and of the repository what cannot be made again."""
+def _is_memory(path: str) -> bool:
+    """Whether a path is that of a file of memory, or of the workspace itself."""
     inside = path.partition("/")[2]
-    if not inside.startswith(".git/"):
-        return ORDINARY.is_kept(inside) or not inside
-    name = inside.removeprefix(".git/")
-    if name.endswith(".lock") or "/tmp_obj_" in name:
-        return False
-    return name.startswith(("objects/", "refs/")) or name in ("HEAD", "config", "index", "packed-refs")
+    return not inside or (not inside.startswith(".git/") and ORDINARY.is_kept(inside))
 
 
 def _lost(model: Model, chance: random.Random) -> Disk:
@@ -341,7 +334,7 @@ def _live(name: str, folder: Path) -> int:
 
 
 def check_order(tale: Tale) -> int:
-    """Nothing gets its name before its bytes are on the disk, and nothing is said to be done before its name is."""
+    """No file of memory gets its name before its bytes are on the disk, or is said to be written before its name is."""
     model = tale.model()
     for number, call in enumerate(tale.calls, 1):
         model.apply(call)
@@ -361,7 +354,7 @@ def check_cuts(tale: Tale, long: bool, stride: int) -> Counter[str]:
         expected = tale.expected(cut)
         if expected and (cut % stride == 0 or cut in tale.ends):
             counted["cuts"] += 1
-            for seed, disk in _disks(tale.name, cut, model, long):
+            for seed, disk in _disks(tale.name, cut, model, long, is_end=cut in tale.ends):
                 key = hash((frozenset(disk.items()), len(expected), cut in tale.ends))
                 if key not in seen:
                     seen.add(key)
@@ -371,10 +364,13 @@ def check_cuts(tale: Tale, long: bool, stride: int) -> Counter[str]:
     return counted
 
 
-def _disks(name: str, cut: int, model: Model, long: bool) -> Iterator[tuple[str, Disk]]:
-    """What may be left, and the words to make it again. In the short form one of the forms, another for each cut."""
-    forms = list(FORMS) if long else [sorted(FORMS)[zlib.crc32(f"{name} {cut}".encode()) % len(FORMS)]]
-    for form in forms:
+def _disks(name: str, cut: int, model: Model, long: bool, is_end: bool) -> Iterator[tuple[str, Disk]]:
+    """What may be left, and the words to make it again.
+
+    In the short form one of the forms, another for each cut; at the end of a step each of them.
+    """
+    one = sorted(FORMS)[zlib.crc32(f"{name} {cut}".encode()) % len(FORMS)]
+    for form in FORMS if long or is_end else [one]:
         make, draws = FORMS[form]
         for draw in range(draws if long else 1):
             seed = f"{name}, power cut after call {cut}, {form}, draw {draw}"
